@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* map.h - a hash map from byte strings to int64 values, and the digest behind it.
+ * It is never iterated: no output can depend on the order of a hash table. */
+#ifndef TH_BASE_MAP_H
+#define TH_BASE_MAP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct th_map th_map;
+
+th_map *th_map_new(void);                                                   /* NULL: memory is out */
+bool th_map_get(const th_map *m, const void *key, size_t n, int64_t *value);  /* *value set when found */
+int th_map_put(th_map *m, const void *key, size_t n, int64_t value);        /* replaces; -1: memory is out */
+size_t th_map_count(const th_map *m);
+void th_map_clear(th_map *m);
+void th_map_free(th_map *m);                                                /* accepts NULL */
+
+/* 64-bit digest of n bytes, chained through seed. Stable over machines and versions (little-endian
+ * reading). Good enough for a hash table, not a cryptographic one. */
+uint64_t th_hash(const void *bytes, size_t n, uint64_t seed);
+
+#endif

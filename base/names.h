@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names.h - near misses: which known name did the user mean? */
+#ifndef TH_BASE_NAMES_H
+#define TH_BASE_NAMES_H
+#include <stddef.h>
+
+/* Edit distance (insert, delete, replace, swap of neighbours: 1 each), capped at 64 characters. */
+int th_name_distance(const char *a, const char *b);
+/* The closest of n names if it is near enough (distance <= 1 + length / 4), else NULL. Ties: first. */
+const char *th_name_nearest(const char *name, const char *const *names, size_t n);
+
+#endif

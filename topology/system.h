@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system.h - what the network runs on: nodes, links, designs; a plain table once finished.
+ *
+ *   new -> (add_medium | add_link | add_node | add_design | ...)* -> finish -> read only -> free
+ *
+ * Nodes are accelerators, hosts and switches. Every link is directed and draws on a medium, the thing
+ * that has a bandwidth: a full-duplex cable is two links on two media, a half-duplex one (or a bus) two
+ * or more links on one medium. Accelerators are numbered densely: accelerator a is node accel_node[a].
+ * Topology knows no simulator: a design is a block of typed keys here, and sim/design/ gives it meaning. */
+#ifndef TH_TOPOLOGY_SYSTEM_H
+#define TH_TOPOLOGY_SYSTEM_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/error.h"
+#include "base/units.h"
+
+typedef enum { TH_NODE_ACCEL, TH_NODE_HOST, TH_NODE_SWITCH } th_node_kind;
+
+typedef enum { TH_PARAM_NUMBER, TH_PARAM_TEXT, TH_PARAM_BOOL } th_param_kind;
+
+/* One key of a design block, as the file said it: text may carry a unit ("200MHz"). */
+typedef struct th_param {
+    char *key;
+    th_param_kind kind;
+    double number;   /* NUMBER, and 0 or 1 for BOOL */
+    char *text;      /* TEXT, else NULL */
+    int line;
+} th_param;
+
+typedef struct th_design_block {
+    char *name;      /* "superlip": what accelerators and mappings call it */
+    char *type;      /* "tiled": which row of the design table */
+    th_param *params;
+    int n_params;
+    char *file;      /* where it stands, for messages */
+    int line;
+} th_design_block;
+
+/* The accelerator part of a node. */
+typedef struct th_accel {
+    int64_t dram_bytes;            /* usable capacity */
+    int64_t dram_bits_per_s;
+    th_time dram_latency_ps;
+    int64_t dram_burst_bytes;      /* requests are rounded up to it; >= 1 */
+    int64_t vector_hz;             /* clock of the unit for pool, elementwise, norm and reductions */
+    int64_t vector_elements_per_cycle;
+    int *designs;                  /* indices into th_system.designs; more than one: adaptive */
+    int n_designs;
+} th_accel;
+
+typedef struct th_node {
+    char *name;                    /* unique, "0" for accel/0; objects are accel/NAME, node/NAME */
+    th_node_kind kind;
+    int group;                     /* island that the file or generator names; 0 by default */
+    bool forwards;                 /* may routes pass through it (default true) */
+    int accel;                     /* index among accelerators, -1 for others */
+    th_accel a;                    /* accelerators only */
+} th_node;
+
+typedef struct th_medium {
+    int64_t bits_per_s;
+} th_medium;
+
+typedef struct th_link {
+    char *name;                    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME */
+    int from, to;                  /* nodes */
+    int medium;
+    th_time latency_ps;
+} th_link;
+
+typedef struct th_system {
+    char *name;
+    th_node *nodes;           int n_nodes;
+    th_medium *media;         int n_media;
+    th_link *links;           int n_links;
+    th_design_block *designs; int n_designs;
+    int *accel_node;          int n_accels;      /* filled by finish */
+    int *host_node;           int n_hosts;
+    /* Shape of a generated mesh or torus (n_dims 0 otherwise), coordinates of node i by dims[0] fastest:
+     * routing follows dimension order then. */
+    int dims[8];              int n_dims;
+    bool is_torus;
+    int32_t *next_link;       /* n_nodes x n_nodes: first link on the route from row to column, -1 none */
+} th_system;
+
+th_system *th_system_new(const char *name, th_error *err);
+
+/* Each returns the new index, or -1 (system unchanged). Strings are copied. */
+int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err);
+int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err);
+int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps, th_error *err);
+/* A cable between two nodes: two links, on two media when full duplex, on one when not. */
+int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
+                      bool full_duplex, th_error *err);
+int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
+                         th_error *err);
+int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
+/* Makes node an accelerator of these properties; a->designs is copied. 0 or -1. */
+int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err);
+/* Copies every design block and the accelerator properties of accelerator accel of another system to
+ * node of this one (designs already here under the same name are shared). 0 or -1. */
+int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
+
+/* Numbers accelerators and hosts, computes the routes, checks: at least one accelerator, every
+ * accelerator has a design and memory, every pair of accelerators (and accelerator and host) is
+ * connected - else TOPO-00xx naming the pair. After it the system is read only and may be shared
+ * between threads. */
+int th_system_finish(th_system *s, th_error *err);
+void th_system_free(th_system *s);   /* accepts NULL */
+
+/* Index by name, or -1. */
+int th_system_find_node(const th_system *s, const char *name);
+int th_system_find_design(const th_system *s, const char *name);
+int th_system_find_link(const th_system *s, const char *name);
+
+#endif

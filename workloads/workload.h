@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* workload.h - what is computed: a directed acyclic graph of layers, in topological order.
+ *
+ *   new -> add_layer* -> finish -> read only -> free
+ * Invariant after finish: every layer stands after its producers, its input extents equal its producers'
+ * output extents, and exactly the layers without consumers are outputs of the workload. */
+#ifndef TH_WORKLOADS_WORKLOAD_H
+#define TH_WORKLOADS_WORKLOAD_H
+#include "base/error.h"
+#include "workloads/layer.h"
+
+typedef struct th_workload {
+    char *name;
+    char *file;                  /* where it came from, for messages; may be NULL */
+    int32_t batch;
+    int32_t input_c, input_h, input_w;   /* of the external input, per element of the batch */
+    int32_t element_bytes;
+    th_layer *layers;   int n_layers;
+    /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending. Those of the
+     * external input: external_consumers. */
+    int32_t *consumer_start, *consumers;
+    int32_t *external_consumers; int n_external_consumers;
+    int32_t *outputs;   int n_outputs;
+} th_workload;
+
+th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c, int32_t h, int32_t w,
+                             int32_t element_bytes, th_error *err);
+/* Copies the layer (name and inputs too). inputs may name layers added later. Returns its index or -1. */
+int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);
+/* Sorts topologically (stable: file order wherever the graph allows), checks shapes, names unique, no
+ * cycle (the message names one), at least one layer. */
+int th_workload_finish(th_workload *w, th_error *err);
+void th_workload_free(th_workload *w);   /* accepts NULL */
+
+int th_workload_find(const th_workload *w, const char *layer_name);   /* index or -1 */
+
+/* Sums over layers. */
+int64_t th_workload_macs(const th_workload *w);
+int64_t th_workload_parameters(const th_workload *w);
+
+#endif
