@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alloc.c - the one door to the heap.
+ *   th_alloc* | th_realloc_array | th_grow -> th_free
+ * Counters are atomic, so that threads may allocate side by side; a test that fails the k-th call
+ * wants a single thread, as "k-th" has no meaning over several.
+ * Not modelled: a limit in bytes. Callers cap what they read from files instead. */
+#include <config.h>
+#include "base/alloc.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_int_fast64_t n_live;
+static atomic_int_fast64_t n_calls;
+static atomic_int_fast64_t fail_at;  /* the value of n_calls that fails; 0: none */
+
+static bool must_fail(void)
+{
+    int64_t call = atomic_fetch_add(&n_calls, 1) + 1;
+    return atomic_load(&fail_at) == call;
+}
+
+static void *counted(void *block)
+{
+    if (block)
+        atomic_fetch_add(&n_live, 1);
+    return block;
+}
+
+/* Zero bytes give a block too: NULL means failure and nothing else. */
+static size_t at_least_one(size_t size)
+{
+    return size ? size : 1;
+}
+
+void *th_alloc(size_t size)
+{
+    return must_fail() ? NULL : counted(malloc(at_least_one(size)));
+}
+
+void *th_alloc_zero(size_t n, size_t size)
+{
+    return must_fail() ? NULL : counted(calloc(at_least_one(n), at_least_one(size)));
+}
+
+void *th_alloc_array(size_t n, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(n, size, &bytes) ? NULL : th_alloc(bytes);
+}
+
+void *th_realloc_array(void *block, size_t n, size_t size)
+{
+    if (!block)
+        return th_alloc_array(n, size);
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
+        return NULL;
+    return realloc(block, at_least_one(bytes));
+}
+
+char *th_alloc_string(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = th_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void th_free(void *block)
+{
+    if (block)
+        atomic_fetch_sub(&n_live, 1);
+    free(block);
+}
+
+int th_grow(void *block_pointer, size_t *capacity, size_t n, size_t size)
+{
+    enum { FIRST = 8 };  /* elements: small enough to waste little, large enough to grow rarely */
+    if (n <= *capacity)
+        return 0;
+    size_t wanted = *capacity > SIZE_MAX / 2 ? n : *capacity * 2;
+    if (wanted < FIRST)
+        wanted = FIRST;
+    if (wanted < n)
+        wanted = n;
+    /* *block_pointer may have any object type; memcpy reads it without breaking aliasing rules. */
+    void *block;
+    memcpy(&block, block_pointer, sizeof block);
+    block = th_realloc_array(block, wanted, size);
+    if (!block)
+        return -1;
+    memcpy(block_pointer, &block, sizeof block);
+    *capacity = wanted;
+    return 0;
+}
+
+void th_alloc_fail_at(int64_t k)
+{
+    atomic_store(&fail_at, k > 0 ? atomic_load(&n_calls) + k : 0);
+}
+
+int64_t th_alloc_live(void)
+{
+    return atomic_load(&n_live);
+}
+
+int64_t th_alloc_calls(void)
+{
+    return atomic_load(&n_calls);
+}

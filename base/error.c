@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* error.c - one line that says what went wrong, where, and what was expected. */
+#include <config.h>
+#include "base/error.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A message is one line, whatever a file or a user put into it: a control character becomes a space.
+ * Bytes above 127 stay, as they belong to UTF-8. */
+static void flatten(char *text)
+{
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
+}
+
+int th_error_set(th_error *err, const char *id, const char *format, ...)
+{
+    if (!err)
+        return -1;
+    va_list args;
+    va_start(args, format);
+    /* The text is formed aside, as an argument may point into *err itself. */
+    char text[TH_ERROR_TEXT_MAX];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    flatten(text);
+    snprintf(err->text, sizeof err->text, "%s", text);
+    snprintf(err->id, sizeof err->id, "%s", id);
+    return -1;
+}
+
+int th_error_no_memory(th_error *err)
+{
+    return th_error_set(err, "BASE-0001", "memory ran out");
+}

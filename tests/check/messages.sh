@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# messages.sh - every error id stands at one place in the source, and docs/messages.md lists it.
+#   tests/check/messages.sh            checks, in TAP
+#   tests/check/messages.sh --update   writes docs/messages.md anew
+# An id is a string literal like "BASE-0001"; the literals after the next comma are its message.
+cd "${srcdir:-$(dirname "$0")/../..}" || exit 1
+list=docs/messages.md
+AWK=${AWK:-awk}
+
+# id, file, line and format of every message, separated by tabs, in the order of the ids.
+messages() {
+    find base topology workloads predictor sim mapper tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
+        while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done |
+        LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
+}
+
+# Cuts C into comments, literals and the rest, and keeps what follows an id up to the end of its
+# argument. Names between the literals are printf macros: PRId64 is shown as %d.
+scan='
+function emit() {
+    if (id != "")
+        printf "%s\t%s\t%d\t%s\n", id, file, at, text
+    id = ""
+}
+{
+    line = $0
+    while (line != "") {
+        if (in_comment) {
+            end = index(line, "*/")
+            if (!end)
+                break
+            line = substr(line, end + 2); in_comment = 0
+        } else if (match(line, /^[ \t]+/)) {
+            line = substr(line, RLENGTH + 1)
+        } else if (substr(line, 1, 2) == "/*") {
+            line = substr(line, 3); in_comment = 1
+        } else if (substr(line, 1, 2) == "//") {
+            break
+        } else if (match(line, /^"([^"\\]|\\.)*"/)) {
+            literal = substr(line, 2, RLENGTH - 2); line = substr(line, RLENGTH + 1)
+            if (literal ~ /^[A-Z]+-[0-9][0-9][0-9][0-9]$/) {
+                emit(); id = literal; at = FNR; text = ""; commas = 0
+            } else if (id != "")
+                text = text literal
+        } else if (match(line, /^[A-Za-z_][A-Za-z_0-9]*/)) {
+            word = substr(line, 1, RLENGTH); line = substr(line, RLENGTH + 1)
+            if (id != "" && word ~ /^PRI/)
+                text = text "d"
+            else
+                emit()
+        } else if (match(line, /^\047([^\047\\]|\\.)+\047/)) {
+            line = substr(line, RLENGTH + 1); emit()
+        } else {
+            if (substr(line, 1, 1) != "," || commas++)
+                emit()
+            line = substr(line, 2)
+        }
+    }
+}
+END { emit() }'
+
+document() {
+    cat <<'END'
+# Messages
+
+Every error of Tharsis is one line: its id, then what went wrong, where, and what was expected. `%s` and
+`%d` stand for what the user wrote or what was found; messages about a file start with `FILE:LINE:`.
+This list is written by `tests/check/messages.sh --update`.
+END
+    messages | "$AWK" -F '\t' '
+        BEGIN { title["BASE"] = "Base: units, files, memory"; title["TOPO"] = "Topology: systems"
+                title["WORK"] = "Workloads: networks"; title["PRED"] = "Predictor"
+                title["SIM"] = "Simulator: machines and programs"; title["MAP"] = "Mapper"
+                title["TCL"] = "Commands" }
+        { area = $1; sub(/-.*/, "", area); gsub(/\\"/, "\"", $4); gsub(/\\\\/, "\\", $4)
+          if (area != last) printf "\n## %s\n\n", title[area]
+          last = area; printf "- `%s` %s: `%s`\n", $1, $2, $4 }'
+}
+
+# report NUMBER NAME FINDINGS: one TAP line, with what was found below it.
+report() {
+    [ -z "$3" ] && { echo "ok $1 - $2"; return; }
+    echo "not ok $1 - $2"
+    echo "$3" | sed 's/^/# /'
+}
+
+if [ "${1:-}" = --update ]; then
+    document >"$list.new" && mv "$list.new" "$list"
+    exit
+fi
+
+echo 1..3
+report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
+    $1 !~ /^(BASE|TOPO|WORK|PRED|SIM|MAP|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
+    $4 == "" { print $2 ":" $3 ": " $1 ": no text in quotes follows it" }')"
+report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
+    $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
+report 3 "$list is up to date (else run tests/check/messages.sh --update)" \
+    "$(document | diff "$list" - 2>&1 | grep -v "^[0-9]")"
+messages | cut -f 1 | while read -r id; do
+    grep -rqF "$id" tests/unit tests/tcl 2>/dev/null || echo "# no test provokes $id"
+done

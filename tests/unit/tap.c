@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tap.c - runs a CUnit suite and prints TAP. */
+#include <config.h>
+#include "tests/unit/tap.h"
+#include <stdio.h>
+#include <string.h>
+
+static int n_done;
+
+static void print_result(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
+{
+    (void)suite;
+    printf("%s %d - %s\n", failures ? "not ok" : "ok", ++n_done, test->pName);
+    for (CU_pFailureRecord f = failures; f; f = f->pNext)
+        printf("# %s:%u: %s\n", f->strFileName, f->uiLineNumber, f->strCondition);
+    fflush(stdout);
+}
+
+static int is_wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return 1;
+    return argc < 2;
+}
+
+static int add_tests(CU_pSuite suite, const tap_test *tests, int argc, char **argv)
+{
+    int n = 0;
+    for (const tap_test *t = tests; t->name; t++) {
+        if (!is_wanted(t->name, argc, argv))
+            continue;
+        if (!CU_add_test(suite, t->name, t->run))
+            return -1;
+        n++;
+    }
+    return n;
+}
+
+int tap_main(const char *suite_name, const tap_test *tests, int argc, char **argv)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 2;
+    CU_pSuite suite = CU_add_suite(suite_name, NULL, NULL);
+    int n = suite ? add_tests(suite, tests, argc, argv) : -1;
+    if (n < 0) {
+        printf("Bail out! CUnit: %s\n", CU_get_error_msg());
+        return 2;
+    }
+    printf("1..%d\n", n);
+    CU_set_test_complete_handler(print_result);
+    CU_run_all_tests();
+    CU_cleanup_registry();
+    return 0;
+}
+
+void tap_assert_text(const char *got, const char *expected, const char *file, int line)
+{
+    int equal = got && expected ? strcmp(got, expected) == 0 : got == expected;
+    if (!equal)
+        printf("# got:      %s\n# expected: %s\n", got ? got : "(null)", expected ? expected : "(null)");
+    CU_assertImplementation(equal, (unsigned)line, "texts differ", file, "", CU_FALSE);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/error.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static void fills_id_and_text(void)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_error_set(&e, "TEST-0007", "%s:%d: key \"%s\"", "a.cfg", 12, "dims"), -1);
+    TAP_ASSERT_TEXT(e.id, "TEST-0007");
+    TAP_ASSERT_TEXT(e.text, "a.cfg:12: key \"dims\"");
+}
+
+static void accepts_nobody_to_tell(void)
+{
+    CU_ASSERT_EQUAL(th_error_set(NULL, "TEST-0007", "%d", 1), -1);
+    CU_ASSERT_EQUAL(th_error_no_memory(NULL), -1);
+}
+
+static void stays_on_one_line(void)
+{
+    th_error e;
+    th_error_set(&e, "TEST-0007", "a\nb\r\tc\033d\177e \303\251");
+    TAP_ASSERT_TEXT(e.text, "a b  c d e \303\251");
+}
+
+static void cuts_what_is_too_long(void)
+{
+    char text[2000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = 0;
+    th_error e;
+    th_error_set(&e, "TEST-LONGER-THAN-IT-MAY-BE", "%s", text);
+    CU_ASSERT_EQUAL(strlen(e.text), TH_ERROR_TEXT_MAX - 1);
+    CU_ASSERT_EQUAL(strlen(e.id), TH_ERROR_ID_MAX - 1);
+}
+
+static void may_quote_itself(void)
+{
+    th_error e;
+    th_error_set(&e, "TEST-0001", "inner");
+    th_error_set(&e, "TEST-0002", "outer: %s", e.text);
+    TAP_ASSERT_TEXT(e.text, "outer: inner");
+}
+
+static void says_that_memory_ran_out(void)
+{
+    th_error e;
+    CU_ASSERT_EQUAL(th_error_no_memory(&e), -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0001");
+    TAP_ASSERT_TEXT(e.text, "memory ran out");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(fills_id_and_text),     TAP(accepts_nobody_to_tell),
+                                     TAP(stays_on_one_line),     TAP(cuts_what_is_too_long),
+                                     TAP(may_quote_itself),      TAP(says_that_memory_ran_out),
+                                     TAP_END};
+    return tap_main("error", tests, argc, argv);
+}
