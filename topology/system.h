@@ -62,7 +62,7 @@ typedef struct th_medium {
 } th_medium;
 
 typedef struct th_link {
-    char *name;                    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME */
+    char *name;                    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; finish gives it */
     int from, to;                  /* nodes */
     int medium;
     th_time latency_ps;
@@ -76,8 +76,9 @@ typedef struct th_system {
     th_design_block *designs; int n_designs;
     int *accel_node;          int n_accels;      /* filled by finish */
     int *host_node;           int n_hosts;
-    /* Shape of a generated mesh or torus (n_dims 0 otherwise), coordinates of node i by dims[0] fastest:
-     * routing follows dimension order then. */
+    /* Shape of a generated mesh, torus or ring (a torus of one dimension); n_dims 0 otherwise. Its nodes
+     * are the first of the system, coordinates of node i by dims[0] fastest: routing among them follows
+     * dimension order. */
     int dims[8];              int n_dims;
     bool is_torus;
     int32_t *next_link;       /* n_nodes x n_nodes: first link on the route from row to column, -1 none */
@@ -95,10 +96,10 @@ int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time la
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
                          th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
-/* Makes node an accelerator of these properties; a->designs is copied. 0 or -1. */
+/* Makes node an accelerator of these properties; a->designs is copied. 0 or -1 (memory). */
 int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err);
-/* Copies every design block and the accelerator properties of accelerator accel of another system to
- * node of this one (designs already here under the same name are shared). 0 or -1. */
+/* Copies the accelerator properties of accelerator accel of another (finished) system, and the design
+ * blocks that it lists, to node of this one. Designs already here under the same name are shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
 /* Numbers accelerators and hosts, computes the routes, checks: at least one accelerator, every

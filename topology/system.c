@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system.c - the tables of a system: made, finished, asked.
+ *   new -> (add_node | add_medium | add_link | connect | add_design | add_param | set_accel | copy_accel)*
+ *       -> finish -> find* -> free
+ * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is done; the
+ * arrays of n elements have room for the next power of two, so no capacity is stored.
+ * finish = check accelerators, number them, name the links, compute the routes (route.c), check that
+ * everybody is connected. A finish that fails leaves a system that can only be freed. */
+#include <config.h>
+#include "topology/system.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "topology/route.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NODES = 16384 };                        /* next_link then takes 1 GiB */
+static const th_time max_latency_ps = 100 * TH_PS_PER_S;  /* times MAX_NODES still fits into th_time */
+
+/* Room for one more behind n elements of the array that *array_pointer points to. */
+static int grow(void *array_pointer, int n, size_t size)
+{
+    void *array;
+    if ((n & (n - 1)) != 0)
+        return 0;
+    memcpy(&array, array_pointer, sizeof array);
+    array = th_realloc_array(array, n ? 2 * (size_t)n : 1, size);
+    if (!array)
+        return -1;
+    memcpy(array_pointer, &array, sizeof array);
+    return 0;
+}
+
+/* ---- life ---- */
+
+th_system *th_system_new(const char *name, th_error *err)
+{
+    th_system *s = th_alloc_zero(1, sizeof *s);
+    if (s && (s->name = th_alloc_string(name)))
+        return s;
+    th_free(s);
+    th_error_no_memory(err);
+    return NULL;
+}
+
+static void design_clear(th_design_block *d)
+{
+    for (int i = 0; i < d->n_params; i++) {
+        th_free(d->params[i].key);
+        th_free(d->params[i].text);
+    }
+    th_free(d->params);
+    th_free(d->name);
+    th_free(d->type);
+    th_free(d->file);
+}
+
+void th_system_free(th_system *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->n_nodes; i++) {
+        th_free(s->nodes[i].name);
+        th_free(s->nodes[i].a.designs);
+    }
+    for (int i = 0; i < s->n_links; i++)
+        th_free(s->links[i].name);
+    for (int i = 0; i < s->n_designs; i++)
+        design_clear(&s->designs[i]);
+    th_free(s->nodes);
+    th_free(s->media);
+    th_free(s->links);
+    th_free(s->designs);
+    th_free(s->accel_node);
+    th_free(s->host_node);
+    th_free(s->next_link);
+    th_free(s->name);
+    th_free(s);
+}
+
+/* ---- nodes, media, links ---- */
+
+/* Names become object names (accel/NAME, link/FROM_TO) in scripts: letters, digits and _ - . : only. */
+static bool is_good_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:";
+    return name[0] != '\0' && name[strspn(name, allowed)] == '\0';
+}
+
+int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err)
+{
+    if (!is_good_name(name))
+        return th_error_set(err, "TOPO-0001",
+                            "node \"%s\": a name must be made of letters, digits and _ - . :", name);
+    if (th_system_find_node(s, name) >= 0)
+        return th_error_set(err, "TOPO-0002", "node \"%s\": the name is taken; names must be unique", name);
+    if (s->n_nodes >= MAX_NODES)
+        return th_error_set(err, "TOPO-0003", "node \"%s\": a system has at most %d nodes", name, MAX_NODES);
+    char *copy = th_alloc_string(name);
+    if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0) {
+        th_free(copy);
+        return th_error_no_memory(err);
+    }
+    s->nodes[s->n_nodes] = (th_node){.name = copy, .kind = kind, .group = group, .forwards = true,
+                                     .accel = -1};
+    return s->n_nodes++;
+}
+
+int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err)
+{
+    if (bits_per_s <= 0)
+        return th_error_set(err, "TOPO-0004", "a bandwidth of %lld bits/s: must be greater than 0",
+                            (long long)bits_per_s);
+    if (grow(&s->media, s->n_media, sizeof *s->media) < 0)
+        return th_error_no_memory(err);
+    s->media[s->n_media] = (th_medium){.bits_per_s = bits_per_s};
+    return s->n_media++;
+}
+
+int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps, th_error *err)
+{
+    assert(from >= 0 && from < s->n_nodes && to >= 0 && to < s->n_nodes);
+    assert(medium >= 0 && medium < s->n_media);
+    if (from == to)
+        return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself", s->nodes[from].name);
+    if (latency_ps < 0 || latency_ps > max_latency_ps)
+        return th_error_set(err, "TOPO-0006", "link from \"%s\" to \"%s\": latency must be from 0 to 100s",
+                            s->nodes[from].name, s->nodes[to].name);
+    if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
+        return th_error_no_memory(err);
+    s->links[s->n_links] = (th_link){.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
+    return s->n_links++;
+}
+
+int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
+                      bool full_duplex, th_error *err)
+{
+    int n_media = s->n_media, n_links = s->n_links;
+    int there = th_system_add_medium(s, bits_per_s, err);
+    int back = there >= 0 && full_duplex ? th_system_add_medium(s, bits_per_s, err) : there;
+    int first = back >= 0 ? th_system_add_link(s, a, b, there, latency_ps, err) : -1;
+    if (first >= 0 && th_system_add_link(s, b, a, back, latency_ps, err) >= 0)
+        return first;
+    s->n_media = n_media;
+    s->n_links = n_links;
+    return -1;
+}
+
+/* ---- designs and accelerators ---- */
+
+int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
+                         th_error *err)
+{
+    if (!is_good_name(name))
+        return th_error_set(err, "TOPO-0007",
+                            "design \"%s\": a name must be made of letters, digits and _ - . :", name);
+    if (th_system_find_design(s, name) >= 0)
+        return th_error_set(err, "TOPO-0008", "design \"%s\": the name is taken; names must be unique", name);
+    th_design_block d = {.name = th_alloc_string(name), .type = th_alloc_string(type),
+                         .file = file ? th_alloc_string(file) : NULL, .line = line};
+    if (!d.name || !d.type || (file && !d.file) || grow(&s->designs, s->n_designs, sizeof d) < 0) {
+        design_clear(&d);
+        return th_error_no_memory(err);
+    }
+    s->designs[s->n_designs] = d;
+    return s->n_designs++;
+}
+
+int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err)
+{
+    th_design_block *d = &s->designs[design];
+    th_param copy = *param;
+    copy.key = th_alloc_string(param->key);
+    copy.text = param->text ? th_alloc_string(param->text) : NULL;
+    if (!copy.key || (param->text && !copy.text) || grow(&d->params, d->n_params, sizeof copy) < 0) {
+        th_free(copy.key);
+        th_free(copy.text);
+        return th_error_no_memory(err);
+    }
+    d->params[d->n_params] = copy;
+    return d->n_params++;
+}
+
+int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err)
+{
+    th_node *n = &s->nodes[node];
+    int *designs = th_alloc_array((size_t)a->n_designs, sizeof *designs);
+    if (!designs)
+        return th_error_no_memory(err);
+    for (int i = 0; i < a->n_designs; i++)
+        designs[i] = a->designs[i];
+    th_free(n->a.designs);
+    n->a = *a;
+    n->a.designs = designs;
+    n->kind = TH_NODE_ACCEL;
+    return 0;
+}
+
+/* The index here of a design block like d, added when there is none of its name. */
+static int copy_design(th_system *s, const th_design_block *d, th_error *err)
+{
+    int design = th_system_find_design(s, d->name);
+    if (design >= 0)
+        return design;
+    design = th_system_add_design(s, d->name, d->type, d->file, d->line, err);
+    for (int i = 0; design >= 0 && i < d->n_params; i++)
+        if (th_system_add_param(s, design, &d->params[i], err) < 0)
+            return -1;
+    return design;
+}
+
+static void drop_designs(th_system *s, int n_designs)
+{
+    while (s->n_designs > n_designs)
+        design_clear(&s->designs[--s->n_designs]);
+}
+
+int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err)
+{
+    int n_designs = s->n_designs;
+    th_accel a = from->nodes[from->accel_node[accel]].a;
+    int *designs = th_alloc_array((size_t)a.n_designs, sizeof *designs);
+    if (!designs)
+        return th_error_no_memory(err);
+    int status = 0;
+    for (int i = 0; i < a.n_designs && status == 0; i++) {
+        designs[i] = copy_design(s, &from->designs[a.designs[i]], err);
+        status = designs[i] < 0 ? -1 : 0;
+    }
+    a.designs = designs;
+    if (status == 0)
+        status = th_system_set_accel(s, node, &a, err);
+    if (status < 0)
+        drop_designs(s, n_designs);
+    th_free(designs);
+    return status;
+}
+
+/* ---- finishing ---- */
+
+static int check_accel(const th_system *s, const th_node *n, th_error *err)
+{
+    const th_accel *a = &n->a;
+    if (a->n_designs < 1)
+        return th_error_set(err, "TOPO-0009", "system \"%s\": accelerator \"%s\" has no design", s->name,
+                            n->name);
+    if (a->dram_bytes < 1 || a->dram_bits_per_s < 1 || a->dram_burst_bytes < 1 || a->dram_latency_ps < 0)
+        return th_error_set(err, "TOPO-0010",
+                            "system \"%s\": accelerator \"%s\": capacity, bandwidth and burst of the DRAM "
+                            "must be greater than 0, its latency at least 0", s->name, n->name);
+    if (a->vector_hz < 1 || a->vector_elements_per_cycle < 1)
+        return th_error_set(err, "TOPO-0011",
+                            "system \"%s\": accelerator \"%s\": clock and elements per cycle of the vector "
+                            "unit must be greater than 0", s->name, n->name);
+    return 0;
+}
+
+static int number_nodes(th_system *s, th_error *err)
+{
+    s->accel_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->accel_node);
+    s->host_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->host_node);
+    if (!s->accel_node || !s->host_node)
+        return th_error_no_memory(err);
+    for (int i = 0; i < s->n_nodes; i++) {
+        th_node *n = &s->nodes[i];
+        if (n->kind == TH_NODE_HOST)
+            s->host_node[s->n_hosts++] = i;
+        if (n->kind != TH_NODE_ACCEL)
+            continue;
+        if (check_accel(s, n, err) < 0)
+            return -1;
+        n->accel = s->n_accels;
+        s->accel_node[s->n_accels++] = i;
+    }
+    if (s->n_accels == 0)
+        return th_error_set(err, "TOPO-0012", "system \"%s\": no accelerator: at least one was expected",
+                            s->name);
+    return 0;
+}
+
+/* The first free one of FROM_TO, FROM_TO.1, FROM_TO.2 ...; taken holds the next suffix of each name. */
+static int name_link(th_system *s, th_link *l, th_map *taken, th_error *err)
+{
+    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;
+    size_t room = strlen(from) + strlen(to) + sizeof "_.2147483647";
+    l->name = th_alloc(room);
+    if (!l->name)
+        return th_error_no_memory(err);
+    size_t base_length = (size_t)snprintf(l->name, room, "%s_%s", from, to);
+    int64_t suffix = 0, ignored;
+    if (th_map_get(taken, l->name, base_length, &suffix)) {
+        char *end = l->name + base_length;
+        do
+            snprintf(end, room - base_length, ".%d", (int)suffix++);
+        while (th_map_get(taken, l->name, strlen(l->name), &ignored));
+        if (th_map_put(taken, l->name, base_length, suffix) < 0)
+            return th_error_no_memory(err);
+    }
+    if (th_map_put(taken, l->name, strlen(l->name), 1) < 0)
+        return th_error_no_memory(err);
+    return 0;
+}
+
+static int name_links(th_system *s, th_error *err)
+{
+    th_map *taken = th_map_new();
+    if (!taken)
+        return th_error_no_memory(err);
+    int status = 0;
+    for (int i = 0; i < s->n_links && status == 0; i++)
+        status = name_link(s, &s->links[i], taken, err);
+    th_map_free(taken);
+    return status;
+}
+
+static int check_way(const th_system *s, int from, int to, th_error *err)
+{
+    if (from == to || s->next_link[(size_t)from * (size_t)s->n_nodes + (size_t)to] >= 0)
+        return 0;
+    return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"", s->name,
+                        s->nodes[from].name, s->nodes[to].name);
+}
+
+static int check_connected(const th_system *s, th_error *err)
+{
+    for (int a = 0; a < s->n_accels; a++) {
+        for (int b = 0; b < s->n_accels; b++)
+            if (check_way(s, s->accel_node[a], s->accel_node[b], err) < 0)
+                return -1;
+        for (int h = 0; h < s->n_hosts; h++)
+            if (check_way(s, s->accel_node[a], s->host_node[h], err) < 0 ||
+                check_way(s, s->host_node[h], s->accel_node[a], err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+int th_system_finish(th_system *s, th_error *err)
+{
+    if (number_nodes(s, err) < 0 || name_links(s, err) < 0 || th_route_compute(s, err) < 0)
+        return -1;
+    return check_connected(s, err);
+}
+
+/* ---- asking ---- */
+
+int th_system_find_node(const th_system *s, const char *name)
+{
+    for (int i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->nodes[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int th_system_find_design(const th_system *s, const char *name)
+{
+    for (int i = 0; i < s->n_designs; i++)
+        if (strcmp(s->designs[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int th_system_find_link(const th_system *s, const char *name)
+{
+    for (int i = 0; i < s->n_links; i++)
+        if (s->links[i].name && strcmp(s->links[i].name, name) == 0)
+            return i;
+    return -1;
+}
