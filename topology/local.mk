@@ -1,6 +1,6 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
-	topology/generate.h \
+	topology/generate.c topology/generate.h \
 	topology/route.c topology/route.h \
 	topology/system.c topology/system.h \
 	topology/system_read.h

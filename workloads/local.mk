@@ -3,6 +3,13 @@ libtharsis_la_SOURCES += \
 	workloads/layer.c workloads/layer.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
-	workloads/workload_read.h
+	workloads/workload_read.c workloads/workload_read.h
+
+dist_models_DATA = \
+	workloads/models/alexnet.cfg \
+	workloads/models/resnet101.cfg \
+	workloads/models/resnet34.cfg \
+	workloads/models/vgg16.cfg \
+	workloads/models/wrn50_2.cfg
 
 unit_tests +=
