@@ -28,17 +28,19 @@ typedef struct th_port {
 typedef struct th_pipeline_stats {
     th_time busy_ps, stall_in_ps, stall_out_ps;
     int64_t read_bytes, written_bytes;   /* through the DRAM, bursts included */
-    int64_t n_steps, n_stores;
 } th_pipeline_stats;
 
 /* private: the machine keeps it by value. */
+typedef enum { TH_ENGINE_IDLE, TH_ENGINE_WAITS, TH_ENGINE_MOVES } th_engine_phase;
+
 typedef struct th_engine {
-    double left_bytes;         /* of the request that moves now */
-    double bytes_per_s;        /* its rate now, when moving */
-    th_time data_at;           /* when its first byte moves, when waiting */
-    int64_t issued;            /* requests begun, since the start */
-    int32_t index[TH_N_LOOPS]; /* the loops of the request that moves or comes next */
-    int32_t phase;             /* 0 idle, 1 waiting for data_at, 2 moving, 3 all done */
+    double left_bytes;         /* of the request that moves, at time since */
+    double bytes_per_s;        /* its rate from since on */
+    th_time since, end_at;     /* end_at: when it will be through at this rate */
+    th_time data_at;           /* when its first byte moves, while it waits */
+    int64_t n_done;            /* requests through; the next or moving one has this number */
+    int32_t index[TH_N_LOOPS]; /* the loops of that request */
+    int32_t phase;             /* th_engine_phase */
 } th_engine;
 
 typedef struct th_pipeline {
@@ -46,22 +48,32 @@ typedef struct th_pipeline {
     double foreign_bytes_per_s;/* what others draw from the DRAM */
     th_engine engine[TH_N_ENGINES];
     th_time compute_end;       /* of the running step; TH_TIME_MAX when none runs */
-    int32_t index[TH_N_LOOPS]; /* the step that runs or comes next */
-    int64_t steps_done, stores_done, tiles_done;   /* tiles: output tiles computed */
-    th_time slot_free[TH_N_ENGINES][TH_SLOTS_MAX]; /* when each slot became free, by request number */
+    int64_t steps_done, tiles_done;                /* computed */
+    int32_t index[TH_N_LOOPS];                     /* the step that runs or comes next */
+    int32_t last_carry;                            /* outermost loop that the last step's end advanced */
+    th_time in_free[TH_SLOTS_MAX];                 /* when the slot of step j (mod slots_in) became free */
+    th_time out_full[TH_SLOTS_MAX];                /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;
     bool done, skip;
+    bool rates_from_outside;   /* the network shares the DRAM, see th_pipeline_demand */
 } th_pipeline;
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port, double foreign_bytes_per_s,
                        bool skip);
-/* Runs all events up to and including time t (relative). */
+/* Runs all events up to and including time t (relative); p->now is t then, or the end if that is earlier. */
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t);
 /* Others now draw this much, from p->now on. */
 void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s);
 /* Runs to the end; the time at which the last byte is stored. */
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port);
-/* The time of the next internal event, TH_TIME_MAX when done. */
+/* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
 th_time th_pipeline_next(const th_pipeline *p);
+
+/* For a DRAM that network flows can saturate (the network then shares it among flows and engines): after
+ * starting with rates from outside, every advance may change the demand, and the caller sets the rates.
+ * demand: bit e is set while engine e moves data. */
+void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port);
+unsigned th_pipeline_demand(const th_pipeline *p);
+void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);
 
 #endif

@@ -7,6 +7,7 @@
  * than the others, so sixteen kinds of step and eight kinds of store say it all, without a list. */
 #ifndef TH_SIM_SCHEDULE_H
 #define TH_SIM_SCHEDULE_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/units.h"
 #include "workloads/layer.h"

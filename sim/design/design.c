@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* design.c - the table of accelerator designs, and the reading of their keys. */
+#include <config.h>
+
+#include "sim/design/design.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/strbuf.h"
+#include "sim/design/designs.h"
+
+const th_design_type *const th_design_types[] = {
+    &th_design_tiled, &th_design_systolic_vec, &th_design_winograd, &th_design_roofline, NULL,
+};
+
+const th_design_type *th_design_find(const char *name)
+{
+    for (int i = 0; th_design_types[i]; i++)
+        if (strcmp(th_design_types[i]->name, name) == 0)
+            return th_design_types[i];
+    return NULL;
+}
+
+static int fail_unknown_type(const th_design_block *b, th_error *err)
+{
+    const char *names[16];
+    size_t n = 0;
+    th_strbuf list = TH_STRBUF_INIT;
+    for (; th_design_types[n]; n++) {
+        names[n] = th_design_types[n]->name;
+        th_strbuf_printf(&list, "%s%s", n ? ", " : "", names[n]);
+    }
+    const char *near = th_name_nearest(b->type, names, n);
+    th_error_set(err, "SIM-0001", "%s:%d: design \"%s\": unknown type \"%s\"%s%s%s; must be one of %s", b->file,
+                 b->line, b->name, b->type, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "",
+                 list.text ? list.text : "");
+    th_strbuf_clear(&list);
+    return -1;
+}
+
+static int fail_unknown_key(const th_design_block *b, const th_param *p, const th_design_type *t, th_error *err)
+{
+    const char *names[TH_DESIGN_KEYS_MAX];
+    size_t n = 0;
+    for (; t->keys[n].name; n++)
+        names[n] = t->keys[n].name;
+    const char *near = th_name_nearest(p->key, names, n);
+    return th_error_set(err, "SIM-0002", "%s:%d: design \"%s\": unknown key \"%s\" of a %s design%s%s%s", b->file,
+                        p->line, b->name, p->key, t->name, near ? ", did you mean \"" : "", near ? near : "",
+                        near ? "\"?" : "");
+}
+
+static const char *kind_text(th_key_kind kind)
+{
+    switch (kind) {
+    case TH_KEY_INTEGER: return "a whole number";
+    case TH_KEY_NUMBER: return "a number";
+    case TH_KEY_FREQUENCY: return "a frequency such as \"200MHz\"";
+    case TH_KEY_BYTES: return "a size such as \"64KiB\"";
+    case TH_KEY_BOOL: return "true or false";
+    }
+    return "";
+}
+
+/* The value in base units; -1 when the kind is wrong. */
+static int convert(const th_design_key *k, const th_param *p, double *out)
+{
+    int64_t quantity = 0;
+    switch (k->kind) {
+    case TH_KEY_INTEGER:
+    case TH_KEY_NUMBER:
+        *out = p->number;
+        return p->kind == TH_PARAM_NUMBER && (k->kind == TH_KEY_NUMBER || p->number == floor(p->number)) ? 0 : -1;
+    case TH_KEY_BOOL:
+        *out = p->number;
+        return p->kind == TH_PARAM_BOOL ? 0 : -1;
+    case TH_KEY_FREQUENCY:
+    case TH_KEY_BYTES:
+        if (p->kind != TH_PARAM_TEXT ||
+            (k->kind == TH_KEY_BYTES ? th_parse_bytes : th_parse_frequency)(p->text, &quantity, NULL))
+            return -1;
+        *out = (double)quantity;
+        return 0;
+    }
+    return -1;
+}
+
+static int read_key(const th_design_block *b, const th_design_key *k, const th_param *p, double *out, th_error *err)
+{
+    double value = 0;
+    if (convert(k, p, &value))
+        return th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file, p->line, b->name, k->name,
+                            kind_text(k->kind));
+    if (!(value >= k->minimum && value <= k->maximum))
+        return th_error_set(err, "SIM-0004", "%s:%d: design \"%s\": %s is %.15g, must be in %.15g .. %.15g", b->file,
+                            p->line, b->name, k->name, value, k->minimum, k->maximum);
+    *out = value;
+    return 0;
+}
+
+static const th_param *find_param(const th_design_block *b, const char *key)
+{
+    for (int i = 0; i < b->n_params; i++)
+        if (strcmp(b->params[i].key, key) == 0)
+            return &b->params[i];
+    return NULL;
+}
+
+static bool knows_key(const th_design_type *t, const char *key)
+{
+    for (int i = 0; t->keys[i].name; i++)
+        if (strcmp(t->keys[i].name, key) == 0)
+            return true;
+    return false;
+}
+
+int th_design_configure(const th_design_block *block, const th_design_type **type, th_design_config *out, th_error *err)
+{
+    const th_design_type *t = th_design_find(block->type);
+    th_design_config config = {{0}};
+    if (!t)
+        return fail_unknown_type(block, err);
+    for (int i = 0; i < block->n_params; i++)
+        if (!knows_key(t, block->params[i].key))
+            return fail_unknown_key(block, &block->params[i], t, err);
+    for (int i = 0; t->keys[i].name; i++) {
+        const th_param *p = find_param(block, t->keys[i].name);
+        config.value[i] = t->keys[i].standard;
+        if (!p && t->keys[i].required)
+            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s", block->file,
+                                block->line, block->name, t->keys[i].name, t->keys[i].meaning);
+        if (p && read_key(block, &t->keys[i], p, &config.value[i], err))
+            return -1;
+    }
+    *type = t;
+    *out = config;
+    return 0;
+}
+
+int th_design_check_system(const th_system *s, th_error *err)
+{
+    const th_design_type *type;
+    th_design_config config;
+    for (int i = 0; i < s->n_designs; i++)
+        if (th_design_configure(&s->designs[i], &type, &config, err))
+            return -1;
+    return 0;
+}

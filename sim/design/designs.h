@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* designs.h - the rows of the design table, one per file of this folder. */
+#ifndef TH_SIM_DESIGN_DESIGNS_H
+#define TH_SIM_DESIGN_DESIGNS_H
+#include "sim/design/design.h"
+
+extern const th_design_type th_design_tiled;
+extern const th_design_type th_design_systolic_vec;
+extern const th_design_type th_design_winograd;
+extern const th_design_type th_design_roofline;
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tiled.c - loop tiling Tm x Tn x Tr x Tc with double-buffered tiles.
+ *
+ * Source: C. Zhang et al., "Optimizing FPGA-based Accelerator Design for Deep Convolutional Neural
+ * Networks", FPGA 2015; ports as in W. Jiang et al., "Achieving Super-Linear Speedup across Multi-FPGA",
+ * 2019. Per step: t_I = Tn Tr Tc / Ip, t_W = Tm Tn R S / Wp, t_C = R S Tr Tc; per tile t_O = Tm Tr Tc / Op.
+ * Overlap, fill and drain come from the pipeline. docs/models/tiled.md has the closed forms.
+ * Not modelled: on-chip reuse between tiles (each step loads its operands anew, as published). */
+#include <config.h>
+
+#include "sim/design/designs.h"
+#include "sim/design/tiles.h"
+
+enum { CLOCK, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, SLOTS, CLIP, HALO };
+
+static const th_design_key keys[] = {
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
+    [TILE_K] = {"tile_k", TH_KEY_INTEGER, true, 1, 65536, 0, "Tm, output channels of a tile"},
+    [TILE_C] = {"tile_c", TH_KEY_INTEGER, true, 1, 65536, 0, "Tn, input channels of a step"},
+    [TILE_H] = {"tile_h", TH_KEY_INTEGER, true, 1, 65536, 0, "Tr, output rows of a tile"},
+    [TILE_W] = {"tile_w", TH_KEY_INTEGER, true, 1, 65536, 0, "Tc, output columns of a tile"},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Ip, elements per cycle"},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Wp, elements per cycle"},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Op, elements per cycle"},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds"},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder tiles cost what they hold, not a full tile"},
+    [HALO] = {"halo", TH_KEY_BOOL, false, 0, 1, 0, "load the real input window (stride, kernel), not Tr x Tc"},
+    {.name = NULL},
+};
+
+typedef struct {
+    int64_t k, c, h, w;
+} tile;
+
+static tile tile_of(const th_design_config *d, const th_shard *s, unsigned mask)
+{
+    tile full = {(int64_t)d->value[TILE_K], (int64_t)d->value[TILE_C], (int64_t)d->value[TILE_H],
+                 (int64_t)d->value[TILE_W]};
+    if (d->value[CLIP] == 0)
+        return full;
+    return (tile){th_tile_extent(th_group_outputs(s), full.k, mask & TH_LAST_K),
+                  th_tile_extent(th_group_inputs(s), full.c, mask & TH_LAST_C),
+                  th_tile_extent(s->dim[TH_DIM_H], full.h, mask & TH_LAST_H),
+                  th_tile_extent(s->dim[TH_DIM_W], full.w, mask & TH_LAST_W)};
+}
+
+static int64_t input_elements(const th_design_config *d, const th_shard *s, const tile *t)
+{
+    if (d->value[HALO] == 0)
+        return t->c * t->h * t->w;
+    return t->c * th_window(t->h, s->stride_h, s->dim[TH_DIM_R], s->dilation_h, s->in_h) *
+           th_window(t->w, s->stride_w, s->dim[TH_DIM_S], s->dilation_w, s->in_w);
+}
+
+static void set_loops(const th_design_config *d, const th_shard *s, th_schedule *out)
+{
+    out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
+    out->count[TH_LOOP_H] = (int32_t)th_ceil_div(s->dim[TH_DIM_H], (int64_t)d->value[TILE_H]);
+    out->count[TH_LOOP_W] = (int32_t)th_ceil_div(s->dim[TH_DIM_W], (int64_t)d->value[TILE_W]);
+    out->count[TH_LOOP_K] = (int32_t)th_ceil_div(th_group_outputs(s), (int64_t)d->value[TILE_K]);
+    out->count[TH_LOOP_C] = (int32_t)th_ceil_div(th_group_inputs(s), (int64_t)d->value[TILE_C]);
+}
+
+static int schedule(const th_design_config *d, const th_shard *s, th_schedule *out, th_error *err)
+{
+    (void)err;
+    int64_t kernel = (int64_t)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    *out = (th_schedule){.hz = (int64_t)d->value[CLOCK]};
+    set_loops(d, s, out);
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        tile t = tile_of(d, s, mask);
+        out->step[mask] = (th_step){input_elements(d, s, &t) * s->element_bytes,
+                                    t.k * t.c * kernel * s->element_bytes, kernel * t.h * t.w};
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = t.k * t.h * t.w * s->element_bytes;
+    }
+    out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        out->port_bits_per_s[e] = th_port_bits(d->value[INPUT_PORT + e], s, out->hz);
+    return 0;
+}
+
+const th_design_type th_design_tiled = {
+    "tiled", "loop tiling Tm x Tn x Tr x Tc (FPGA'15)", keys, schedule,
+};

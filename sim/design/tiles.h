@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tiles.h - arithmetic that the designs share. */
+#ifndef TH_SIM_DESIGN_TILES_H
+#define TH_SIM_DESIGN_TILES_H
+#include "sim/schedule.h"
+
+static inline int64_t th_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The extent of an iteration of a loop that walks extent in tiles. */
+static inline int64_t th_tile_extent(int64_t extent, int64_t tile, bool is_last)
+{
+    return is_last ? extent - (th_ceil_div(extent, tile) - 1) * tile : tile;
+}
+
+/* Rows (or columns) of input that n rows of output read, at most all there are. */
+static inline int64_t th_window(int64_t n, int64_t stride, int64_t kernel, int64_t dilation, int64_t all)
+{
+    int64_t rows = (n - 1) * stride + (kernel - 1) * dilation + 1;
+    return rows < all ? rows : all;
+}
+
+/* Output and input channels of one group of a shard. */
+static inline int64_t th_group_outputs(const th_shard *s)
+{
+    return th_ceil_div(s->dim[TH_DIM_K], s->groups);
+}
+
+static inline int64_t th_group_inputs(const th_shard *s)
+{
+    return th_ceil_div(s->dim[TH_DIM_C], s->groups);
+}
+
+/* Bits per second of a port that moves elements per cycle. */
+static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, int64_t hz)
+{
+    return (int64_t)(elements_per_cycle * (double)s->element_bytes * 8.0 * (double)hz);
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* event.c - the pending events of one machine, a 4-ary heap.
+ *   new -> (push | pop | cancel | reschedule)* -> free
+ * Invariant: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank packs
+ * priority and object. place[h] is where the event of handle h stands in the heap; free handles are chained
+ * through place as well. Not modelled: anything; this is a container. */
+#include <config.h>
+
+#include "sim/event.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+typedef struct {
+    th_time time;
+    uint64_t rank;       /* priority << 32 | object */
+    uint32_t sequence;
+    uint32_t argument;
+    int32_t handle;
+} node;
+
+struct th_events {
+    node *heap;
+    size_t n, capacity;
+    int32_t *place;      /* by handle: index in heap, or -2 - next for free handles */
+    size_t place_capacity;
+    int32_t n_handles, free_handle;   /* free_handle: -1 when there is none */
+};
+
+enum { ARITY = 4 };
+
+th_events *th_events_new(void)
+{
+    th_events *q = th_alloc_zero(1, sizeof *q);
+    if (q)
+        q->free_handle = -1;
+    return q;
+}
+
+void th_events_free(th_events *q)
+{
+    if (!q)
+        return;
+    th_free(q->heap);
+    th_free(q->place);
+    th_free(q);
+}
+
+void th_events_reset(th_events *q)
+{
+    q->n = 0;
+    q->n_handles = 0;
+    q->free_handle = -1;
+}
+
+int64_t th_events_count(const th_events *q)
+{
+    return (int64_t)q->n;
+}
+
+static bool comes_before(const node *a, const node *b)
+{
+    if (a->time != b->time)
+        return a->time < b->time;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->sequence < b->sequence;
+}
+
+static void put(th_events *q, size_t i, const node *e)
+{
+    q->heap[i] = *e;
+    q->place[e->handle] = (int32_t)i;
+}
+
+static void sift_up(th_events *q, size_t i, node e)
+{
+    while (i > 0) {
+        size_t parent = (i - 1) / ARITY;
+        if (!comes_before(&e, &q->heap[parent]))
+            break;
+        put(q, i, &q->heap[parent]);
+        i = parent;
+    }
+    put(q, i, &e);
+}
+
+static size_t first_child(const th_events *q, size_t i)
+{
+    size_t child = ARITY * i + 1;
+    size_t end = child + ARITY < q->n ? child + ARITY : q->n;
+    size_t best = child;
+    for (size_t c = child + 1; c < end; c++)
+        if (comes_before(&q->heap[c], &q->heap[best]))
+            best = c;
+    return best;
+}
+
+static void sift_down(th_events *q, size_t i, node e)
+{
+    while (ARITY * i + 1 < q->n) {
+        size_t child = first_child(q, i);
+        if (!comes_before(&q->heap[child], &e))
+            break;
+        put(q, i, &q->heap[child]);
+        i = child;
+    }
+    put(q, i, &e);
+}
+
+static int32_t take_handle(th_events *q)
+{
+    int32_t h = q->free_handle;
+    if (h >= 0) {
+        q->free_handle = -2 - q->place[h];
+        return h;
+    }
+    if (th_grow(&q->place, &q->place_capacity, (size_t)q->n_handles + 1, sizeof *q->place))
+        return TH_NO_EVENT;
+    return q->n_handles++;
+}
+
+static void give_handle(th_events *q, int32_t h)
+{
+    q->place[h] = -2 - q->free_handle;
+    q->free_handle = h;
+}
+
+th_event_handle th_events_push(th_events *q, const th_event *e)
+{
+    if (th_grow(&q->heap, &q->capacity, q->n + 1, sizeof *q->heap))
+        return TH_NO_EVENT;
+    int32_t h = take_handle(q);
+    if (h < 0)
+        return TH_NO_EVENT;
+    node added = {e->time, (uint64_t)e->priority << 32 | e->object, e->sequence, e->argument, h};
+    sift_up(q, q->n++, added);
+    return h;
+}
+
+static void read_out(const node *e, th_event *out)
+{
+    out->time = e->time;
+    out->priority = (uint32_t)(e->rank >> 32);
+    out->object = (uint32_t)e->rank;
+    out->sequence = e->sequence;
+    out->argument = e->argument;
+}
+
+bool th_events_peek(const th_events *q, th_event *out)
+{
+    if (q->n == 0)
+        return false;
+    read_out(&q->heap[0], out);
+    return true;
+}
+
+/* Closes the gap at i with the last event. */
+static void remove_at(th_events *q, size_t i)
+{
+    give_handle(q, q->heap[i].handle);
+    node last = q->heap[--q->n];
+    if (i == q->n)
+        return;
+    if (i > 0 && comes_before(&last, &q->heap[(i - 1) / ARITY]))
+        sift_up(q, i, last);
+    else
+        sift_down(q, i, last);
+}
+
+bool th_events_pop(th_events *q, th_event *out)
+{
+    if (!th_events_peek(q, out))
+        return false;
+    remove_at(q, 0);
+    return true;
+}
+
+void th_events_cancel(th_events *q, th_event_handle handle)
+{
+    assert(handle >= 0 && handle < q->n_handles && q->place[handle] >= 0);
+    remove_at(q, (size_t)q->place[handle]);
+}
+
+void th_events_reschedule(th_events *q, th_event_handle handle, th_time time)
+{
+    assert(handle >= 0 && handle < q->n_handles && q->place[handle] >= 0);
+    size_t i = (size_t)q->place[handle];
+    node e = q->heap[i];
+    e.time = time;
+    if (i > 0 && comes_before(&e, &q->heap[(i - 1) / ARITY]))
+        sift_up(q, i, e);
+    else
+        sift_down(q, i, e);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* network.c - the table of network models, and what they share: paths and link statistics. */
+#include <config.h>
+
+#include "sim/network/network.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/network/models.h"
+#include "sim/schedule.h"
+#include "topology/route.h"
+
+const th_network_type *const th_network_types[] = {&th_network_fluid, &th_network_ideal, NULL};
+
+const th_network_type *th_network_find(const char *name)
+{
+    for (int i = 0; th_network_types[i]; i++)
+        if (strcmp(th_network_types[i]->name, name) == 0)
+            return th_network_types[i];
+    return NULL;
+}
+
+const char *th_network_names(void)
+{
+    return "fluid, ideal";
+}
+
+int th_paths_init(th_paths *p, const th_system *s)
+{
+    size_t pairs = (size_t)s->n_nodes * (size_t)s->n_nodes;
+    *p = (th_paths){.of_pair = th_alloc_array(pairs, sizeof *p->of_pair)};
+    if (!p->of_pair)
+        return -1;
+    for (size_t i = 0; i < pairs; i++)
+        p->of_pair[i].n_links = -1;
+    return 0;
+}
+
+void th_paths_clear(th_paths *p)
+{
+    th_free(p->of_pair);
+    th_free(p->links);
+    *p = (th_paths){0};
+}
+
+static int compute_path(th_paths *p, const th_system *s, int src, int dst, th_path *path)
+{
+    int links[TH_ROUTE_MAX];
+    int n = th_route(s, src, dst, links);
+    if (n < 0 || th_grow(&p->links, &p->capacity, p->n_links + (size_t)n, sizeof *p->links))
+        return -1;
+    *path = (th_path){.n_links = n, .first = (int32_t)p->n_links, .bits_per_s = INT64_MAX};
+    for (int i = 0; i < n; i++) {
+        const th_link *link = &s->links[links[i]];
+        int64_t bits = s->media[link->medium].bits_per_s;
+        p->links[p->n_links++] = links[i];
+        path->latency_ps += link->latency_ps;
+        path->bits_per_s = bits < path->bits_per_s ? bits : path->bits_per_s;
+    }
+    return 0;
+}
+
+const th_path *th_paths_get(th_paths *p, const th_system *s, int src, int dst)
+{
+    th_path *path = &p->of_pair[(size_t)src * (size_t)s->n_nodes + (size_t)dst];
+    if (path->n_links < 0 && compute_path(p, s, src, dst, path))
+        return NULL;
+    return path;
+}
+
+/* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links full both
+ * ways, an equal share of the rest among the engines exceeds what any one link can bring: then max-min
+ * fairness fixes every flow elsewhere, and the engines get what flows leave. */
+static bool dram_can_saturate(const th_system *s, int node)
+{
+    double all = 0, fastest = 0;
+    for (int l = 0; l < s->n_links; l++) {
+        if (s->links[l].from != node && s->links[l].to != node)
+            continue;
+        double bytes_per_s = (double)s->media[s->links[l].medium].bits_per_s / 8.0;
+        all += bytes_per_s;
+        fastest = bytes_per_s > fastest ? bytes_per_s : fastest;
+    }
+    return ((double)s->nodes[node].a.dram_bits_per_s / 8.0 - all) / TH_N_ENGINES <= fastest;
+}
+
+int th_network_head_init(th_network *n, const th_network_type *type, const th_system *s)
+{
+    size_t links = (size_t)s->n_links + 1, accels = (size_t)s->n_accels + 1;
+    *n = (th_network){.type = type, .system = s};
+    n->link_bytes = th_alloc_zero(links, sizeof *n->link_bytes);
+    n->link_busy_ps = th_alloc_zero(links, sizeof *n->link_busy_ps);
+    n->link_since = th_alloc_zero(links, sizeof *n->link_since);
+    n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
+    n->accel_draw = th_alloc_zero(accels, sizeof *n->accel_draw);
+    n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
+    n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
+    n->touched = th_alloc_zero(accels, sizeof *n->touched);
+    if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows || !n->accel_draw ||
+        !n->engine_rate || !n->is_shared || !n->touched)
+        return -1;
+    for (int a = 0; a < s->n_accels; a++)
+        n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);
+    return 0;
+}
+
+void th_network_head_reset(th_network *n)
+{
+    size_t links = (size_t)n->system->n_links, accels = (size_t)n->system->n_accels;
+    memset(n->link_bytes, 0, links * sizeof *n->link_bytes);
+    memset(n->link_busy_ps, 0, links * sizeof *n->link_busy_ps);
+    memset(n->link_flows, 0, links * sizeof *n->link_flows);
+    memset(n->accel_draw, 0, accels * sizeof *n->accel_draw);
+    memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
+    n->n_touched = 0;
+}
+
+void th_network_head_clear(th_network *n)
+{
+    th_free(n->link_bytes);
+    th_free(n->link_busy_ps);
+    th_free(n->link_since);
+    th_free(n->link_flows);
+    th_free(n->accel_draw);
+    th_free(n->engine_rate);
+    th_free(n->is_shared);
+    th_free(n->touched);
+}
+
+void th_network_link_enter(th_network *n, int link, th_time now)
+{
+    if (n->link_flows[link]++ == 0)
+        n->link_since[link] = now;
+}
+
+void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
+{
+    n->link_bytes[link] += bytes;
+    if (--n->link_flows[link] == 0)
+        n->link_busy_ps[link] += now - n->link_since[link];
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pipeline.c - one accelerator at work on one schedule.
+ *
+ *   start -> (advance | set_foreign)* -> finish
+ *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share -> try_skip }
+ *
+ * The rules (docs/models/pipeline.md): request j of an input engine may begin when step j - slots_in has
+ * computed; its first byte moves one DRAM latency after that, or when the request before it is through,
+ * whichever is later. Step j computes when both its operands are in, step j - 1 has computed and, if it
+ * opens an output tile, one of slots_out is free. A store begins when its tile has computed, likewise
+ * after the latency and the store before it.
+ *
+ * Invariants: engine[e].n_done >= steps_done for both input engines, and < steps_done + slots_in while a
+ * request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out. left_bytes changes only when a
+ * rate changes, so looking at a pipeline at any instant changes no result.
+ *
+ * Not modelled here: what others do with the DRAM beyond their total draw (see network/fluid.c). */
+#include <config.h>
+
+#include "sim/pipeline.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/fluid_time.h"
+#include "sim/pipeline_skip.h"
+
+/* --- loops ------------------------------------------------------------------------------------------ */
+
+/* The next iteration, innermost fastest; returns the outermost loop that moved (TH_LOOP_B when all wrap). */
+static int32_t advance_index(int32_t *index, const th_schedule *s, int innermost)
+{
+    int loop = innermost;
+    while (loop > 0 && index[loop] == s->count[loop] - 1)
+        index[loop--] = 0;
+    index[loop]++;
+    return loop;
+}
+
+static unsigned last_mask(const int32_t *index, const th_schedule *s)
+{
+    unsigned mask = 0;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        if (index[loop] == s->count[loop] - 1)
+            mask |= 1u << (loop - TH_LOOP_H);
+    return mask;
+}
+
+static bool stays_on_chip(const int32_t *index, unsigned stays)
+{
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        if ((stays >> loop & 1u) && index[loop] != 0)
+            return true;
+    return false;
+}
+
+static int64_t request_bytes(const th_schedule *s, int e, const int32_t *index)
+{
+    unsigned mask = last_mask(index, s);
+    switch ((th_engine_kind)e) {
+    case TH_ENGINE_INPUT:
+        if (stays_on_chip(index, s->input_stays))
+            return 0;
+        return s->step[mask].input_bytes + (index[TH_LOOP_H] == 0 ? s->first_row_extra_bytes : 0);
+    case TH_ENGINE_WEIGHT:
+        return stays_on_chip(index, s->weight_stays) ? 0 : s->step[mask].weight_bytes;
+    case TH_ENGINE_OUTPUT:
+        return s->output_bytes[mask & (TH_N_STORE_KINDS - 1)];
+    case TH_N_ENGINES:
+        break;
+    }
+    return 0;
+}
+
+static int64_t round_up(int64_t bytes, int64_t burst)
+{
+    return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
+}
+
+static bool all_stored(const th_pipeline *p, const th_schedule *s)
+{
+    return p->engine[TH_ENGINE_OUTPUT].index[TH_LOOP_B] == s->count[TH_LOOP_B];
+}
+
+/* --- sharing the DRAM ------------------------------------------------------------------------------- */
+
+static void change_rate(th_engine *g, th_time now, double rate)
+{
+    if (rate == g->bytes_per_s)
+        return;
+    g->left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, now - g->since);
+    g->since = now;
+    g->bytes_per_s = rate;
+    th_time duration = th_fluid_duration(g->left_bytes, rate);
+    g->end_at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
+}
+
+static double port_rate(const th_schedule *s, const th_port *port, int e)
+{
+    int64_t bits = s->port_bits_per_s[e];
+    return (double)(bits > 0 && bits < port->bits_per_s ? bits : port->bits_per_s) / 8.0;
+}
+
+/* Max-min fair shares of what the others leave, each engine capped by its port. */
+static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
+    assert(left > 0);
+    unsigned open = th_pipeline_demand(p);
+    while (open) {
+        int slowest = -1, n = 0;
+        for (int e = 0; e < TH_N_ENGINES; e++) {
+            if (!(open >> e & 1u))
+                continue;
+            n++;
+            if (slowest < 0 || port_rate(s, port, e) < port_rate(s, port, slowest))
+                slowest = e;
+        }
+        double share = left / n, cap = port_rate(s, port, slowest);
+        double rate = cap < share ? cap : share;
+        change_rate(&p->engine[slowest], p->now, rate);
+        left -= rate;
+        open &= ~(1u << slowest);
+    }
+}
+
+/* --- what can begin --------------------------------------------------------------------------------- */
+
+static void begin_request(th_pipeline *p, const th_port *port, int e, int64_t bytes, th_time possible_since)
+{
+    th_engine *g = &p->engine[e];
+    g->left_bytes = (double)round_up(bytes, port->burst_bytes);
+    g->bytes_per_s = 0;
+    g->end_at = TH_TIME_MAX;
+    g->data_at = possible_since + port->latency_ps;
+    g->phase = TH_ENGINE_WAITS;
+    if (g->data_at <= p->now) {
+        g->phase = TH_ENGINE_MOVES;
+        g->since = p->now;
+    }
+}
+
+static void end_request(th_pipeline *p, const th_schedule *s, int e)
+{
+    th_engine *g = &p->engine[e];
+    g->phase = TH_ENGINE_IDLE;
+    g->n_done++;
+    advance_index(g->index, s, e == TH_ENGINE_OUTPUT ? TH_LOOP_K : TH_LOOP_C);
+}
+
+/* Requests of nothing (an operand that stays on chip) are through at once. */
+static bool begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+{
+    th_engine *g = &p->engine[e];
+    bool any = false;
+    while (g->phase == TH_ENGINE_IDLE && g->index[TH_LOOP_B] < s->count[TH_LOOP_B] &&
+           g->n_done < p->steps_done + s->slots_in) {
+        int64_t bytes = request_bytes(s, e, g->index);
+        any = true;
+        if (bytes > 0)
+            begin_request(p, port, e, bytes, p->in_free[g->n_done % s->slots_in]);
+        else
+            end_request(p, s, e);
+    }
+    return any;
+}
+
+static bool begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
+    bool any = false;
+    while (g->phase == TH_ENGINE_IDLE && g->n_done < p->tiles_done) {
+        int64_t bytes = request_bytes(s, TH_ENGINE_OUTPUT, g->index);
+        any = true;
+        if (bytes > 0)
+            begin_request(p, port, TH_ENGINE_OUTPUT, bytes, p->out_full[g->n_done % s->slots_out]);
+        else
+            end_request(p, s, TH_ENGINE_OUTPUT);
+    }
+    return any;
+}
+
+static bool operands_in(const th_pipeline *p)
+{
+    return p->engine[TH_ENGINE_INPUT].n_done > p->steps_done &&
+           p->engine[TH_ENGINE_WEIGHT].n_done > p->steps_done;
+}
+
+static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
+{
+    return p->index[TH_LOOP_C] != 0 || p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
+}
+
+static bool begin_compute(th_pipeline *p, const th_schedule *s)
+{
+    if (p->compute_end != TH_TIME_MAX || p->index[TH_LOOP_B] == s->count[TH_LOOP_B])
+        return false;
+    if (!operands_in(p) || !output_slot_free(p, s))
+        return false;
+    int64_t cycles = s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
+    p->compute_end = p->now + th_cycles_ps(cycles, s->hz);
+    return true;
+}
+
+static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    while (begin_load(p, s, port, TH_ENGINE_INPUT) | begin_load(p, s, port, TH_ENGINE_WEIGHT) |
+           begin_store(p, s, port) | begin_compute(p, s))
+        ;
+}
+
+/* --- what is due ------------------------------------------------------------------------------------ */
+
+static void finish_request(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+{
+    int64_t bytes = round_up(request_bytes(s, e, p->engine[e].index), port->burst_bytes);
+    if (e == TH_ENGINE_OUTPUT)
+        p->stats.written_bytes += bytes;
+    else
+        p->stats.read_bytes += bytes;
+    end_request(p, s, e);
+}
+
+static void finish_compute(th_pipeline *p, const th_schedule *s)
+{
+    p->in_free[p->steps_done % s->slots_in] = p->now;
+    p->steps_done++;
+    if (p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
+        p->out_full[p->tiles_done++ % s->slots_out] = p->now;
+    p->compute_end = TH_TIME_MAX;
+    p->last_carry = advance_index(p->index, s, TH_LOOP_C);
+}
+
+static void finish_all_due(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        th_engine *g = &p->engine[e];
+        if (g->phase == TH_ENGINE_WAITS && g->data_at <= p->now) {
+            g->phase = TH_ENGINE_MOVES;
+            g->since = p->now;
+        } else if (g->phase == TH_ENGINE_MOVES && g->end_at <= p->now) {
+            finish_request(p, s, port, e);
+        }
+    }
+    if (p->compute_end <= p->now)
+        finish_compute(p, s);
+    p->done = all_stored(p, s);
+}
+
+/* --- time ------------------------------------------------------------------------------------------- */
+
+th_time th_pipeline_next(const th_pipeline *p)
+{
+    th_time next = p->compute_end;
+    if (p->done)
+        return TH_TIME_MAX;
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        const th_engine *g = &p->engine[e];
+        th_time at = g->phase == TH_ENGINE_WAITS   ? g->data_at
+                     : g->phase == TH_ENGINE_MOVES ? g->end_at
+                                                   : TH_TIME_MAX;
+        if (at < next)
+            next = at;
+    }
+    return next;
+}
+
+/* Time passes; whoever kept the array waiting is charged. */
+static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
+{
+    th_time elapsed = t - p->now;
+    bool all_computed = p->index[TH_LOOP_B] == s->count[TH_LOOP_B];
+    if (p->compute_end != TH_TIME_MAX)
+        p->stats.busy_ps += elapsed;
+    else if (all_computed || operands_in(p))
+        p->stats.stall_out_ps += elapsed;
+    else
+        p->stats.stall_in_ps += elapsed;
+    p->now = t;
+}
+
+static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
+{
+    th_pipeline_skip skip;
+    th_pipeline_skip_init(&skip);
+    for (;;) {
+        th_time next = th_pipeline_next(p);
+        if (next > limit || p->done || next == TH_TIME_MAX)
+            break;
+        int64_t steps = p->steps_done;
+        move_to(p, s, next);
+        finish_all_due(p, s, port);
+        begin_all_possible(p, s, port);
+        if (!p->rates_from_outside)
+            share_dram(p, s, port);
+        if (p->skip && p->steps_done != steps)
+            th_pipeline_try_skip(&skip, p, s, port, limit);
+    }
+}
+
+static void start(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
+    p->compute_end = TH_TIME_MAX;
+    begin_all_possible(p, s, port);
+}
+
+void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port, double foreign_bytes_per_s,
+                       bool skip)
+{
+    *p = (th_pipeline){.skip = skip, .foreign_bytes_per_s = foreign_bytes_per_s};
+    start(p, s, port);
+    share_dram(p, s, port);
+}
+
+void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    *p = (th_pipeline){.rates_from_outside = true};
+    start(p, s, port);
+}
+
+void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
+{
+    run_until(p, s, port, t);
+    if (!p->done && t > p->now)
+        move_to(p, s, t);
+}
+
+void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s)
+{
+    p->foreign_bytes_per_s = bytes_per_s;
+    share_dram(p, s, port);
+}
+
+th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    run_until(p, s, port, TH_TIME_MAX - 1);
+    assert(p->done);
+    return p->now;
+}
+
+unsigned th_pipeline_demand(const th_pipeline *p)
+{
+    unsigned moving = 0;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        if (p->engine[e].phase == TH_ENGINE_MOVES)
+            moving |= 1u << e;
+    return moving;
+}
+
+void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
+{
+    assert(p->engine[e].phase == TH_ENGINE_MOVES);
+    change_rate(&p->engine[e], p->now, bytes_per_s);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pipeline_skip.c - jumping whole periods of a tile pipeline that has reached a steady state.
+ *
+ *   init -> try_skip after every computed step
+ *
+ * When a step's end moves loop L on (its inner loops are at 0), the state is compared with the one at L's
+ * previous move: everything relative to now and to the counters, doubles bit by bit. If it recurs, what
+ * follows is the same period again, for as long as no cursor (array, load engines, store engine) enters the
+ * first or last iteration of L, where tiles may differ. So n periods are jumped by adding n times the
+ * difference, and the result equals the one of going step by step to the last bit. */
+#include <config.h>
+
+#include "sim/pipeline_skip.h"
+
+#include <string.h>
+
+void th_pipeline_skip_init(th_pipeline_skip *k)
+{
+    memset(k->known, 0, sizeof k->known);
+}
+
+/* Cursors agree outside and inside loop, and moved by one (or not at all) in it. */
+static bool index_moved(const int32_t *before, const int32_t *now, int loop, int32_t by)
+{
+    for (int i = 0; i < TH_N_LOOPS; i++)
+        if (now[i] - before[i] != (i == loop ? by : 0))
+            return false;
+    return true;
+}
+
+static bool same_engine(const th_engine *a, th_time a_now, const th_engine *b, th_time b_now)
+{
+    if (a->phase != b->phase)
+        return false;
+    switch ((th_engine_phase)a->phase) {
+    case TH_ENGINE_IDLE:
+        return true;
+    case TH_ENGINE_WAITS:
+        return a->data_at - a_now == b->data_at - b_now && a->left_bytes == b->left_bytes;
+    case TH_ENGINE_MOVES:
+        return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s &&
+               a->since - a_now == b->since - b_now && a->end_at - a_now == b->end_at - b_now;
+    }
+    return false;
+}
+
+/* A slot that became free longer ago than the latency is as good as any other such. */
+static th_time freshness(th_time at, th_time now, th_time latency)
+{
+    return at - now < -latency ? -latency : at - now;
+}
+
+static bool same_slots(const th_time *a, int64_t a_first, th_time a_now, const th_time *b, int64_t b_first,
+                       th_time b_now, int n, int slots, th_time latency)
+{
+    for (int i = 0; i < n; i++)
+        if (freshness(a[(a_first + i) % slots], a_now, latency) !=
+            freshness(b[(b_first + i) % slots], b_now, latency))
+            return false;
+    return true;
+}
+
+static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop)
+{
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        const th_engine *x = &a->engine[e], *y = &b->engine[e];
+        bool is_store = e == TH_ENGINE_OUTPUT;
+        int32_t by = is_store && loop == TH_LOOP_C ? 0 : 1;
+        int64_t x_lead = x->n_done - (is_store ? a->tiles_done : a->steps_done);
+        int64_t y_lead = y->n_done - (is_store ? b->tiles_done : b->steps_done);
+        if (x_lead != y_lead || !index_moved(x->index, y->index, loop, by) || !same_engine(x, a->now, y, b->now))
+            return false;
+    }
+    return true;
+}
+
+static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const th_schedule *s, th_time latency)
+{
+    if (!index_moved(a->index, b->index, loop, 1) || !same_engines(a, b, loop))
+        return false;
+    if ((a->compute_end == TH_TIME_MAX) != (b->compute_end == TH_TIME_MAX) ||
+        (a->compute_end != TH_TIME_MAX && a->compute_end - a->now != b->compute_end - b->now))
+        return false;
+    int stores = (int)(b->tiles_done - b->engine[TH_ENGINE_OUTPUT].n_done);
+    return same_slots(a->in_free, a->steps_done, a->now, b->in_free, b->steps_done, b->now, s->slots_in,
+                      s->slots_in, latency) &&
+           same_slots(a->out_full, a->engine[TH_ENGINE_OUTPUT].n_done, a->now, b->out_full,
+                      b->engine[TH_ENGINE_OUTPUT].n_done, b->now, stores, s->slots_out, latency);
+}
+
+/* How many periods can be jumped before a cursor reaches the last iteration of loop. */
+static int64_t room(const th_pipeline *before, const th_pipeline *p, int loop, const th_schedule *s)
+{
+    int32_t first = before->engine[TH_ENGINE_INPUT].index[loop], furthest = p->index[loop];
+    if (before->engine[TH_ENGINE_WEIGHT].index[loop] < first)
+        first = before->engine[TH_ENGINE_WEIGHT].index[loop];
+    for (int e = TH_ENGINE_INPUT; e <= TH_ENGINE_WEIGHT; e++)
+        if (p->engine[e].index[loop] > furthest)
+            furthest = p->engine[e].index[loop];
+    return first < 1 ? 0 : (int64_t)s->count[loop] - 2 - furthest;
+}
+
+static void shift_slots(th_time *slots, int n, int64_t moved, th_time by)
+{
+    th_time old[TH_SLOTS_MAX];
+    memcpy(old, slots, sizeof old);
+    for (int i = 0; i < n; i++)
+        slots[(i + moved) % n] = old[i] + by;
+}
+
+static void shift_engine(th_engine *g, const th_engine *before, int64_t n, th_time by, int loop)
+{
+    int64_t requests = g->n_done - before->n_done;
+    g->index[loop] += (int32_t)((g->index[loop] - before->index[loop]) * n);
+    g->n_done += n * requests;
+    g->since += by;
+    g->data_at += by;
+    if (g->end_at != TH_TIME_MAX)
+        g->end_at += by;
+}
+
+static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s, int64_t n, int loop)
+{
+    th_time by = n * (p->now - before->now);
+    int64_t steps = n * (p->steps_done - before->steps_done), tiles = n * (p->tiles_done - before->tiles_done);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        shift_engine(&p->engine[e], &before->engine[e], n, by, loop);
+    shift_slots(p->in_free, s->slots_in, steps, by);
+    shift_slots(p->out_full, s->slots_out, tiles, by);
+    p->now += by;
+    if (p->compute_end != TH_TIME_MAX)
+        p->compute_end += by;
+    p->steps_done += steps;
+    p->tiles_done += tiles;
+    p->index[loop] += (int32_t)n;
+    p->stats.busy_ps += n * (p->stats.busy_ps - before->stats.busy_ps);
+    p->stats.stall_in_ps += n * (p->stats.stall_in_ps - before->stats.stall_in_ps);
+    p->stats.stall_out_ps += n * (p->stats.stall_out_ps - before->stats.stall_out_ps);
+    p->stats.read_bytes += n * (p->stats.read_bytes - before->stats.read_bytes);
+    p->stats.written_bytes += n * (p->stats.written_bytes - before->stats.written_bytes);
+}
+
+void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s, const th_port *port,
+                          th_time limit)
+{
+    int loop = p->last_carry;
+    if (s->count[loop] < 5)
+        return;
+    const th_pipeline *before = &k->at[loop];
+    if (k->known[loop] && recurs(before, p, loop, s, port->latency_ps)) {
+        int64_t n = room(before, p, loop, s), fits = (limit - p->now) / (p->now - before->now);
+        n = n < fits ? n : fits;
+        if (n > 0)
+            jump(p, before, s, n, loop);
+    }
+    k->known[loop] = true;
+    k->at[loop] = *p;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* program.c - tasks and dependencies, collected as a list of edges and sorted into successor lists once.
+ *   new -> (add | depend)* -> finish -> read only -> clear -> ... -> free */
+#include <config.h>
+
+#include "sim/program.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+th_program *th_program_new(th_error *err)
+{
+    th_program *p = th_alloc_zero(1, sizeof *p);
+    if (!p)
+        th_error_no_memory(err);
+    return p;
+}
+
+void th_program_clear(th_program *p)
+{
+    p->n_tasks = 0;
+    p->n_dependencies = 0;
+    p->n_inputs = 0;
+}
+
+void th_program_free(th_program *p)
+{
+    if (!p)
+        return;
+    th_free(p->tasks);
+    th_free(p->successor_start);
+    th_free(p->successors);
+    th_free(p->n_predecessors);
+    th_free(p->edge_from);
+    th_free(p->edge_to);
+    th_free(p);
+}
+
+int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
+{
+    if (th_grow(&p->tasks, &p->task_capacity, (size_t)p->n_tasks + 1, sizeof *p->tasks))
+        return th_error_no_memory(err);
+    p->tasks[p->n_tasks] = *t;
+    if (t->input >= p->n_inputs)
+        p->n_inputs = t->input + 1;
+    return p->n_tasks++;
+}
+
+static int grow_edges(th_program *p)
+{
+    size_t capacity = p->edge_capacity, same = p->edge_capacity;
+    if (th_grow(&p->edge_from, &capacity, (size_t)p->n_dependencies + 1, sizeof *p->edge_from) ||
+        th_grow(&p->edge_to, &same, (size_t)p->n_dependencies + 1, sizeof *p->edge_to))
+        return -1;
+    p->edge_capacity = same;
+    return 0;
+}
+
+int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
+{
+    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks && after != before);
+    if ((size_t)p->n_dependencies == p->edge_capacity && grow_edges(p))
+        return th_error_no_memory(err);
+    p->edge_from[p->n_dependencies] = before;
+    p->edge_to[p->n_dependencies++] = after;
+    return 0;
+}
+
+/* Counting sort of the edges by their first task. Successors of a task stand in the order of adding. */
+int th_program_finish(th_program *p, th_error *err)
+{
+    size_t n = (size_t)p->n_tasks, edges = (size_t)p->n_dependencies;
+    if (th_grow(&p->successor_start, &p->start_capacity, n + 2, sizeof *p->successor_start) ||
+        th_grow(&p->n_predecessors, &p->predecessor_capacity, n + 1, sizeof *p->n_predecessors) ||
+        th_grow(&p->successors, &p->successor_capacity, edges + 1, sizeof *p->successors))
+        return th_error_no_memory(err);
+    memset(p->successor_start, 0, (n + 2) * sizeof *p->successor_start);
+    memset(p->n_predecessors, 0, (n + 1) * sizeof *p->n_predecessors);
+    int32_t *fill = p->successor_start + 1;   /* shifted by one: after the fill it has become the start */
+    for (size_t i = 0; i < edges; i++) {
+        fill[p->edge_from[i] + 1]++;
+        p->n_predecessors[p->edge_to[i]]++;
+    }
+    for (size_t t = 0; t < n; t++)
+        fill[t + 1] += fill[t];
+    for (size_t i = 0; i < edges; i++)
+        p->successors[fill[p->edge_from[i]]++] = p->edge_to[i];
+    return 0;
+}

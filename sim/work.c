@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* work.c - the memo of folded tasks.
+ *   new -> (intern | get)* -> free
+ * Invariant: two works differ in (memory class, design, shard). Accelerators with equal memory and vector
+ * unit are one class, so alike accelerators share their works. */
+#include <config.h>
+
+#include "sim/work.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+typedef struct {
+    const th_design_type *type;
+    th_design_config config;
+} configured;
+
+struct th_works {
+    const th_system *system;
+    configured *designs;
+    int32_t *class_of;        /* by accelerator: the first accelerator with the same memory and vector unit */
+    th_map *numbers;
+    th_work *works;
+    size_t n, capacity;
+};
+
+typedef struct {
+    int32_t memory_class, design;
+    th_shard shard;
+} work_key;
+
+static bool same_memory(const th_accel *a, const th_accel *b)
+{
+    return a->dram_bits_per_s == b->dram_bits_per_s && a->dram_latency_ps == b->dram_latency_ps &&
+           a->dram_burst_bytes == b->dram_burst_bytes && a->vector_hz == b->vector_hz &&
+           a->vector_elements_per_cycle == b->vector_elements_per_cycle;
+}
+
+static void find_classes(th_works *w)
+{
+    const th_system *s = w->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        w->class_of[a] = a;
+        for (int b = 0; b < a; b++) {
+            if (same_memory(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a)) {
+                w->class_of[a] = w->class_of[b];
+                break;
+            }
+        }
+    }
+}
+
+th_works *th_works_new(const th_system *s, th_error *err)
+{
+    th_works *w = th_alloc_zero(1, sizeof *w);
+    if (!w)
+        goto fail;
+    w->system = s;
+    w->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *w->designs);
+    w->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *w->class_of);
+    w->numbers = th_map_new();
+    if (!w->designs || !w->class_of || !w->numbers)
+        goto fail;
+    for (int i = 0; i < s->n_designs; i++) {
+        if (th_design_configure(&s->designs[i], &w->designs[i].type, &w->designs[i].config, err)) {
+            th_works_free(w);
+            return NULL;
+        }
+    }
+    find_classes(w);
+    return w;
+fail:
+    th_error_no_memory(err);
+    th_works_free(w);
+    return NULL;
+}
+
+void th_works_free(th_works *w)
+{
+    if (!w)
+        return;
+    th_free(w->designs);
+    th_free(w->class_of);
+    th_map_free(w->numbers);
+    th_free(w->works);
+    th_free(w);
+}
+
+static bool runs_on_array(const th_shard *s)
+{
+    return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL;
+}
+
+static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out, th_error *err)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    out->shard = *shard;
+    out->design = design;
+    out->port = (th_port){a->dram_bits_per_s, a->dram_latency_ps, a->dram_burst_bytes};
+    if (design < 0)
+        th_vector_schedule(a, shard, &out->schedule);
+    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->schedule, err))
+        return -1;
+    th_pipeline p;
+    th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
+    out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
+    out->folded = p.stats;
+    return 0;
+}
+
+int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err)
+{
+    int64_t number;
+    work_key key;
+    memset(&key, 0, sizeof key);
+    key.memory_class = w->class_of[accel];
+    key.design = runs_on_array(shard) ? design : -1;
+    key.shard = *shard;
+    if (th_map_get(w->numbers, &key, sizeof key, &number))
+        return (int32_t)number;
+    if (th_grow(&w->works, &w->capacity, w->n + 1, sizeof *w->works))
+        return th_error_no_memory(err);
+    if (fill_work(w, accel, key.design, shard, &w->works[w->n], err))
+        return -1;
+    if (th_map_put(w->numbers, &key, sizeof key, (int64_t)w->n))
+        return th_error_no_memory(err);
+    return (int32_t)w->n++;
+}
+
+const th_work *th_works_get(const th_works *w, int32_t number)
+{
+    return &w->works[number];
+}
+
+int32_t th_works_count(const th_works *w)
+{
+    return (int32_t)w->n;
+}
