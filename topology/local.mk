@@ -3,6 +3,13 @@ libtharsis_la_SOURCES += \
 	topology/generate.c topology/generate.h \
 	topology/route.c topology/route.h \
 	topology/system.c topology/system.h \
-	topology/system_read.h
+	topology/system_read.c topology/system_read.h
+
+dist_systems_DATA = \
+	topology/systems/f1_16xlarge.cfg \
+	topology/systems/f1_16xlarge_balanced.cfg \
+	topology/systems/f1_16xlarge_small.cfg \
+	topology/systems/npu_v1.cfg \
+	topology/systems/ring8.cfg
 
 unit_tests +=

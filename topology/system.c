@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NODES = 16384 };                        /* next_link then takes 1 GiB */
+enum { MAX_NODES = 16384, MAX_LINKS = 1 << 22 };  /* next_link then takes 1 GiB, links about as much */
 static const th_time max_latency_ps = 100 * TH_PS_PER_S;  /* times MAX_NODES still fits into th_time */
 
 /* Room for one more behind n elements of the array that *array_pointer points to. */
@@ -130,6 +130,9 @@ int th_system_add_link(th_system *s, int from, int to, int medium, th_time laten
     if (latency_ps < 0 || latency_ps > max_latency_ps)
         return th_error_set(err, "TOPO-0006", "link from \"%s\" to \"%s\": latency must be from 0 to 100s",
                             s->nodes[from].name, s->nodes[to].name);
+    if (s->n_links >= MAX_LINKS)
+        return th_error_set(err, "TOPO-0016", "link from \"%s\" to \"%s\": a system has at most %d links",
+                            s->nodes[from].name, s->nodes[to].name, MAX_LINKS);
     if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
         return th_error_no_memory(err);
     s->links[s->n_links] = (th_link){.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
