@@ -41,7 +41,10 @@ void *th_alloc(size_t size)
 
 void *th_alloc_zero(size_t n, size_t size)
 {
-    return must_fail() ? NULL : counted(calloc(at_least_one(n), at_least_one(size)));
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
+        return NULL;
+    return counted(calloc(1, at_least_one(bytes)));
 }
 
 void *th_alloc_array(size_t n, size_t size)

@@ -2,11 +2,11 @@
 /* config_read.h - guards in front of libconfig: size, depth, types, near misses.
  *
  * The only way in for configuration files. Before libconfig sees a byte, the file is checked: size
- * (at most 4 MiB), nesting depth (at most 32), token length (at most 4096), no NUL bytes, no @include,
+ * (at most 4 MiB), nesting depth (at most 32), token length (at most 4096), members of a group (at most
+ * 256: libconfig takes quadratic time; a list may be as long as it likes), no NUL bytes, no @include,
  * integers that do not fit 32 bits and lack the L suffix (libconfig 1.5 would wrap them silently).
- *   open -> root -> (member | element | text | ...)* -> close
- * Every error names file and line. Getters mark the key as used; th_config_check_unused reports the
- * first key of a group that nobody asked for, with the near miss among the allowed ones. */
+ *   open -> root -> (check_keys | member | int | string | child | at | as_...)* -> close
+ * Every error names file and line: 'FILE:LINE: key "x": must be ...'. */
 #ifndef TH_BASE_CONFIG_READ_H
 #define TH_BASE_CONFIG_READ_H
 #include <stdbool.h>

@@ -1,15 +1,23 @@
 # base/ - the floor that everything stands on.
 libtharsis_la_SOURCES += \
 	base/alloc.c base/alloc.h \
-	base/arena.h \
-	base/config_read.h \
+	base/arena.c base/arena.h \
+	base/config_guard.c base/config_guard.h \
+	base/config_read.c base/config_read.h \
 	base/error.c base/error.h \
-	base/map.h \
-	base/names.h \
-	base/random.h \
-	base/strbuf.h \
-	base/units.h
+	base/map.c base/map.h \
+	base/names.c base/names.h \
+	base/random.c base/random.h \
+	base/strbuf.c base/strbuf.h \
+	base/units.c base/units.h
 
 unit_tests += \
 	tests/unit/test_alloc \
-	tests/unit/test_error
+	tests/unit/test_arena \
+	tests/unit/test_config_read \
+	tests/unit/test_error \
+	tests/unit/test_map \
+	tests/unit/test_names \
+	tests/unit/test_random \
+	tests/unit/test_strbuf \
+	tests/unit/test_units

@@ -3,7 +3,7 @@
 # messages.sh - every error id stands at one place in the source, and docs/messages.md lists it.
 #   tests/check/messages.sh            checks, in TAP
 #   tests/check/messages.sh --update   writes docs/messages.md anew
-# An id is a string literal like "BASE-0001"; the literals after the next comma are its message.
+# An id is a string literal like "BASE-0001".
 cd "${srcdir:-$(dirname "$0")/../..}" || exit 1
 list=docs/messages.md
 AWK=${AWK:-awk}
@@ -15,13 +15,40 @@ messages() {
         LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
 }
 
-# Cuts C into comments, literals and the rest, and keeps what follows an id up to the end of its
-# argument. Names between the literals are printf macros: PRId64 is shown as %d.
+# Cuts C into comments, literals and the rest. Literals right behind the id are its message (names among
+# them are printf macros: PRId64 is shown as %d). Where another argument comes first, a helper makes up
+# the message: then it is the name of the helper and the literals that it is given.
 scan='
 function emit() {
     if (id != "")
-        printf "%s\t%s\t%d\t%s\n", id, file, at, text
+        printf "%s\t%s\t%d\t%s\n", id, file, at, is_direct ? text : helper text
     id = ""
+}
+function begin(literal) {
+    emit()
+    id = literal; at = FNR; text = ""; is_direct = 0; n_tokens = 0
+    helper = call[depth]; sub(/^th_/, "", helper); gsub(/_/, " ", helper)
+}
+function add_literal(literal) {
+    if (n_tokens == 1)
+        is_direct = 1
+    text = text (is_direct ? "" : " ") literal
+}
+function add_word() {
+    if (is_direct && word ~ /^PRI/)
+        text = text "d"
+    else if (is_direct)
+        emit()
+    n_tokens++
+}
+function add_sign(sign) {
+    if (sign == "(")
+        call[++depth] = word
+    else if (sign == ")" && depth > 0)
+        depth--
+    if (is_direct || sign == ";")
+        emit()
+    n_tokens++
 }
 {
     line = $0
@@ -39,22 +66,16 @@ function emit() {
             break
         } else if (match(line, /^"([^"\\]|\\.)*"/)) {
             literal = substr(line, 2, RLENGTH - 2); line = substr(line, RLENGTH + 1)
-            if (literal ~ /^[A-Z]+-[0-9][0-9][0-9][0-9]$/) {
-                emit(); id = literal; at = FNR; text = ""; commas = 0
-            } else if (id != "")
-                text = text literal
+            if (literal ~ /^[A-Z]+-[0-9][0-9][0-9][0-9]$/)
+                begin(literal)
+            else if (id != "")
+                add_literal(literal)
         } else if (match(line, /^[A-Za-z_][A-Za-z_0-9]*/)) {
-            word = substr(line, 1, RLENGTH); line = substr(line, RLENGTH + 1)
-            if (id != "" && word ~ /^PRI/)
-                text = text "d"
-            else
-                emit()
+            word = substr(line, 1, RLENGTH); line = substr(line, RLENGTH + 1); add_word()
         } else if (match(line, /^\047([^\047\\]|\\.)+\047/)) {
-            line = substr(line, RLENGTH + 1); emit()
+            line = substr(line, RLENGTH + 1); n_tokens++
         } else {
-            if (substr(line, 1, 1) != "," || commas++)
-                emit()
-            line = substr(line, 2)
+            add_sign(substr(line, 1, 1)); line = substr(line, 2)
         }
     }
 }
@@ -93,7 +114,7 @@ fi
 echo 1..3
 report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
     $1 !~ /^(BASE|TOPO|WORK|PRED|SIM|MAP|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
-    $4 == "" { print $2 ":" $3 ": " $1 ": no text in quotes follows it" }')"
+    $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
 report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
 report 3 "$list is up to date (else run tests/check/messages.sh --update)" \

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* config_guard.h - what libconfig must not see. Used by config_read.c alone. */
+#ifndef TH_BASE_CONFIG_GUARD_H
+#define TH_BASE_CONFIG_GUARD_H
+#include <stddef.h>
+#include "base/error.h"
+
+enum {
+    TH_CONFIG_SIZE_MAX = 4 * 1024 * 1024,  /* bytes of a file */
+    TH_CONFIG_DEPTH_MAX = 32,              /* groups, lists and arrays within each other */
+    TH_CONFIG_TOKEN_MAX = 4096,            /* bytes of a name, number or string */
+    TH_CONFIG_MEMBERS_MAX = 256,           /* keys of one group */
+};
+
+/* 0 if libconfig may parse these bytes (text[size] is 0), else -1 with 'NAME:LINE: ...'. Syntax is
+ * none of its business: what is merely wrong passes, and libconfig refuses it. */
+int th_config_guard(const char *text, size_t size, const char *name, th_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names.c - near misses: which known name did the user mean?
+ *
+ * Optimal string alignment: the cheapest way from a to b by inserting, deleting or replacing one
+ * character, or swapping two neighbours that are not touched again. With d[i][j] for the first i
+ * characters of a and j of b:
+ *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
+ *                 d[i-2][j-2] + 1 where a_i a_{i-1} = b_{j-1} b_j) */
+#include <config.h>
+#include "base/names.h"
+#include <string.h>
+
+enum { LENGTH_MAX = 64 };  /* characters that are looked at: names are short */
+
+static int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int th_name_distance(const char *a, const char *b)
+{
+    int n_a = (int)strnlen(a, LENGTH_MAX), n_b = (int)strnlen(b, LENGTH_MAX);
+    int d[LENGTH_MAX + 1][LENGTH_MAX + 1];
+    for (int j = 0; j <= n_b; j++)
+        d[0][j] = j;
+    for (int i = 1; i <= n_a; i++) {
+        d[i][0] = i;
+        for (int j = 1; j <= n_b; j++) {
+            int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            d[i][j] = min(replaced, 1 + min(d[i - 1][j], d[i][j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    }
+    return d[n_a][n_b];
+}
+
+const char *th_name_nearest(const char *name, const char *const *names, size_t n)
+{
+    const char *nearest = NULL;
+    int least = 2 + (int)strnlen(name, LENGTH_MAX) / 4;  /* one more than is near enough */
+    for (size_t i = 0; i < n; i++) {
+        int distance = th_name_distance(name, names[i]);
+        if (distance < least) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

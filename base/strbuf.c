@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* strbuf.c - a text that grows. Failure is sticky: append at will, ask once at the end. */
+#include <config.h>
+#include "base/strbuf.h"
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Makes room for n more bytes and the final 0. */
+static bool reserve(th_strbuf *b, size_t n)
+{
+    if (b->failed)
+        return false;
+    if (n >= SIZE_MAX - b->length || th_grow(&b->text, &b->capacity, b->length + n + 1, 1) != 0)
+        b->failed = true;
+    return !b->failed;
+}
+
+void th_strbuf_add(th_strbuf *b, const char *text)
+{
+    th_strbuf_add_bytes(b, text, strlen(text));
+}
+
+void th_strbuf_add_bytes(th_strbuf *b, const void *bytes, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    if (n > 0)
+        memcpy(b->text + b->length, bytes, n);
+    b->length += n;
+    b->text[b->length] = 0;
+}
+
+void th_strbuf_printf(th_strbuf *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n < 0) {
+        b->failed = true;
+    } else if (reserve(b, (size_t)n)) {
+        vsnprintf(b->text + b->length, (size_t)n + 1, format, again);
+        b->length += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* Length of the UTF-8 character at c (RFC 3629, table 3.1.B of Unicode), or 0 if it is none. */
+static size_t utf8_length(const unsigned char *c)
+{
+    static const struct {
+        unsigned char first_lo, first_hi, second_lo, second_hi, length;
+    } forms[] = {{0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+                 {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+                 {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (c[0] < forms[i].first_lo || c[0] > forms[i].first_hi)
+            continue;
+        if (c[1] < forms[i].second_lo || c[1] > forms[i].second_hi)
+            return 0;
+        for (size_t k = 2; k < forms[i].length; k++)
+            if (c[k] < 0x80 || c[k] > 0xBF)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+/* Adds the character at c and returns its length. A byte that is no UTF-8 (file names may hold any)
+ * becomes U+FFFD, as a JSON reader would refuse the whole text. */
+static size_t add_json_character(th_strbuf *b, const unsigned char *c)
+{
+    static const char named[] = "\"\"\\\\\nn\rr\tt";  /* pairs: a character, its letter after \ */
+    for (const char *p = named; *p; p += 2) {
+        if (*c == (unsigned char)*p) {
+            th_strbuf_printf(b, "\\%c", p[1]);
+            return 1;
+        }
+    }
+    if (*c < 0x20 || *c == 0x7F) {
+        th_strbuf_printf(b, "\\u%04x", *c);
+        return 1;
+    }
+    size_t n = *c < 0x80 ? 1 : utf8_length(c);
+    if (n > 0)
+        th_strbuf_add_bytes(b, c, n);
+    else
+        th_strbuf_add(b, "\\ufffd");
+    return n > 0 ? n : 1;
+}
+
+void th_strbuf_add_json(th_strbuf *b, const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    th_strbuf_add(b, "\"");
+    while (*c)
+        c += add_json_character(b, c);
+    th_strbuf_add(b, "\"");
+}
+
+void th_strbuf_clear(th_strbuf *b)
+{
+    th_free(b->text);
+    *b = (th_strbuf)TH_STRBUF_INIT;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* units.c - the edge where text with units becomes integers, and back.
+ *
+ * A quantity is digits * 10^exponent * scale, all three integers: "1.5us" is 15 * 10^-1 * 10^6 ps. It is
+ * worked out in 128 bits and rounded once, half upwards, so that no double and no locale comes near it.
+ *   split the number off -> look the unit up -> multiply -> check the range
+ * A number may have a fraction and an exponent, and blanks before its unit. Digits after the 19th only
+ * count as places: no quantity is known that well. */
+#include <config.h>
+#include "base/units.h"
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned __int128 u128;
+
+typedef struct scale {
+    const char *name;
+    int64_t factor;
+} scale;
+
+/* What a kind of quantity is called, how it is written, and what it may be. */
+typedef struct quantity {
+    const char *noun;
+    const char *expected;
+    const scale *prefixes;
+    const scale *units;
+    bool may_be_zero;
+} quantity;
+
+static const scale no_prefix[] = {{"", 1}, {NULL, 0}};
+static const scale decimal[] = {{"", 1},
+                                {"k", 1000},
+                                {"M", 1000000},
+                                {"G", 1000000000},
+                                {"T", 1000000000000},
+                                {"P", 1000000000000000},
+                                {NULL, 0}};
+static const scale decimal_and_binary[] = {{"", 1},
+                                           {"k", 1000},
+                                           {"M", 1000000},
+                                           {"G", 1000000000},
+                                           {"T", 1000000000000},
+                                           {"P", 1000000000000000},
+                                           {"Ki", 1LL << 10},
+                                           {"Mi", 1LL << 20},
+                                           {"Gi", 1LL << 30},
+                                           {"Ti", 1LL << 40},
+                                           {NULL, 0}};
+static const scale time_units[] = {
+    {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", TH_PS_PER_S}, {NULL, 0}};
+static const scale byte_units[] = {{"B", 1}, {NULL, 0}};
+static const scale bandwidth_units[] = {{"bps", 1}, {"b/s", 1}, {"B/s", 8}, {NULL, 0}};
+static const scale frequency_units[] = {{"Hz", 1}, {NULL, 0}};
+
+static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix, time_units, true};
+static const quantity bytes_quantity = {"size", "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB (as in 64GiB)",
+                                        decimal_and_binary, byte_units, true};
+static const quantity bandwidth_quantity = {
+    "bandwidth", "bps, b/s, B/s with a prefix k, M, G, T, P, Ki, Mi, Gi, Ti (as in 8Gbps, 16GB/s)",
+    decimal_and_binary, bandwidth_units, false};
+static const quantity frequency_quantity = {"frequency", "Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)", decimal,
+                                            frequency_units, false};
+
+/* ---- text to number ---- */
+
+typedef struct number {
+    bool is_negative;
+    uint64_t digits;
+    int exponent;      /* of ten */
+    const char *rest;  /* what follows: the unit */
+} number;
+
+/* Reads digits from *text on; every digit after the point lowers the exponent. Returns how many. */
+static int read_digits(const char **text, bool after_point, number *n)
+{
+    const uint64_t full = 1000000000000000000u;  /* 10^18: no room for another digit from here on */
+    int count = 0;
+    for (; isdigit((unsigned char)**text); (*text)++, count++) {
+        bool fits = n->digits < full;
+        if (fits)
+            n->digits = n->digits * 10 + (uint64_t)(**text - '0');
+        n->exponent += (fits ? 0 : 1) - (after_point ? 1 : 0);
+    }
+    return count;
+}
+
+/* An exponent, if one follows: "e9", "E-3". */
+static void read_exponent(const char **text, number *n)
+{
+    enum { EXPONENT_MAX = 10000 };  /* far beyond every range, and far from an overflow of int */
+    const char *c = *text + 1;
+    if ((**text != 'e' && **text != 'E') || !(isdigit((unsigned char)c[*c == '+' || *c == '-'])))
+        return;
+    char *end;
+    long exponent = strtol(c, &end, 10);
+    if (exponent > EXPONENT_MAX)
+        exponent = EXPONENT_MAX;
+    if (exponent < -EXPONENT_MAX)
+        exponent = -EXPONENT_MAX;
+    n->exponent += (int)exponent;
+    *text = end;
+}
+
+static bool read_number(const char *text, number *n)
+{
+    *n = (number){.is_negative = *text == '-'};
+    if (*text == '-' || *text == '+')
+        text++;
+    int count = read_digits(&text, false, n);
+    if (*text == '.') {
+        text++;
+        count += read_digits(&text, true, n);
+    }
+    if (count == 0)
+        return false;
+    read_exponent(&text, n);
+    while (*text == ' ')
+        text++;
+    n->rest = text;
+    return true;
+}
+
+/* The factor of a unit with its prefix, or 0 if there is no such thing. */
+static int64_t find_scale(const quantity *q, const char *unit)
+{
+    for (const scale *p = q->prefixes; p->name; p++) {
+        size_t n = strlen(p->name);
+        if (strncmp(unit, p->name, n) != 0)
+            continue;
+        for (const scale *u = q->units; u->name; u++)
+            if (strcmp(unit + n, u->name) == 0)
+                return p->factor * u->factor;
+    }
+    return 0;
+}
+
+/* digits * factor * 10^exponent, rounded half upwards; false when it does not fit. */
+static bool multiply(uint64_t digits, int64_t factor, int exponent, int64_t *out)
+{
+    u128 value = (u128)digits * (u128)factor;  /* below 2^64 * 2^53: fits */
+    for (; exponent > 0 && value != 0; exponent--) {
+        if (value > INT64_MAX)
+            return false;
+        value *= 10;
+    }
+    bool round_up = false;
+    for (; exponent < 0 && value != 0; exponent++) {
+        /* Only the last digit cut off decides about half upwards: those below it cannot change it. */
+        round_up = value % 10 >= 5;
+        value /= 10;
+    }
+    value += exponent == 0 && round_up;
+    if (value > INT64_MAX)
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+static int parse(const quantity *q, const char *text, int64_t *out, th_error *err)
+{
+    number n;
+    if (!read_number(text, &n))
+        return th_error_set(err, "BASE-0002", "%s \"%s\": must be a number with one of the units %s", q->noun,
+                            text, q->expected);
+    if (!*n.rest && !(n.digits == 0 && q->may_be_zero))
+        return th_error_set(err, "BASE-0003", "%s \"%s\": has no unit: must be one of %s", q->noun, text,
+                            q->expected);
+    int64_t factor = *n.rest ? find_scale(q, n.rest) : 1;
+    if (factor == 0)
+        return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": must be one of %s", q->noun, text,
+                            n.rest, q->expected);
+    if (n.is_negative && n.digits != 0)
+        return th_error_set(err, "BASE-0005", "%s \"%s\": must not be negative", q->noun, text);
+    int64_t value;
+    if (!multiply(n.digits, factor, n.exponent, &value))
+        return th_error_set(err, "BASE-0006", "%s \"%s\": too large: must fit 63 bits", q->noun, text);
+    if (value == 0 && !q->may_be_zero)
+        return th_error_set(err, "BASE-0007", "%s \"%s\": must be greater than zero", q->noun, text);
+    *out = value;
+    return 0;
+}
+
+int th_parse_time(const char *text, th_time *out_ps, th_error *err)
+{
+    return parse(&time_quantity, text, out_ps, err);
+}
+
+int th_parse_bytes(const char *text, int64_t *out_bytes, th_error *err)
+{
+    return parse(&bytes_quantity, text, out_bytes, err);
+}
+
+int th_parse_bandwidth(const char *text, int64_t *out_bits_per_s, th_error *err)
+{
+    return parse(&bandwidth_quantity, text, out_bits_per_s, err);
+}
+
+int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err)
+{
+    return parse(&frequency_quantity, text, out_hz, err);
+}
+
+/* ---- durations ---- */
+
+/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. */
+static th_time ceil_ratio(int64_t a, int64_t b, int64_t divisor)
+{
+    u128 quotient = ((u128)a * (u128)b + (u128)divisor - 1) / (u128)divisor;
+    return quotient > TH_TIME_MAX ? TH_TIME_MAX : (th_time)quotient;
+}
+
+th_time th_duration_ps(int64_t bytes, int64_t bits_per_s)
+{
+    return ceil_ratio(bytes, 8 * TH_PS_PER_S, bits_per_s);
+}
+
+th_time th_cycles_ps(int64_t cycles, int64_t hz)
+{
+    return ceil_ratio(cycles, TH_PS_PER_S, hz);
+}
+
+/* ---- number to text ---- */
+
+/* The first of the ascending scales in which the value is written with less than 1000, else the last.
+ * It is decided by the text: 999999999 ps is 1ms, as 1000us is not below 1000. */
+static char *format(int64_t value, const scale *scales, const char *unit, char *out, size_t size)
+{
+    enum { LIMIT = 1000, TEXT_MAX = 40 };
+    for (const scale *s = scales;; s++) {
+        char text[TEXT_MAX];
+        snprintf(text, sizeof text, "%.6g", (double)value / (double)s->factor);
+        if (strtod(text, NULL) < LIMIT || !s[1].name) {
+            snprintf(out, size, "%s%s%s", text, s->name, unit);
+            return out;
+        }
+    }
+}
+
+char *th_format_time(th_time ps, char *out, size_t size)
+{
+    if (ps == 0)
+        return format(0, no_prefix, "s", out, size);
+    return format(ps, time_units, "", out, size);
+}
+
+/* "1GiB", "1.5MiB"; false where six digits do not say it exactly. */
+static bool format_binary(int64_t bytes, char *out, size_t size)
+{
+    const scale *s = decimal_and_binary;
+    while (strcmp(s->name, "Ki") != 0)
+        s++;
+    if (bytes < s->factor)
+        return false;
+    while (s[1].name && bytes >= s[1].factor)
+        s++;
+    int64_t back;
+    snprintf(out, size, "%.6g%sB", (double)bytes / (double)s->factor, s->name);
+    return th_parse_bytes(out, &back, NULL) == 0 && back == bytes;
+}
+
+/* Binary when that is exact and no longer than the decimal text: 65536 is 64KiB, but 64000 is 64kB
+ * rather than 62.5KiB. */
+char *th_format_bytes(int64_t bytes, char *out, size_t size)
+{
+    enum { TEXT_MAX = 40 };
+    char binary[TEXT_MAX], plain[TEXT_MAX];
+    format(bytes, decimal, "B", plain, sizeof plain);
+    bool use_binary = format_binary(bytes, binary, sizeof binary) && strlen(binary) <= strlen(plain);
+    snprintf(out, size, "%s", use_binary ? binary : plain);
+    return out;
+}
+
+char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
+{
+    return format(bits_per_s, decimal, "bps", out, size);
+}
+
+char *th_format_frequency(int64_t hz, char *out, size_t size)
+{
+    return format(hz, decimal, "Hz", out, size);
+}

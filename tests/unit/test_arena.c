@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "tests/unit/tap.h"
+#include <stdint.h>
+#include <string.h>
+
+static void aligns_every_piece(void)
+{
+    th_arena *a = th_arena_new();
+    for (size_t size = 0; size < 200; size += 7) {
+        unsigned char *piece = th_arena_alloc(a, size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(piece);
+        CU_ASSERT_EQUAL((uintptr_t)piece % 16, 0);
+        memset(piece, 0xA5, size);
+    }
+    th_arena_free(a);
+}
+
+/* 4000 pieces of 100 bytes cross several blocks; none may touch another. */
+static void keeps_pieces_apart(void)
+{
+    enum { N = 4000, SIZE = 100 };
+    th_arena *a = th_arena_new();
+    unsigned char *piece[N];
+    for (int i = 0; i < N; i++) {
+        piece[i] = th_arena_alloc(a, SIZE);
+        memset(piece[i], i % 251, SIZE);
+    }
+    int n_wrong = 0;
+    for (int i = 0; i < N; i++)
+        n_wrong += piece[i][0] != i % 251 || piece[i][SIZE - 1] != i % 251;
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    th_arena_free(a);
+}
+
+static void gives_pieces_larger_than_a_block(void)
+{
+    th_arena *a = th_arena_new();
+    char *small = th_arena_string(a, "tile");
+    char *large = th_arena_alloc(a, 1000000);
+    memset(large, 'x', 1000000);
+    char *next = th_arena_string(a, "fold");
+    TAP_ASSERT_TEXT(small, "tile");
+    TAP_ASSERT_TEXT(next, "fold");
+    th_arena_free(a);
+}
+
+static void reuses_its_blocks_after_reset(void)
+{
+    th_arena *a = th_arena_new();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 100; i++)
+            memset(th_arena_alloc(a, 5000), round, 5000);
+        static int64_t live;
+        if (round == 0)
+            live = th_alloc_live();
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        th_arena_reset(a);
+    }
+    th_arena_free(a);
+}
+
+static void survives_failure(void)
+{
+    int64_t live = th_alloc_live();
+    th_alloc_fail_at(1);
+    CU_ASSERT_PTR_NULL(th_arena_new());
+    th_arena *a = th_arena_new();
+    th_alloc_fail_at(1);
+    CU_ASSERT_PTR_NULL(th_arena_alloc(a, 10));
+    CU_ASSERT_PTR_NULL(th_arena_alloc(a, SIZE_MAX - 3));
+    CU_ASSERT_PTR_NULL(th_arena_alloc(a, SIZE_MAX - 20));
+    char *text = th_arena_string(a, "stall");
+    TAP_ASSERT_TEXT(text, "stall");
+    th_arena_free(a);
+    th_arena_free(NULL);
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(aligns_every_piece),
+                                     TAP(keeps_pieces_apart),
+                                     TAP(gives_pieces_larger_than_a_block),
+                                     TAP(reuses_its_blocks_after_reset),
+                                     TAP(survives_failure),
+                                     TAP_END};
+    return tap_main("arena", tests, argc, argv);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/names.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static void counts_single_edits(void)
+{
+    CU_ASSERT_EQUAL(th_name_distance("mesh", "mesh"), 0);
+    CU_ASSERT_EQUAL(th_name_distance("bandwith", "bandwidth"), 1);   /* insert */
+    CU_ASSERT_EQUAL(th_name_distance("latencyy", "latency"), 1);     /* delete */
+    CU_ASSERT_EQUAL(th_name_distance("rinq", "ring"), 1);            /* replace */
+    CU_ASSERT_EQUAL(th_name_distance("tours", "torus"), 1);          /* swap */
+}
+
+/* kitten -> sitten -> sittin -> sitting; from nothing every character is one insertion; the swap in
+ * ca -> abc may not be touched again, so it is 3 (and not 2, as with unrestricted swaps). */
+static void counts_several_edits(void)
+{
+    CU_ASSERT_EQUAL(th_name_distance("kitten", "sitting"), 3);
+    CU_ASSERT_EQUAL(th_name_distance("", "torus"), 5);
+    CU_ASSERT_EQUAL(th_name_distance("torus", ""), 5);
+    CU_ASSERT_EQUAL(th_name_distance("ca", "abc"), 3);
+}
+
+static void looks_at_64_characters(void)
+{
+    char a[200], b[200];
+    memset(a, 'a', sizeof a);
+    memset(b, 'b', sizeof b);
+    a[sizeof a - 1] = b[sizeof b - 1] = 0;
+    CU_ASSERT_EQUAL(th_name_distance(a, b), 64);
+}
+
+static void names_the_nearest(void)
+{
+    static const char *const names[] = {"latency", "bandwidth", "duplex", "latencies"};
+    TAP_ASSERT_TEXT(th_name_nearest("bandwith", names, 4), "bandwidth");
+    TAP_ASSERT_TEXT(th_name_nearest("latenci", names, 4), "latency");   /* 1, against 2 */
+    TAP_ASSERT_TEXT(th_name_nearest("duplex", names, 4), "duplex");
+    CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 4));
+    CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 0));
+}
+
+/* Near enough is 1 + length / 4: 2 for four characters. */
+static void knows_what_is_too_far(void)
+{
+    static const char *const names[] = {"abcd"};
+    TAP_ASSERT_TEXT(th_name_nearest("abxy", names, 1), "abcd");
+    CU_ASSERT_PTR_NULL(th_name_nearest("axyz", names, 1));
+}
+
+static void takes_the_first_of_equals(void)
+{
+    static const char *const names[] = {"relu6", "relu7"};
+    TAP_ASSERT_TEXT(th_name_nearest("relu", names, 2), "relu6");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(counts_single_edits),   TAP(counts_several_edits),
+                                     TAP(looks_at_64_characters), TAP(names_the_nearest),
+                                     TAP(knows_what_is_too_far), TAP(takes_the_first_of_equals),
+                                     TAP_END};
+    return tap_main("names", tests, argc, argv);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static void appends(void)
+{
+    th_strbuf b = TH_STRBUF_INIT;
+    CU_ASSERT_PTR_NULL(b.text);
+    th_strbuf_add(&b, "");
+    TAP_ASSERT_TEXT(b.text, "");
+    th_strbuf_add(&b, "accel");
+    th_strbuf_add_bytes(&b, "/x", 1);
+    th_strbuf_printf(&b, "%d of %s", 3, "8");
+    TAP_ASSERT_TEXT(b.text, "accel/3 of 8");
+    CU_ASSERT_EQUAL(b.length, 12);
+    CU_ASSERT_FALSE(b.failed);
+    th_strbuf_clear(&b);
+    CU_ASSERT_PTR_NULL(b.text);
+    th_strbuf_add(&b, "again");
+    TAP_ASSERT_TEXT(b.text, "again");
+    th_strbuf_clear(&b);
+}
+
+static void keeps_zero_bytes(void)
+{
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add_bytes(&b, "a\0b", 3);
+    CU_ASSERT_EQUAL(b.length, 3);
+    CU_ASSERT_EQUAL(memcmp(b.text, "a\0b", 4), 0);
+    th_strbuf_clear(&b);
+}
+
+static void writes_json(void)
+{
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add_json(&b, "a \"b\" c:\\d\n\r\t\001\177 \303\251 \342\202\254");
+    TAP_ASSERT_TEXT(b.text, "\"a \\\"b\\\" c:\\\\d\\n\\r\\t\\u0001\\u007f \303\251 \342\202\254\"");
+    th_strbuf_clear(&b);
+}
+
+/* Latin-1, an overlong form, a surrogate, one cut short at the end: none of them is UTF-8. */
+static void replaces_what_is_no_utf8(void)
+{
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add_json(&b, "\351t\351 \300\200 \355\240\200 \360\237\230\200 \342\202");
+    TAP_ASSERT_TEXT(b.text, "\"\\ufffdt\\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \360\237\230\200 "
+                            "\\ufffd\\ufffd\"");
+    th_strbuf_clear(&b);
+}
+
+static void stays_failed(void)
+{
+    int64_t live = th_alloc_live();
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add(&b, "1234567");
+    th_alloc_fail_at(1);
+    th_strbuf_add(&b, "8");
+    CU_ASSERT_TRUE(b.failed);
+    th_strbuf_printf(&b, "%d", 9);
+    th_strbuf_add_json(&b, "x");
+    TAP_ASSERT_TEXT(b.text, "1234567");
+    th_strbuf_clear(&b);
+    CU_ASSERT_FALSE(b.failed);
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(appends),
+                                     TAP(keeps_zero_bytes),
+                                     TAP(writes_json),
+                                     TAP(replaces_what_is_no_utf8),
+                                     TAP(stays_failed),
+                                     TAP_END};
+    return tap_main("strbuf", tests, argc, argv);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/units.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+enum { UNTOUCHED = -12345 };
+
+typedef int parser(const char *text, int64_t *out, th_error *err);
+
+static int64_t value_of(parser *parse, const char *text)
+{
+    int64_t value = UNTOUCHED;
+    th_error e = {"", ""};
+    if (parse(text, &value, &e) != 0)
+        printf("# %s\n", e.text);
+    return value;
+}
+
+static void parses_times(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "7ps"), 7);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "3ns"), 3000);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "1.5us"), 1500000);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "+2.25 ms"), 2250000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "1e-3s"), 1000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, ".5E+1s"), 5 * TH_PS_PER_S);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "0"), 0);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "-0.0us"), 0);
+}
+
+static void rounds_half_upwards_once(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "0.5ps"), 1);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "0.4999999999999999999ps"), 0);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "2.45ps"), 2);   /* not 2.45 -> 2.5 -> 3 */
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "1.2345ns"), 1235);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "1e-9999s"), 0);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "0.33333333333333333333333333333333s"), 333333333333);
+}
+
+static void parses_sizes(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "17B"), 17);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "1.5kB"), 1500);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "64GiB"), 64LL << 30);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "64GB"), 64000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "1.5KiB"), 1536);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "3MB"), 3000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "3MiB"), 3145728);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "2TiB"), 2LL << 40);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "2TB"), 2000000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "1PB"), 1000000000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "0"), 0);
+}
+
+static void parses_bandwidths(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "8Gbps"), 8000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "8Gb/s"), 8000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "16GB/s"), 128000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "16GiB/s"), 16LL * 8 << 30);
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "9600bps"), 9600);
+    CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "2.5Tbps"), 2500000000000);
+}
+
+static void parses_frequencies(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_frequency, "200MHz"), 200000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_frequency, "1.41GHz"), 1410000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_frequency, "32.768kHz"), 32768);
+    CU_ASSERT_EQUAL(value_of(th_parse_frequency, "0.5Hz"), 1);
+}
+
+static void reaches_the_limits(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "9223372036854775807ps"), INT64_MAX);
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "9223372.036854775807s"), INT64_MAX);
+    CU_ASSERT_EQUAL(value_of(th_parse_bytes, "9.223372036854775807e18B"), INT64_MAX);
+}
+
+/* Parses text, which must fail with this id and leave the value alone. */
+static void refuse(parser *parse, const char *text, const char *id, const char *message)
+{
+    int64_t value = UNTOUCHED;
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(parse(text, &value, &e), -1);
+    CU_ASSERT_EQUAL(value, UNTOUCHED);
+    TAP_ASSERT_TEXT(e.id, id);
+    if (message)
+        TAP_ASSERT_TEXT(e.text, message);
+    CU_ASSERT_EQUAL(parse(text, &value, NULL), -1);
+}
+
+static void refuses_what_is_no_number(void)
+{
+    refuse(th_parse_time, "soon", "BASE-0002",
+           "time \"soon\": must be a number with one of the units ps, ns, us, ms, s (as in 1.5us)");
+    refuse(th_parse_time, "", "BASE-0002", NULL);
+    refuse(th_parse_time, ".s", "BASE-0002", NULL);
+    refuse(th_parse_time, "nans", "BASE-0002", NULL);
+    refuse(th_parse_time, "infs", "BASE-0002", NULL);
+    refuse(th_parse_time, " 1s", "BASE-0002", NULL);
+    refuse(th_parse_time, "+-1s", "BASE-0002", NULL);
+}
+
+static void refuses_missing_units(void)
+{
+    refuse(th_parse_time, "15", "BASE-0003",
+           "time \"15\": has no unit: must be one of ps, ns, us, ms, s (as in 1.5us)");
+    refuse(th_parse_bytes, "1.5", "BASE-0003", NULL);
+    refuse(th_parse_bandwidth, "0", "BASE-0003", NULL);
+}
+
+static void refuses_unknown_units(void)
+{
+    refuse(th_parse_frequency, "200Mhz", "BASE-0004",
+           "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)");
+    refuse(th_parse_time, "0x10s", "BASE-0004", NULL);
+    refuse(th_parse_time, "1us ", "BASE-0004", NULL);
+    refuse(th_parse_time, "1 us 2", "BASE-0004", NULL);
+    refuse(th_parse_time, "1es", "BASE-0004", NULL);
+    refuse(th_parse_time, "1ks", "BASE-0004", NULL);
+    refuse(th_parse_bytes, "1KB", "BASE-0004", NULL);     /* 1000 or 1024? */
+    refuse(th_parse_bytes, "1Gb", "BASE-0004", NULL);     /* bits are no bytes */
+    refuse(th_parse_bandwidth, "1GB", "BASE-0004", NULL);
+    refuse(th_parse_bandwidth, "1GBps", "BASE-0004", NULL);
+}
+
+static void refuses_what_is_out_of_range(void)
+{
+    refuse(th_parse_time, "-1us", "BASE-0005", "time \"-1us\": must not be negative");
+    refuse(th_parse_time, "9223372036854775808ps", "BASE-0006",
+           "time \"9223372036854775808ps\": too large: must fit 63 bits");
+    refuse(th_parse_time, "1e99999999999s", "BASE-0006", NULL);
+    refuse(th_parse_bytes, "99999999999999999999999999B", "BASE-0006", NULL);
+    refuse(th_parse_bandwidth, "0bps", "BASE-0007", "bandwidth \"0bps\": must be greater than zero");
+    refuse(th_parse_frequency, "0.4Hz", "BASE-0007", NULL);
+}
+
+/* 1,000,003 bytes at 7 Gbps: 8,000,024 bits * 1e12 / 7e9 = 1,142,860,571.43 ps. */
+static void rounds_durations_up(void)
+{
+    CU_ASSERT_EQUAL(th_duration_ps(1000003, 7000000000), 1142860572);
+    CU_ASSERT_EQUAL(th_duration_ps(0, 7000000000), 0);
+    CU_ASSERT_EQUAL(th_duration_ps(1, 8000000000), 1000);
+    CU_ASSERT_EQUAL(th_duration_ps(1, INT64_MAX), 1);
+}
+
+/* 2 MB * 8e12 exceeds 64 bits; 2^50 bytes at 1 Tbps: 2^53 bits = 2^53 ps. */
+static void durations_need_128_bits(void)
+{
+    CU_ASSERT_EQUAL(th_duration_ps(2000000, 16000000000), 1000000000);
+    CU_ASSERT_EQUAL(th_duration_ps(1LL << 50, 1000000000000), 1LL << 53);
+    CU_ASSERT_EQUAL(th_duration_ps(INT64_MAX, 1), TH_TIME_MAX);
+    CU_ASSERT_EQUAL(th_duration_ps(INT64_MAX, INT64_MAX), 8 * TH_PS_PER_S);
+}
+
+/* 1000 cycles at 300 MHz: 3,333,333.3 ps. */
+static void counts_cycles(void)
+{
+    CU_ASSERT_EQUAL(th_cycles_ps(1000, 300000000), 3333334);
+    CU_ASSERT_EQUAL(th_cycles_ps(123456789012, 200000000), 617283945060000);
+    CU_ASSERT_EQUAL(th_cycles_ps(INT64_MAX, 1), TH_TIME_MAX);
+}
+
+static void formats_times(void)
+{
+    char t[40];
+    TAP_ASSERT_TEXT(th_format_time(0, t, sizeof t), "0s");
+    TAP_ASSERT_TEXT(th_format_time(999, t, sizeof t), "999ps");
+    TAP_ASSERT_TEXT(th_format_time(1000, t, sizeof t), "1ns");
+    TAP_ASSERT_TEXT(th_format_time(1500000, t, sizeof t), "1.5us");
+    TAP_ASSERT_TEXT(th_format_time(12345678901, t, sizeof t), "12.3457ms");
+    TAP_ASSERT_TEXT(th_format_time(999999999, t, sizeof t), "1ms");   /* not 1000us */
+    TAP_ASSERT_TEXT(th_format_time(61 * TH_PS_PER_S, t, sizeof t), "61s");
+}
+
+static void formats_sizes(void)
+{
+    char t[40];
+    TAP_ASSERT_TEXT(th_format_bytes(0, t, sizeof t), "0B");
+    TAP_ASSERT_TEXT(th_format_bytes(1000, t, sizeof t), "1kB");
+    TAP_ASSERT_TEXT(th_format_bytes(1024, t, sizeof t), "1KiB");
+    TAP_ASSERT_TEXT(th_format_bytes(1LL << 30, t, sizeof t), "1GiB");
+    TAP_ASSERT_TEXT(th_format_bytes(1536 << 10, t, sizeof t), "1.5MiB");
+    TAP_ASSERT_TEXT(th_format_bytes(1500000, t, sizeof t), "1.5MB");
+    TAP_ASSERT_TEXT(th_format_bytes(64000, t, sizeof t), "64kB");      /* 62.5KiB is longer */
+    TAP_ASSERT_TEXT(th_format_bytes(1234567, t, sizeof t), "1.23457MB");
+}
+
+static void formats_rates(void)
+{
+    char t[40];
+    TAP_ASSERT_TEXT(th_format_bandwidth(8000000000, t, sizeof t), "8Gbps");
+    TAP_ASSERT_TEXT(th_format_bandwidth(9600, t, sizeof t), "9.6kbps");
+    TAP_ASSERT_TEXT(th_format_frequency(200000000, t, sizeof t), "200MHz");
+    TAP_ASSERT_TEXT(th_format_frequency(1, t, sizeof t), "1Hz");
+}
+
+static void cuts_to_the_room_given(void)
+{
+    char t[4];
+    TAP_ASSERT_TEXT(th_format_time(1500000, t, sizeof t), "1.5");
+    TAP_ASSERT_TEXT(th_format_bytes(1500000, t, sizeof t), "1.5");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(parses_times),
+                                     TAP(rounds_half_upwards_once),
+                                     TAP(parses_sizes),
+                                     TAP(parses_bandwidths),
+                                     TAP(parses_frequencies),
+                                     TAP(reaches_the_limits),
+                                     TAP(refuses_what_is_no_number),
+                                     TAP(refuses_missing_units),
+                                     TAP(refuses_unknown_units),
+                                     TAP(refuses_what_is_out_of_range),
+                                     TAP(rounds_durations_up),
+                                     TAP(durations_need_128_bits),
+                                     TAP(counts_cycles),
+                                     TAP(formats_times),
+                                     TAP(formats_sizes),
+                                     TAP(formats_rates),
+                                     TAP(cuts_to_the_room_given),
+                                     TAP_END};
+    return tap_main("units", tests, argc, argv);
+}
