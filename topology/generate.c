@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate.c - regular systems: ring, mesh, torus, fully_connected, star, tree.
  *   th_topology_find -> th_topology_create, or (a reader) type->generate and then the accelerators
- * Every generator adds its accelerators first, named "0", "1", ... , then switches, then the host. Two
- * neighbours are joined by one cable (two links when full duplex), also where a ring or torus of two
- * would close twice.
- * The host does not forward: accelerators talk through the topology they were given, never round it. */
+ * Every generator adds its accelerators first, named "0", "1", ..., then switches, then the host.
+ * Two neighbours are joined by one cable (two links when full duplex), also where a ring or torus
+ * of two would close twice.
+ * The host does not forward: accelerators talk through the topology they were given, never round
+ * it, so the routes of a ring are the same with and without a host. */
 #include <config.h>
 #include "topology/generate.h"
 
@@ -15,16 +16,18 @@ enum { MAX_ACCELS = 8192 };  /* with switches and host below the limit of a syst
 
 /* ---- common ---- */
 
-static int check_n_dims(const th_system *s, const th_topology_options *o, const char *synopsis, int min,
-                        int max, th_error *err)
+static int check_n_dims(const th_system *s, const th_topology_options *o, const char *synopsis,
+                        int min, int max, th_error *err)
 {
     if (o->n_dims < min || o->n_dims > max)
-        return th_error_set(err, "TOPO-0020", "system \"%s\": %d dims given, but the topology is: %s",
-                            s->name, o->n_dims, synopsis);
+        return th_error_set(err, "TOPO-0020",
+                            "system \"%s\": %d dims given, but the topology is: %s", s->name,
+                            o->n_dims, synopsis);
     for (int d = 0; d < o->n_dims; d++)
         if (o->dims[d] < 1)
-            return th_error_set(err, "TOPO-0021", "system \"%s\": dims[%d] = %d: must be at least 1 (%s)",
-                                s->name, d, o->dims[d], synopsis);
+            return th_error_set(err, "TOPO-0021",
+                                "system \"%s\": dims[%d] = %d: must be at least 1 (%s)", s->name, d,
+                                o->dims[d], synopsis);
     return 0;
 }
 
@@ -44,7 +47,8 @@ static int add_accels(th_system *s, int64_t n, th_error *err)
 
 static int join(th_system *s, const th_topology_options *o, int a, int b, th_error *err)
 {
-    return th_system_connect(s, a, b, o->bits_per_s, o->latency_ps, !o->half_duplex, err) < 0 ? -1 : 0;
+    int link = th_system_connect(s, a, b, o->bits_per_s, o->latency_ps, !o->half_duplex, err);
+    return link < 0 ? -1 : 0;
 }
 
 /* The host with its own cable to each of the first n_accels nodes, if one is wanted. */
@@ -75,9 +79,10 @@ static int64_t grid_size(const th_topology_options *o)
     return n;
 }
 
-/* Joins node to its upper neighbour in dimension d; below: nodes in a slice of the dimensions before d. */
-static int join_upwards(th_system *s, const th_topology_options *o, int node, int d, int below, bool wraps,
-                        th_error *err)
+/* Joins node to its upper neighbour in dimension d; below: nodes in a slice of the dimensions
+ * before d. */
+static int join_upwards(th_system *s, const th_topology_options *o, int node, int d, int below,
+                        bool wraps, th_error *err)
 {
     int size = o->dims[d], at = node / below % size;
     if (at + 1 < size)
@@ -131,7 +136,8 @@ static int generate_torus(th_system *s, const th_topology_options *o, th_error *
 
 static int generate_fully_connected(th_system *s, const th_topology_options *o, th_error *err)
 {
-    if (check_n_dims(s, o, fully_connected.synopsis, 1, 1, err) < 0 || add_accels(s, o->dims[0], err) < 0)
+    if (check_n_dims(s, o, fully_connected.synopsis, 1, 1, err) < 0 ||
+        add_accels(s, o->dims[0], err) < 0)
         return -1;
     for (int a = 0; a < o->dims[0]; a++)
         for (int b = a + 1; b < o->dims[0]; b++)
@@ -155,8 +161,8 @@ static int generate_star(th_system *s, const th_topology_options *o, th_error *e
 
 /* Adds the n switches of one level, named sLEVEL.0, sLEVEL.1 ...; their children are the nodes from
  * first_child on, arity each. */
-static int add_tree_level(th_system *s, const th_topology_options *o, int level, int n, int first_child,
-                          th_error *err)
+static int add_tree_level(th_system *s, const th_topology_options *o, int level, int n,
+                          int first_child, th_error *err)
 {
     char name[32];
     int arity = o->dims[0];
@@ -181,15 +187,17 @@ static int64_t n_leaves(int arity, int depth)
     return n;
 }
 
-/* Leaves first, then level by level up to the root. Accelerators below one lowest switch are a group. */
+/* Leaves first, then level by level up to the root. Accelerators below one lowest switch are a
+ * group. */
 static int generate_tree(th_system *s, const th_topology_options *o, th_error *err)
 {
     if (check_n_dims(s, o, tree.synopsis, 2, 2, err) < 0)
         return -1;
     int arity = o->dims[0], depth = o->dims[1];
     if (arity < 2)
-        return th_error_set(err, "TOPO-0023", "system \"%s\": a tree of arity %d: must be at least 2 (%s)",
-                            s->name, arity, tree.synopsis);
+        return th_error_set(err, "TOPO-0023",
+                            "system \"%s\": a tree of arity %d: must be at least 2 (%s)", s->name,
+                            arity, tree.synopsis);
     if (add_accels(s, n_leaves(arity, depth), err) < 0)
         return -1;
     int n_accels = s->n_nodes, first_child = 0, width = n_accels;
@@ -227,7 +235,8 @@ const th_topology_type *th_topology_find(const char *name)
 }
 
 th_system *th_topology_create(const char *name, const th_topology_type *type,
-                              const th_topology_options *o, const th_system *prototype, th_error *err)
+                              const th_topology_options *o, const th_system *prototype,
+                              th_error *err)
 {
     th_system *s = th_system_new(name, err);
     if (!s || type->generate(s, o, err) < 0)

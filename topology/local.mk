@@ -1,9 +1,11 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
+	topology/accel_read.c \
 	topology/generate.c topology/generate.h \
 	topology/route.c topology/route.h \
 	topology/system.c topology/system.h \
-	topology/system_read.c topology/system_read.h
+	topology/system_read.c topology/system_read.h \
+	topology/system_reader.c topology/system_reader.h
 
 dist_systems_DATA = \
 	topology/systems/f1_16xlarge.cfg \

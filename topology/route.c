@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route.c - the next link from every node towards every other.
  *   th_route_compute (once, by th_system_finish) -> th_route | th_route_summarize
- * Breadth first from each destination against the links: when a node is taken from the queue, all nodes
- * one link nearer have been, so its best way is settled. Meshes and tori overwrite the entries among
- * their own nodes with dimension order.
- * Invariant of the table: following next_link from any node either comes nearer to the destination with
+ * Breadth first from each destination against the links: when a node is taken from the queue, all
+ * nodes one link nearer have been, so its best way is settled. Meshes and tori overwrite the
+ * entries among their own nodes with dimension order.
+ * Invariant of the table: following next_link from any node comes nearer to the destination with
  * each link, or the entry is -1. So a walk ends.
  * Not modelled: several routes per pair (ECMP), routes that change while a machine runs. */
 #include <config.h>
@@ -50,7 +50,7 @@ static int search_init(search *f, const th_system *s)
         search_clear(f);
         return -1;
     }
-    int *next = f->in_start + 1;  /* next[i]: where the next link into i goes; ends as in_start[i + 1] */
+    int *next = f->in_start + 1;  /* where the next link into i goes; ends as in_start[i + 1] */
     for (int l = 0; l < s->n_links; l++)
         next[s->links[l].to + 1]++;
     for (int i = 0; i < s->n_nodes; i++)
@@ -60,7 +60,7 @@ static int search_init(search *f, const th_system *s)
     return 0;
 }
 
-/* Is a better than b, both of equally many links? The rules of route.h, in order; a tie leaves b. */
+/* Is a better than b, both of equally many links? The rules of route.h; a tie leaves b. */
 static bool is_better(const th_system *s, const reach *a, const reach *b)
 {
     if (a->bits_per_s != b->bits_per_s)
@@ -115,10 +115,12 @@ static int store_column(const search *f, int dst, th_error *err)
     const th_system *s = f->s;
     for (int src = 0; src < s->n_nodes; src++) {
         if (f->reach[src].n_links > TH_ROUTE_MAX)
-            return th_error_set(err, "TOPO-0014",
-                                "system \"%s\": the route from \"%s\" to \"%s\" has %d links, at most %d "
-                                "are supported", s->name, s->nodes[src].name, s->nodes[dst].name,
-                                f->reach[src].n_links, TH_ROUTE_MAX);
+            return th_error_set(
+                err, "TOPO-0014",
+                "system \"%s\": the route from \"%s\" to \"%s\" has %d links, at most %d "
+                "are supported",
+                s->name, s->nodes[src].name, s->nodes[dst].name, f->reach[src].n_links,
+                TH_ROUTE_MAX);
         *entry(s, src, dst) = f->reach[src].link;
     }
     return 0;
@@ -190,7 +192,7 @@ static int route_by_dimension(th_system *s, th_error *err)
     return 0;
 }
 
-/* Dimension order may be longer than the way by hops (round a host), so it is measured for itself. */
+/* Dimension order may be longer than the way by hops, so it is measured for itself. */
 static int check_diameter(const th_system *s, th_error *err)
 {
     int diameter = 0;
@@ -198,7 +200,8 @@ static int check_diameter(const th_system *s, th_error *err)
         diameter += s->is_torus ? s->dims[d] / 2 : s->dims[d] - 1;
     if (diameter <= TH_ROUTE_MAX)
         return 0;
-    return th_error_set(err, "TOPO-0015", "system \"%s\": routes of up to %d links, at most %d are supported",
+    return th_error_set(err, "TOPO-0015",
+                        "system \"%s\": routes of up to %d links, at most %d are supported",
                         s->name, diameter, TH_ROUTE_MAX);
 }
 

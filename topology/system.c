@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* system.c - the tables of a system: made, finished, asked.
- *   new -> (add_node | add_medium | add_link | connect | add_design | add_param | set_accel | copy_accel)*
- *       -> finish -> find* -> free
- * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is done; the
- * arrays of n elements have room for the next power of two, so no capacity is stored.
- * finish = check accelerators, number them, name the links, compute the routes (route.c), check that
- * everybody is connected. A finish that fails leaves a system that can only be freed. */
+ *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
+ * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
+ * done; an array of n elements has room for the next power of two, so no capacity is stored.
+ * finish = check and number the accelerators, name the links, compute the routes (route.c), check
+ * that everybody is connected. A finish that fails leaves a system that can only be freed. */
 #include <config.h>
 #include "topology/system.h"
 
@@ -17,8 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NODES = 16384, MAX_LINKS = 1 << 22 };  /* next_link then takes 1 GiB, links about as much */
-static const th_time max_latency_ps = 100 * TH_PS_PER_S;  /* times MAX_NODES still fits into th_time */
+/* The table of routes then takes 1 GiB, the links with their names a little less, and the latency
+ * of a way through all nodes fits into th_time. */
+enum { MAX_NODES = 16384, MAX_LINKS = 1 << 22 };
+static const th_time max_latency_ps = 100 * TH_PS_PER_S;
 
 /* Room for one more behind n elements of the array that *array_pointer points to. */
 static int grow(void *array_pointer, int n, size_t size)
@@ -83,7 +84,8 @@ void th_system_free(th_system *s)
 
 /* ---- nodes, media, links ---- */
 
-/* Names become object names (accel/NAME, link/FROM_TO) in scripts: letters, digits and _ - . : only. */
+/* Names become object names (accel/NAME, link/FROM_TO) in scripts: letters, digits and _ - . :
+ * only. */
 static bool is_good_name(const char *name)
 {
     static const char allowed[] =
@@ -94,12 +96,15 @@ static bool is_good_name(const char *name)
 int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err)
 {
     if (!is_good_name(name))
-        return th_error_set(err, "TOPO-0001",
-                            "node \"%s\": a name must be made of letters, digits and _ - . :", name);
+        return th_error_set(
+            err, "TOPO-0001",
+            "node \"%s\": a name must be made of letters, digits and _ - . :", name);
     if (th_system_find_node(s, name) >= 0)
-        return th_error_set(err, "TOPO-0002", "node \"%s\": the name is taken; names must be unique", name);
+        return th_error_set(err, "TOPO-0002",
+                            "node \"%s\": the name is taken; names must be unique", name);
     if (s->n_nodes >= MAX_NODES)
-        return th_error_set(err, "TOPO-0003", "node \"%s\": a system has at most %d nodes", name, MAX_NODES);
+        return th_error_set(err, "TOPO-0003", "node \"%s\": a system has at most %d nodes", name,
+                            MAX_NODES);
     char *copy = th_alloc_string(name);
     if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0) {
         th_free(copy);
@@ -121,21 +126,26 @@ int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err)
     return s->n_media++;
 }
 
-int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps, th_error *err)
+int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps,
+                       th_error *err)
 {
     assert(from >= 0 && from < s->n_nodes && to >= 0 && to < s->n_nodes);
     assert(medium >= 0 && medium < s->n_media);
     if (from == to)
-        return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself", s->nodes[from].name);
+        return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself",
+                            s->nodes[from].name);
     if (latency_ps < 0 || latency_ps > max_latency_ps)
-        return th_error_set(err, "TOPO-0006", "link from \"%s\" to \"%s\": latency must be from 0 to 100s",
+        return th_error_set(err, "TOPO-0006",
+                            "link from \"%s\" to \"%s\": latency must be from 0 to 100s",
                             s->nodes[from].name, s->nodes[to].name);
     if (s->n_links >= MAX_LINKS)
-        return th_error_set(err, "TOPO-0016", "link from \"%s\" to \"%s\": a system has at most %d links",
+        return th_error_set(err, "TOPO-0016",
+                            "link from \"%s\" to \"%s\": a system has at most %d links",
                             s->nodes[from].name, s->nodes[to].name, MAX_LINKS);
     if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
         return th_error_no_memory(err);
-    s->links[s->n_links] = (th_link){.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
+    s->links[s->n_links] =
+        (th_link){.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
     return s->n_links++;
 }
 
@@ -155,14 +165,16 @@ int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time la
 
 /* ---- designs and accelerators ---- */
 
-int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
-                         th_error *err)
+int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
+                         int line, th_error *err)
 {
     if (!is_good_name(name))
-        return th_error_set(err, "TOPO-0007",
-                            "design \"%s\": a name must be made of letters, digits and _ - . :", name);
+        return th_error_set(
+            err, "TOPO-0007",
+            "design \"%s\": a name must be made of letters, digits and _ - . :", name);
     if (th_system_find_design(s, name) >= 0)
-        return th_error_set(err, "TOPO-0008", "design \"%s\": the name is taken; names must be unique", name);
+        return th_error_set(err, "TOPO-0008",
+                            "design \"%s\": the name is taken; names must be unique", name);
     th_design_block d = {.name = th_alloc_string(name), .type = th_alloc_string(type),
                          .file = file ? th_alloc_string(file) : NULL, .line = line};
     if (!d.name || !d.type || (file && !d.file) || grow(&s->designs, s->n_designs, sizeof d) < 0) {
@@ -179,7 +191,8 @@ int th_system_add_param(th_system *s, int design, const th_param *param, th_erro
     th_param copy = *param;
     copy.key = th_alloc_string(param->key);
     copy.text = param->text ? th_alloc_string(param->text) : NULL;
-    if (!copy.key || (param->text && !copy.text) || grow(&d->params, d->n_params, sizeof copy) < 0) {
+    if (!copy.key || (param->text && !copy.text) ||
+        grow(&d->params, d->n_params, sizeof copy) < 0) {
         th_free(copy.key);
         th_free(copy.text);
         return th_error_no_memory(err);
@@ -249,16 +262,21 @@ static int check_accel(const th_system *s, const th_node *n, th_error *err)
 {
     const th_accel *a = &n->a;
     if (a->n_designs < 1)
-        return th_error_set(err, "TOPO-0009", "system \"%s\": accelerator \"%s\" has no design", s->name,
-                            n->name);
-    if (a->dram_bytes < 1 || a->dram_bits_per_s < 1 || a->dram_burst_bytes < 1 || a->dram_latency_ps < 0)
-        return th_error_set(err, "TOPO-0010",
-                            "system \"%s\": accelerator \"%s\": capacity, bandwidth and burst of the DRAM "
-                            "must be greater than 0, its latency at least 0", s->name, n->name);
+        return th_error_set(err, "TOPO-0009", "system \"%s\": accelerator \"%s\" has no design",
+                            s->name, n->name);
+    if (a->dram_bytes < 1 || a->dram_bits_per_s < 1 || a->dram_burst_bytes < 1 ||
+        a->dram_latency_ps < 0)
+        return th_error_set(
+            err, "TOPO-0010",
+            "system \"%s\": accelerator \"%s\": capacity, bandwidth and burst of the DRAM "
+            "must be greater than 0, its latency at least 0",
+            s->name, n->name);
     if (a->vector_hz < 1 || a->vector_elements_per_cycle < 1)
-        return th_error_set(err, "TOPO-0011",
-                            "system \"%s\": accelerator \"%s\": clock and elements per cycle of the vector "
-                            "unit must be greater than 0", s->name, n->name);
+        return th_error_set(
+            err, "TOPO-0011",
+            "system \"%s\": accelerator \"%s\": clock and elements per cycle of the vector "
+            "unit must be greater than 0",
+            s->name, n->name);
     return 0;
 }
 
@@ -280,12 +298,13 @@ static int number_nodes(th_system *s, th_error *err)
         s->accel_node[s->n_accels++] = i;
     }
     if (s->n_accels == 0)
-        return th_error_set(err, "TOPO-0012", "system \"%s\": no accelerator: at least one was expected",
-                            s->name);
+        return th_error_set(err, "TOPO-0012",
+                            "system \"%s\": no accelerator: at least one was expected", s->name);
     return 0;
 }
 
-/* The first free one of FROM_TO, FROM_TO.1, FROM_TO.2 ...; taken holds the next suffix of each name. */
+/* The first free one of FROM_TO, FROM_TO.1, FROM_TO.2 ...; taken holds the next suffix of each
+ * name. */
 static int name_link(th_system *s, th_link *l, th_map *taken, th_error *err)
 {
     const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;

@@ -3,10 +3,11 @@
  *
  *   new -> (add_medium | add_link | add_node | add_design | ...)* -> finish -> read only -> free
  *
- * Nodes are accelerators, hosts and switches. Every link is directed and draws on a medium, the thing
- * that has a bandwidth: a full-duplex cable is two links on two media, a half-duplex one (or a bus) two
- * or more links on one medium. Accelerators are numbered densely: accelerator a is node accel_node[a].
- * Topology knows no simulator: a design is a block of typed keys here, and sim/design/ gives it meaning. */
+ * Nodes are accelerators, hosts and switches. Every link is directed and draws on a medium, the
+ * thing that has a bandwidth: a full-duplex cable is two links on two media, a half-duplex one (or
+ * a bus) two or more links on one medium. Accelerators are numbered densely: accelerator a is node
+ * accel_node[a]. Topology knows no simulator: a design is a block of typed keys here, and
+ * sim/design/ gives it meaning. */
 #ifndef TH_TOPOLOGY_SYSTEM_H
 #define TH_TOPOLOGY_SYSTEM_H
 #include <stdbool.h>
@@ -76,9 +77,9 @@ typedef struct th_system {
     th_design_block *designs; int n_designs;
     int *accel_node;          int n_accels;      /* filled by finish */
     int *host_node;           int n_hosts;
-    /* Shape of a generated mesh, torus or ring (a torus of one dimension); n_dims 0 otherwise. Its nodes
-     * are the first of the system, coordinates of node i by dims[0] fastest: routing among them follows
-     * dimension order. */
+    /* Shape of a generated mesh, torus or ring (a torus of one dimension); n_dims 0 otherwise. Its
+     * nodes are the first of the system, coordinates of node i by dims[0] fastest: routing among
+     * them follows dimension order. */
     int dims[8];              int n_dims;
     bool is_torus;
     int32_t *next_link;       /* n_nodes x n_nodes: first link on the route from row to column, -1 none */
@@ -98,8 +99,9 @@ int th_system_add_design(th_system *s, const char *name, const char *type, const
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
 /* Makes node an accelerator of these properties; a->designs is copied. 0 or -1 (memory). */
 int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err);
-/* Copies the accelerator properties of accelerator accel of another (finished) system, and the design
- * blocks that it lists, to node of this one. Designs already here under the same name are shared. 0 or -1. */
+/* Copies the accelerator properties of accelerator accel of another (finished) system, and the
+ * design blocks that it lists, to node of this one. Designs already here under the same name are
+ * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
 /* Numbers accelerators and hosts, computes the routes, checks: at least one accelerator, every

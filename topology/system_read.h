@@ -5,8 +5,8 @@
 #include "topology/system.h"
 
 /* A finished system, or NULL with FILE:LINE in err. A file that holds accelerators and designs but
- * neither links nor a topology and exactly one accelerator (npu_v1.cfg) is a system of one node: what
- * create_system -accel takes. */
+ * neither links nor a topology and exactly one accelerator (npu_v1.cfg) is a system of one node:
+ * what create_system -accel takes. */
 th_system *th_system_read(const char *path, th_error *err);
 th_system *th_system_read_text(const char *text, const char *name, th_error *err);
 

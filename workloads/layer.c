@@ -4,11 +4,12 @@
  * Along the height (the width is alike) output row h reads, through kernel row r, the input row
  *     y(h, r) = h * stride - pad_top + r * dilation,
  * which is padding unless 0 <= y < in_h. What a loop box reads is the smallest box that holds every
- * row which is not padding: exact, not the clipped hull (with stride 2, padding 1 and a 1 x 1 kernel
- * output row 0 reads nothing, and row 1 begins at input row 1).
+ * row which is not padding: exact, not the clipped hull (with stride 2, padding 1 and a 1 x 1
+ * kernel output row 0 reads nothing, and row 1 begins at input row 1).
  * Functions here are pure and may be called in any order; the layer's extents are taken as valid
  * (th_workload_finish checks them).
- * Not modelled: holes. A stride greater than the kernel leaves rows inside the box that nobody reads. */
+ * Not modelled: holes. A stride greater than the kernel leaves rows inside the box that nobody
+ * reads. */
 #include <config.h>
 #include "workloads/layer.h"
 
@@ -153,7 +154,8 @@ static int64_t highest_inside(const axis *a, range outputs, range kernel)
 /* Rows read; empty (lo >= hi) when all of it is padding. The search is only needed at the rims. */
 static range rows_read(const axis *a, range outputs, range kernel)
 {
-    range rows = {row_read(a, outputs.lo, kernel.lo), row_read(a, outputs.hi - 1, kernel.hi - 1) + 1};
+    range rows = {row_read(a, outputs.lo, kernel.lo),
+                  row_read(a, outputs.hi - 1, kernel.hi - 1) + 1};
     if (rows.lo < 0)
         rows.lo = lowest_inside(a, outputs, kernel);
     if (rows.hi > a->size)

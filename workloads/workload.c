@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* workload.c - a graph of layers: made, sorted, linked, summed. Its checks are workload_check.c.
  *   new -> add_layer* -> sort -> finish -> (find | macs | parameters)* -> free
- * Invariants after finish: those of workload.h; consumer_start has n_layers + 2 entries, the last row of
- * the table being the consumers of the external input.
+ * Invariants after finish: those of workload.h; consumer_start has n_layers + 2 entries, the last
+ * row of the table being the consumers of the external input.
  * finish = sort, check, link. A finish that fails leaves a workload that can only be freed. */
 #include <config.h>
 #include "workloads/workload.h"
@@ -15,8 +15,8 @@
 
 /* ---- making ---- */
 
-th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c, int32_t h, int32_t w,
-                             int32_t element_bytes, th_error *err)
+th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c,
+                             int32_t h, int32_t w, int32_t element_bytes, th_error *err)
 {
     th_workload *workload = th_alloc_zero(1, sizeof *workload);
     if (!workload)
@@ -109,8 +109,13 @@ static int sorter_init(sorter *s, const th_workload *w, th_error *err)
     int32_t *block = th_alloc_zero(5 * n, sizeof *block);
     if (!block)
         return th_error_no_memory(err);
-    *s = (sorter){.w = w, .block = block, .state = block, .cursor = block + n, .stack = block + 2 * n,
-                  .order = block + 3 * n, .position = block + 4 * n};
+    *s = (sorter){.w = w,
+                  .block = block,
+                  .state = block,
+                  .cursor = block + n,
+                  .stack = block + 2 * n,
+                  .order = block + 3 * n,
+                  .position = block + 4 * n};
     return 0;
 }
 
@@ -216,8 +221,8 @@ static int consumer_row(const th_workload *w, int producer)
     return producer == TH_EXTERNAL_INPUT ? w->n_layers : producer;
 }
 
-/* Calls for each (row, consumer) pair once, consumers ascending: counts into start[row + 1] when list is
- * NULL, else writes list[start[row]++]. last[row] remembers the latest consumer seen. */
+/* Calls for each (row, consumer) pair once, consumers ascending: counts into start[row + 1] when
+ * list is NULL, else writes list[start[row]++]. last[row] remembers the latest consumer seen. */
 static void walk_consumers(const th_workload *w, int32_t *last, int32_t *start, int32_t *list)
 {
     for (int row = 0; row <= w->n_layers; row++)

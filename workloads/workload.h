@@ -2,8 +2,8 @@
 /* workload.h - what is computed: a directed acyclic graph of layers, in topological order.
  *
  *   new -> add_layer* -> (sort ->) finish -> read only -> free
- * Invariant after finish: every layer stands after its producers, its input extents equal its producers'
- * output extents, and exactly the layers without consumers are outputs of the workload. */
+ * Invariant after finish: every layer stands after its producers, its input extents equal its
+ * producers' output extents, and exactly the layers without consumers are outputs of the workload. */
 #ifndef TH_WORKLOADS_WORKLOAD_H
 #define TH_WORKLOADS_WORKLOAD_H
 #include "base/error.h"
@@ -16,8 +16,8 @@ typedef struct th_workload {
     int32_t input_c, input_h, input_w;   /* of the external input, per element of the batch */
     int32_t element_bytes;
     th_layer *layers;   int n_layers;
-    /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each once.
-     * Those of the external input: external_consumers (which points into consumers). */
+    /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
+     * once. Those of the external input: external_consumers (which points into consumers). */
     int32_t *consumer_start, *consumers;
     int32_t *external_consumers; int n_external_consumers;
     int32_t *outputs;   int n_outputs;   /* layers without consumers, ascending */
@@ -25,11 +25,12 @@ typedef struct th_workload {
 
 th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c, int32_t h, int32_t w,
                              int32_t element_bytes, th_error *err);
-/* Copies the layer (name and inputs too). inputs may name layers added later. Returns its index or -1. */
+/* Copies the layer (name and inputs too). inputs may name layers added later. Returns its index or
+ * -1. */
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);
-/* Sorts topologically and renumbers the inputs: layers keep their order, but a producer written after
- * its consumer moves directly in front of it. The message about a cycle names one. A reader that infers
- * shapes calls this first and then walks w->layers; finish calls it in any case. */
+/* Sorts topologically and renumbers the inputs: layers keep their order, but a producer written
+ * after its consumer moves directly in front of it. The message about a cycle names one. A reader
+ * that infers shapes calls this first and then walks w->layers; finish calls it in any case. */
 int th_workload_sort(th_workload *w, th_error *err);
 /* Sorts, checks shapes, sizes, unique names, at least one layer; fills consumers and outputs. */
 int th_workload_finish(th_workload *w, th_error *err);

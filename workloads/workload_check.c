@@ -2,8 +2,8 @@
 /* workload_check.c - is this graph of layers one that can be computed?
  *   check_input (new) ; check_names -> check_inputs (sort) -> check_shapes -> check_totals (finish)
  * Shapes are compared, never inferred: a reader infers them before (workload_read.c).
- * Every extent, and every product of extents that somebody may form, fits into 53 bits afterwards, so
- * that sizes in bytes fit into int64 and survive a double. */
+ * Every extent, and every product of extents that somebody may form, fits into 53 bits afterwards,
+ * so that sizes in bytes fit into int64 and survive a double. */
 #include <config.h>
 #include "workloads/workload_check.h"
 
@@ -37,14 +37,15 @@ static bool is_extent(int32_t n)
 
 int th_workload_check_input(const th_workload *w, th_error *err)
 {
-    if (is_extent(w->batch) && is_extent(w->input_c) && is_extent(w->input_h) && is_extent(w->input_w) &&
-        w->element_bytes >= 1 && w->element_bytes <= LARGEST_ELEMENT_BYTES)
+    if (is_extent(w->batch) && is_extent(w->input_c) && is_extent(w->input_h) &&
+        is_extent(w->input_w) && w->element_bytes >= 1 && w->element_bytes <= LARGEST_ELEMENT_BYTES)
         return 0;
-    return th_error_set(err, "WORK-0001",
-                        "%s: batch %d, input %d x %d x %d, %d bytes per element: extents must be from 1 to "
-                        "%d, element bytes from 1 to %d",
-                        w->file ? w->file : w->name, (int)w->batch, (int)w->input_c, (int)w->input_h,
-                        (int)w->input_w, (int)w->element_bytes, LARGEST_EXTENT, LARGEST_ELEMENT_BYTES);
+    return th_error_set(
+        err, "WORK-0001",
+        "%s: batch %d, input %d x %d x %d, %d bytes per element: extents must be from 1 to "
+        "%d, element bytes from 1 to %d",
+        w->file ? w->file : w->name, (int)w->batch, (int)w->input_c, (int)w->input_h,
+        (int)w->input_w, (int)w->element_bytes, LARGEST_EXTENT, LARGEST_ELEMENT_BYTES);
 }
 
 /* ---- names ---- */
@@ -67,9 +68,10 @@ static int check_name(const th_workload *w, int layer, th_map *seen, th_error *e
                                        "a layer's name must be printable, without blanks or any of "
                                        "\" \\ [ ] { } * ? $ ;");
     if (th_map_get(seen, l->name, strlen(l->name), &first))
-        return th_workload_layer_error(w, l, err, "WORK-0003",
-                                       "the name is taken by the layer of line %d; names must be unique",
-                                       w->layers[first].line);
+        return th_workload_layer_error(
+            w, l, err, "WORK-0003",
+            "the name is taken by the layer of line %d; names must be unique",
+            w->layers[first].line);
     if (th_map_put(seen, l->name, strlen(l->name), layer) < 0)
         return th_error_no_memory(err);
     return 0;
@@ -95,14 +97,14 @@ int th_workload_check_names(const th_workload *w, th_error *err)
 static int check_inputs_of(const th_workload *w, const th_layer *l, th_error *err)
 {
     if (l->kind == TH_LAYER_ADD ? l->n_inputs < 2 : l->n_inputs != 1)
-        return th_workload_layer_error(w, l, err, "WORK-0006", "%d inputs: a layer of kind %s takes %s",
-                                       (int)l->n_inputs, th_layer_kind_name(l->kind),
-                                       l->kind == TH_LAYER_ADD ? "two or more" : "one");
+        return th_workload_layer_error(
+            w, l, err, "WORK-0006", "%d inputs: a layer of kind %s takes %s", (int)l->n_inputs,
+            th_layer_kind_name(l->kind), l->kind == TH_LAYER_ADD ? "two or more" : "one");
     for (int i = 0; i < l->n_inputs; i++)
         if (l->inputs[i] < TH_EXTERNAL_INPUT || l->inputs[i] >= w->n_layers)
-            return th_workload_layer_error(w, l, err, "WORK-0007",
-                                           "input %d is layer %d, which does not exist (there are %d)", i,
-                                           (int)l->inputs[i], w->n_layers);
+            return th_workload_layer_error(
+                w, l, err, "WORK-0007", "input %d is layer %d, which does not exist (there are %d)",
+                i, (int)l->inputs[i], w->n_layers);
     return 0;
 }
 
@@ -123,15 +125,17 @@ static int check_extents(const th_workload *w, const th_layer *l, th_error *err)
             return th_workload_layer_error(w, l, err, "WORK-0008", "%c = %d: must be from 1 to %d",
                                            th_dim_letters[d], (int)l->dim[d], LARGEST_EXTENT);
     if (!is_extent(l->in_h) || !is_extent(l->in_w))
-        return th_workload_layer_error(w, l, err, "WORK-0009", "input of %d x %d: must be from 1 to %d",
-                                       (int)l->in_h, (int)l->in_w, LARGEST_EXTENT);
+        return th_workload_layer_error(w, l, err, "WORK-0009",
+                                       "input of %d x %d: must be from 1 to %d", (int)l->in_h,
+                                       (int)l->in_w, LARGEST_EXTENT);
     if (!is_extent(l->stride_h) || !is_extent(l->stride_w) || !is_extent(l->dilation_h) ||
         !is_extent(l->dilation_w) || l->pad_top < 0 || l->pad_left < 0)
-        return th_workload_layer_error(w, l, err, "WORK-0010",
-                                       "stride %d x %d, dilation %d x %d, padding %d x %d: stride and "
-                                       "dilation must be at least 1, padding at least 0",
-                                       (int)l->stride_h, (int)l->stride_w, (int)l->dilation_h,
-                                       (int)l->dilation_w, (int)l->pad_top, (int)l->pad_left);
+        return th_workload_layer_error(
+            w, l, err, "WORK-0010",
+            "stride %d x %d, dilation %d x %d, padding %d x %d: stride and "
+            "dilation must be at least 1, padding at least 0",
+            (int)l->stride_h, (int)l->stride_w, (int)l->dilation_h, (int)l->dilation_w,
+            (int)l->pad_top, (int)l->pad_left);
     return 0;
 }
 
@@ -142,20 +146,22 @@ static int check_size(const th_workload *w, const th_layer *l, th_error *err)
         loops *= l->dim[d];
     if (loops <= largest_product && input <= largest_product)
         return 0;
-    return th_workload_layer_error(w, l, err, "WORK-0011",
-                                   "%.3g loop steps over %.3g inputs: at most 2^53 of each are supported",
-                                   loops, input);
+    return th_workload_layer_error(
+        w, l, err, "WORK-0011",
+        "%.3g loop steps over %.3g inputs: at most 2^53 of each are supported", loops, input);
 }
 
 static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
 {
-    bool divides = l->groups >= 1 && l->dim[TH_DIM_K] % l->groups == 0 && l->dim[TH_DIM_C] % l->groups == 0;
+    bool divides =
+        l->groups >= 1 && l->dim[TH_DIM_K] % l->groups == 0 && l->dim[TH_DIM_C] % l->groups == 0;
     if (divides && (l->groups == 1 || l->kind == TH_LAYER_CONV))
         return 0;
-    return th_workload_layer_error(w, l, err, "WORK-0012",
-                                   "%d groups do not divide %d input and %d output channels of a layer of "
-                                   "kind %s", (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K],
-                                   th_layer_kind_name(l->kind));
+    return th_workload_layer_error(
+        w, l, err, "WORK-0012",
+        "%d groups do not divide %d input and %d output channels of a layer of "
+        "kind %s",
+        (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K], th_layer_kind_name(l->kind));
 }
 
 static bool is_elementwise(const th_layer *l)
@@ -190,10 +196,9 @@ static int check_layer(const th_workload *w, const th_layer *l, th_error *err)
         return th_workload_layer_error(w, l, err, "WORK-0013", "a layer of kind %s %s",
                                        th_layer_kind_name(l->kind), rule);
     if (l->dim[TH_DIM_B] != w->batch || l->element_bytes != w->element_bytes)
-        return th_workload_layer_error(w, l, err, "WORK-0014",
-                                       "batch %d of %d bytes per element: the workload has %d and %d",
-                                       (int)l->dim[TH_DIM_B], (int)l->element_bytes, (int)w->batch,
-                                       (int)w->element_bytes);
+        return th_workload_layer_error(
+            w, l, err, "WORK-0014", "batch %d of %d bytes per element: the workload has %d and %d",
+            (int)l->dim[TH_DIM_B], (int)l->element_bytes, (int)w->batch, (int)w->element_bytes);
     return 0;
 }
 
@@ -206,10 +211,12 @@ static int check_edge(const th_workload *w, const th_layer *l, int p, th_error *
     int width = from ? from->dim[TH_DIM_W] : w->input_w;
     if (c == l->dim[TH_DIM_C] && height == l->in_h && width == l->in_w)
         return 0;
-    return th_workload_layer_error(w, l, err, "WORK-0015",
-                                   "reads %d x %d x %d (channels x height x width), but \"%s\" makes "
-                                   "%d x %d x %d", (int)l->dim[TH_DIM_C], (int)l->in_h, (int)l->in_w,
-                                   from ? from->name : "input", c, height, width);
+    return th_workload_layer_error(
+        w, l, err, "WORK-0015",
+        "reads %d x %d x %d (channels x height x width), but \"%s\" makes "
+        "%d x %d x %d",
+        (int)l->dim[TH_DIM_C], (int)l->in_h, (int)l->in_w, from ? from->name : "input", c, height,
+        width);
 }
 
 int th_workload_check_shapes(const th_workload *w, th_error *err)
@@ -234,7 +241,8 @@ int th_workload_check_totals(const th_workload *w, th_error *err)
     }
     if (macs <= largest_product && parameters <= largest_product)
         return 0;
-    return th_error_set(err, "WORK-0016",
-                        "%s: %.3g multiply-accumulates and %.3g parameters: at most 2^53 are supported",
-                        w->file ? w->file : w->name, macs, parameters);
+    return th_error_set(
+        err, "WORK-0016",
+        "%s: %.3g multiply-accumulates and %.3g parameters: at most 2^53 are supported",
+        w->file ? w->file : w->name, macs, parameters);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_check.h - what th_workload_new, sort and finish refuse. Each returns 0, or -1 with err naming
- * file and line (where known), layer, and what was expected. */
+/* workload_check.h - what th_workload_new, sort and finish refuse. Each returns 0, or -1 with err
+ * naming file and line (where known), layer, and what was expected. */
 #ifndef TH_WORKLOADS_WORKLOAD_CHECK_H
 #define TH_WORKLOADS_WORKLOAD_CHECK_H
 #include "workloads/workload.h"
 
 int th_workload_check_input(const th_workload *w, th_error *err);   /* batch and external input */
-int th_workload_check_names(const th_workload *w, th_error *err);   /* at least one layer; unique, printable */
-int th_workload_check_inputs(const th_workload *w, th_error *err);  /* number and range of the producers */
-int th_workload_check_shapes(const th_workload *w, th_error *err);  /* each layer, and against its producers */
+int th_workload_check_names(const th_workload *w, th_error *err);   /* a layer; unique, printable */
+int th_workload_check_inputs(const th_workload *w, th_error *err);  /* number, range of producers */
+int th_workload_check_shapes(const th_workload *w, th_error *err);  /* of layers and their edges */
 int th_workload_check_totals(const th_workload *w, th_error *err);  /* sums fit into 53 bits */
 
 /* Fills err with 'FILE:LINE: layer "NAME": TEXT' (the workload's name where no file is known). -1. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* workload_read.c - a workload from a libconfig file: names first, then edges, then shapes.
- *   read_head -> add_layers -> resolve_inputs -> th_workload_sort -> infer_shapes -> th_workload_finish
- * A layer may be written before its producers, so shapes are inferred in the order of the graph, each
- * layer from its first input:  out = floor((in + padding - (kernel - 1) * dilation - 1) / stride) + 1.
+ *   read_head -> add_layers -> resolve_inputs -> th_workload_sort -> infer_shapes -> finish
+ * A layer may be written before its producers, so shapes are inferred in the order of the graph,
+ * each layer from its first input; along each axis
+ *     out = floor((in + padding - (kernel - 1) * dilation - 1) / stride) + 1.
  * What the file states besides (in_channels, height, width ...) is compared with what was inferred.
- * One row of layer_types is one type of layer: its keys, and how its shape follows from its input. */
+ * One row of layer_types is one type of layer: its keys, and how its shape follows from its
+ * input. */
 #include <config.h>
 #include "workloads/workload_read.h"
 #include "workloads/workload_check.h"
@@ -43,8 +45,8 @@ typedef struct layer_type {
 /* ---- small readers ---- */
 
 /* An integer key of a layer; absent: *out stays. */
-static int read_extent(const reader *r, const th_config_node *n, const char *key, bool required, int64_t max,
-                       int32_t *out)
+static int read_extent(const reader *r, const th_config_node *n, const char *key, bool required,
+                       int64_t max, int32_t *out)
 {
     int64_t value = *out;
     if (th_config_int(n, key, required, 1, max, &value, r->err) < 0)
@@ -53,10 +55,10 @@ static int read_extent(const reader *r, const th_config_node *n, const char *key
     return 0;
 }
 
-/* A key that is one integer or a list of as many as one of the two counts allows. Returns how many were
- * read (1, or the list's length), 0 when absent, -1 on failure. */
-static int read_integers(const reader *r, const th_config_node *n, const char *key, int64_t min, int64_t max,
-                         int largest_count, int64_t values[4])
+/* A key that is one integer or a list of as many as one of the two counts allows. Returns how many
+ * were read (1, or the list's length), 0 when absent, -1 on failure. */
+static int read_integers(const reader *r, const th_config_node *n, const char *key, int64_t min,
+                         int64_t max, int largest_count, int64_t values[4])
 {
     const th_config_node *member = th_config_member(n, key);
     if (!member)
@@ -65,8 +67,10 @@ static int read_integers(const reader *r, const th_config_node *n, const char *k
         return th_config_as_int(member, min, max, &values[0], r->err) < 0 ? -1 : 1;
     int count = th_config_count(member);
     if (count != 2 && count != largest_count)
-        return th_error_set(r->err, "WORK-0020", "%s:%d: key \"%s\": %d numbers: one or [height, width]%s "
-                            "expected", th_config_file(member), th_config_line(member), key, count,
+        return th_error_set(r->err, "WORK-0020",
+                            "%s:%d: key \"%s\": %d numbers: one or [height, width]%s "
+                            "expected",
+                            th_config_file(member), th_config_line(member), key, count,
                             largest_count == 4 ? " or [top, left, bottom, right]" : "");
     for (int i = 0; i < count; i++)
         if (th_config_as_int(th_config_at(member, i), min, max, &values[i], r->err) < 0)
@@ -108,16 +112,18 @@ static int read_padding(const reader *r, const th_config_node *n, padding *out)
 }
 
 /* A key that repeats what the graph already says must say the same. */
-static int check_stated(const reader *r, const th_layer *l, const th_config_node *n, const char *key,
-                        int32_t inferred)
+static int check_stated(const reader *r, const th_layer *l, const th_config_node *n,
+                        const char *key, int32_t inferred)
 {
     int32_t stated = inferred;
     if (read_extent(r, n, key, false, LARGEST_EXTENT, &stated) < 0)
         return -1;
     if (stated == inferred)
         return 0;
-    return th_workload_layer_error(r->w, l, r->err, "WORK-0021", "key \"%s\" is %d, but %d follows from its "
-                                   "input", key, (int)stated, (int)inferred);
+    return th_workload_layer_error(r->w, l, r->err, "WORK-0021",
+                                   "key \"%s\" is %d, but %d follows from its "
+                                   "input",
+                                   key, (int)stated, (int)inferred);
 }
 
 static int check_all_stated(const reader *r, const th_layer *l, const th_config_node *n)
@@ -131,7 +137,8 @@ static int check_all_stated(const reader *r, const th_layer *l, const th_config_
 
 /* ---- shapes, one function per family of types ---- */
 
-static void set_extents(th_layer *l, int32_t k, int32_t c, int32_t h, int32_t w, int32_t r, int32_t s)
+static void set_extents(th_layer *l, int32_t k, int32_t c, int32_t h, int32_t w, int32_t r,
+                        int32_t s)
 {
     l->dim[TH_DIM_K] = k;
     l->dim[TH_DIM_C] = c;
@@ -142,7 +149,8 @@ static void set_extents(th_layer *l, int32_t k, int32_t c, int32_t h, int32_t w,
 }
 
 /* Output pixels along one axis; 0: the kernel is larger than the padded input. */
-static int32_t output_extent(int32_t in, int32_t pads, int32_t kernel, int32_t dilation, int32_t stride)
+static int32_t output_extent(int32_t in, int32_t pads, int32_t kernel, int32_t dilation,
+                             int32_t stride)
 {
     int64_t room = (int64_t)in + pads - (int64_t)(kernel - 1) * dilation - 1;
     return room < 0 ? 0 : (int32_t)(room / stride + 1);
@@ -154,14 +162,18 @@ static int slide_window(const reader *r, th_layer *l, padding pad)
     int32_t *d = l->dim;
     l->pad_top = pad.top;
     l->pad_left = pad.left;
-    d[TH_DIM_H] = output_extent(l->in_h, pad.top + pad.bottom, d[TH_DIM_R], l->dilation_h, l->stride_h);
-    d[TH_DIM_W] = output_extent(l->in_w, pad.left + pad.right, d[TH_DIM_S], l->dilation_w, l->stride_w);
+    d[TH_DIM_H] =
+        output_extent(l->in_h, pad.top + pad.bottom, d[TH_DIM_R], l->dilation_h, l->stride_h);
+    d[TH_DIM_W] =
+        output_extent(l->in_w, pad.left + pad.right, d[TH_DIM_S], l->dilation_w, l->stride_w);
     if (d[TH_DIM_H] > 0 && d[TH_DIM_W] > 0)
         return 0;
-    return th_workload_layer_error(r->w, l, r->err, "WORK-0022",
-                                   "a kernel of %d x %d (dilation %d x %d) is larger than its input of "
-                                   "%d x %d with padding", (int)d[TH_DIM_R], (int)d[TH_DIM_S],
-                                   (int)l->dilation_h, (int)l->dilation_w, (int)l->in_h, (int)l->in_w);
+    return th_workload_layer_error(
+        r->w, l, r->err, "WORK-0022",
+        "a kernel of %d x %d (dilation %d x %d) is larger than its input of "
+        "%d x %d with padding",
+        (int)d[TH_DIM_R], (int)d[TH_DIM_S], (int)l->dilation_h, (int)l->dilation_w, (int)l->in_h,
+        (int)l->in_w);
 }
 
 static int infer_conv(const reader *r, th_layer *l, const th_config_node *n, shape in)
@@ -195,9 +207,10 @@ static int infer_matmul(const reader *r, th_layer *l, const th_config_node *n, s
 {
     set_extents(l, 0, in.c, in.h, 1, 1, 1);
     if (in.w != 1)
-        return th_workload_layer_error(r->w, l, r->err, "WORK-0023",
-                                       "a matmul reads inner x rows x 1, but its input is %d x %d x %d",
-                                       (int)in.c, (int)in.h, (int)in.w);
+        return th_workload_layer_error(
+            r->w, l, r->err, "WORK-0023",
+            "a matmul reads inner x rows x 1, but its input is %d x %d x %d", (int)in.c, (int)in.h,
+            (int)in.w);
     if (read_extent(r, n, "columns", true, LARGEST_EXTENT, &l->dim[TH_DIM_K]) < 0 ||
         check_stated(r, l, n, "rows", in.h) < 0 || check_stated(r, l, n, "inner", in.c) < 0)
         return -1;
@@ -271,8 +284,10 @@ static const layer_type *find_type(const reader *r, const th_config_node *n)
         names[i] = layer_types[i].name;
     }
     hint(th_name_nearest(name, names, N_LAYER_TYPES), near, sizeof near);
-    th_error_set(r->err, "WORK-0024", "%s:%d: unknown type \"%s\" of layer%s: must be one of conv, fc, matmul, "
-                 "max_pool, mean_pool, add, relu, norm", th_config_file(n), th_config_line(n), name, near);
+    th_error_set(r->err, "WORK-0024",
+                 "%s:%d: unknown type \"%s\" of layer%s: must be one of conv, fc, matmul, "
+                 "max_pool, mean_pool, add, relu, norm",
+                 th_config_file(n), th_config_line(n), name, near);
     return NULL;
 }
 
@@ -283,15 +298,18 @@ static int add_layer(const reader *r, const th_config_node *n)
 {
     const char *name;
     if (th_config_kind_of(n) != TH_CONFIG_GROUP)
-        return th_error_set(r->err, "WORK-0025", "%s:%d: a layer must be a group: { name = ...; type = ...; }",
+        return th_error_set(r->err, "WORK-0025",
+                            "%s:%d: a layer must be a group: { name = ...; type = ...; }",
                             th_config_file(n), th_config_line(n));
     const layer_type *type = find_type(r, n);
     if (!type || th_config_check_keys(n, type->keys, r->err) < 0 ||
         th_config_string(n, "name", true, &name, r->err) < 0)
         return -1;
     if (strcmp(name, "input") == 0)
-        return th_error_set(r->err, "WORK-0026", "%s:%d: \"input\" is what layers call the workload's input; "
-                            "no layer may have this name", th_config_file(n), th_config_line(n));
+        return th_error_set(r->err, "WORK-0026",
+                            "%s:%d: \"input\" is what layers call the workload's input; "
+                            "no layer may have this name",
+                            th_config_file(n), th_config_line(n));
     const th_layer l = {.name = (char *)name, .kind = type->kind, .line = th_config_line(n),
                         .dim[TH_DIM_B] = r->w->batch, .element_bytes = r->w->element_bytes,
                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
@@ -344,7 +362,8 @@ static int resolve_input(const reader *r, const th_layer *l, const th_config_nod
     return 0;
 }
 
-/* inputs = "a"; or ("a", "b"); absent: the layer written before this one, the workload's input at first. */
+/* inputs = "a"; or ("a", "b"); absent: the layer written before this one, the workload's input at
+ * first. */
 static int resolve_inputs_of(const reader *r, int layer)
 {
     th_layer *l = &r->w->layers[layer];
@@ -446,8 +465,8 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
     char *default_name = name_of_file(file);
     if (!default_name)
         return th_error_no_memory(r->err);
-    r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch, h.input.c,
-                           h.input.h, h.input.w, h.element_bytes, r->err);
+    r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch,
+                           h.input.c, h.input.h, h.input.w, h.element_bytes, r->err);
     th_free(default_name);
     return r->w ? 0 : -1;
 }
@@ -460,8 +479,8 @@ static th_workload *read_config(th_config *c, int32_t batch, th_error *err)
     reader r = {.position = th_map_new(), .err = err};
     int status = r.position ? 0 : th_error_no_memory(err);
     if (status == 0 && (read_head(&r, th_config_root(c), batch) < 0 || add_layers(&r) < 0 ||
-                        resolve_inputs(&r) < 0 || th_workload_sort(r.w, err) < 0 || infer_shapes(&r) < 0 ||
-                        th_workload_finish(r.w, err) < 0))
+                        resolve_inputs(&r) < 0 || th_workload_sort(r.w, err) < 0 ||
+                        infer_shapes(&r) < 0 || th_workload_finish(r.w, err) < 0))
         status = -1;
     if (status < 0) {
         th_workload_free(r.w);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_reader.c - what the two readers of a system file share: positions in messages, lists,
+ * groups. */
+#include <config.h>
+#include "topology/system_reader.h"
+
+/* Puts FILE:LINE of n in front of what th_system_* reported. */
+int th_reader_at(th_system_reader *r, const th_config_node *n)
+{
+    th_error inner = r->error;
+    return th_error_set(&r->error, inner.id, "%s:%d: %s", th_config_file(n), th_config_line(n),
+                        inner.text);
+}
+
+/* 'WHAT "name" is unknown: did you mean "near"?' */
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
+                      const char *what, const char *name, const char *near)
+{
+    return th_error_set(&r->error, id, "%s:%d: unknown %s \"%s\"%s%s%s", th_config_file(n),
+                        th_config_line(n), what, name, near ? ": did you mean \"" : "",
+                        near ? near : "", near ? "\"?" : "");
+}
+
+/* A list of at least min elements (and at most max, when that is not 0). */
+int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
+                     const th_config_node **out)
+{
+    if (th_config_child(g, key, true, TH_CONFIG_LIST, out, &r->error) < 0)
+        return -1;
+    int count = th_config_count(*out);
+    if (count >= min && (max == 0 || count <= max))
+        return 0;
+    return th_error_set(&r->error, "TOPO-0032",
+                        "%s:%d: key \"%s\": has %d elements: %s %d expected", th_config_file(*out),
+                        th_config_line(*out), key, count, max ? "exactly" : "at least", min);
+}
+
+/* Calls read for every element of the optional list key. */
+int th_reader_for_each(th_system_reader *r, const char *key,
+                       int (*read)(th_system_reader *r, const th_config_node *n))
+{
+    const th_config_node *list = NULL;
+    if (th_config_child(r->root, key, false, TH_CONFIG_LIST, &list, &r->error) < 0)
+        return -1;
+    for (int i = 0; list && i < th_config_count(list); i++)
+        if (read(r, th_config_at(list, i)) < 0)
+            return -1;
+    return 0;
+}
+
+int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what)
+{
+    if (th_config_kind_of(n) == TH_CONFIG_GROUP)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0035", "%s:%d: %s must be a group: { key = value; ... }",
+                        th_config_file(n), th_config_line(n), what);
+}
+

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_reader.h - the reader of one system file, shared by system_read.c and accel_read.c alone.
+ * Functions return 0, or -1 with r->error filled. */
+#ifndef TH_TOPOLOGY_SYSTEM_READER_H
+#define TH_TOPOLOGY_SYSTEM_READER_H
+#include "base/config_read.h"
+#include "topology/system.h"
+
+typedef struct th_system_reader {
+    th_system *s;
+    const th_config_node *root;
+    bool is_generated;      /* nodes and links come from a topology */
+    int n_described;        /* accelerators that entries described so far */
+    th_error error;
+} th_system_reader;
+
+/* Puts FILE:LINE of n in front of what th_system_* reported. -1. */
+int th_reader_at(th_system_reader *r, const th_config_node *n);
+/* 'FILE:LINE: unknown WHAT "NAME": did you mean "NEAR"?'; near may be NULL. -1. */
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n, const char *what,
+                      const char *name, const char *near);
+/* The list g.key of at least min elements (of exactly min where max says so, 0: no limit). */
+int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
+                   const th_config_node **out);
+/* Calls read for every element of the list root.key, which may be absent. */
+int th_reader_for_each(th_system_reader *r, const char *key,
+                       int (*read)(th_system_reader *r, const th_config_node *n));
+/* Is n a group? */
+int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what);
+
+/* accel_read.c: the lists "designs" and "accelerators". */
+int th_read_designs(th_system_reader *r);
+int th_read_accels(th_system_reader *r);
+
+#endif
