@@ -1,15 +1,43 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
+	sim/accelerator.c \
+	sim/critical_path.c \
 	sim/critical_path.h \
+	sim/design/design.c \
 	sim/design/design.h \
+	sim/design/designs.h \
+	sim/design/roofline.c \
+	sim/design/systolic_vec.c \
+	sim/design/tiled.c \
+	sim/design/tiles.h \
+	sim/design/vector.c \
+	sim/design/winograd.c \
+	sim/event.c \
 	sim/event.h \
+	sim/fluid_time.h \
+	sim/machine.c \
 	sim/machine.h \
+	sim/machine_state.h \
+	sim/network/fluid.c \
+	sim/network/ideal.c \
+	sim/network/models.h \
+	sim/network/network.c \
 	sim/network/network.h \
+	sim/pipeline.c \
 	sim/pipeline.h \
+	sim/pipeline_skip.c \
+	sim/pipeline_skip.h \
+	sim/program.c \
 	sim/program.h \
+	sim/result.c \
 	sim/result.h \
+	sim/schedule.c \
 	sim/schedule.h \
+	sim/trace/csv.c \
+	sim/trace/trace.c \
 	sim/trace/trace.h \
+	sim/trace/writer.h \
+	sim/work.c \
 	sim/work.h
 
 unit_tests +=

@@ -45,6 +45,9 @@ int64_t th_machine_events(const th_machine *m);        /* program events (starts
 int64_t th_machine_tasks_done(const th_machine *m);
 int64_t th_machine_unfoldings(const th_machine *m);    /* tasks that had to unfold so far */
 
+/* When input (of the stream) was through as far as it has come: the end of its last task so far; -1: none. */
+th_time th_machine_input_end(const th_machine *m, int32_t input);
+
 /* What a task is doing. */
 typedef enum { TH_TASK_WAITING, TH_TASK_READY, TH_TASK_RUNNING, TH_TASK_DONE } th_task_state;
 th_task_state th_machine_task_state(const th_machine *m, int32_t task);

@@ -13,6 +13,7 @@ typedef struct th_trace th_trace;
 
 typedef struct th_trace_type {
     const char *name;                 /* csv */
+    void (*open)(th_trace *t);
     void (*start)(th_trace *t, th_time now, int32_t number, const th_task *task);
     void (*end)(th_trace *t, th_time now, int32_t number, const th_task *task);
 } th_trace_type;

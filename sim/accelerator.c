@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* accelerator.c - the accelerators of a machine: which task runs, folded or unfolded, until when.
+ *
+ *   start -> settle -> (event | settle)* -> the task ends
+ *
+ * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a flow does,
+ * it unfolds: its tile pipeline runs from the start up to now and goes on under the flows' draw; each change
+ * of the draw brings it up to now again. Where flows could saturate the DRAM (network.is_shared), or when
+ * everything is to be unfolded, it is stepped event by event instead. Looking at a pipeline changes nothing,
+ * so all three give the same times; tests hold them against each other. */
+#include <config.h>
+
+#include <assert.h>
+
+#include "sim/machine_state.h"
+
+static const th_work *work_of(const th_machine *m, const th_accel_state *a)
+{
+    return th_works_get(m->works, m->program->tasks[a->task].work);
+}
+
+static int32_t accel_of(const th_machine *m, const th_accel_state *a)
+{
+    return (int32_t)(a - m->accels);
+}
+
+static bool is_shared(const th_machine *m, const th_accel_state *a)
+{
+    return m->network->is_shared[accel_of(m, a)];
+}
+
+static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err)
+{
+    if (a->event != TH_NO_EVENT) {
+        th_events_reschedule(m->events, a->event, at);
+        return 0;
+    }
+    a->event = th_events_push(m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)accel_of(m, a), 0, kind});
+    return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
+}
+
+int th_accelerator_start(th_machine *m, int accel, th_error *err)
+{
+    th_accel_state *a = &m->accels[accel];
+    (void)err;
+    if (a->mode != TH_ACCEL_IDLE || a->ready.n == 0)
+        return 0;
+    a->task = th_least_first_take(&a->ready);
+    a->started = m->now;
+    a->mode = TH_ACCEL_FRESH;
+    th_task_result *t = &m->times[a->task];
+    th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
+    return 0;
+}
+
+/* --- how it runs ------------------------------------------------------------------------------------ */
+
+static int post_end(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    th_pipeline ahead = a->pipeline;
+    th_time end = th_pipeline_finish(&ahead, &w->schedule, &w->port);
+    return set_event(m, a, a->started + end, TH_COMPUTE_ENDS, err);
+}
+
+static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    bool is_fresh = a->mode == TH_ACCEL_FRESH;
+    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, is_fresh ? draw : 0, !m->options.no_skip);
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
+    a->mode = TH_ACCEL_UNFOLDED;
+    m->n_unfolded++;
+    return post_end(m, a, err);
+}
+
+static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    if (draw == a->pipeline.foreign_bytes_per_s)
+        return 0;
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
+    return post_end(m, a, err);
+}
+
+static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    double port[TH_N_ENGINES];
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        int64_t bits = w->schedule.port_bits_per_s[e];
+        port[e] = (double)(bits > 0 && bits < w->port.bits_per_s ? bits : w->port.bits_per_s) / 8.0;
+    }
+    a->rates_are_old = true;
+    if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline), port))
+        return th_error_no_memory(err);
+    return 0;
+}
+
+static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    a->mode = TH_ACCEL_STEPPED;
+    m->n_unfolded++;
+    if (is_shared(m, a)) {
+        th_pipeline_start_shared(&a->pipeline, &w->schedule, &w->port);
+        return tell_demand(m, a, err);
+    }
+    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, m->network->accel_draw[accel_of(m, a)], false);
+    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+}
+
+static int begin(th_machine *m, th_accel_state *a, th_error *err)
+{
+    double draw = m->network->accel_draw[accel_of(m, a)];
+    if (m->options.unfold_all)
+        return begin_stepping(m, a, err);
+    if (draw != 0)
+        return unfold(m, a, draw, err);
+    a->mode = TH_ACCEL_FOLDED;
+    return set_event(m, a, a->started + work_of(m, a)->folded_ps, TH_COMPUTE_ENDS, err);
+}
+
+/* --- events ----------------------------------------------------------------------------------------- */
+
+static int end_task(th_machine *m, th_accel_state *a, th_error *err)
+{
+    int32_t task = a->task;
+    th_accelerator_add_running(m, accel_of(m, a), &a->sum);
+    a->sum.n_tasks++;
+    a->mode = TH_ACCEL_IDLE;
+    a->last_task = task;
+    a->task = -1;
+    if (a->ready.n > 0 && th_least_first_add(&m->startable, accel_of(m, a)))
+        return th_error_no_memory(err);
+    return th_machine_task_ends(m, task, err);
+}
+
+static int step(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    if (is_shared(m, a) && tell_demand(m, a, err))
+        return -1;
+    if (a->pipeline.done)
+        return end_task(m, a, err);
+    if (is_shared(m, a))
+        return 0;
+    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+}
+
+int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
+{
+    th_accel_state *a = &m->accels[e->object];
+    const th_work *w = work_of(m, a);
+    a->event = TH_NO_EVENT;
+    if (e->argument == TH_PIPELINE_STEPS)
+        return step(m, a, err);
+    if (a->mode == TH_ACCEL_UNFOLDED) {
+        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+        assert(a->pipeline.done);
+    }
+    return end_task(m, a, err);
+}
+
+/* --- settling --------------------------------------------------------------------------------------- */
+
+static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    const double *rate = &m->network->engine_rate[accel_of(m, a) * TH_N_ENGINES];
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    unsigned moving = th_pipeline_demand(&a->pipeline);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        if (moving >> e & 1u)
+            th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
+    a->rates_are_old = false;
+    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+}
+
+static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
+    const th_work *w = work_of(m, a);
+    switch ((th_accel_mode)a->mode) {
+    case TH_ACCEL_IDLE:
+    case TH_ACCEL_FRESH:
+        return 0;
+    case TH_ACCEL_FOLDED:
+        return draw == 0 ? 0 : unfold(m, a, draw, err);
+    case TH_ACCEL_UNFOLDED:
+        return change_draw(m, a, draw, err);
+    case TH_ACCEL_STEPPED:
+        if (is_shared(m, a)) {
+            a->rates_are_old = true;
+            return 0;
+        }
+        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+        th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
+        return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+    }
+    return 0;
+}
+
+static int settle_network(th_machine *m, th_error *err)
+{
+    if (m->network->type->settle(m->network, m->events, m->now))
+        return th_error_no_memory(err);
+    for (int i = 0; i < m->network->n_touched; i++) {
+        int accel = m->network->touched[i];
+        if (set_draw(m, &m->accels[accel], m->network->accel_draw[accel], err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Tests only: unfolds a folded task now and then, which must not change anything. */
+static int unfold_at_random(th_machine *m, th_accel_state *a, th_error *err)
+{
+    if (a->mode != TH_ACCEL_FOLDED || th_random_below(m->random, 4) != 0)
+        return 0;
+    return unfold(m, a, 0, err);
+}
+
+static int settle_one(th_machine *m, th_accel_state *a, th_error *err)
+{
+    if (a->mode == TH_ACCEL_FRESH && begin(m, a, err))
+        return -1;
+    if (m->random && unfold_at_random(m, a, err))
+        return -1;
+    return 0;
+}
+
+int th_accelerator_settle(th_machine *m, th_error *err)
+{
+    int n = m->system->n_accels;
+    bool asks = false;
+    for (int i = 0; i < n; i++) {
+        th_accel_state *a = &m->accels[i];
+        if (a->mode == TH_ACCEL_FRESH && is_shared(m, a) && begin_stepping(m, a, err))
+            return -1;
+    }
+    if (settle_network(m, err))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        if (settle_one(m, &m->accels[i], err))
+            return -1;
+        asks |= m->accels[i].rates_are_old && m->accels[i].mode == TH_ACCEL_STEPPED;
+    }
+    for (int i = 0; asks && i < n; i++) {
+        th_accel_state *a = &m->accels[i];
+        if (a->mode == TH_ACCEL_STEPPED && a->rates_are_old && take_rates(m, a, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* --- accounts --------------------------------------------------------------------------------------- */
+
+static void add_stats(th_accel_result *sum, const th_pipeline_stats *s)
+{
+    sum->busy_ps += s->busy_ps;
+    sum->stall_in_ps += s->stall_in_ps;
+    sum->stall_out_ps += s->stall_out_ps;
+    sum->dram_read_bytes += s->read_bytes;
+    sum->dram_written_bytes += s->written_bytes;
+}
+
+void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
+{
+    const th_accel_state *a = &m->accels[accel];
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+        return;
+    const th_work *w = work_of(m, a);
+    th_time elapsed = m->now - a->started;
+    if (a->mode == TH_ACCEL_FOLDED && elapsed == w->folded_ps) {
+        add_stats(sum, &w->folded);
+        return;
+    }
+    th_pipeline p = a->pipeline;
+    if (a->mode == TH_ACCEL_FOLDED)
+        th_pipeline_start(&p, &w->schedule, &w->port, 0, true);
+    th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
+    add_stats(sum, &p.stats);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* machine.c - the replay of a program, event by event.
+ *
+ *   new -> load -> (run_until | step)* -> result
+ *   inside: act = { an event of now before READY | a ready task | an accelerator's start | an event of now
+ *                   from START on | settle, then on to the next time }
+ *
+ * Within an instant things happen in the order of th_priority; settle comes when nothing is left to happen
+ * at it, so rates and folded ends follow from all of it at once. Tasks that become ready at an instant and
+ * accelerators that may start are kept least first: no result depends on the order of pushing.
+ * Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue, running, or ended - one of them. */
+#include <config.h>
+
+#include "sim/machine.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/machine_state.h"
+
+/* --- a set that gives the least first: a binary heap ------------------------------------------------- */
+
+int th_least_first_add(th_least_first *q, int32_t item)
+{
+    if (th_grow(&q->item, &q->capacity, q->n + 1, sizeof *q->item))
+        return -1;
+    size_t i = q->n++;
+    for (; i > 0 && item < q->item[(i - 1) / 2]; i = (i - 1) / 2)
+        q->item[i] = q->item[(i - 1) / 2];
+    q->item[i] = item;
+    return 0;
+}
+
+int32_t th_least_first_take(th_least_first *q)
+{
+    int32_t least = q->item[0], last = q->item[--q->n];
+    size_t i = 0;
+    for (size_t child = 1; child < q->n; child = 2 * i + 1) {
+        if (child + 1 < q->n && q->item[child + 1] < q->item[child])
+            child++;
+        if (last <= q->item[child])
+            break;
+        q->item[i] = q->item[child];
+        i = child;
+    }
+    q->item[i] = last;
+    return least;
+}
+
+/* --- life ------------------------------------------------------------------------------------------- */
+
+th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o, th_error *err)
+{
+    th_machine *m = th_alloc_zero(1, sizeof *m);
+    if (!m)
+        goto fail;
+    m->system = s;
+    m->works = w;
+    m->options = o ? *o : (th_machine_options){0};
+    if (!m->options.network)
+        m->options.network = th_network_types[0];
+    m->events = th_events_new();
+    m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
+    m->network = m->options.network->create(s, err);
+    if (m->options.unfold_seed)
+        m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
+    if (m->events && m->accels && m->network && (m->random || !m->options.unfold_seed))
+        return m;
+fail:
+    th_error_no_memory(err);
+    th_machine_free(m);
+    return NULL;
+}
+
+void th_machine_free(th_machine *m)
+{
+    if (!m)
+        return;
+    for (int a = 0; m->accels && a < m->system->n_accels; a++)
+        th_free(m->accels[a].ready.item);
+    th_free(m->accels);
+    if (m->network)
+        m->options.network->destroy(m->network);
+    th_events_free(m->events);
+    if (m->random)
+        gsl_rng_free(m->random);
+    th_free(m->waiting);
+    th_free(m->times);
+    th_free(m->input_end);
+    th_free(m->ready.item);
+    th_free(m->startable.item);
+    th_free(m);
+}
+
+static void reset_accels(th_machine *m)
+{
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        th_least_first ready = a->ready;
+        ready.n = 0;
+        *a = (th_accel_state){.task = -1, .last_task = -1, .event = TH_NO_EVENT, .ready = ready};
+    }
+}
+
+static void reset(th_machine *m)
+{
+    th_events_reset(m->events);
+    m->options.network->reset(m->network);
+    reset_accels(m);
+    m->ready.n = m->startable.n = 0;
+    m->now = m->last_end = 0;
+    m->n_events = m->n_done = m->n_unfolded = 0;
+    m->settled = false;
+}
+
+/* A task whose predecessors have ended; host tasks wait for their release besides. */
+static int make_ready(th_machine *m, int32_t task)
+{
+    const th_task *t = &m->program->tasks[task];
+    if (t->kind == TH_TASK_HOST && t->release_ps > m->now) {
+        th_event e = {t->release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, 0};
+        return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
+    }
+    m->times[task].ready_ps = m->now;
+    return th_least_first_add(&m->ready, task);
+}
+
+int th_machine_load(th_machine *m, const th_program *p, th_error *err)
+{
+    size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
+    if (th_grow(&m->waiting, &m->waiting_capacity, n, sizeof *m->waiting) ||
+        th_grow(&m->times, &m->times_capacity, n, sizeof *m->times) ||
+        th_grow(&m->input_end, &m->input_capacity, inputs, sizeof *m->input_end))
+        return th_error_no_memory(err);
+    reset(m);
+    m->program = p;
+    memcpy(m->waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->waiting);
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        m->times[t] = (th_task_result){-1, -1, -1, -1};
+    for (size_t i = 0; i < inputs; i++)
+        m->input_end[i] = -1;
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        if (m->waiting[t] == 0 && make_ready(m, t))
+            return th_error_no_memory(err);
+    return 0;
+}
+
+/* --- tasks ------------------------------------------------------------------------------------------ */
+
+void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
+{
+    m->times[task].start_ps = m->now;
+    m->times[task].cause = cause;
+    m->n_events++;
+    if (m->trace)
+        th_trace_start(m->trace, m->now, task, &m->program->tasks[task]);
+}
+
+int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
+{
+    const th_program *p = m->program;
+    m->times[task].end_ps = m->last_end = m->now;
+    m->input_end[p->tasks[task].input] = m->now;
+    m->n_events++;
+    m->n_done++;
+    if (m->trace)
+        th_trace_end(m->trace, m->now, task, &p->tasks[task]);
+    for (int32_t i = p->successor_start[task]; i < p->successor_start[task + 1]; i++) {
+        int32_t next = p->successors[i];
+        m->times[next].cause = task;
+        if (--m->waiting[next] == 0 && make_ready(m, next))
+            return th_error_no_memory(err);
+    }
+    return 0;
+}
+
+static int start_ready(th_machine *m, int32_t task, th_error *err)
+{
+    const th_task *t = &m->program->tasks[task];
+    int accel;
+    switch ((th_task_kind)t->kind) {
+    case TH_TASK_HOST:
+        th_machine_task_starts(m, task, m->times[task].cause);
+        return th_machine_task_ends(m, task, err);
+    case TH_TASK_TRANSFER:
+        th_machine_task_starts(m, task, m->times[task].cause);
+        if (m->network->type->start(m->network, m->events, m->now, task, t->node, t->peer, t->bytes))
+            return th_error_no_memory(err);
+        return 0;
+    case TH_TASK_COMPUTE:
+        accel = m->system->nodes[t->node].accel;
+        if (th_least_first_add(&m->accels[accel].ready, task) ||
+            (m->accels[accel].mode == TH_ACCEL_IDLE && th_least_first_add(&m->startable, accel)))
+            return th_error_no_memory(err);
+        return 0;
+    }
+    return 0;
+}
+
+static int end_transfer(th_machine *m, int32_t task, th_error *err)
+{
+    const th_task *t = &m->program->tasks[task];
+    int from = m->system->nodes[t->node].accel, to = m->system->nodes[t->peer].accel;
+    if (from >= 0)
+        m->accels[from].sum.sent_bytes += t->bytes;
+    if (to >= 0)
+        m->accels[to].sum.received_bytes += t->bytes;
+    return th_machine_task_ends(m, task, err);
+}
+
+/* --- the loop --------------------------------------------------------------------------------------- */
+
+static int dispatch(th_machine *m, const th_event *e, th_error *err)
+{
+    switch ((th_priority)e->priority) {
+    case TH_PRIORITY_TRANSFER_END:
+    case TH_PRIORITY_START:
+        if (m->network->type->event(m->network, m->events, m->now, e))
+            return end_transfer(m, (int32_t)e->object, err);
+        return 0;
+    case TH_PRIORITY_COMPUTE_END:
+        return th_accelerator_event(m, e, err);
+    case TH_PRIORITY_READY:
+        if (make_ready(m, (int32_t)e->object))
+            return th_error_no_memory(err);
+        return 0;
+    case TH_PRIORITY_CHANGE:
+    case TH_PRIORITY_RELEASE:
+    case TH_PRIORITY_SAMPLE:
+        break;
+    }
+    assert(!"an event that nobody posts");
+    return 0;
+}
+
+static bool is_now(const th_machine *m, const th_event *next, bool any, th_priority last)
+{
+    return any && next->time == m->now && next->priority <= (uint32_t)last;
+}
+
+typedef enum { ACTED, NOTHING_LEFT, BEYOND_LIMIT, FAILED } outcome;
+
+/* The next thing that happens, if it happens by limit. */
+static outcome act(th_machine *m, th_time limit, th_error *err)
+{
+    th_event next;
+    bool any = th_events_peek(m->events, &next);
+    if (is_now(m, &next, any, TH_PRIORITY_READY)) {
+        th_events_pop(m->events, &next);
+    } else if (m->ready.n > 0) {
+        m->settled = false;
+        return start_ready(m, th_least_first_take(&m->ready), err) ? FAILED : ACTED;
+    } else if (m->startable.n > 0) {
+        m->settled = false;
+        return th_accelerator_start(m, th_least_first_take(&m->startable), err) ? FAILED : ACTED;
+    } else if (is_now(m, &next, any, TH_PRIORITY_SAMPLE)) {
+        th_events_pop(m->events, &next);
+    } else if (!m->settled) {
+        m->settled = true;
+        return th_accelerator_settle(m, err) ? FAILED : ACTED;
+    } else if (!any) {
+        return NOTHING_LEFT;
+    } else if (next.time > limit) {
+        return BEYOND_LIMIT;
+    } else {
+        m->now = next.time;
+        th_events_pop(m->events, &next);
+    }
+    m->settled = false;
+    return dispatch(m, &next, err) ? FAILED : ACTED;
+}
+
+static th_stop finish(const th_machine *m, th_error *err)
+{
+    if (th_machine_is_done(m))
+        return TH_STOP_DONE;
+    int32_t t = 0;
+    while (m->times[t].end_ps >= 0)
+        t++;
+    th_error_set(err, "SIM-0006", "task/%d (layer %d, input %d) can never run: %d of its predecessors have not ended",
+                 t, m->program->tasks[t].layer, m->program->tasks[t].input, m->waiting[t]);
+    return TH_STOP_ERROR;
+}
+
+th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
+{
+    for (;;) {
+        switch (act(m, bound, err)) {
+        case ACTED: break;
+        case NOTHING_LEFT: return finish(m, err);
+        case BEYOND_LIMIT: return TH_STOP_BOUND;
+        case FAILED: return TH_STOP_ERROR;
+        }
+    }
+}
+
+th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err)
+{
+    th_stop stop = th_machine_run_bounded(m, until, err);
+    if (stop != TH_STOP_BOUND)
+        return stop;
+    if (until > m->now)
+        m->now = until;
+    return TH_STOP_UNTIL;
+}
+
+th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
+{
+    int64_t target = m->n_events + n;
+    while (m->n_events < target) {
+        switch (act(m, TH_TIME_MAX, err)) {
+        case ACTED: break;
+        case NOTHING_LEFT: return finish(m, err);
+        case BEYOND_LIMIT: return TH_STOP_DONE;
+        case FAILED: return TH_STOP_ERROR;
+        }
+    }
+    return th_machine_is_done(m) ? TH_STOP_DONE : TH_STOP_UNTIL;
+}
+
+/* --- looking at it ---------------------------------------------------------------------------------- */
+
+th_time th_machine_now(const th_machine *m)
+{
+    return m->now;
+}
+
+bool th_machine_is_done(const th_machine *m)
+{
+    return m->program && m->n_done == m->program->n_tasks;
+}
+
+int64_t th_machine_events(const th_machine *m)
+{
+    return m->n_events;
+}
+
+int64_t th_machine_tasks_done(const th_machine *m)
+{
+    return m->n_done;
+}
+
+int64_t th_machine_unfoldings(const th_machine *m)
+{
+    return m->n_unfolded;
+}
+
+th_time th_machine_input_end(const th_machine *m, int32_t input)
+{
+    return m->input_end[input];
+}
+
+th_task_state th_machine_task_state(const th_machine *m, int32_t task)
+{
+    const th_task_result *t = &m->times[task];
+    if (t->end_ps >= 0)
+        return TH_TASK_DONE;
+    if (t->start_ps >= 0)
+        return TH_TASK_RUNNING;
+    return t->ready_ps >= 0 ? TH_TASK_READY : TH_TASK_WAITING;
+}
+
+int32_t th_machine_running(const th_machine *m, int accel)
+{
+    return m->accels[accel].task;
+}
+
+int32_t th_machine_link_flows(const th_machine *m, int link)
+{
+    return m->network->link_flows[link];
+}
+
+void th_machine_set_trace(th_machine *m, th_trace *t)
+{
+    m->trace = t;
+}
+
+static int allocate_result(const th_machine *m, th_result *r)
+{
+    *r = (th_result){.n_accels = m->system->n_accels, .n_links = m->system->n_links,
+                     .n_tasks = m->program->n_tasks, .n_inputs = m->program->n_inputs};
+    r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
+    r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
+    r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
+    r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
+    return r->accels && r->links && r->tasks && r->input_end_ps ? 0 : -1;
+}
+
+int th_machine_result(const th_machine *m, th_result *out, th_error *err)
+{
+    th_result r;
+    if (allocate_result(m, &r)) {
+        th_result_clear(&r);
+        return th_error_no_memory(err);
+    }
+    r.is_done = th_machine_is_done(m);
+    r.elapsed_ps = r.is_done ? m->last_end : m->now;
+    for (int a = 0; a < r.n_accels; a++) {
+        r.accels[a] = m->accels[a].sum;
+        th_accelerator_add_running(m, a, &r.accels[a]);
+        r.accels[a].idle_ps =
+            r.elapsed_ps - r.accels[a].busy_ps - r.accels[a].stall_in_ps - r.accels[a].stall_out_ps;
+    }
+    for (int l = 0; l < r.n_links; l++) {
+        th_time open = m->network->link_flows[l] > 0 ? m->now - m->network->link_since[l] : 0;
+        r.links[l] = (th_link_result){m->network->link_bytes[l], m->network->link_busy_ps[l] + open};
+    }
+    memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
+    memcpy(r.input_end_ps, m->input_end, (size_t)r.n_inputs * sizeof *r.input_end_ps);
+    r.n_events = m->n_events;
+    r.n_unfolded = m->n_unfolded;
+    *out = r;
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* machine_state.h - private to the machine: its state, and the part of it that runs accelerators
+ * (accelerator.c). Plain data: indices only, but for the read-only inputs and the queues. */
+#ifndef TH_SIM_MACHINE_STATE_H
+#define TH_SIM_MACHINE_STATE_H
+#include "base/random.h"
+#include "sim/machine.h"
+
+/* A set of small integers from which the least is taken first. */
+typedef struct th_least_first {
+    int32_t *item;
+    size_t n, capacity;
+} th_least_first;
+
+int th_least_first_add(th_least_first *q, int32_t item);
+int32_t th_least_first_take(th_least_first *q);      /* q must not be empty */
+
+typedef enum {
+    TH_ACCEL_IDLE,
+    TH_ACCEL_FRESH,      /* its task has started at this instant; settle decides how it runs */
+    TH_ACCEL_FOLDED,     /* one end event, computed by the memo */
+    TH_ACCEL_UNFOLDED,   /* its own pipeline under the flows' present draw; one end event */
+    TH_ACCEL_STEPPED     /* event by event: shared DRAM, or unfold_all */
+} th_accel_mode;
+
+typedef struct th_accel_state {
+    int32_t mode;                    /* th_accel_mode */
+    int32_t task;                    /* that runs, -1: none */
+    int32_t last_task;               /* that ended last, -1: none */
+    th_time started;
+    th_event_handle event;           /* its end or next step */
+    bool rates_are_old;              /* stepped and shared: the network is to be asked */
+    th_pipeline pipeline;            /* unfolded and stepped */
+    th_least_first ready;            /* compute tasks that wait for it */
+    th_accel_result sum;             /* of finished tasks */
+} th_accel_state;
+
+struct th_machine {
+    const th_system *system;
+    const th_works *works;
+    const th_program *program;
+    th_machine_options options;
+    th_network *network;
+    th_events *events;
+    th_trace *trace;
+    gsl_rng *random;                 /* for unfold_seed, else NULL */
+    th_time now, last_end;
+    int32_t *waiting;                /* per task: predecessors that have not ended */
+    th_task_result *times;           /* per task */
+    size_t waiting_capacity, times_capacity;
+    th_time *input_end;
+    size_t input_capacity;
+    th_least_first ready;            /* tasks that became ready at this instant */
+    th_least_first startable;        /* accelerators that may start something at this instant */
+    th_accel_state *accels;
+    int64_t n_events, n_done, n_unfolded;
+    bool settled;                    /* nothing has happened since the last settle */
+};
+
+/* What events of priority COMPUTE_END mean (th_event.argument); the object is the accelerator. */
+enum { TH_COMPUTE_ENDS, TH_PIPELINE_STEPS };
+
+/* accelerator.c */
+int th_accelerator_start(th_machine *m, int accel, th_error *err);
+int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
+int th_accelerator_settle(th_machine *m, th_error *err);
+/* Adds what the running task has done so far to *sum. */
+void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum);
+
+/* machine.c: a task starts or ends now. */
+void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause);
+int th_machine_task_ends(th_machine *m, int32_t task, th_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* result.c - figures from the times of a run. */
+#include <config.h>
+
+#include "sim/result.h"
+
+#include "base/alloc.h"
+
+void th_result_clear(th_result *r)
+{
+    th_free(r->accels);
+    th_free(r->links);
+    th_free(r->tasks);
+    th_free(r->input_end_ps);
+    *r = (th_result){0};
+}
+
+double th_result_throughput(const th_result *r)
+{
+    int32_t n = r->n_inputs, half = n / 2;
+    th_time last = n > 0 ? r->input_end_ps[n - 1] : 0, middle = half > 0 ? r->input_end_ps[half - 1] : 0;
+    return last > middle ? (double)(n - half) * (double)TH_PS_PER_S / (double)(last - middle) : 0;
+}
+
+double th_result_link_utilization(const th_result *r)
+{
+    double sum = 0;
+    int n = 0;
+    for (int l = 0; l < r->n_links; l++) {
+        sum += (double)r->links[l].busy_ps;
+        n += r->links[l].busy_ps > 0;
+    }
+    return n > 0 && r->elapsed_ps > 0 ? sum / n / (double)r->elapsed_ps : 0;
+}
+
+double th_result_accel_utilization(const th_result *r)
+{
+    double sum = 0;
+    for (int a = 0; a < r->n_accels; a++)
+        sum += (double)r->accels[a].busy_ps;
+    return r->n_accels > 0 && r->elapsed_ps > 0 ? sum / r->n_accels / (double)r->elapsed_ps : 0;
+}
