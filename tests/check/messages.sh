@@ -119,6 +119,7 @@ report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
 report 3 "$list is up to date (else run tests/check/messages.sh --update)" \
     "$(document | diff "$list" - 2>&1 | grep -v "^[0-9]")"
-messages | cut -f 1 | while read -r id; do
-    grep -rqF "$id" tests/unit tests/tcl 2>/dev/null || echo "# no test provokes $id"
-done
+untested=$(messages | cut -f 1 | uniq | while read -r id; do
+    grep -rqF "$id" tests/unit tests/tcl 2>/dev/null || printf ' %s' "$id"
+done)
+[ -z "$untested" ] || echo "# provoked by no test:$untested"
