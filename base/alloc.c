@@ -13,7 +13,7 @@
 
 static atomic_int_fast64_t n_live;
 static atomic_int_fast64_t n_calls;
-static atomic_int_fast64_t fail_at;  /* the value of n_calls that fails; 0: none */
+static atomic_int_fast64_t fail_at; /* the value of n_calls that fails; 0: none */
 
 static bool must_fail(void)
 {
@@ -79,7 +79,7 @@ void th_free(void *block)
 
 int th_grow(void *block_pointer, size_t *capacity, size_t n, size_t size)
 {
-    enum { FIRST = 8 };  /* elements: small enough to waste little, large enough to grow rarely */
+    enum { FIRST = 8 }; /* elements: small enough to waste little, large enough to grow rarely */
     if (n <= *capacity)
         return 0;
     size_t wanted = *capacity > SIZE_MAX / 2 ? n : *capacity * 2;

@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    ALIGN = 16,  /* bytes: enough for every type, long double and vectors of 128 bits included */
+    ALIGN = 16, /* bytes: enough for every type, long double and vectors of 128 bits included */
 #ifdef TH_PARANOID
-    BLOCK_BYTES = 64,  /* tiny, so that every run crosses block borders */
+    BLOCK_BYTES = 64, /* tiny, so that every run crosses block borders */
 #else
-    BLOCK_BYTES = 64 * 1024,  /* few calls to the heap, and little waste for a small user */
+    BLOCK_BYTES = 64 * 1024, /* few calls to the heap, and little waste for a small user */
 #endif
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_guard.c - one pass over a configuration text before libconfig 1.5 parses it.
  *
- * libconfig 1.5 reads 9999999999 as 1410065407, needs 74 s for a group of 80,000 members, recurses as
- * deep as the text says, and opens whatever file @include names. So its tokens are cut here by the same
- * rules (names, numbers, strings, comments, brackets; the longest match wins, as in its scanner.l), and
- * each is measured. One rule per function; scan() goes from token to token. */
+ * libconfig 1.5 reads 9999999999 as 1410065407, needs 74 s for a group of 80,000 members, recurses
+ * as deep as the text says, and opens whatever file @include names. So its tokens are cut here by
+ * the same rules (names, numbers, strings, comments, brackets; the longest match wins, as in its
+ * scanner.l), and each is measured. One rule per function; scan() goes from token to token. */
 #include <config.h>
 #include "base/config_guard.h"
 #include <ctype.h>
@@ -16,10 +16,10 @@
 
 typedef struct scanner {
     const char *at;
-    const char *name;  /* of the file */
+    const char *name; /* of the file */
     int line;
     int depth;
-    int n_members[TH_CONFIG_DEPTH_MAX + 1];  /* of the open group at each depth */
+    int n_members[TH_CONFIG_DEPTH_MAX + 1]; /* of the open group at each depth */
     th_error *err;
 } scanner;
 
@@ -57,7 +57,8 @@ static size_t name_length(const char *c)
 typedef enum { INTEGER, LONG_INTEGER, HEX, LONG_HEX, FLOATING } number_kind;
 
 /* Without an L suffix an integer is 32 bits wide, with one 64. */
-static size_t suffixed(const char *c, size_t n, number_kind plain, number_kind wide, number_kind *kind)
+static size_t suffixed(const char *c, size_t n, number_kind plain, number_kind wide,
+                       number_kind *kind)
 {
     *kind = c[n] == 'L' ? wide : plain;
     while (c[n] == 'L')
@@ -98,12 +99,13 @@ static int check_number(const scanner *s, int length, number_kind kind)
     errno = 0;
     long long value = strtoll(s->at, NULL, is_hex ? 16 : 10);
     if (errno == ERANGE)
-        return th_error_set(s->err, "BASE-0020", "%s:%d: integer %.*s: does not fit 64 bits", s->name, s->line,
-                            length, s->at);
+        return th_error_set(s->err, "BASE-0020", "%s:%d: integer %.*s: does not fit 64 bits",
+                            s->name, s->line, length, s->at);
     if (!is_wide && (value > INT32_MAX || value < INT32_MIN))
-        return th_error_set(s->err, "BASE-0021",
-                            "%s:%d: integer %.*s: does not fit 32 bits: write %.*sL, or a quantity with a unit",
-                            s->name, s->line, length, s->at, length, s->at);
+        return th_error_set(
+            s->err, "BASE-0021",
+            "%s:%d: integer %.*s: does not fit 32 bits: write %.*sL, or a quantity with a unit",
+            s->name, s->line, length, s->at, length, s->at);
     return 0;
 }
 
@@ -112,8 +114,9 @@ static int check_number(const scanner *s, int length, number_kind kind)
 static int open_bracket(scanner *s)
 {
     if (s->depth == TH_CONFIG_DEPTH_MAX)
-        return th_error_set(s->err, "BASE-0022", "%s:%d: more than %d groups and lists within each other",
-                            s->name, s->line, TH_CONFIG_DEPTH_MAX);
+        return th_error_set(s->err, "BASE-0022",
+                            "%s:%d: more than %d groups and lists within each other", s->name,
+                            s->line, TH_CONFIG_DEPTH_MAX);
     s->n_members[++s->depth] = 0;
     return 0;
 }
@@ -121,9 +124,10 @@ static int open_bracket(scanner *s)
 static int count_member(scanner *s)
 {
     if (++s->n_members[s->depth] > TH_CONFIG_MEMBERS_MAX)
-        return th_error_set(s->err, "BASE-0023",
-                            "%s:%d: a group of more than %d keys: write a list ( ... ) for many elements",
-                            s->name, s->line, TH_CONFIG_MEMBERS_MAX);
+        return th_error_set(
+            s->err, "BASE-0023",
+            "%s:%d: a group of more than %d keys: write a list ( ... ) for many elements", s->name,
+            s->line, TH_CONFIG_MEMBERS_MAX);
     return 0;
 }
 
@@ -143,7 +147,8 @@ static int check_sign(scanner *s)
     case ':':
         return count_member(s);
     case '@':
-        return th_error_set(s->err, "BASE-0024", "%s:%d: @include is not supported: one file, one system or network",
+        return th_error_set(s->err, "BASE-0024",
+                            "%s:%d: @include is not supported: one file, one system or network",
                             s->name, s->line);
     default:
         return 0;
@@ -152,7 +157,7 @@ static int check_sign(scanner *s)
 
 /* ---- the pass ---- */
 
-enum { NEVER_ENDS = -1 };  /* libconfig takes an open comment or string at the end for a whole one */
+enum { NEVER_ENDS = -1 }; /* libconfig takes an open comment or string at the end for a whole one */
 
 /* Length of the comment at c, without the line break that ends it; 0: none. */
 static int64_t comment_length(const char *c)
@@ -184,7 +189,8 @@ static void advance(scanner *s, int64_t n)
 
 static int never_ends(const scanner *s, const char *what)
 {
-    return th_error_set(s->err, "BASE-0028", "%s:%d: a %s that begins here never ends", s->name, s->line, what);
+    return th_error_set(s->err, "BASE-0028", "%s:%d: a %s that begins here never ends", s->name,
+                        s->line, what);
 }
 
 /* Length of the string, name or number at s->at after checking it; 0: none; -1: refused. */
@@ -199,7 +205,8 @@ static int64_t check_token(scanner *s)
     if (n == 0)
         n = (int64_t)number_length(s->at, &kind);
     if (n > TH_CONFIG_TOKEN_MAX)
-        return th_error_set(s->err, "BASE-0025", "%s:%d: a name, number or string of more than %d bytes: %.20s...",
+        return th_error_set(s->err, "BASE-0025",
+                            "%s:%d: a name, number or string of more than %d bytes: %.20s...",
                             s->name, s->line, TH_CONFIG_TOKEN_MAX, s->at);
     return check_number(s, (int)n, kind) == 0 ? n : -1;
 }
@@ -224,13 +231,15 @@ static int scan(scanner *s)
 int th_config_guard(const char *text, size_t size, const char *name, th_error *err)
 {
     if (size > TH_CONFIG_SIZE_MAX)
-        return th_error_set(err, "BASE-0026", "%s:1: larger than %d bytes: not a configuration file", name,
+        return th_error_set(err, "BASE-0026",
+                            "%s:1: larger than %d bytes: not a configuration file", name,
                             TH_CONFIG_SIZE_MAX);
     scanner s = {.at = text, .name = name, .line = 1, .err = err};
     const char *nul = memchr(text, 0, size);
     if (nul) {
         advance(&s, nul - text);
-        return th_error_set(err, "BASE-0027", "%s:%d: holds a zero byte: not a text file", name, s.line);
+        return th_error_set(err, "BASE-0027", "%s:%d: holds a zero byte: not a text file", name,
+                            s.line);
     }
     return scan(&s);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_read.c - the only way in for configuration files: guard, parse, then typed getters.
  *   open -> root -> (check_keys | member | int | string | child | at | as_...)* -> close
- * A th_config_node is libconfig's setting under another name, so that no header shows libconfig. Its
- * way back to the file is setting->config, the first field of th_config.
- * Not modelled: writing, and what libconfig does when memory is out while it parses (it does not check). */
+ * A th_config_node is libconfig's setting under another name, so that no header shows libconfig.
+ * Its way back to the file is setting->config, the first field of th_config.
+ * Not modelled: writing, and what libconfig does when memory is out while it parses (it does not
+ * check). */
 #include <config.h>
 #include "base/config_read.h"
 #include "base/alloc.h"
@@ -17,11 +18,11 @@
 #include <string.h>
 
 struct th_config {
-    config_t parsed;  /* first: see th_config_file */
+    config_t parsed; /* first: see th_config_file */
     char *name;
 };
 
-enum { WHERE_MAX = 200 };  /* bytes of 'key "x"' in a message */
+enum { WHERE_MAX = 200 }; /* bytes of 'key "x"' in a message */
 
 static const config_setting_t *setting_of(const th_config_node *n)
 {
@@ -129,7 +130,7 @@ th_config_kind th_config_kind_of(const th_config_node *n)
         return TH_CONFIG_BOOL;
     case CONFIG_TYPE_STRING:
         return TH_CONFIG_STRING;
-    default:  /* libconfig's types are no enum: arrays and lists remain */
+    default: /* libconfig's types are no enum: arrays and lists remain */
         return TH_CONFIG_LIST;
     }
 }
@@ -154,7 +155,8 @@ int th_config_line(const th_config_node *n)
 int th_config_count(const th_config_node *n)
 {
     th_config_kind kind = th_config_kind_of(n);
-    return kind == TH_CONFIG_GROUP || kind == TH_CONFIG_LIST ? config_setting_length(setting_of(n)) : 0;
+    return kind == TH_CONFIG_GROUP || kind == TH_CONFIG_LIST ? config_setting_length(setting_of(n))
+                                                             : 0;
 }
 
 const th_config_node *th_config_at(const th_config_node *n, int i)
@@ -206,13 +208,14 @@ static const char *describe(const th_config_node *n, char where[WHERE_MAX])
 static int wrong_kind(const th_config_node *n, const char *expected, th_error *err)
 {
     char where[WHERE_MAX];
-    return th_error_set(err, "BASE-0033", "%s:%d: %s: must be %s, not %s", th_config_file(n), th_config_line(n),
-                        describe(n, where), expected, kind_name(th_config_kind_of(n)));
+    return th_error_set(err, "BASE-0033", "%s:%d: %s: must be %s, not %s", th_config_file(n),
+                        th_config_line(n), describe(n, where), expected,
+                        kind_name(th_config_kind_of(n)));
 }
 
 /* Finds the member; -1 if it is required and absent. */
-static int find_member(const th_config_node *g, const char *key, bool required, const th_config_node **out,
-                       th_error *err)
+static int find_member(const th_config_node *g, const char *key, bool required,
+                       const th_config_node **out, th_error *err)
 {
     char where[WHERE_MAX];
     if (th_config_kind_of(g) != TH_CONFIG_GROUP)
@@ -220,8 +223,8 @@ static int find_member(const th_config_node *g, const char *key, bool required, 
     *out = th_config_member(g, key);
     if (*out || !required)
         return 0;
-    return th_error_set(err, "BASE-0034", "%s:%d: %s: has no key \"%s\"", th_config_file(g), th_config_line(g),
-                        describe(g, where), key);
+    return th_error_set(err, "BASE-0034", "%s:%d: %s: has no key \"%s\"", th_config_file(g),
+                        th_config_line(g), describe(g, where), key);
 }
 
 /* ---- values of a node ---- */
@@ -233,9 +236,9 @@ int th_config_as_int(const th_config_node *n, int64_t min, int64_t max, int64_t 
     char where[WHERE_MAX];
     int64_t value = config_setting_get_int64(setting_of(n));
     if (value < min || value > max)
-        return th_error_set(err, "BASE-0035", "%s:%d: %s: must be from %lld to %lld, not %lld", th_config_file(n),
-                            th_config_line(n), describe(n, where), (long long)min, (long long)max,
-                            (long long)value);
+        return th_error_set(err, "BASE-0035", "%s:%d: %s: must be from %lld to %lld, not %lld",
+                            th_config_file(n), th_config_line(n), describe(n, where),
+                            (long long)min, (long long)max, (long long)value);
     *out = value;
     return 0;
 }
@@ -249,8 +252,8 @@ int th_config_as_double(const th_config_node *n, double *out, th_error *err)
     double value = kind == TH_CONFIG_INT ? (double)config_setting_get_int64(setting_of(n))
                                          : config_setting_get_float(setting_of(n));
     if (!isfinite(value))
-        return th_error_set(err, "BASE-0036", "%s:%d: %s: must be a finite number", th_config_file(n),
-                            th_config_line(n), describe(n, where));
+        return th_error_set(err, "BASE-0036", "%s:%d: %s: must be a finite number",
+                            th_config_file(n), th_config_line(n), describe(n, where));
     *out = value;
     return 0;
 }
@@ -271,10 +274,11 @@ int th_config_as_string(const th_config_node *n, const char **out, th_error *err
     return 0;
 }
 
-/* A quantity is a text with a unit. A bare integer goes the same way: it says what is missing, and 0
- * needs no unit. */
-static int as_quantity(const th_config_node *n, int (*parse_text)(const char *, int64_t *, th_error *),
-                       int64_t *out, th_error *err)
+/* A quantity is a text with a unit. A bare integer goes the same way: it says what is missing, and
+ * 0 needs no unit. */
+static int as_quantity(const th_config_node *n,
+                       int (*parse_text)(const char *, int64_t *, th_error *), int64_t *out,
+                       th_error *err)
 {
     char digits[24], where[WHERE_MAX];
     const char *text = digits;
@@ -287,8 +291,8 @@ static int as_quantity(const th_config_node *n, int (*parse_text)(const char *, 
     th_error inner;
     if (parse_text(text, out, &inner) == 0)
         return 0;
-    return th_error_set(err, inner.id, "%s:%d: %s: %s", th_config_file(n), th_config_line(n), describe(n, where),
-                        inner.text);
+    return th_error_set(err, inner.id, "%s:%d: %s: %s", th_config_file(n), th_config_line(n),
+                        describe(n, where), inner.text);
 }
 
 int th_config_as_time(const th_config_node *n, th_time *out, th_error *err)
@@ -323,14 +327,14 @@ int th_config_int(const th_config_node *g, const char *key, bool required, int64
 }
 
 /* The other types differ in the value alone. */
-#define MEMBER(name, type)                                                                       \
-    int th_config_##name(const th_config_node *g, const char *key, bool required, type *out,     \
-                         th_error *err)                                                          \
-    {                                                                                            \
-        const th_config_node *n;                                                                 \
-        if (find_member(g, key, required, &n, err) != 0)                                         \
-            return -1;                                                                           \
-        return n ? th_config_as_##name(n, out, err) : 0;                                         \
+#define MEMBER(name, type)                                                                         \
+    int th_config_##name(const th_config_node *g, const char *key, bool required, type *out,       \
+                         th_error *err)                                                            \
+    {                                                                                              \
+        const th_config_node *n;                                                                   \
+        if (find_member(g, key, required, &n, err) != 0)                                           \
+            return -1;                                                                             \
+        return n ? th_config_as_##name(n, out, err) : 0;                                           \
     }
 MEMBER(double, double)
 MEMBER(bool, bool)
@@ -355,7 +359,8 @@ int th_config_child(const th_config_node *g, const char *key, bool required, th_
 
 /* ---- unknown keys ---- */
 
-static int unknown_key(const th_config_node *n, const char *const *allowed, size_t n_allowed, th_error *err)
+static int unknown_key(const th_config_node *n, const char *const *allowed, size_t n_allowed,
+                       th_error *err)
 {
     char where[WHERE_MAX];
     const char *near = th_name_nearest(th_config_key(n), allowed, n_allowed);
@@ -365,9 +370,9 @@ static int unknown_key(const th_config_node *n, const char *const *allowed, size
     if (near)
         th_strbuf_printf(&question, ": did you mean \"%s\"?", near);
     describe(node_of(config_setting_parent(setting_of(n))), where);
-    th_error_set(err, "BASE-0037", "%s:%d: unknown key \"%s\" in %s%s (one of %s)", th_config_file(n),
-                 th_config_line(n), th_config_key(n), where, question.text ? question.text : "",
-                 list.text ? list.text : "none");
+    th_error_set(err, "BASE-0037", "%s:%d: unknown key \"%s\" in %s%s (one of %s)",
+                 th_config_file(n), th_config_line(n), th_config_key(n), where,
+                 question.text ? question.text : "", list.text ? list.text : "none");
     th_strbuf_clear(&list);
     th_strbuf_clear(&question);
     return -1;

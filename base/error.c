@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A message is one line, whatever a file or a user put into it: a control character becomes a space.
- * Bytes above 127 stay, as they belong to UTF-8. */
+/* A message is one line, whatever a file or a user put into it: a control character becomes a
+ * space. Bytes above 127 stay, as they belong to UTF-8. */
 static void flatten(char *text)
 {
     for (char *c = text; *c; c++)

@@ -9,12 +9,13 @@
 enum { TH_ERROR_TEXT_MAX = 1000, TH_ERROR_ID_MAX = 12 };
 
 typedef struct th_error {
-    char id[TH_ERROR_ID_MAX];      /* "MAP-0012", unique, listed in docs/messages.md; "" = no error */
-    char text[TH_ERROR_TEXT_MAX];  /* one line without the id: "FILE:LINE: key \"x\": must be ..." */
+    char id[TH_ERROR_ID_MAX];     /* "MAP-0012", listed in docs/messages.md; "" = no error */
+    char text[TH_ERROR_TEXT_MAX]; /* one line without the id: 'FILE:LINE: key "x": must be ...' */
 } th_error;
 
 /* Fills *err (which may be NULL: then the text is dropped). Returns -1, so that a caller can write
- * "return th_error_set(...)". Line breaks and other control characters in the text become spaces. */
+ * "return th_error_set(...)". Line breaks and other control characters in the text turn into
+ * spaces. */
 int th_error_set(th_error *err, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct slot {
-    const unsigned char *key;  /* NULL: free */
+    const unsigned char *key; /* NULL: free */
     size_t n;
     uint64_t hash;
     int64_t value;
@@ -43,9 +43,9 @@ static uint64_t read_word(const unsigned char *bytes, size_t n)
 uint64_t th_hash(const void *bytes, size_t n, uint64_t seed)
 {
     enum { WORD = 8 };
-    const uint64_t golden = 0x9E3779B97F4A7C15u;  /* 2^64 / golden ratio, splitmix64's increment */
+    const uint64_t golden = 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio, splitmix64's increment */
     const unsigned char *p = bytes;
-    uint64_t h = mix(seed + golden * (n + 1));    /* the length tells "a" from "a\0" */
+    uint64_t h = mix(seed + golden * (n + 1)); /* the length tells "a" from "a\0" */
     for (; n > WORD; n -= WORD, p += WORD)
         h = mix((h ^ read_word(p, WORD)) + golden);
     return mix((h ^ read_word(p, n)) + golden);
@@ -86,7 +86,7 @@ bool th_map_get(const th_map *m, const void *key, size_t n, int64_t *value)
 /* Makes room for one more key. */
 static int make_room(th_map *m)
 {
-    enum { FIRST = 16 };  /* slots */
+    enum { FIRST = 16 }; /* slots */
     if (m->count < m->capacity / 4 * 3)
         return 0;
     size_t capacity = m->capacity ? m->capacity * 2 : FIRST;

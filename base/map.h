@@ -9,12 +9,14 @@
 
 typedef struct th_map th_map;
 
-th_map *th_map_new(void);                                                   /* NULL: memory is out */
-bool th_map_get(const th_map *m, const void *key, size_t n, int64_t *value);  /* *value set when found */
-int th_map_put(th_map *m, const void *key, size_t n, int64_t value);        /* replaces; -1: memory is out */
+th_map *th_map_new(void); /* NULL: memory is out */
+/* Found? *value is set then, and else left as it was. */
+bool th_map_get(const th_map *m, const void *key, size_t n, int64_t *value);
+/* Adds the key or replaces its value. -1: memory is out, the map is unchanged. */
+int th_map_put(th_map *m, const void *key, size_t n, int64_t value);
 size_t th_map_count(const th_map *m);
 void th_map_clear(th_map *m);
-void th_map_free(th_map *m);                                                /* accepts NULL */
+void th_map_free(th_map *m); /* accepts NULL */
 
 /* 64-bit digest of n bytes, chained through seed. Stable over machines and versions (little-endian
  * reading). Good enough for a hash table, not a cryptographic one. */

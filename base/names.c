@@ -10,7 +10,7 @@
 #include "base/names.h"
 #include <string.h>
 
-enum { LENGTH_MAX = 64 };  /* characters that are looked at: names are short */
+enum { LENGTH_MAX = 64 }; /* characters that are looked at: names are short */
 
 static int min(int a, int b)
 {
@@ -38,7 +38,7 @@ int th_name_distance(const char *a, const char *b)
 const char *th_name_nearest(const char *name, const char *const *names, size_t n)
 {
     const char *nearest = NULL;
-    int least = 2 + (int)strnlen(name, LENGTH_MAX) / 4;  /* one more than is near enough */
+    int least = 2 + (int)strnlen(name, LENGTH_MAX) / 4; /* one more than is near enough */
     for (size_t i = 0; i < n; i++) {
         int distance = th_name_distance(name, names[i]);
         if (distance < least) {

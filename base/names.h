@@ -6,7 +6,8 @@
 
 /* Edit distance (insert, delete, replace, swap of neighbours: 1 each), capped at 64 characters. */
 int th_name_distance(const char *a, const char *b);
-/* The closest of n names if it is near enough (distance <= 1 + length / 4), else NULL. Ties: first. */
+/* The closest of n names if it is near enough (distance <= 1 + length / 4), else NULL. Of equally
+ * close ones the first. */
 const char *th_name_nearest(const char *name, const char *const *names, size_t n);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random.c - named streams of random numbers on GSL's generators.
  *
- * A stream is a taus2 (L'Ecuyer: Maximally equidistributed combined Tausworthe generators, Mathematics
- * of Computation 65, 1996) whose three words of state come from a digest of (seed, name, index).
- * gsl_rng_set takes 32 bits of seed only: among 80,000 streams two would probably be the same one.
- * With the 64 bits of the digest that does not happen.
+ * A stream is a taus2 (L'Ecuyer: Maximally equidistributed combined Tausworthe generators,
+ * Mathematics of Computation 65, 1996) whose three words of state come from a digest of (seed,
+ * name, index). gsl_rng_set takes 32 bits of seed only: among 80,000 streams two would probably be
+ * the same one. With the 64 bits of the digest that does not happen.
  * The generator is built by hand, as gsl_rng_alloc ends the process when memory is out. */
 #include <config.h>
 #include "base/random.h"
@@ -75,6 +75,6 @@ uint64_t th_random_below(gsl_rng *r, uint64_t n)
 
 double th_random_unit(gsl_rng *r)
 {
-    enum { MANTISSA = 53 };  /* bits of a double */
+    enum { MANTISSA = 53 }; /* bits of a double */
     return (double)(bits64(r) >> (64 - MANTISSA)) * 0x1p-53;
 }

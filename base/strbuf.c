@@ -54,8 +54,9 @@ static size_t utf8_length(const unsigned char *c)
 {
     static const struct {
         unsigned char first_lo, first_hi, second_lo, second_hi, length;
-    } forms[] = {{0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
-                 {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+    } forms[] = {{0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+                 {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
+                 {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
                  {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (c[0] < forms[i].first_lo || c[0] > forms[i].first_hi)
@@ -74,7 +75,7 @@ static size_t utf8_length(const unsigned char *c)
  * becomes U+FFFD, as a JSON reader would refuse the whole text. */
 static size_t add_json_character(th_strbuf *b, const unsigned char *c)
 {
-    static const char named[] = "\"\"\\\\\nn\rr\tt";  /* pairs: a character, its letter after \ */
+    static const char named[] = "\"\"\\\\\nn\rr\tt"; /* pairs: a character, its letter after \ */
     for (const char *p = named; *p; p += 2) {
         if (*c == (unsigned char)*p) {
             th_strbuf_printf(b, "\\%c", p[1]);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.c - the edge where text with units becomes integers, and back.
  *
- * A quantity is digits * 10^exponent * scale, all three integers: "1.5us" is 15 * 10^-1 * 10^6 ps. It is
- * worked out in 128 bits and rounded once, half upwards, so that no double and no locale comes near it.
+ * A quantity is digits * 10^exponent * scale, all three integers: "1.5us" is 15 * 10^-1 * 10^6 ps.
+ * It is worked out in 128 bits and rounded once, half upwards, so that no double and no locale
+ * comes near it.
  *   split the number off -> look the unit up -> multiply -> check the range
- * A number may have a fraction and an exponent, and blanks before its unit. Digits after the 19th only
- * count as places: no quantity is known that well. */
+ * A number may have a fraction and an exponent, and blanks before its unit. Digits after the 19th
+ * only count as places: no quantity is known that well. */
 #include <config.h>
 #include "base/units.h"
 #include <ctype.h>
@@ -31,12 +32,8 @@ typedef struct quantity {
 } quantity;
 
 static const scale no_prefix[] = {{"", 1}, {NULL, 0}};
-static const scale decimal[] = {{"", 1},
-                                {"k", 1000},
-                                {"M", 1000000},
-                                {"G", 1000000000},
-                                {"T", 1000000000000},
-                                {"P", 1000000000000000},
+static const scale decimal[] = {{"", 1},           {"k", 1000},          {"M", 1000000},
+                                {"G", 1000000000}, {"T", 1000000000000}, {"P", 1000000000000000},
                                 {NULL, 0}};
 static const scale decimal_and_binary[] = {{"", 1},
                                            {"k", 1000},
@@ -49,34 +46,36 @@ static const scale decimal_and_binary[] = {{"", 1},
                                            {"Gi", 1LL << 30},
                                            {"Ti", 1LL << 40},
                                            {NULL, 0}};
-static const scale time_units[] = {
-    {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", TH_PS_PER_S}, {NULL, 0}};
+static const scale time_units[] = {{"ps", 1},          {"ns", 1000},       {"us", 1000000},
+                                   {"ms", 1000000000}, {"s", TH_PS_PER_S}, {NULL, 0}};
 static const scale byte_units[] = {{"B", 1}, {NULL, 0}};
 static const scale bandwidth_units[] = {{"bps", 1}, {"b/s", 1}, {"B/s", 8}, {NULL, 0}};
 static const scale frequency_units[] = {{"Hz", 1}, {NULL, 0}};
 
-static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix, time_units, true};
-static const quantity bytes_quantity = {"size", "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB (as in 64GiB)",
+static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix,
+                                       time_units, true};
+static const quantity bytes_quantity = {"size",
+                                        "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB (as in 64GiB)",
                                         decimal_and_binary, byte_units, true};
 static const quantity bandwidth_quantity = {
     "bandwidth", "bps, b/s, B/s with a prefix k, M, G, T, P, Ki, Mi, Gi, Ti (as in 8Gbps, 16GB/s)",
     decimal_and_binary, bandwidth_units, false};
-static const quantity frequency_quantity = {"frequency", "Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)", decimal,
-                                            frequency_units, false};
+static const quantity frequency_quantity = {
+    "frequency", "Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)", decimal, frequency_units, false};
 
 /* ---- text to number ---- */
 
 typedef struct number {
     bool is_negative;
     uint64_t digits;
-    int exponent;      /* of ten */
-    const char *rest;  /* what follows: the unit */
+    int exponent;     /* of ten */
+    const char *rest; /* what follows: the unit */
 } number;
 
 /* Reads digits from *text on; every digit after the point lowers the exponent. Returns how many. */
 static int read_digits(const char **text, bool after_point, number *n)
 {
-    const uint64_t full = 1000000000000000000u;  /* 10^18: no room for another digit from here on */
+    const uint64_t full = 1000000000000000000u; /* 10^18: no room for another digit from here on */
     int count = 0;
     for (; isdigit((unsigned char)**text); (*text)++, count++) {
         bool fits = n->digits < full;
@@ -90,7 +89,7 @@ static int read_digits(const char **text, bool after_point, number *n)
 /* An exponent, if one follows: "e9", "E-3". */
 static void read_exponent(const char **text, number *n)
 {
-    enum { EXPONENT_MAX = 10000 };  /* far beyond every range, and far from an overflow of int */
+    enum { EXPONENT_MAX = 10000 }; /* far beyond every range, and far from an overflow of int */
     const char *c = *text + 1;
     if ((**text != 'e' && **text != 'E') || !(isdigit((unsigned char)c[*c == '+' || *c == '-'])))
         return;
@@ -140,7 +139,7 @@ static int64_t find_scale(const quantity *q, const char *unit)
 /* digits * factor * 10^exponent, rounded half upwards; false when it does not fit. */
 static bool multiply(uint64_t digits, int64_t factor, int exponent, int64_t *out)
 {
-    u128 value = (u128)digits * (u128)factor;  /* below 2^64 * 2^53: fits */
+    u128 value = (u128)digits * (u128)factor; /* below 2^64 * 2^53: fits */
     for (; exponent > 0 && value != 0; exponent--) {
         if (value > INT64_MAX)
             return false;
@@ -148,7 +147,8 @@ static bool multiply(uint64_t digits, int64_t factor, int exponent, int64_t *out
     }
     bool round_up = false;
     for (; exponent < 0 && value != 0; exponent++) {
-        /* Only the last digit cut off decides about half upwards: those below it cannot change it. */
+        /* Only the last digit cut off decides about half upwards: those below it cannot change
+         * it. */
         round_up = value % 10 >= 5;
         value /= 10;
     }
@@ -163,22 +163,25 @@ static int parse(const quantity *q, const char *text, int64_t *out, th_error *er
 {
     number n;
     if (!read_number(text, &n))
-        return th_error_set(err, "BASE-0002", "%s \"%s\": must be a number with one of the units %s", q->noun,
-                            text, q->expected);
-    if (!*n.rest && !(n.digits == 0 && q->may_be_zero))
-        return th_error_set(err, "BASE-0003", "%s \"%s\": has no unit: must be one of %s", q->noun, text,
+        return th_error_set(err, "BASE-0002",
+                            "%s \"%s\": must be a number with one of the units %s", q->noun, text,
                             q->expected);
+    if (!*n.rest && !(n.digits == 0 && q->may_be_zero))
+        return th_error_set(err, "BASE-0003", "%s \"%s\": has no unit: must be one of %s", q->noun,
+                            text, q->expected);
     int64_t factor = *n.rest ? find_scale(q, n.rest) : 1;
     if (factor == 0)
-        return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": must be one of %s", q->noun, text,
-                            n.rest, q->expected);
+        return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": must be one of %s",
+                            q->noun, text, n.rest, q->expected);
     if (n.is_negative && n.digits != 0)
         return th_error_set(err, "BASE-0005", "%s \"%s\": must not be negative", q->noun, text);
     int64_t value;
     if (!multiply(n.digits, factor, n.exponent, &value))
-        return th_error_set(err, "BASE-0006", "%s \"%s\": too large: must fit 63 bits", q->noun, text);
+        return th_error_set(err, "BASE-0006", "%s \"%s\": too large: must fit 63 bits", q->noun,
+                            text);
     if (value == 0 && !q->may_be_zero)
-        return th_error_set(err, "BASE-0007", "%s \"%s\": must be greater than zero", q->noun, text);
+        return th_error_set(err, "BASE-0007", "%s \"%s\": must be greater than zero", q->noun,
+                            text);
     *out = value;
     return 0;
 }
@@ -224,8 +227,8 @@ th_time th_cycles_ps(int64_t cycles, int64_t hz)
 
 /* ---- number to text ---- */
 
-/* The first of the ascending scales in which the value is written with less than 1000, else the last.
- * It is decided by the text: 999999999 ps is 1ms, as 1000us is not below 1000. */
+/* The first of the ascending scales in which the value is written with less than 1000, else the
+ * last. It is decided by the text: 999999999 ps is 1ms, as 1000us is not below 1000. */
 static char *format(int64_t value, const scale *scales, const char *unit, char *out, size_t size)
 {
     enum { LIMIT = 1000, TEXT_MAX = 40 };
@@ -268,7 +271,8 @@ char *th_format_bytes(int64_t bytes, char *out, size_t size)
     enum { TEXT_MAX = 40 };
     char binary[TEXT_MAX], plain[TEXT_MAX];
     format(bytes, decimal, "B", plain, sizeof plain);
-    bool use_binary = format_binary(bytes, binary, sizeof binary) && strlen(binary) <= strlen(plain);
+    bool use_binary =
+        format_binary(bytes, binary, sizeof binary) && strlen(binary) <= strlen(plain);
     snprintf(out, size, "%s", use_binary ? binary : plain);
     return out;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.h - the edge where text with units becomes integers, and back.
  *
- * Inside: time in int64 picoseconds, sizes in bytes, bandwidth in bits per second, frequency in hertz.
- * Decimal prefixes are powers of 1000 (k M G T P), binary ones of 1024 (Ki Mi Gi Ti). "b" is bit, "B" is
- * byte; they are never confused. A number without a unit is an error unless it is 0. */
+ * Inside: time in int64 picoseconds, sizes in bytes, bandwidth in bits per second, frequency in
+ * hertz. Decimal prefixes are powers of 1000 (k M G T P), binary ones of 1024 (Ki Mi Gi Ti). "b" is
+ * bit, "B" is byte; they are never confused. A number without a unit is an error unless it is 0. */
 #ifndef TH_BASE_UNITS_H
 #define TH_BASE_UNITS_H
 #include <stdint.h>
@@ -15,9 +15,9 @@ typedef int64_t th_time;  /* picoseconds */
 #define TH_PS_PER_S 1000000000000LL
 
 /* Parse exactly one quantity; on failure *out is unchanged and err says what was expected.
- * time "1.5us" (ps ns us ms s; rounded to the nearest ps), bytes "64GiB" (B kB MB GB KiB MiB GiB ...),
- * bandwidth "8Gbps" "8Gb/s" "16GB/s" "16GiB/s", frequency "200MHz". Negative quantities are refused;
- * so are zero, NaN, infinities and overflow, except that time and bytes may be 0. */
+ * time "1.5us" (ps ns us ms s; rounded to the nearest ps), bytes "64GiB" (B kB MB GB KiB MiB GiB
+ * ...), bandwidth "8Gbps" "8Gb/s" "16GB/s" "16GiB/s", frequency "200MHz". Negative quantities are
+ * refused; so are zero, NaN, infinities and overflow, except that time and bytes may be 0. */
 int th_parse_time(const char *text, th_time *out_ps, th_error *err);
 int th_parse_bytes(const char *text, int64_t *out_bytes, th_error *err);
 int th_parse_bandwidth(const char *text, int64_t *out_bits_per_s, th_error *err);
@@ -30,7 +30,8 @@ th_time th_duration_ps(int64_t bytes, int64_t bits_per_s);
 th_time th_cycles_ps(int64_t cycles, int64_t hz);
 
 /* Human-readable, six significant digits at most, shortest unit that keeps the number below 1000:
- * "1.5us", "8Gbps", "1GiB" (binary prefixes only when exact, else "1.5MB"). Into out[size], returned. */
+ * "1.5us", "8Gbps", "1GiB" (binary prefixes only when exact, else "1.5MB"). Into out[size],
+ * returned. */
 char *th_format_time(th_time ps, char *out, size_t size);
 char *th_format_bytes(int64_t bytes, char *out, size_t size);
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size);

@@ -7,7 +7,8 @@
 
 static int n_done;
 
-static void print_result(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
+static void print_result(const CU_pTest test, const CU_pSuite suite,
+                         const CU_pFailureRecord failures)
 {
     (void)suite;
     printf("%s %d - %s\n", failures ? "not ok" : "ok", ++n_done, test->pName);
@@ -58,6 +59,7 @@ void tap_assert_text(const char *got, const char *expected, const char *file, in
 {
     int equal = got && expected ? strcmp(got, expected) == 0 : got == expected;
     if (!equal)
-        printf("# got:      %s\n# expected: %s\n", got ? got : "(null)", expected ? expected : "(null)");
+        printf("# got:      %s\n# expected: %s\n", got ? got : "(null)",
+               expected ? expected : "(null)");
     CU_assertImplementation(equal, (unsigned)line, "texts differ", file, "", CU_FALSE);
 }

@@ -9,19 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char sample[] = "name = \"ring8\";\n"                          /* line 1 */
-                             "count = 8;\n"
-                             "big = 9999999999L;\n"
-                             "mask = 0x7FFFFFFF;\n"
-                             "ratio = 0.25;\n"                              /* 5 */
-                             "half = true;\n"
-                             "links :\n"
-                             "(\n"
-                             "  { from = 0; to = 1; bandwidth = \"8Gbps\"; latency = \"1.5us\"; },\n"
-                             "  { from = 1; to = 2; bandwidth = \"16GB/s\"; latency = 0; }\n"  /* 10 */
-                             ");\n"
-                             "dims = [4, 2];\n"
-                             "memory = { size = \"64GiB\"; clock = \"200MHz\"; };\n";
+static const char sample[] =
+    "name = \"ring8\";\n" /* line 1 */
+    "count = 8;\n"
+    "big = 9999999999L;\n"
+    "mask = 0x7FFFFFFF;\n"
+    "ratio = 0.25;\n" /* 5 */
+    "half = true;\n"
+    "links :\n"
+    "(\n"
+    "  { from = 0; to = 1; bandwidth = \"8Gbps\"; latency = \"1.5us\"; },\n"
+    "  { from = 1; to = 2; bandwidth = \"16GB/s\"; latency = 0; }\n" /* 10 */
+    ");\n"
+    "dims = [4, 2];\n"
+    "memory = { size = \"64GiB\"; clock = \"200MHz\"; };\n";
 
 static th_config *open_text(const char *text)
 {
@@ -59,14 +60,18 @@ static void reads_quantities(void)
     const th_config_node *memory, *links, *second;
     th_error e;
     int64_t value = 0;
-    CU_ASSERT_EQUAL(th_config_child(th_config_root(c), "memory", true, TH_CONFIG_GROUP, &memory, &e), 0);
+    CU_ASSERT_EQUAL(
+        th_config_child(th_config_root(c), "memory", true, TH_CONFIG_GROUP, &memory, &e), 0);
     CU_ASSERT(th_config_bytes(memory, "size", true, &value, &e) == 0 && value == 64LL << 30);
     CU_ASSERT(th_config_frequency(memory, "clock", true, &value, &e) == 0 && value == 200000000);
-    CU_ASSERT_EQUAL(th_config_child(th_config_root(c), "links", true, TH_CONFIG_LIST, &links, &e), 0);
+    CU_ASSERT_EQUAL(th_config_child(th_config_root(c), "links", true, TH_CONFIG_LIST, &links, &e),
+                    0);
     second = th_config_at(links, 1);
-    CU_ASSERT(th_config_bandwidth(second, "bandwidth", true, &value, &e) == 0 && value == 128000000000);
+    CU_ASSERT(th_config_bandwidth(second, "bandwidth", true, &value, &e) == 0 &&
+              value == 128000000000);
     CU_ASSERT(th_config_time(second, "latency", true, &value, &e) == 0 && value == 0);
-    CU_ASSERT(th_config_time(th_config_at(links, 0), "latency", true, &value, &e) == 0 && value == 1500000);
+    CU_ASSERT(th_config_time(th_config_at(links, 0), "latency", true, &value, &e) == 0 &&
+              value == 1500000);
     th_config_close(c);
 }
 
@@ -135,9 +140,12 @@ static void names_missing_keys(void)
     int64_t value = 41;
     CU_ASSERT_EQUAL(th_config_int(root, "cost", true, 0, 9, &value, &e), -1);
     expect(&e, "BASE-0034", "a.cfg:1: the file: has no key \"cost\"");
-    CU_ASSERT_EQUAL(th_config_time(th_config_at(th_config_member(root, "links"), 1), "delay", true, &value, &e), -1);
+    CU_ASSERT_EQUAL(
+        th_config_time(th_config_at(th_config_member(root, "links"), 1), "delay", true, &value, &e),
+        -1);
     expect(&e, "BASE-0034", "a.cfg:10: element 2 of \"links\": has no key \"delay\"");
-    CU_ASSERT_EQUAL(th_config_time(th_config_member(root, "links"), "delay", false, &value, &e), -1);
+    CU_ASSERT_EQUAL(th_config_time(th_config_member(root, "links"), "delay", false, &value, &e),
+                    -1);
     expect(&e, "BASE-0033", "a.cfg:7: key \"links\": must be a group { ... }, not a list ( ... )");
     CU_ASSERT_EQUAL(value, 41);
     th_config_close(c);
@@ -153,15 +161,18 @@ static void names_wrong_types(void)
     bool b = true;
     const char *text = "untouched";
     CU_ASSERT_EQUAL(th_config_int(root, "ratio", true, 0, 9, &value, &e), -1);
-    expect(&e, "BASE-0033", "a.cfg:5: key \"ratio\": must be an integer, not a number with a fraction");
+    expect(&e, "BASE-0033",
+           "a.cfg:5: key \"ratio\": must be an integer, not a number with a fraction");
     CU_ASSERT_EQUAL(th_config_double(root, "name", true, &d, &e), -1);
     expect(&e, "BASE-0033", "a.cfg:1: key \"name\": must be a number, not a text in quotes");
     CU_ASSERT_EQUAL(th_config_bool(root, "count", true, &b, &e), -1);
     expect(&e, "BASE-0033", "a.cfg:2: key \"count\": must be true or false, not an integer");
     CU_ASSERT_EQUAL(th_config_string(root, "memory", true, &text, &e), -1);
-    expect(&e, "BASE-0033", "a.cfg:13: key \"memory\": must be a text in quotes, not a group { ... }");
+    expect(&e, "BASE-0033",
+           "a.cfg:13: key \"memory\": must be a text in quotes, not a group { ... }");
     CU_ASSERT_EQUAL(th_config_bytes(root, "half", true, &value, &e), -1);
-    expect(&e, "BASE-0033", "a.cfg:6: key \"half\": must be a quantity with its unit in quotes, not true or false");
+    expect(&e, "BASE-0033",
+           "a.cfg:6: key \"half\": must be a quantity with its unit in quotes, not true or false");
     CU_ASSERT_EQUAL(th_config_child(root, "dims", true, TH_CONFIG_GROUP, &child, &e), -1);
     expect(&e, "BASE-0033", "a.cfg:12: key \"dims\": must be a group { ... }, not a list ( ... )");
     CU_ASSERT(value == 41 && d == 0.5 && b && child == root);
@@ -182,7 +193,8 @@ static void names_bad_values(void)
     expect(&e, "BASE-0036", "a.cfg:2: key \"huge\": must be a finite number");
     CU_ASSERT_EQUAL(th_config_time(root, "latency", true, &value, &e), -1);
     expect(&e, "BASE-0003",
-           "a.cfg:3: key \"latency\": time \"15\": has no unit: must be one of ps, ns, us, ms, s (as in 1.5us)");
+           "a.cfg:3: key \"latency\": time \"15\": has no unit: must be one of ps, ns, us, ms, s "
+           "(as in 1.5us)");
     CU_ASSERT_EQUAL(th_config_bandwidth(root, "bw", true, &value, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0004");
     CU_ASSERT(value == 41 && d == 0.5);
@@ -199,11 +211,13 @@ static void names_unknown_keys(void)
     th_error e;
     CU_ASSERT_EQUAL(th_config_check_keys(link, link_keys, &e), 0);
     CU_ASSERT_EQUAL(th_config_check_keys(link, other_keys, &e), -1);
-    expect(&e, "BASE-0037",
-           "a.cfg:9: unknown key \"bandwidth\" in element 1 of \"links\": did you mean \"bandwith\"? "
-           "(one of from, to, bandwith)");
+    expect(
+        &e, "BASE-0037",
+        "a.cfg:9: unknown key \"bandwidth\" in element 1 of \"links\": did you mean \"bandwith\"? "
+        "(one of from, to, bandwith)");
     CU_ASSERT_EQUAL(th_config_check_keys(link, none, &e), -1);
-    expect(&e, "BASE-0037", "a.cfg:9: unknown key \"from\" in element 1 of \"links\" (one of none)");
+    expect(&e, "BASE-0037",
+           "a.cfg:9: unknown key \"from\" in element 1 of \"links\" (one of none)");
     th_config_close(c);
 }
 
@@ -221,7 +235,8 @@ static void refuse(const char *text, const char *id, const char *message)
 static void refuses_integers_that_would_wrap(void)
 {
     refuse("\na = 9999999999;", "BASE-0021",
-           "a.cfg:2: integer 9999999999: does not fit 32 bits: write 9999999999L, or a quantity with a unit");
+           "a.cfg:2: integer 9999999999: does not fit 32 bits: write 9999999999L, or a quantity "
+           "with a unit");
     refuse("a = -2147483649;", "BASE-0021", NULL);
     refuse("a = 0x80000000;", "BASE-0021", NULL);
     refuse("a = 3000000000b = 1;", "BASE-0021", NULL);
@@ -233,11 +248,14 @@ static void refuses_integers_that_would_wrap(void)
 
 static void accepts_integers_that_fit(void)
 {
-    th_config *c = open_text("a = 2147483647; b = -2147483648; c = 9223372036854775807L; d = 5e9; e = 5000000000.0;\n"
-                             "conv9999999999 = \"9999999999\"; # 9999999999\n// 9999999999\n/* 9999999999 */\n");
+    th_config *c = open_text(
+        "a = 2147483647; b = -2147483648; c = 9223372036854775807L; d = 5e9; e = 5000000000.0;\n"
+        "conv9999999999 = \"9999999999\"; # 9999999999\n// 9999999999\n/* 9999999999 */\n");
     int64_t value = 0;
-    CU_ASSERT(th_config_int(th_config_root(c), "b", true, INT64_MIN, 0, &value, NULL) == 0 && value == INT32_MIN);
-    CU_ASSERT(th_config_int(th_config_root(c), "c", true, 0, INT64_MAX, &value, NULL) == 0 && value == INT64_MAX);
+    CU_ASSERT(th_config_int(th_config_root(c), "b", true, INT64_MIN, 0, &value, NULL) == 0 &&
+              value == INT32_MIN);
+    CU_ASSERT(th_config_int(th_config_root(c), "c", true, 0, INT64_MAX, &value, NULL) == 0 &&
+              value == INT64_MAX);
     th_config_close(c);
 }
 
@@ -301,7 +319,8 @@ static void names_syntax_errors(void)
 {
     refuse("a = 1;\nb = = 2;\n", "BASE-0032", "a.cfg:2: syntax error");
     refuse("a = 1;\na = 2;\n", "BASE-0032", "a.cfg:2: duplicate setting name");
-    refuse("\na = \"never ends;\nb = 1;\n", "BASE-0028", "a.cfg:2: a string that begins here never ends");
+    refuse("\na = \"never ends;\nb = 1;\n", "BASE-0028",
+           "a.cfg:2: a string that begins here never ends");
     refuse("a = 1;\n/* never ends", "BASE-0028", "a.cfg:2: a comment that begins here never ends");
     refuse("a = \"\\", "BASE-0028", NULL);
     refuse("}", "BASE-0032", NULL);
@@ -341,7 +360,8 @@ static void refuse_file(const char *name, const char *id, const char *message)
 
 static void refuses_files_that_are_none(void)
 {
-    refuse_file("no/such.cfg", "BASE-0031", "no/such.cfg: cannot be opened: No such file or directory");
+    refuse_file("no/such.cfg", "BASE-0031",
+                "no/such.cfg: cannot be opened: No such file or directory");
     refuse_file(".", "BASE-0030", ".: cannot be read: Is a directory");
     write_file("a = 1;\nb\0 = 2;\n", 15);
     refuse_file(path, "BASE-0027", "test_config_read.tmp:2: holds a zero byte: not a text file");

@@ -54,9 +54,12 @@ static void says_that_memory_ran_out(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(fills_id_and_text),     TAP(accepts_nobody_to_tell),
-                                     TAP(stays_on_one_line),     TAP(cuts_what_is_too_long),
-                                     TAP(may_quote_itself),      TAP(says_that_memory_ran_out),
+    static const tap_test tests[] = {TAP(fills_id_and_text),
+                                     TAP(accepts_nobody_to_tell),
+                                     TAP(stays_on_one_line),
+                                     TAP(cuts_what_is_too_long),
+                                     TAP(may_quote_itself),
+                                     TAP(says_that_memory_ran_out),
                                      TAP_END};
     return tap_main("error", tests, argc, argv);
 }

@@ -89,7 +89,8 @@ static void clears(void)
     th_map_free(NULL);
 }
 
-/* Fails every allocation of a fill in turn: the put says so, what was there stays, nothing leaks. */
+/* Fails every allocation of a fill in turn: the put says so, what was there stays, nothing
+ * leaks. */
 static void survives_every_failure(void)
 {
     int64_t live = th_alloc_live();

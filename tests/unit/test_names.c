@@ -7,10 +7,10 @@
 static void counts_single_edits(void)
 {
     CU_ASSERT_EQUAL(th_name_distance("mesh", "mesh"), 0);
-    CU_ASSERT_EQUAL(th_name_distance("bandwith", "bandwidth"), 1);   /* insert */
-    CU_ASSERT_EQUAL(th_name_distance("latencyy", "latency"), 1);     /* delete */
-    CU_ASSERT_EQUAL(th_name_distance("rinq", "ring"), 1);            /* replace */
-    CU_ASSERT_EQUAL(th_name_distance("tours", "torus"), 1);          /* swap */
+    CU_ASSERT_EQUAL(th_name_distance("bandwith", "bandwidth"), 1); /* insert */
+    CU_ASSERT_EQUAL(th_name_distance("latencyy", "latency"), 1);   /* delete */
+    CU_ASSERT_EQUAL(th_name_distance("rinq", "ring"), 1);          /* replace */
+    CU_ASSERT_EQUAL(th_name_distance("tours", "torus"), 1);        /* swap */
 }
 
 /* kitten -> sitten -> sittin -> sitting; from nothing every character is one insertion; the swap in
@@ -36,7 +36,7 @@ static void names_the_nearest(void)
 {
     static const char *const names[] = {"latency", "bandwidth", "duplex", "latencies"};
     TAP_ASSERT_TEXT(th_name_nearest("bandwith", names, 4), "bandwidth");
-    TAP_ASSERT_TEXT(th_name_nearest("latenci", names, 4), "latency");   /* 1, against 2 */
+    TAP_ASSERT_TEXT(th_name_nearest("latenci", names, 4), "latency"); /* 1, against 2 */
     TAP_ASSERT_TEXT(th_name_nearest("duplex", names, 4), "duplex");
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 4));
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 0));
@@ -58,9 +58,12 @@ static void takes_the_first_of_equals(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(counts_single_edits),   TAP(counts_several_edits),
-                                     TAP(looks_at_64_characters), TAP(names_the_nearest),
-                                     TAP(knows_what_is_too_far), TAP(takes_the_first_of_equals),
+    static const tap_test tests[] = {TAP(counts_single_edits),
+                                     TAP(counts_several_edits),
+                                     TAP(looks_at_64_characters),
+                                     TAP(names_the_nearest),
+                                     TAP(knows_what_is_too_far),
+                                     TAP(takes_the_first_of_equals),
                                      TAP_END};
     return tap_main("names", tests, argc, argv);
 }

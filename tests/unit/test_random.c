@@ -33,7 +33,8 @@ static void streams_differ_by_every_part_of_their_name(void)
     CU_ASSERT_NOT_EQUAL(first_of(7, "genetic", 1), first_of(8, "genetic", 0));
 }
 
-/* 60000 dice: each face 10000 expected, standard deviation sqrt(60000 * 5/36) = 91; 5 of them = 456. */
+/* 60000 dice: each face 10000 expected, standard deviation sqrt(60000 * 5/36) = 91; 5 of them =
+ * 456. */
 static void dice_are_fair(void)
 {
     int count[6] = {0};
@@ -47,7 +48,7 @@ static void dice_are_fair(void)
 
 static void below_covers_its_range(void)
 {
-    const uint64_t huge = (1ull << 63) + 1;  /* almost half of all draws are rejected */
+    const uint64_t huge = (1ull << 63) + 1; /* almost half of all draws are rejected */
     gsl_rng *r = th_random_stream(1, "range", 0);
     uint64_t greatest = 0;
     for (int i = 0; i < 1000; i++) {
@@ -78,11 +79,9 @@ static void unit_is_uniform(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(streams_are_stable),
-                                     TAP(streams_differ_by_every_part_of_their_name),
-                                     TAP(dice_are_fair),
-                                     TAP(below_covers_its_range),
-                                     TAP(unit_is_uniform),
-                                     TAP_END};
+    static const tap_test tests[] = {
+        TAP(streams_are_stable), TAP(streams_differ_by_every_part_of_their_name),
+        TAP(dice_are_fair),      TAP(below_covers_its_range),
+        TAP(unit_is_uniform),    TAP_END};
     return tap_main("random", tests, argc, argv);
 }

@@ -46,8 +46,9 @@ static void replaces_what_is_no_utf8(void)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_json(&b, "\351t\351 \300\200 \355\240\200 \360\237\230\200 \342\202");
-    TAP_ASSERT_TEXT(b.text, "\"\\ufffdt\\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \360\237\230\200 "
-                            "\\ufffd\\ufffd\"");
+    TAP_ASSERT_TEXT(b.text,
+                    "\"\\ufffdt\\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \360\237\230\200 "
+                    "\\ufffd\\ufffd\"");
     th_strbuf_clear(&b);
 }
 
@@ -69,11 +70,8 @@ static void stays_failed(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(appends),
-                                     TAP(keeps_zero_bytes),
-                                     TAP(writes_json),
-                                     TAP(replaces_what_is_no_utf8),
-                                     TAP(stays_failed),
-                                     TAP_END};
+    static const tap_test tests[] = {TAP(appends),      TAP(keeps_zero_bytes),
+                                     TAP(writes_json),  TAP(replaces_what_is_no_utf8),
+                                     TAP(stays_failed), TAP_END};
     return tap_main("strbuf", tests, argc, argv);
 }

@@ -33,7 +33,7 @@ static void rounds_half_upwards_once(void)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.5ps"), 1);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.4999999999999999999ps"), 0);
-    CU_ASSERT_EQUAL(value_of(th_parse_time, "2.45ps"), 2);   /* not 2.45 -> 2.5 -> 3 */
+    CU_ASSERT_EQUAL(value_of(th_parse_time, "2.45ps"), 2); /* not 2.45 -> 2.5 -> 3 */
     CU_ASSERT_EQUAL(value_of(th_parse_time, "1.2345ns"), 1235);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "1e-9999s"), 0);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.33333333333333333333333333333333s"), 333333333333);
@@ -115,14 +115,15 @@ static void refuses_missing_units(void)
 static void refuses_unknown_units(void)
 {
     refuse(th_parse_frequency, "200Mhz", "BASE-0004",
-           "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)");
+           "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz "
+           "(as in 200MHz)");
     refuse(th_parse_time, "0x10s", "BASE-0004", NULL);
     refuse(th_parse_time, "1us ", "BASE-0004", NULL);
     refuse(th_parse_time, "1 us 2", "BASE-0004", NULL);
     refuse(th_parse_time, "1es", "BASE-0004", NULL);
     refuse(th_parse_time, "1ks", "BASE-0004", NULL);
-    refuse(th_parse_bytes, "1KB", "BASE-0004", NULL);     /* 1000 or 1024? */
-    refuse(th_parse_bytes, "1Gb", "BASE-0004", NULL);     /* bits are no bytes */
+    refuse(th_parse_bytes, "1KB", "BASE-0004", NULL); /* 1000 or 1024? */
+    refuse(th_parse_bytes, "1Gb", "BASE-0004", NULL); /* bits are no bytes */
     refuse(th_parse_bandwidth, "1GB", "BASE-0004", NULL);
     refuse(th_parse_bandwidth, "1GBps", "BASE-0004", NULL);
 }
@@ -134,7 +135,8 @@ static void refuses_what_is_out_of_range(void)
            "time \"9223372036854775808ps\": too large: must fit 63 bits");
     refuse(th_parse_time, "1e99999999999s", "BASE-0006", NULL);
     refuse(th_parse_bytes, "99999999999999999999999999B", "BASE-0006", NULL);
-    refuse(th_parse_bandwidth, "0bps", "BASE-0007", "bandwidth \"0bps\": must be greater than zero");
+    refuse(th_parse_bandwidth, "0bps", "BASE-0007",
+           "bandwidth \"0bps\": must be greater than zero");
     refuse(th_parse_frequency, "0.4Hz", "BASE-0007", NULL);
 }
 
@@ -172,7 +174,7 @@ static void formats_times(void)
     TAP_ASSERT_TEXT(th_format_time(1000, t, sizeof t), "1ns");
     TAP_ASSERT_TEXT(th_format_time(1500000, t, sizeof t), "1.5us");
     TAP_ASSERT_TEXT(th_format_time(12345678901, t, sizeof t), "12.3457ms");
-    TAP_ASSERT_TEXT(th_format_time(999999999, t, sizeof t), "1ms");   /* not 1000us */
+    TAP_ASSERT_TEXT(th_format_time(999999999, t, sizeof t), "1ms"); /* not 1000us */
     TAP_ASSERT_TEXT(th_format_time(61 * TH_PS_PER_S, t, sizeof t), "61s");
 }
 
@@ -185,7 +187,7 @@ static void formats_sizes(void)
     TAP_ASSERT_TEXT(th_format_bytes(1LL << 30, t, sizeof t), "1GiB");
     TAP_ASSERT_TEXT(th_format_bytes(1536 << 10, t, sizeof t), "1.5MiB");
     TAP_ASSERT_TEXT(th_format_bytes(1500000, t, sizeof t), "1.5MB");
-    TAP_ASSERT_TEXT(th_format_bytes(64000, t, sizeof t), "64kB");      /* 62.5KiB is longer */
+    TAP_ASSERT_TEXT(th_format_bytes(64000, t, sizeof t), "64kB"); /* 62.5KiB is longer */
     TAP_ASSERT_TEXT(th_format_bytes(1234567, t, sizeof t), "1.23457MB");
 }
 
