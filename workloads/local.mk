@@ -12,4 +12,7 @@ dist_models_DATA = \
 	workloads/models/vgg16.cfg \
 	workloads/models/wrn50_2.cfg
 
-unit_tests +=
+unit_tests += \
+	tests/unit/test_layer \
+	tests/unit/test_workload \
+	tests/unit/test_workload_read

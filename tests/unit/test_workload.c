@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "workloads/workload.h"
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A workload of 3 x 8 x 6 inputs, batch 2. */
+static th_workload *new_workload(void)
+{
+    return th_workload_new("net", "net.cfg", 2, 3, 8, 6, 2, NULL);
+}
+
+/* A 1 x 1 conv of c -> k channels that keeps 8 x 6 pixels; line 10 + its index. */
+static th_layer conv_of(char *name, int c, int k, int32_t *input)
+{
+    return (th_layer){.name = name, .kind = TH_LAYER_CONV, .dim = {2, k, c, 8, 6, 1, 1}, .in_h = 8, .in_w = 6,
+                      .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+                      .element_bytes = 2, .inputs = input, .n_inputs = 1, .line = 10};
+}
+
+static int add_conv(th_workload *w, const char *name, int c, int k, int input)
+{
+    char copy[40];
+    int32_t inputs[] = {input};
+    snprintf(copy, sizeof copy, "%s", name);
+    th_layer l = conv_of(copy, c, k, inputs);
+    l.line = 10 + w->n_layers;
+    return th_workload_add_layer(w, &l, NULL);
+}
+
+static int add_sum(th_workload *w, const char *name, int c, int first, int second)
+{
+    char copy[40];
+    int32_t inputs[] = {first, second};
+    snprintf(copy, sizeof copy, "%s", name);
+    th_layer l = conv_of(copy, c, c, inputs);
+    l.kind = TH_LAYER_ADD;
+    l.n_inputs = 2;
+    l.line = 10 + w->n_layers;
+    return th_workload_add_layer(w, &l, NULL);
+}
+
+/* in -> a -> (b, c) -> sum, and sum of sum with a twice. */
+static th_workload *new_diamond(void)
+{
+    th_workload *w = new_workload();
+    add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT);
+    add_conv(w, "b", 5, 5, 0);
+    add_conv(w, "c", 5, 5, 0);
+    add_sum(w, "sum", 5, 1, 2);
+    add_sum(w, "twice", 5, 3, 3);
+    add_conv(w, "side", 3, 4, TH_EXTERNAL_INPUT);
+    return w;
+}
+
+static void links_consumers_and_outputs(void)
+{
+    th_workload *w = new_diamond();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_workload_finish(w, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL(w->consumer_start[1] - w->consumer_start[0], 2);
+    CU_ASSERT_EQUAL(w->consumers[0], 1);
+    CU_ASSERT_EQUAL(w->consumers[1], 2);
+    CU_ASSERT_EQUAL(w->consumer_start[4] - w->consumer_start[3], 1);  /* "twice" counts once */
+    CU_ASSERT_EQUAL(w->n_external_consumers, 2);
+    CU_ASSERT_EQUAL(w->external_consumers[0], 0);
+    CU_ASSERT_EQUAL(w->external_consumers[1], 5);
+    CU_ASSERT_EQUAL(w->n_outputs, 2);
+    CU_ASSERT_EQUAL(w->outputs[0], 4);
+    CU_ASSERT_EQUAL(w->outputs[1], 5);
+    th_workload_free(w);
+}
+
+/* MACs: 48 pixels * batch 2 * (3 * 5 + 5 * 5 + 5 * 5 + 3 * 4) = 96 * 77 = 7392; parameters 77. */
+static void sums_over_layers(void)
+{
+    th_workload *w = new_diamond();
+    CU_ASSERT_EQUAL(th_workload_macs(w), 7392);
+    CU_ASSERT_EQUAL(th_workload_parameters(w), 77);
+    CU_ASSERT_EQUAL(th_workload_find(w, "sum"), 3);
+    CU_ASSERT_EQUAL(th_workload_find(w, "nobody"), -1);
+    th_workload_free(w);
+}
+
+/* "last" is written first, its producer third: the producer moves in front of it, nothing else does. */
+static void sorts_but_keeps_the_order_where_it_can(void)
+{
+    th_workload *w = new_workload();
+    add_conv(w, "last", 7, 2, 2);
+    add_conv(w, "first", 3, 5, TH_EXTERNAL_INPUT);
+    add_conv(w, "middle", 5, 7, 1);
+    add_conv(w, "other", 3, 3, TH_EXTERNAL_INPUT);
+    CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
+    static const char *const expected[] = {"first", "middle", "last", "other"};
+    for (int i = 0; i < 4; i++)
+        TAP_ASSERT_TEXT(w->layers[i].name, expected[i]);
+    CU_ASSERT_EQUAL(w->layers[1].inputs[0], 0);
+    CU_ASSERT_EQUAL(w->layers[2].inputs[0], 1);
+    CU_ASSERT_EQUAL(w->layers[3].inputs[0], TH_EXTERNAL_INPUT);
+    th_workload_free(w);
+}
+
+static void sorts_a_long_chain_written_backwards(void)
+{
+    enum { LENGTH = 20000 };
+    char name[16];
+    th_workload *w = new_workload();
+    for (int i = 0; i < LENGTH; i++) {
+        snprintf(name, sizeof name, "l%d", i);
+        add_conv(w, name, 3, 3, i + 1 < LENGTH ? i + 1 : TH_EXTERNAL_INPUT);
+    }
+    CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
+    TAP_ASSERT_TEXT(w->layers[0].name, "l19999");
+    TAP_ASSERT_TEXT(w->layers[LENGTH - 1].name, "l0");
+    th_workload_free(w);
+}
+
+/* ---- messages ---- */
+
+/* Finishes w, which must fail as said, and frees it. */
+static void expect_refusal(th_workload *w, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_workload_finish(w, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_workload_free(w);
+}
+
+static void refuses_extents_of_the_input(void)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 0, 3, 8, 6, 2, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0001");
+    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 1, 3, 8, 6, 17, &e));
+    TAP_ASSERT_TEXT(e.text, "net: batch 1, input 3 x 8 x 6, 17 bytes per element: extents must be from 1 to "
+                            "268435456, element bytes from 1 to 16");
+}
+
+static void refuses_bad_names(void)
+{
+    th_workload *w = new_workload();
+    add_conv(w, "a b", 3, 3, TH_EXTERNAL_INPUT);
+    expect_refusal(w, "WORK-0002", "net.cfg:10: layer \"a b\": a layer's name must be printable, without "
+                                   "blanks or any of \" \\ [ ] { } * ? $ ;");
+    w = new_workload();
+    add_conv(w, "a", 3, 3, TH_EXTERNAL_INPUT);
+    add_conv(w, "a", 3, 3, 0);
+    expect_refusal(w, "WORK-0003",
+                   "net.cfg:11: layer \"a\": the name is taken by the layer of line 10; names must be unique");
+}
+
+static void names_a_cycle(void)
+{
+    th_workload *w = new_workload();
+    add_conv(w, "stem", 3, 5, TH_EXTERNAL_INPUT);
+    add_sum(w, "a", 5, 0, 3);
+    add_conv(w, "b", 5, 5, 1);
+    add_conv(w, "c", 5, 5, 2);
+    expect_refusal(w, "WORK-0004", "net.cfg:11: layer \"a\": the layers form a cycle: a <- c <- b <- a");
+}
+
+static void refuses_an_empty_workload(void)
+{
+    expect_refusal(new_workload(), "WORK-0005", "net.cfg: no layers: at least one was expected");
+}
+
+static void refuses_a_wrong_number_of_inputs(void)
+{
+    th_workload *w = new_workload();
+    add_sum(w, "a", 3, TH_EXTERNAL_INPUT, TH_EXTERNAL_INPUT);
+    w->layers[0].n_inputs = 1;
+    expect_refusal(w, "WORK-0006", "net.cfg:10: layer \"a\": 1 inputs: a layer of kind add takes two or more");
+    w = new_workload();
+    add_conv(w, "a", 3, 3, 4);
+    expect_refusal(w, "WORK-0007",
+                   "net.cfg:10: layer \"a\": input 0 is layer 4, which does not exist (there are 1)");
+}
+
+/* A workload of one conv that change() spoils. */
+static th_workload *spoilt(void (*change)(th_layer *l))
+{
+    th_workload *w = new_workload();
+    add_conv(w, "a", 3, 4, TH_EXTERNAL_INPUT);
+    change(&w->layers[0]);
+    return w;
+}
+
+static void no_columns(th_layer *l)
+{
+    l->dim[TH_DIM_S] = 0;
+}
+
+static void no_input_rows(th_layer *l)
+{
+    l->in_h = -3;
+}
+
+static void no_stride(th_layer *l)
+{
+    l->stride_w = 0;
+}
+
+static void huge(th_layer *l)
+{
+    l->dim[TH_DIM_K] = l->dim[TH_DIM_R] = 1 << 28;
+}
+
+static void odd_groups(th_layer *l)
+{
+    l->groups = 2;
+}
+
+static void fc_with_pixels(th_layer *l)
+{
+    l->kind = TH_LAYER_FC;
+}
+
+static void wide_matmul(th_layer *l)
+{
+    l->kind = TH_LAYER_MATMUL;
+}
+
+static void unequal_pool(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+}
+
+static void shrinking_relu(th_layer *l)
+{
+    l->kind = TH_LAYER_RELU;
+    l->dim[TH_DIM_K] = 3;
+    l->dim[TH_DIM_H] = 4;
+}
+
+static void other_batch(th_layer *l)
+{
+    l->dim[TH_DIM_B] = 7;
+}
+
+static void more_channels(th_layer *l)
+{
+    l->dim[TH_DIM_C] = 9;
+}
+
+static void refuses_shapes(void)
+{
+    static const struct {
+        void (*change)(th_layer *l);
+        const char *id, *text;
+    } cases[] = {
+        {no_columns, "WORK-0008", "S = 0: must be from 1 to 268435456"},
+        {no_input_rows, "WORK-0009", "input of -3 x 6: must be from 1 to 268435456"},
+        {no_stride, "WORK-0010", "stride 1 x 0, dilation 1 x 1, padding 0 x 0: stride and dilation must be at "
+                                 "least 1, padding at least 0"},
+        {huge, "WORK-0011", "2.08e+19 loop steps over 288 inputs: at most 2^53 of each are supported"},
+        {odd_groups, "WORK-0012", "2 groups do not divide 3 input and 4 output channels of a layer of kind conv"},
+        {fc_with_pixels, "WORK-0013",
+         "a layer of kind fc has one output pixel and a kernel that covers the input"},
+        {wide_matmul, "WORK-0013", "a layer of kind matmul has W = R = S = 1 and as many input as output rows"},
+        {unequal_pool, "WORK-0013", "a layer of kind pool has as many output as input channels"},
+        {shrinking_relu, "WORK-0013",
+         "a layer of kind relu has R = S = 1 and an output of the size of its input"},
+        {other_batch, "WORK-0014", "batch 7 of 2 bytes per element: the workload has 2 and 2"},
+        {more_channels, "WORK-0015",
+         "reads 9 x 8 x 6 (channels x height x width), but \"input\" makes 3 x 8 x 6"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[TH_ERROR_TEXT_MAX];
+        snprintf(text, sizeof text, "net.cfg:10: layer \"a\": %s", cases[i].text);
+        expect_refusal(spoilt(cases[i].change), cases[i].id, text);
+    }
+}
+
+static void refuses_an_edge_that_does_not_fit(void)
+{
+    th_workload *w = new_workload();
+    add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT);
+    add_conv(w, "b", 4, 5, 0);
+    expect_refusal(w, "WORK-0015", "net.cfg:11: layer \"b\": reads 4 x 8 x 6 (channels x height x width), but "
+                                   "\"a\" makes 5 x 8 x 6");
+}
+
+/* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
+static void refuses_totals_that_no_double_holds(void)
+{
+    th_workload *w = th_workload_new("net", NULL, 2, 1 << 21, 8, 6, 2, NULL);
+    for (int i = 0; i < 2; i++) {
+        add_conv(w, i ? "b" : "a", 1 << 21, 1 << 25, TH_EXTERNAL_INPUT);
+        w->layers[i].element_bytes = 2;
+    }
+    expect_refusal(w, "WORK-0016", "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 "
+                                   "are supported");
+}
+
+/* ---- memory ---- */
+
+static int build(void)
+{
+    th_workload *w = th_workload_new("net", "net.cfg", 2, 3, 8, 6, 2, NULL);
+    int status = w && add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT) >= 0 && add_conv(w, "b", 5, 5, 0) >= 0 &&
+                         add_sum(w, "c", 5, 1, 0) >= 0
+                     ? th_workload_finish(w, NULL)
+                     : -1;
+    th_workload_free(w);
+    return status;
+}
+
+static void survives_every_failing_allocation(void)
+{
+    int64_t live = th_alloc_live(), k = 0;
+    int status = -1;
+    while (status != 0 && k < 1000) {
+        th_alloc_fail_at(++k);
+        status = build();
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT_TRUE(k > 10);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(links_consumers_and_outputs),
+                                     TAP(sums_over_layers),
+                                     TAP(sorts_but_keeps_the_order_where_it_can),
+                                     TAP(sorts_a_long_chain_written_backwards),
+                                     TAP(refuses_extents_of_the_input),
+                                     TAP(refuses_bad_names),
+                                     TAP(names_a_cycle),
+                                     TAP(refuses_an_empty_workload),
+                                     TAP(refuses_a_wrong_number_of_inputs),
+                                     TAP(refuses_shapes),
+                                     TAP(refuses_an_edge_that_does_not_fit),
+                                     TAP(refuses_totals_that_no_double_holds),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("workload", tests, argc, argv);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "workloads/workload_read.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "tests/unit/tap.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "name = \"net\"; batch = 2; input = { channels = 3; height = 13; width = 9; };\n"
+
+/* The layers, written from line 2 on. */
+static th_workload *read_layers(const char *layers, th_error *err)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_printf(&text, HEAD "layers = ( %s );\n", layers);
+    th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
+    th_strbuf_clear(&text);
+    return w;
+}
+
+/* ---- what is read ---- */
+
+/* Kernel 3 x 2, stride 2 x 3, padding (2, 1, 2, 1), dilation 2 x 1 over 13 x 9:
+ *   H = floor((13 + 4 - 2 * 2 - 1) / 2) + 1 = 7,   W = floor((9 + 2 - 1 - 1) / 3) + 1 = 4. */
+static void reads_every_key_of_a_conv(void)
+{
+    th_error e = {"", ""};
+    th_workload *w = read_layers("{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = [3, 2];"
+                                 " stride = [2, 3]; padding = [2, 1, 2, 1]; dilation = [2, 1]; groups = 3;"
+                                 " norm = true; bias = true; in_channels = 3; height = 7; width = 4; }",
+                                 &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    static const int32_t expected[TH_N_DIMS] = {2, 6, 3, 7, 4, 3, 2};
+    const th_layer *l = &w->layers[0];
+    for (int d = 0; d < TH_N_DIMS; d++)
+        CU_ASSERT_EQUAL(l->dim[d], expected[d]);
+    CU_ASSERT_TRUE(l->in_h == 13 && l->in_w == 9 && l->stride_h == 2 && l->stride_w == 3);
+    CU_ASSERT_TRUE(l->pad_top == 2 && l->pad_left == 1 && l->dilation_h == 2 && l->dilation_w == 1);
+    CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 && l->element_bytes == 2);
+    CU_ASSERT_EQUAL(th_layer_parameters(l), 6 * 1 * 6 + 6 + 12);
+    th_workload_free(w);
+}
+
+static void fills_in_what_is_not_said(void)
+{
+    th_workload *w = read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
+                                 "{ name = \"b\"; type = \"conv\"; outputs = 5; kernel = 3; norm = true; },"
+                                 "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
+                                 "{ name = \"m\"; type = \"mean_pool\"; },"
+                                 "{ name = \"f\"; type = \"fc\"; outputs = 7; }",
+                                 NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    CU_ASSERT_TRUE(w->layers[0].has_bias && !w->layers[1].has_bias && w->layers[4].has_bias);
+    CU_ASSERT_EQUAL(w->layers[1].dim[TH_DIM_H], 11);
+    CU_ASSERT_EQUAL(w->layers[2].dim[TH_DIM_H], 5);      /* floor(11 / 2): stride as the kernel */
+    CU_ASSERT_EQUAL(w->layers[2].dim[TH_DIM_W], 3);
+    CU_ASSERT_TRUE(w->layers[3].is_mean_pool && !w->layers[2].is_mean_pool);
+    CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_R], 5);      /* the whole input */
+    CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_H], 1);
+    CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 5 * 7 + 7);
+    th_workload_free(w);
+}
+
+/* Written back to front, and with all ways to name inputs. */
+static void reads_a_graph_in_any_order(void)
+{
+    th_error e = {"", ""};
+    th_workload *w = read_layers(
+        "{ name = \"sum\"; type = \"add\"; inputs = (\"left\", \"right\"); outputs = 4; },\n"
+        "{ name = \"left\"; type = \"conv\"; inputs = \"input\"; outputs = 4; },\n"
+        "{ name = \"right\"; type = \"conv\"; inputs = [\"input\"]; outputs = 4; },\n"
+        "{ name = \"r\"; type = \"relu\"; inputs = \"sum\"; },\n"
+        "{ name = \"n\"; type = \"norm\"; }",
+        &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    TAP_ASSERT_TEXT(w->layers[2].name, "sum");
+    CU_ASSERT_EQUAL(w->layers[2].line, 2);
+    CU_ASSERT_EQUAL(w->layers[4].inputs[0], 3);
+    CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 8);
+    CU_ASSERT_EQUAL(w->n_external_consumers, 2);
+    th_workload_free(w);
+}
+
+/* 13 rows x 3 inner x 8 columns, batch 2 or 5. */
+static void reads_a_matmul(void)
+{
+    static const char text[] = "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
+                               "layers = ( { name = \"q\"; type = \"matmul\"; columns = 8; rows = 13; inner = 3; } );";
+    th_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    TAP_ASSERT_TEXT(w->name, "block.v2");
+    CU_ASSERT_EQUAL(w->batch, 5);
+    CU_ASSERT_EQUAL(th_layer_macs(&w->layers[0]), 5 * 13 * 3 * 8);
+    CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[0]), 24);
+    th_workload_free(w);
+}
+
+/* ---- the models that are shipped ---- */
+
+static th_workload *read_model(const char *name)
+{
+    char path[4096];
+    th_error e = {"", ""};
+    const char *root = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/workloads/models/%s.cfg", root ? root : ".", name);
+    th_workload *w = th_workload_read(path, 0, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    return w;
+}
+
+static void models_hold_the_published_totals(void)
+{
+    static const struct {
+        const char *name;
+        int n_layers;
+        int64_t parameters, macs;
+    } models[] = {
+        {"alexnet", 11, 61100840, 714188480},       {"vgg16", 21, 138357544, 15470264320},
+        {"resnet34", 55, 21797672, 3663761408},     {"resnet101", 140, 44549160, 7801405440},
+        {"wrn50_2", 72, 68883240, 11398021120},
+    };
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        th_workload *w = read_model(models[i].name);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+        TAP_ASSERT_TEXT(w->name, models[i].name);
+        CU_ASSERT_EQUAL(w->n_layers, models[i].n_layers);
+        CU_ASSERT_EQUAL(th_workload_parameters(w), models[i].parameters);
+        CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
+        CU_ASSERT_EQUAL(w->n_outputs, 1);
+        CU_ASSERT_EQUAL(w->layers[w->outputs[0]].dim[TH_DIM_K], 1000);
+        th_workload_free(w);
+    }
+}
+
+/* conv1, pool1, then blocks of c1, c2 and a sum with what entered the block, or with its projection. */
+static void residual_sums_join_the_right_layers(void)
+{
+    th_workload *w = read_model("resnet34");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    const th_layer *first = &w->layers[th_workload_find(w, "l1.0.add")];
+    const th_layer *projected = &w->layers[th_workload_find(w, "l2.0.add")];
+    TAP_ASSERT_TEXT(w->layers[first->inputs[0]].name, "l1.0.c2");
+    TAP_ASSERT_TEXT(w->layers[first->inputs[1]].name, "pool1");
+    TAP_ASSERT_TEXT(w->layers[projected->inputs[1]].name, "l2.0.down");
+    TAP_ASSERT_TEXT(w->layers[w->layers[projected->inputs[1]].inputs[0]].name, "l1.2.add");
+    th_workload_free(w);
+}
+
+/* One line of a layer list: name,type,Cin,Cout,K,stride,pad,groups,Hin,Win,Hout,Wout,weights,bias,macs.
+ * The list flattens the input of a fully connected layer, so its Cin is not ours; the rest agrees. */
+static int agrees_with_line(const th_workload *w, const char *line)
+{
+    char name[64], type[16];
+    long long n[13];
+    if (sscanf(line, "%63[^,],%15[^,],%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", name,
+               type, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10], &n[11],
+               &n[12]) != 15)
+        return 0;
+    int found = th_workload_find(w, name);
+    if (found < 0)
+        return 0;
+    const th_layer *l = &w->layers[found];
+    return strcmp(th_layer_kind_name(l->kind), type) == 0 && l->dim[TH_DIM_K] == n[1] &&
+           l->dim[TH_DIM_H] == n[8] && l->dim[TH_DIM_W] == n[9] && th_layer_weights(l) == n[10] &&
+           (l->has_bias ? l->dim[TH_DIM_K] : 0) == n[11] && th_layer_macs(l) == n[12];
+}
+
+/* Every line of the list agrees, and the model has no further layer with weights. */
+static void compare_with_list(const char *folder, const char *list, const char *model)
+{
+    char path[4096], line[512];
+    snprintf(path, sizeof path, "%s/layers/%s.csv", folder, list);
+    FILE *file = fopen(path, "r");
+    th_workload *w = read_model(model);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    int n_lines = 0, n_weighted = 0;
+    CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof line, file));
+    while (fgets(line, sizeof line, file)) {
+        n_lines++;
+        if (!agrees_with_line(w, line))
+            TAP_ASSERT_TEXT(line, model);
+    }
+    for (int l = 0; l < w->n_layers; l++)
+        n_weighted += th_layer_has_weights(&w->layers[l]);
+    CU_ASSERT_EQUAL(n_lines, n_weighted);
+    fclose(file);
+    th_workload_free(w);
+}
+
+static const char *reference_folder(void)
+{
+    const char *folder = getenv("THARSIS_REFERENCE");
+    return folder && folder[0] ? folder : NULL;
+}
+
+static void models_agree_with_the_reference_layers(void)
+{
+    const char *folder = reference_folder();
+    if (!folder)
+        return;
+    compare_with_list(folder, "alexnet_torchvision", "alexnet");
+    compare_with_list(folder, "vgg16", "vgg16");
+    compare_with_list(folder, "resnet34", "resnet34");
+    compare_with_list(folder, "resnet101", "resnet101");
+    compare_with_list(folder, "wide_resnet50_2", "wrn50_2");
+}
+
+/* ---- messages ---- */
+
+static void expect_refusal(const char *layers, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(read_layers(layers, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+}
+
+#define A "{ name = \"a\"; type = \"conv\"; outputs = 4; "
+
+static void refuses_unknown_words(void)
+{
+    expect_refusal(A "strid = 2; }", "BASE-0037",
+                   "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? (one of "
+                   "name, type, inputs, in_channels, outputs, height, width, kernel, stride, padding, dilation, "
+                   "groups, bias, norm)");
+    expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
+                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be one of conv, fc, "
+                   "matmul, max_pool, mean_pool, add, relu, norm");
+    expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; inputs = \"be\"; }",
+                   "WORK-0027",
+                   "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you mean \"bee\"?)");
+    expect_refusal(A "},\n{ name = \"b\"; type = \"relu\"; inputs = \"nothing\"; }", "WORK-0027",
+                   "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
+}
+
+static void refuses_what_is_no_layer(void)
+{
+    expect_refusal("7", "WORK-0025", "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
+    expect_refusal("{ name = \"input\"; type = \"relu\"; }", "WORK-0026",
+                   "net.cfg:2: \"input\" is what layers call the workload's input; no layer may have this name");
+    expect_refusal("", "WORK-0005", "net.cfg: no layers: at least one was expected");
+    expect_refusal(A "},\n" A "}", "WORK-0003",
+                   "net.cfg:3: layer \"a\": the name is taken by the layer of line 2; names must be unique");
+    expect_refusal(A "inputs = \"b\"; },\n{ name = \"b\"; type = \"relu\"; }", "WORK-0004",
+                   "net.cfg:2: layer \"a\": the layers form a cycle: a <- b <- a");
+}
+
+static void refuses_sizes(void)
+{
+    expect_refusal("{ name = \"a\"; type = \"conv\"; outputs = 0; }", "BASE-0035",
+                   "net.cfg:2: key \"outputs\": must be from 1 to 268435456, not 0");
+    expect_refusal(A "stride = -2; }", "BASE-0035",
+                   "net.cfg:2: key \"stride\": must be from 1 to 268435456, not -2");
+    expect_refusal(A "kernel = [3, 3, 3]; }", "WORK-0020",
+                   "net.cfg:2: key \"kernel\": 3 numbers: one or [height, width] expected");
+    expect_refusal(A "padding = [1]; }", "WORK-0020",
+                   "net.cfg:2: key \"padding\": 1 numbers: one or [height, width] or [top, left, bottom, right] "
+                   "expected");
+    expect_refusal(A "width = 8; }", "WORK-0021",
+                   "net.cfg:2: layer \"a\": key \"width\" is 8, but 9 follows from its input");
+    expect_refusal(A "kernel = [5, 7]; dilation = [1, 2]; padding = [0, 1]; }", "WORK-0022",
+                   "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
+                   "13 x 9 with padding");
+    expect_refusal("{ name = \"a\"; type = \"matmul\"; columns = 4; }", "WORK-0023",
+                   "net.cfg:2: layer \"a\": a matmul reads inner x rows x 1, but its input is 3 x 13 x 9");
+    expect_refusal(A "groups = 2; }", "WORK-0012",
+                   "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels of a layer of "
+                   "kind conv");
+}
+
+static void refuses_a_sum_of_different_shapes(void)
+{
+    expect_refusal(A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
+                     "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
+                   "WORK-0015", "net.cfg:4: layer \"s\": reads 4 x 13 x 9 (channels x height x width), but \"b\" "
+                                "makes 5 x 13 x 9");
+}
+
+static void refuses_a_bad_head(void)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_workload_read_text("layers = ();", "net.cfg", 0, &e));
+    TAP_ASSERT_TEXT(e.text, "net.cfg:1: the file: has no key \"input\"");
+    CU_ASSERT_PTR_NULL(th_workload_read_text("input = { channels = 3; height = 13; }; layers = ();", "net.cfg",
+                                             0, &e));
+    TAP_ASSERT_TEXT(e.text, "net.cfg:1: key \"input\": has no key \"width\"");
+    CU_ASSERT_PTR_NULL(th_workload_read_text("batch = 0; layers = ();", "net.cfg", 0, &e));
+    TAP_ASSERT_TEXT(e.text, "net.cfg:1: key \"batch\": must be from 1 to 268435456, not 0");
+    CU_ASSERT_PTR_NULL(th_workload_read("/nowhere/net.cfg", 0, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0031");
+}
+
+/* ---- memory ---- */
+
+/* Reads the layers with every allocation failing once; the last, undisturbed reading must end as told. */
+static void fail_every_allocation(const char *layers, int succeeds)
+{
+    int64_t live = th_alloc_live();
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_printf(&text, HEAD "layers = ( %s );\n", layers);
+    int64_t k = 0, calls;
+    th_workload *w;
+    do {
+        th_error e = {"", ""};
+        calls = th_alloc_calls();
+        th_alloc_fail_at(++k);
+        w = th_workload_read_text(text.text, "net.cfg", 0, &e);
+        calls = th_alloc_calls() - calls;
+        CU_ASSERT_EQUAL(w == NULL, e.id[0] != '\0');
+        if (w && calls >= k)
+            CU_FAIL("a failed allocation was overlooked");
+        th_workload_free(w);
+        CU_ASSERT_EQUAL(th_alloc_live(), live + 1);  /* the text */
+    } while (calls >= k && k < 10000);
+    th_alloc_fail_at(0);
+    th_strbuf_clear(&text);
+    CU_ASSERT_TRUE(k > 10);
+    CU_ASSERT_EQUAL(w != NULL, succeeds);
+}
+
+static void survives_every_failing_allocation(void)
+{
+    fail_every_allocation(A "norm = true; },\n{ name = \"b\"; type = \"conv\"; outputs = 4; },\n"
+                            "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }", 1);
+    fail_every_allocation(A "}, { name = \"b\"; type = \"relu\"; inputs = \"c\"; }", 0);
+    fail_every_allocation(A "inputs = \"b\"; }, { name = \"b\"; type = \"relu\"; }", 0);
+}
+
+int main(int argc, char **argv)
+{
+    const tap_test tests[] = {TAP(reads_every_key_of_a_conv),
+                              TAP(fills_in_what_is_not_said),
+                              TAP(reads_a_graph_in_any_order),
+                              TAP(reads_a_matmul),
+                              TAP(models_hold_the_published_totals),
+                              TAP(residual_sums_join_the_right_layers),
+                              {reference_folder() ? "models_agree_with_the_reference_layers"
+                                                  : "models_agree_with_the_reference_layers "
+                                                    "# SKIP THARSIS_REFERENCE is not set",
+                               models_agree_with_the_reference_layers},
+                              TAP(refuses_unknown_words),
+                              TAP(refuses_what_is_no_layer),
+                              TAP(refuses_sizes),
+                              TAP(refuses_a_sum_of_different_shapes),
+                              TAP(refuses_a_bad_head),
+                              TAP(survives_every_failing_allocation),
+                              TAP_END};
+    return tap_main("workload_read", tests, argc, argv);
+}
