@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/route.h"
+#include "base/random.h"
+#include "tests/unit/tap.h"
+#include <stdio.h>
+#include <string.h>
+
+static int the_design = 0;
+
+/* n accelerators "0", "1" ... not connected. */
+static th_system *new_system(int n)
+{
+    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
+                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    char name[16];
+    th_system *s = th_system_new("sys", NULL);
+    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
+        th_system_set_accel(s, i, &a, NULL);
+    }
+    return s;
+}
+
+/* The nodes of the route as "0 2 3"; "none" when there is no way. */
+static const char *way(const th_system *s, int src, int dst)
+{
+    static char text[4096];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
+    if (n < 0)
+        return "none";
+    at += snprintf(text, sizeof text, "%s", s->nodes[src].name);
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+    return text;
+}
+
+static void finish(th_system *s)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+}
+
+/* 0 - 1 directly but slow; 0 - 2 - 1 wide: fewest links win. */
+static void fewest_links_first(void)
+{
+    th_system *s = new_system(3);
+    th_system_connect(s, 0, 2, 9000, 1, true, NULL);
+    th_system_connect(s, 2, 1, 9000, 1, true, NULL);
+    th_system_connect(s, 0, 1, 20, 90, true, NULL);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
+    TAP_ASSERT_TEXT(way(s, 0, 0), "0");
+    th_system_free(s);
+}
+
+/* From 0 to 4 over 1, 2 or 3: smallest bandwidths 30, 50, 50, sums of latencies 8, 12, 11. */
+static void then_width_then_latency_then_the_lowest_node(void)
+{
+    th_system *s = new_system(5);
+    th_system_connect(s, 0, 1, 30, 4, true, NULL);
+    th_system_connect(s, 1, 4, 99, 4, true, NULL);
+    th_system_connect(s, 0, 2, 50, 5, true, NULL);
+    th_system_connect(s, 2, 4, 70, 7, true, NULL);
+    th_system_connect(s, 0, 3, 60, 5, true, NULL);
+    th_system_connect(s, 3, 4, 50, 6, true, NULL);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 3 4");
+    th_route_summary r;
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 4, &r), 0);
+    CU_ASSERT_TRUE(r.bits_per_s == 50 && r.latency_ps == 11 && r.n_links == 2);
+    CU_ASSERT_EQUAL(th_route_summarize(s, 4, 4, &r), 0);
+    CU_ASSERT_TRUE(r.bits_per_s == INT64_MAX && r.latency_ps == 0 && r.n_links == 0);
+    th_system_free(s);
+}
+
+static void ties_go_to_the_lowest_node_and_link(void)
+{
+    th_system *s = new_system(4);
+    th_system_connect(s, 0, 2, 50, 5, true, NULL);
+    th_system_connect(s, 2, 3, 50, 5, true, NULL);
+    th_system_connect(s, 1, 3, 50, 5, true, NULL);
+    th_system_connect(s, 1, 3, 50, 5, true, NULL);
+    th_system_connect(s, 0, 1, 50, 5, true, NULL);
+    finish(s);
+    int links[TH_ROUTE_MAX];
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 1 3");
+    CU_ASSERT_EQUAL(th_route(s, 1, 3, links), 1);
+    TAP_ASSERT_TEXT(s->links[links[0]].name, "1_3");
+    th_system_free(s);
+}
+
+/* 0 - 1 - 2 is short but 1 does not forward; the way round is 0 - 3 - 4 - 2. Node 1 itself is reached. */
+static void avoids_nodes_that_do_not_forward(void)
+{
+    th_system *s = new_system(5);
+    th_system_connect(s, 0, 1, 50, 5, true, NULL);
+    th_system_connect(s, 1, 2, 50, 5, true, NULL);
+    th_system_connect(s, 0, 3, 50, 5, true, NULL);
+    th_system_connect(s, 3, 4, 50, 5, true, NULL);
+    th_system_connect(s, 4, 2, 50, 5, true, NULL);
+    s->nodes[1].forwards = false;
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, 2), "0 3 4 2");
+    TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
+    TAP_ASSERT_TEXT(way(s, 1, 2), "1 2");
+    th_system_free(s);
+}
+
+static void says_when_there_is_no_way(void)
+{
+    th_system *s = new_system(1);
+    int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
+    th_route_summary r;
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, lonely), "none");
+    CU_ASSERT_EQUAL(th_route_summarize(s, lonely, 0, &r), -1);
+    th_system_free(s);
+}
+
+/* ---- dimension order ---- */
+
+/* A grid x by y, dimension 0 fastest; wraps closes the rows and columns. */
+static th_system *new_grid(int x, int y, bool wraps)
+{
+    th_system *s = new_system(x * y);
+    for (int i = 0; i < x * y; i++) {
+        int right = i % x + 1 < x ? i + 1 : i + 1 - x, up = i / x + 1 < y ? i + x : i + x - x * y;
+        if (right > i || wraps)
+            th_system_connect(s, i, right, 50, 5, true, NULL);
+        if (up > i || wraps)
+            th_system_connect(s, i, up, 50, 5, true, NULL);
+    }
+    s->n_dims = 2;
+    s->dims[0] = x;
+    s->dims[1] = y;
+    s->is_torus = wraps;
+    return s;
+}
+
+/* 4 x 3:  8 9 10 11 / 4 5 6 7 / 0 1 2 3. From (0, 0) to (2, 2): along the row, then up. */
+static void meshes_go_along_dimension_0_first(void)
+{
+    th_system *s = new_grid(4, 3, false);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, 10), "0 1 2 6 10");
+    TAP_ASSERT_TEXT(way(s, 10, 0), "10 9 8 4 0");
+    TAP_ASSERT_TEXT(way(s, 3, 4), "3 2 1 0 4");
+    th_system_free(s);
+}
+
+/* 4 x 5: row 3 -> 0 wraps (1 step); two steps along a row of 4 are a tie and go upwards; columns of 5
+ * go the shorter way: from row 0 to row 3 downwards through row 4. */
+static void tori_go_the_shorter_way_and_upwards_on_a_tie(void)
+{
+    th_system *s = new_grid(4, 5, true);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 3, 0), "3 0");
+    TAP_ASSERT_TEXT(way(s, 0, 2), "0 1 2");
+    TAP_ASSERT_TEXT(way(s, 2, 0), "2 3 0");
+    TAP_ASSERT_TEXT(way(s, 0, 12), "0 16 12");
+    TAP_ASSERT_TEXT(way(s, 1, 15), "1 2 3 19 15");
+    th_system_free(s);
+}
+
+/* A forwarding hub one link from everybody would be shorter, but is not part of the mesh. */
+static void a_mesh_ignores_short_cuts(void)
+{
+    th_system *s = new_grid(5, 1, false);
+    int hub = th_system_add_node(s, "hub", TH_NODE_HOST, 0, NULL);
+    for (int i = 0; i < 5; i++)
+        th_system_connect(s, i, hub, 9000, 1, true, NULL);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 1 2 3 4");
+    TAP_ASSERT_TEXT(way(s, hub, 4), "hub 4");
+    th_system_free(s);
+}
+
+/* ---- limits ---- */
+
+static th_system *new_chain(int n)
+{
+    th_system *s = new_system(n);
+    for (int i = 0; i + 1 < n; i++)
+        th_system_connect(s, i, i + 1, 50, 5, true, NULL);
+    return s;
+}
+
+static void refuses_routes_that_are_too_long(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_chain(513);
+    finish(s);
+    int links[TH_ROUTE_MAX];
+    CU_ASSERT_EQUAL(th_route(s, 0, 512, links), 512);
+    th_system_free(s);
+    s = new_chain(514);
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0014");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": the route from \"513\" to \"0\" has 513 links, at most 512 are supported");
+    th_system_free(s);
+    s = new_chain(514);
+    s->n_dims = 1;
+    s->dims[0] = 514;
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0015");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": routes of up to 513 links, at most 512 are supported");
+    th_system_free(s);
+}
+
+/* ---- against Floyd and Warshall ---- */
+
+enum { N_RANDOM = 12 };
+
+static th_system *new_random_system(gsl_rng *r)
+{
+    th_system *s = new_chain(N_RANDOM);  /* connected */
+    for (int i = 0; i < 18; i++) {
+        int a = (int)th_random_below(r, N_RANDOM), b = (int)th_random_below(r, N_RANDOM);
+        if (a != b)
+            th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 3), (th_time)th_random_below(r, 4), true,
+                              NULL);
+    }
+    finish(s);
+    return s;
+}
+
+static void fill_distances(const th_system *s, int distance[N_RANDOM][N_RANDOM])
+{
+    for (int i = 0; i < N_RANDOM; i++)
+        for (int j = 0; j < N_RANDOM; j++)
+            distance[i][j] = i == j ? 0 : 1000;
+    for (int l = 0; l < s->n_links; l++)
+        distance[s->links[l].from][s->links[l].to] = 1;
+    for (int k = 0; k < N_RANDOM; k++)
+        for (int i = 0; i < N_RANDOM; i++)
+            for (int j = 0; j < N_RANDOM; j++)
+                if (distance[i][k] + distance[k][j] < distance[i][j])
+                    distance[i][j] = distance[i][k] + distance[k][j];
+}
+
+/* As many links as the shortest way, and a tail that is the route of its first node. */
+static void routes_are_shortest_and_consistent(void)
+{
+    gsl_rng *r = th_random_stream(3, "routes", 0);
+    int distance[N_RANDOM][N_RANDOM], links[TH_ROUTE_MAX], tail[TH_ROUTE_MAX], n_wrong = 0;
+    for (int round = 0; round < 200; round++) {
+        th_system *s = new_random_system(r);
+        fill_distances(s, distance);
+        for (int i = 0; i < N_RANDOM; i++)
+            for (int j = 0; j < N_RANDOM; j++) {
+                int n = th_route(s, i, j, links);
+                n_wrong += n != distance[i][j];
+                if (n > 1 && (th_route(s, s->links[links[0]].to, j, tail) != n - 1 ||
+                              memcmp(tail, links + 1, (size_t)(n - 1) * sizeof *tail) != 0))
+                    n_wrong++;
+            }
+        th_system_free(s);
+    }
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    gsl_rng_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(fewest_links_first),
+                                     TAP(then_width_then_latency_then_the_lowest_node),
+                                     TAP(ties_go_to_the_lowest_node_and_link),
+                                     TAP(avoids_nodes_that_do_not_forward),
+                                     TAP(says_when_there_is_no_way),
+                                     TAP(meshes_go_along_dimension_0_first),
+                                     TAP(tori_go_the_shorter_way_and_upwards_on_a_tie),
+                                     TAP(a_mesh_ignores_short_cuts),
+                                     TAP(refuses_routes_that_are_too_long),
+                                     TAP(routes_are_shortest_and_consistent),
+                                     TAP_END};
+    return tap_main("route", tests, argc, argv);
+}

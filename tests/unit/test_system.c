@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/system.h"
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static int the_design = 0;
+
+/* A valid accelerator of design 0. */
+static th_accel some_accel(void)
+{
+    return (th_accel){.dram_bytes = 1 << 20, .dram_bits_per_s = 3000, .dram_latency_ps = 7, .dram_burst_bytes = 64,
+                      .vector_hz = 200, .vector_elements_per_cycle = 5, .designs = &the_design, .n_designs = 1};
+}
+
+/* n accelerators a0, a1 ... of one design with one key, not connected. */
+static th_system *new_system(int n)
+{
+    char name[] = "a0";
+    th_accel a = some_accel();
+    const th_param clock = {.key = "clock", .kind = TH_PARAM_TEXT, .text = "200MHz", .line = 4};
+    th_system *s = th_system_new("sys", NULL);
+    int design = th_system_add_design(s, "d", "tiled", "sys.cfg", 3, NULL);
+    CU_ASSERT_EQUAL(design, 0);
+    CU_ASSERT_EQUAL(th_system_add_param(s, design, &clock, NULL), 0);
+    for (int i = 0; i < n; i++) {
+        name[1] = (char)('0' + i);
+        CU_ASSERT_EQUAL(th_system_add_node(s, name, TH_NODE_ACCEL, i / 2, NULL), i);
+        CU_ASSERT_EQUAL(th_system_set_accel(s, i, &a, NULL), 0);
+    }
+    return s;
+}
+
+static void expect_finish_refuses(th_system *s, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_system_free(s);
+}
+
+/* Host h between a0 and a1; numbers of accelerators skip it. */
+static void numbers_accelerators_and_hosts(void)
+{
+    th_accel a = some_accel();
+    th_system *s = new_system(1);
+    int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
+    int late = th_system_add_node(s, "late", TH_NODE_ACCEL, 3, NULL);
+    CU_ASSERT_EQUAL(th_system_set_accel(s, late, &a, NULL), 0);
+    CU_ASSERT_EQUAL(th_system_connect(s, 0, host, 900, 5, true, NULL), 0);
+    CU_ASSERT_EQUAL(th_system_connect(s, host, late, 800, 6, false, NULL), 2);
+    CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
+    CU_ASSERT_TRUE(s->n_accels == 2 && s->n_hosts == 1);
+    CU_ASSERT_TRUE(s->accel_node[1] == late && s->host_node[0] == host);
+    CU_ASSERT_TRUE(s->nodes[late].accel == 1 && s->nodes[host].accel == -1);
+    CU_ASSERT_EQUAL(s->nodes[late].group, 3);
+    CU_ASSERT_TRUE(s->nodes[host].forwards);
+    CU_ASSERT_EQUAL(th_system_find_node(s, "late"), late);
+    CU_ASSERT_EQUAL(th_system_find_node(s, "nobody"), -1);
+    th_system_free(s);
+}
+
+static void cables_are_two_links_on_one_or_two_media(void)
+{
+    th_system *s = new_system(3);
+    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    th_system_connect(s, 1, 2, 800, 6, false, NULL);
+    CU_ASSERT_TRUE(s->n_links == 4 && s->n_media == 3);
+    CU_ASSERT_NOT_EQUAL(s->links[0].medium, s->links[1].medium);
+    CU_ASSERT_EQUAL(s->links[2].medium, s->links[3].medium);
+    CU_ASSERT_EQUAL(s->media[s->links[3].medium].bits_per_s, 800);
+    CU_ASSERT_TRUE(s->links[3].from == 2 && s->links[3].to == 1 && s->links[3].latency_ps == 6);
+    th_system_free(s);
+}
+
+/* Two cables a0 - a1, and a node a0_a1: link a0_a1 -> a2 and a0 -> a1_a2 would both be a0_a1_a2. */
+static void link_names_are_unique(void)
+{
+    th_accel a = some_accel();
+    th_system *s = new_system(3);
+    int left = th_system_add_node(s, "a0_a1", TH_NODE_SWITCH, 0, NULL);
+    int right = th_system_add_node(s, "a1_a2", TH_NODE_SWITCH, 0, NULL);
+    th_system_set_accel(s, 0, &a, NULL);
+    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    th_system_connect(s, left, 2, 900, 5, true, NULL);
+    th_system_connect(s, 0, right, 900, 5, true, NULL);
+    th_system_connect(s, 1, 2, 900, 5, true, NULL);
+    CU_ASSERT_EQUAL(th_system_find_link(s, "a0_a1"), -1);
+    CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
+    static const char *const expected[] = {"a0_a1", "a1_a0", "a0_a1.1", "a1_a0.1", "a0_a1_a2", "a2_a0_a1",
+                                           "a0_a1_a2.1", "a1_a2_a0", "a1_a2", "a2_a1"};
+    for (int i = 0; i < s->n_links; i++) {
+        TAP_ASSERT_TEXT(s->links[i].name, expected[i]);
+        CU_ASSERT_EQUAL(th_system_find_link(s, expected[i]), i);
+    }
+    CU_ASSERT_EQUAL(th_system_find_link(s, "a0_a2"), -1);
+    th_system_free(s);
+}
+
+static void copies_accelerators_with_their_designs(void)
+{
+    th_system *from = new_system(2), *to = th_system_new("copy", NULL);
+    CU_ASSERT_EQUAL(th_system_connect(from, 0, 1, 900, 5, true, NULL), 0);
+    CU_ASSERT_EQUAL(th_system_finish(from, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(th_system_add_node(to, i ? "y" : "x", TH_NODE_ACCEL, 0, NULL), i);
+        CU_ASSERT_EQUAL(th_system_copy_accel(to, i, from, 1, NULL), 0);
+    }
+    th_system_free(from);
+    CU_ASSERT_EQUAL(to->n_designs, 1);
+    TAP_ASSERT_TEXT(to->designs[0].type, "tiled");
+    TAP_ASSERT_TEXT(to->designs[0].file, "sys.cfg");
+    TAP_ASSERT_TEXT(to->designs[0].params[0].text, "200MHz");
+    CU_ASSERT_EQUAL(to->designs[0].params[0].line, 4);
+    CU_ASSERT_EQUAL(to->nodes[1].a.dram_burst_bytes, 64);
+    CU_ASSERT_EQUAL(to->nodes[1].a.designs[0], 0);
+    th_system_free(to);
+}
+
+static void refuses_nodes(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_system(1);
+    CU_ASSERT_EQUAL(th_system_add_node(s, "a*", TH_NODE_HOST, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0001");
+    TAP_ASSERT_TEXT(e.text, "node \"a*\": a name must be made of letters, digits and _ - . :");
+    CU_ASSERT_EQUAL(th_system_add_node(s, "a0", TH_NODE_HOST, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0002");
+    TAP_ASSERT_TEXT(e.text, "node \"a0\": the name is taken; names must be unique");
+    CU_ASSERT_EQUAL(s->n_nodes, 1);
+    th_system_free(s);
+}
+
+static void refuses_too_many_nodes(void)
+{
+    th_error e = {"", ""};
+    char name[16] = "";
+    th_system *s = th_system_new("sys", NULL);
+    s->n_nodes = 16384;  /* pretend: adding so many would take seconds */
+    s->nodes = th_alloc_zero((size_t)s->n_nodes, sizeof *s->nodes);
+    for (int i = 0; i < s->n_nodes; i++)
+        s->nodes[i].name = th_alloc_string(name);
+    CU_ASSERT_EQUAL(th_system_add_node(s, "more", TH_NODE_HOST, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0003");
+    TAP_ASSERT_TEXT(e.text, "node \"more\": a system has at most 16384 nodes");
+    th_system_free(s);
+}
+
+static void refuses_links(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_system(2);
+    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 0, 5, true, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0004");
+    TAP_ASSERT_TEXT(e.text, "a bandwidth of 0 bits/s: must be greater than 0");
+    CU_ASSERT_EQUAL(th_system_connect(s, 1, 1, 900, 5, true, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0005");
+    TAP_ASSERT_TEXT(e.text, "node \"a1\" is linked to itself");
+    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 900, 101 * TH_PS_PER_S, true, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0006");
+    TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 100s");
+    CU_ASSERT_TRUE(s->n_links == 0 && s->n_media == 0);
+    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    s->n_links = 1 << 22;  /* pretend */
+    CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0016");
+    TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": a system has at most 4194304 links");
+    s->n_links = 2;
+    th_system_free(s);
+}
+
+static void refuses_designs(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_system(1);
+    CU_ASSERT_EQUAL(th_system_add_design(s, "", "tiled", NULL, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0007");
+    TAP_ASSERT_TEXT(e.text, "design \"\": a name must be made of letters, digits and _ - . :");
+    CU_ASSERT_EQUAL(th_system_add_design(s, "d", "tiled", NULL, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0008");
+    TAP_ASSERT_TEXT(e.text, "design \"d\": the name is taken; names must be unique");
+    th_system_free(s);
+}
+
+static void finish_refuses_accelerators_that_lack_something(void)
+{
+    th_system *s = new_system(1);
+    s->nodes[0].a.n_designs = 0;
+    expect_finish_refuses(s, "TOPO-0009", "system \"sys\": accelerator \"a0\" has no design");
+    s = new_system(2);
+    s->nodes[1].a.dram_bytes = 0;
+    expect_finish_refuses(s, "TOPO-0010", "system \"sys\": accelerator \"a1\": capacity, bandwidth and burst of "
+                                          "the DRAM must be greater than 0, its latency at least 0");
+    s = new_system(1);
+    s->nodes[0].a.vector_hz = 0;
+    expect_finish_refuses(s, "TOPO-0011", "system \"sys\": accelerator \"a0\": clock and elements per cycle of "
+                                          "the vector unit must be greater than 0");
+    expect_finish_refuses(new_system(0), "TOPO-0012",
+                          "system \"sys\": no accelerator: at least one was expected");
+}
+
+static void finish_names_a_pair_that_is_apart(void)
+{
+    th_system *s = new_system(3);
+    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"a2\"");
+    s = new_system(1);  /* a host that can send and not be reached */
+    int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
+    th_system_add_link(s, host, 0, th_system_add_medium(s, 900, NULL), 5, NULL);
+    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"h\"");
+}
+
+/* 1 when the whole system could be made. */
+static int make_system(void)
+{
+    th_accel a = some_accel();
+    const th_param p = {.key = "clock", .kind = TH_PARAM_TEXT, .text = "1GHz"};
+    th_system *s = th_system_new("sys", NULL), *t = th_system_new("copy", NULL);
+    int done = s && t && th_system_add_design(s, "d", "tiled", "f", 1, NULL) >= 0 &&
+               th_system_add_param(s, 0, &p, NULL) >= 0 && th_system_add_param(s, 0, &p, NULL) >= 0 &&
+               th_system_add_node(s, "x", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+               th_system_add_node(s, "y", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+               th_system_set_accel(s, 0, &a, NULL) == 0 && th_system_set_accel(s, 1, &a, NULL) == 0 &&
+               th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 &&
+               th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 && th_system_finish(s, NULL) == 0 &&
+               th_system_add_node(t, "z", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+               th_system_copy_accel(t, 0, s, 1, NULL) == 0;
+    if (t && !done)
+        CU_ASSERT_EQUAL(t->n_designs, 0);  /* a copy that fails leaves no design behind */
+    th_system_free(s);
+    th_system_free(t);
+    return done;
+}
+
+static void survives_every_failing_allocation(void)
+{
+    int64_t live = th_alloc_live(), k = 0;
+    int done = 0;
+    while (!done && k < 1000) {
+        th_alloc_fail_at(++k);
+        done = make_system();
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT_TRUE(done && k > 30);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(numbers_accelerators_and_hosts),
+                                     TAP(cables_are_two_links_on_one_or_two_media),
+                                     TAP(link_names_are_unique),
+                                     TAP(copies_accelerators_with_their_designs),
+                                     TAP(refuses_nodes),
+                                     TAP(refuses_too_many_nodes),
+                                     TAP(refuses_links),
+                                     TAP(refuses_designs),
+                                     TAP(finish_refuses_accelerators_that_lack_something),
+                                     TAP(finish_names_a_pair_that_is_apart),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("system", tests, argc, argv);
+}
