@@ -14,4 +14,8 @@ dist_systems_DATA = \
 	topology/systems/npu_v1.cfg \
 	topology/systems/ring8.cfg
 
-unit_tests +=
+unit_tests += \
+	tests/unit/test_generate \
+	tests/unit/test_route \
+	tests/unit/test_system \
+	tests/unit/test_system_read

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/generate.h"
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <string.h>
+
+static int the_design = 0;
+
+/* A finished system of one accelerator with one design. */
+static th_system *new_prototype(void)
+{
+    const th_accel a = {.dram_bytes = 77, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
+                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    th_system *s = th_system_new("prototype", NULL);
+    th_system_add_design(s, "npu", "roofline", NULL, 0, NULL);
+    th_system_add_node(s, "0", TH_NODE_ACCEL, 0, NULL);
+    th_system_set_accel(s, 0, &a, NULL);
+    th_system_finish(s, NULL);
+    return s;
+}
+
+static th_topology_options cables(void)
+{
+    return (th_topology_options){.bits_per_s = 500, .latency_ps = 3, .host_latency_ps = -1};
+}
+
+static th_system *create(const char *type, const th_topology_options *o)
+{
+    th_error e = {"", ""};
+    th_system *prototype = new_prototype();
+    th_system *s = th_topology_create("sys", th_topology_find(type), o, prototype, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    th_system_free(prototype);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    return s;
+}
+
+static th_system *create2(const char *type, int n_dims, int x, int y)
+{
+    th_topology_options o = cables();
+    o.n_dims = n_dims;
+    o.dims[0] = x;
+    o.dims[1] = y;
+    return create(type, &o);
+}
+
+/* The longest route between accelerators, in links. */
+static int diameter(const th_system *s)
+{
+    int longest = 0;
+    for (int a = 0; a < s->n_accels; a++)
+        for (int b = 0; b < s->n_accels; b++) {
+            th_route_summary r;
+            CU_ASSERT_EQUAL(th_route_summarize(s, s->accel_node[a], s->accel_node[b], &r), 0);
+            if (r.n_links > longest)
+                longest = r.n_links;
+        }
+    return longest;
+}
+
+static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_cables, int longest, int line)
+{
+    int right = s->n_accels == n_accels && s->n_nodes == n_nodes && s->n_links == 2 * n_cables &&
+                s->n_media == 2 * n_cables && diameter(s) == longest;
+    CU_assertImplementation(right, (unsigned)line, "sizes", __FILE__, "", CU_FALSE);
+}
+
+static void has_a_table_of_types(void)
+{
+    static const char *const names[] = {"ring", "mesh", "torus", "fully_connected", "star", "tree"};
+    for (int i = 0; i < 6; i++) {
+        TAP_ASSERT_TEXT(th_topology_types[i]->name, names[i]);
+        CU_ASSERT_PTR_EQUAL(th_topology_find(names[i]), th_topology_types[i]);
+    }
+    CU_ASSERT_PTR_NULL(th_topology_types[6]);
+    CU_ASSERT_PTR_NULL(th_topology_find("rin"));
+}
+
+/* Cables: a ring of n has n, but 1 of two and none of one; the farthest is n / 2 away. */
+static void makes_rings(void)
+{
+    static const int expected[][3] = {{1, 0, 0}, {2, 1, 1}, {3, 3, 1}, {7, 7, 3}, {8, 8, 4}};
+    for (int i = 0; i < 5; i++) {
+        th_system *s = create2("ring", 1, expected[i][0], 0);
+        expect_sizes(s, expected[i][0], expected[i][0], expected[i][1], expected[i][2], __LINE__);
+        th_system_free(s);
+    }
+}
+
+/* x * y nodes: mesh (x - 1) * y + x * (y - 1) cables, torus 2 * x * y (both extents above 2). */
+static void makes_meshes_and_tori(void)
+{
+    th_system *s = create2("mesh", 2, 4, 3);
+    expect_sizes(s, 12, 12, 3 * 3 + 4 * 2, 5, __LINE__);
+    CU_ASSERT_TRUE(s->n_dims == 2 && s->dims[0] == 4 && s->dims[1] == 3 && !s->is_torus);
+    CU_ASSERT_TRUE(th_system_find_link(s, "0_1") >= 0 && th_system_find_link(s, "4_0") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "3_4") < 0 && th_system_find_link(s, "3_0") < 0);
+    th_system_free(s);
+    s = create2("torus", 2, 4, 3);
+    expect_sizes(s, 12, 12, 24, 2 + 1, __LINE__);
+    CU_ASSERT_TRUE(s->is_torus && th_system_find_link(s, "3_0") >= 0 && th_system_find_link(s, "8_0") >= 0);
+    th_system_free(s);
+    s = create2("torus", 2, 2, 5);  /* a dimension of two closes once: 5 + 10 */
+    expect_sizes(s, 10, 10, 15, 1 + 2, __LINE__);
+    th_system_free(s);
+}
+
+/* 3 x 2 x 4 x 2: cables per dimension 2 * 16 + 1 * 24 + 3 * 12 + 1 * 24 = 116; diameter 2 + 1 + 3 + 1. */
+static void makes_meshes_of_many_dimensions(void)
+{
+    th_topology_options o = cables();
+    static const int dims[] = {3, 2, 4, 2};
+    o.n_dims = 4;
+    memcpy(o.dims, dims, sizeof dims);
+    th_system *s = create("mesh", &o);
+    expect_sizes(s, 48, 48, 116, 7, __LINE__);
+    th_system_free(s);
+}
+
+static void makes_cliques_and_stars(void)
+{
+    th_system *s = create2("fully_connected", 1, 6, 0);
+    expect_sizes(s, 6, 6, 15, 1, __LINE__);
+    th_system_free(s);
+    s = create2("star", 1, 6, 0);
+    expect_sizes(s, 6, 7, 6, 2, __LINE__);
+    CU_ASSERT_EQUAL(s->nodes[6].kind, TH_NODE_SWITCH);
+    th_system_free(s);
+}
+
+/* Arity 3, depth 2: 9 leaves, 3 + 1 switches, 9 + 3 cables; up two, down two. */
+static void makes_trees(void)
+{
+    th_system *s = create2("tree", 2, 3, 2);
+    expect_sizes(s, 9, 13, 12, 4, __LINE__);
+    CU_ASSERT_TRUE(s->nodes[2].group == 0 && s->nodes[3].group == 1 && s->nodes[8].group == 2);
+    TAP_ASSERT_TEXT(s->nodes[9].name, "s1.0");
+    TAP_ASSERT_TEXT(s->nodes[12].name, "s2.0");
+    CU_ASSERT_TRUE(th_system_find_link(s, "5_s1.1") >= 0 && th_system_find_link(s, "s2.0_s1.2") >= 0);
+    th_system_free(s);
+}
+
+static void gives_every_accelerator_the_prototype(void)
+{
+    th_system *s = create2("ring", 1, 3, 0);
+    CU_ASSERT_EQUAL(s->n_designs, 1);
+    for (int a = 0; a < 3; a++)
+        CU_ASSERT_TRUE(s->nodes[a].a.dram_bytes == 77 && s->nodes[a].a.designs[0] == 0);
+    TAP_ASSERT_TEXT(s->designs[0].name, "npu");
+    TAP_ASSERT_TEXT(s->name, "sys");
+    th_system_free(s);
+}
+
+/* The host is a neighbour of all, and no short cut from 0 to 4. */
+static void a_host_does_not_forward(void)
+{
+    th_topology_options o = cables();
+    o.n_dims = 1;
+    o.dims[0] = 8;
+    o.with_host = true;
+    o.host_bits_per_s = 40;
+    o.host_latency_ps = 9;
+    th_system *s = create("fully_connected", &o);
+    CU_ASSERT_TRUE(s->n_hosts == 1 && s->n_links == 56 + 16);
+    th_system_free(s);
+    s = create("ring", &o);
+    th_route_summary r;
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 4, &r), 0);
+    CU_ASSERT_TRUE(r.n_links == 4 && r.bits_per_s == 500 && r.latency_ps == 12);
+    CU_ASSERT_EQUAL(th_route_summarize(s, s->host_node[0], 4, &r), 0);
+    CU_ASSERT_TRUE(r.n_links == 1 && r.bits_per_s == 40 && r.latency_ps == 9);
+    th_system_free(s);
+    o.host_bits_per_s = 0;
+    o.host_latency_ps = -1;
+    s = create("star", &o);
+    CU_ASSERT_EQUAL(th_route_summarize(s, 5, s->host_node[0], &r), 0);
+    CU_ASSERT_TRUE(r.n_links == 1 && r.bits_per_s == 500 && r.latency_ps == 3);
+    th_system_free(s);
+}
+
+static void half_duplex_cables_share_a_medium(void)
+{
+    th_topology_options o = cables();
+    o.n_dims = 1;
+    o.dims[0] = 5;
+    o.half_duplex = true;
+    th_system *s = create("ring", &o);
+    CU_ASSERT_TRUE(s->n_links == 10 && s->n_media == 5);
+    th_system_free(s);
+}
+
+static void expect_refusal(const char *type, int n_dims, int x, int y, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    th_topology_options o = cables();
+    o.n_dims = n_dims;
+    o.dims[0] = x;
+    o.dims[1] = y;
+    th_system *prototype = new_prototype();
+    CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), &o, prototype, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_system_free(prototype);
+}
+
+static void refuses_dimensions(void)
+{
+    expect_refusal("ring", 2, 3, 3, "TOPO-0020", "system \"sys\": 2 dims given, but the topology is: ring N");
+    expect_refusal("mesh", 0, 3, 3, "TOPO-0020", "system \"sys\": 0 dims given, but the topology is: mesh X Y ...");
+    expect_refusal("torus", 2, 3, 0, "TOPO-0021",
+                   "system \"sys\": dims[1] = 0: must be at least 1 (torus X Y ...)");
+    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
+    expect_refusal("star", 1, 8193, 0, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
+    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
+    expect_refusal("tree", 2, 1, 3, "TOPO-0023",
+                   "system \"sys\": a tree of arity 1: must be at least 2 (tree ARITY DEPTH)");
+}
+
+static void survives_every_failing_allocation(void)
+{
+    th_system *prototype = new_prototype();
+    int64_t live = th_alloc_live();
+    for (int i = 0; th_topology_types[i]; i++) {
+        th_topology_options o = cables();
+        o.n_dims = strcmp(th_topology_types[i]->name, "tree") == 0 ? 2 : 1;
+        o.dims[0] = o.dims[1] = 2;
+        o.with_host = true;
+        th_system *s = NULL;
+        for (int64_t k = 1; !s && k < 1000; k++) {
+            th_alloc_fail_at(k);
+            s = th_topology_create("sys", th_topology_types[i], &o, prototype, NULL);
+            CU_ASSERT_TRUE(s || th_alloc_live() == live);
+        }
+        th_alloc_fail_at(0);
+        CU_ASSERT_PTR_NOT_NULL(s);
+        th_system_free(s);
+    }
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_system_free(prototype);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(has_a_table_of_types),
+                                     TAP(makes_rings),
+                                     TAP(makes_meshes_and_tori),
+                                     TAP(makes_meshes_of_many_dimensions),
+                                     TAP(makes_cliques_and_stars),
+                                     TAP(makes_trees),
+                                     TAP(gives_every_accelerator_the_prototype),
+                                     TAP(a_host_does_not_forward),
+                                     TAP(half_duplex_cables_share_a_medium),
+                                     TAP(refuses_dimensions),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("generate", tests, argc, argv);
+}

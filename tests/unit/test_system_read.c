@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/system_read.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY "dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; "
+#define VECTOR "vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; "
+#define ACCEL MEMORY VECTOR "designs = [\"d\"]; "
+#define CABLE "bandwidth = \"8Gbps\"; latency = \"1us\"; "
+/* Two lines; what follows stands on line 3. */
+#define HEAD "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; } );\n"
+#define TWO "accelerators = ( { count = 2; " ACCEL "} );\n"
+
+static th_system *read_or_tell(const char *text)
+{
+    th_error e = {"", ""};
+    th_system *s = th_system_read_text(text, "sys.cfg", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    return s;
+}
+
+static th_system *read_shipped(const char *name)
+{
+    char path[4096];
+    th_error e = {"", ""};
+    const char *root = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/topology/systems/%s.cfg", root ? root : ".", name);
+    th_system *s = th_system_read(path, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    TAP_ASSERT_TEXT(s->name, name);
+    return s;
+}
+
+/* ---- the systems that are shipped ---- */
+
+/* A key of a design: its number or text. */
+static const th_param *param_of(const th_system *s, const char *design, const char *key)
+{
+    static const th_param none = {.number = -1, .text = "none"};
+    int d = th_system_find_design(s, design);
+    for (int i = 0; d >= 0 && i < s->designs[d].n_params; i++)
+        if (strcmp(s->designs[d].params[i].key, key) == 0)
+            return &s->designs[d].params[i];
+    return &none;
+}
+
+typedef struct design_key {
+    const char *design, *key;
+    double number;
+} design_key;
+
+static void expect_numbers(const th_system *s, const design_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const th_param *p = param_of(s, keys[i].design, keys[i].key);
+        if (p->number != keys[i].number)
+            TAP_ASSERT_TEXT(keys[i].key, keys[i].design);
+        CU_ASSERT_TRUE(p->kind == TH_PARAM_NUMBER || p->kind == TH_PARAM_BOOL);
+    }
+}
+
+/* Keys that all three F1 platforms have in common. */
+static void expect_common_designs(const th_system *s)
+{
+    static const design_key keys[] = {
+        {"tiled", "tile_h", 7},          {"tiled", "tile_w", 14},          {"tiled", "clip", 1},
+        {"tiled", "slots", 2},           {"tiled", "input_port", 40},      {"tiled", "weight_port", 40},
+        {"tiled", "output_port", 40},    {"systolic_vec", "vec", 8},       {"systolic_vec", "overlap", 1},
+        {"systolic_vec", "slots", 2},    {"systolic_vec", "input_port", 40}, {"systolic_vec", "weight_port", 40},
+        {"systolic_vec", "output_port", 40}, {"winograd", "m", 4},         {"winograd", "r", 3},
+        {"winograd", "pn", 2},           {"winograd", "pm", 8},            {"winograd", "slots", 2},
+        {"winograd", "input_port", 40},  {"winograd", "weight_port", 40},  {"winograd", "output_port", 40},
+    };
+    CU_ASSERT_EQUAL(s->n_designs, 3);
+    expect_numbers(s, keys, sizeof keys / sizeof keys[0]);
+    for (int d = 0; d < 3; d++) {
+        TAP_ASSERT_TEXT(s->designs[d].type, s->designs[d].name);
+        TAP_ASSERT_TEXT(param_of(s, s->designs[d].name, "clock")->text, "200MHz");
+    }
+    TAP_ASSERT_TEXT(param_of(s, "winograd", "weight_buffer")->text, "64KiB");
+    CU_ASSERT_EQUAL(param_of(s, "tiled", "clip")->kind, TH_PARAM_BOOL);
+}
+
+static void expect_eight_accelerators(const th_system *s, int64_t dram_bytes)
+{
+    CU_ASSERT_TRUE(s->n_nodes == 9 && s->n_accels == 8 && s->n_hosts == 1 && s->n_dims == 0);
+    TAP_ASSERT_TEXT(s->nodes[s->host_node[0]].name, "host");
+    CU_ASSERT_TRUE(s->nodes[s->host_node[0]].forwards);
+    for (int i = 0; i < 8; i++) {
+        const char name[] = {(char)('0' + i), 0};
+        const th_node *n = &s->nodes[s->accel_node[i]];
+        TAP_ASSERT_TEXT(n->name, name);
+        CU_ASSERT_EQUAL(n->group, i / 4);
+        CU_ASSERT_EQUAL(n->a.dram_bytes, dram_bytes);
+        CU_ASSERT_EQUAL(n->a.dram_bits_per_s, 128000000000);  /* 16 GB/s */
+        CU_ASSERT_EQUAL(n->a.dram_latency_ps, 100000);
+        CU_ASSERT_EQUAL(n->a.dram_burst_bytes, 64);
+        CU_ASSERT_EQUAL(n->a.vector_hz, 200000000);
+        CU_ASSERT_EQUAL(n->a.vector_elements_per_cycle, 64);
+        CU_ASSERT_EQUAL(n->a.n_designs, 3);
+        for (int d = 0; d < n->a.n_designs; d++)
+            CU_ASSERT_EQUAL(n->a.designs[d], d);
+    }
+}
+
+/* 2 groups * 6 pairs * 2 links in the groups, 8 * 2 to the host, each on a medium of its own. */
+static void expect_f1_links(const th_system *s)
+{
+    CU_ASSERT_TRUE(s->n_links == 40 && s->n_media == 40);
+    for (int a = 0; a < 8; a++)
+        for (int b = 0; b < 9; b++) {
+            bool near = b == 8 || a / 4 == b / 4;
+            th_route_summary r;
+            CU_ASSERT_EQUAL(th_route_summarize(s, a, b, &r), 0);
+            if (a == b)
+                continue;
+            CU_ASSERT_EQUAL(r.bits_per_s, near && b != 8 ? 8000000000 : 2000000000);
+            CU_ASSERT_EQUAL(r.latency_ps, near ? 1000000 : 2000000);
+            CU_ASSERT_EQUAL(r.n_links, near ? 1 : 2);
+        }
+    CU_ASSERT_TRUE(th_system_find_link(s, "0_3") >= 0 && th_system_find_link(s, "7_4") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "host_5") >= 0 && th_system_find_link(s, "3_4") < 0);
+}
+
+static void f1_16xlarge_is_pinned(void)
+{
+    static const design_key keys[] = {{"tiled", "tile_k", 64}, {"tiled", "tile_c", 7},
+                                      {"systolic_vec", "rows", 11}, {"systolic_vec", "cols", 13}};
+    th_system *s = read_shipped("f1_16xlarge");
+    expect_eight_accelerators(s, 1073741824);
+    expect_common_designs(s);
+    expect_numbers(s, keys, 4);
+    expect_f1_links(s);
+    th_system_free(s);
+}
+
+static void f1_16xlarge_balanced_is_pinned(void)
+{
+    static const design_key keys[] = {{"tiled", "tile_k", 16}, {"tiled", "tile_c", 18},
+                                      {"systolic_vec", "rows", 12}, {"systolic_vec", "cols", 12}};
+    th_system *s = read_shipped("f1_16xlarge_balanced");
+    expect_eight_accelerators(s, 1073741824);
+    expect_common_designs(s);
+    expect_numbers(s, keys, 4);
+    expect_f1_links(s);
+    th_system_free(s);
+}
+
+static void f1_16xlarge_small_is_pinned(void)
+{
+    static const design_key keys[] = {{"tiled", "tile_k", 64}, {"tiled", "tile_c", 7},
+                                      {"systolic_vec", "rows", 11}, {"systolic_vec", "cols", 13}};
+    th_system *s = read_shipped("f1_16xlarge_small");
+    expect_eight_accelerators(s, 24 * 1048576);
+    expect_common_designs(s);
+    expect_numbers(s, keys, 4);
+    expect_f1_links(s);
+    th_system_free(s);
+}
+
+static void npu_v1_is_a_single_accelerator(void)
+{
+    static const design_key keys[] = {{"npu_v1", "macs_per_cycle", 16384}, {"npu_v1", "efficiency", 0.8}};
+    th_system *s = read_shipped("npu_v1");
+    CU_ASSERT_TRUE(s->n_accels == 1 && s->n_nodes == 1 && s->n_links == 0);
+    CU_ASSERT_EQUAL(s->nodes[0].a.dram_bytes, 17179869184);
+    CU_ASSERT_EQUAL(s->nodes[0].a.dram_bits_per_s, 6400000000000);
+    CU_ASSERT_EQUAL(s->nodes[0].a.vector_elements_per_cycle, 512);
+    TAP_ASSERT_TEXT(s->designs[0].type, "roofline");
+    expect_numbers(s, keys, 2);
+    th_system_free(s);
+}
+
+static void ring8_is_generated(void)
+{
+    th_system *s = read_shipped("ring8");
+    th_route_summary r;
+    CU_ASSERT_TRUE(s->n_accels == 8 && s->n_hosts == 1 && s->n_links == 16 + 16 && s->n_dims == 1);
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 3, &r), 0);
+    CU_ASSERT_TRUE(r.bits_per_s == 100000000000 && r.latency_ps == 1500000 && r.n_links == 3);
+    CU_ASSERT_EQUAL(th_route_summarize(s, s->host_node[0], 3, &r), 0);
+    CU_ASSERT_TRUE(r.bits_per_s == 64000000000 && r.latency_ps == 1000000 && r.n_links == 1);
+    CU_ASSERT_TRUE(th_system_find_link(s, "3_4") >= 0);
+    th_system_free(s);
+}
+
+/* ---- what is read ---- */
+
+static void reads_every_way_to_write_links(void)
+{
+    th_system *s = read_or_tell(
+        HEAD "accelerators = ( { count = 2; group = 5; " ACCEL "}, { name = \"x\"; " ACCEL "}, { " ACCEL "} );\n"
+             "hosts = ( { name = \"h\"; forwards = false; }, \"g\" );\n"
+             "switches = ( \"sw\" );\n"
+             "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"half\"; },\n"
+             "{ all_pairs = [\"x\", \"0\", \"3\"]; " CABLE "},\n"
+             "{ center = \"sw\"; leaves = (\"h\", \"g\", \"0\"); " CABLE "} );\n");
+    TAP_ASSERT_TEXT(s->nodes[3].name, "3");
+    CU_ASSERT_TRUE(s->nodes[1].group == 5 && s->nodes[2].group == 0);
+    CU_ASSERT_TRUE(s->n_hosts == 2 && !s->nodes[4].forwards && s->nodes[5].forwards);
+    CU_ASSERT_EQUAL(s->nodes[6].kind, TH_NODE_SWITCH);
+    CU_ASSERT_EQUAL(s->n_links, 2 + 6 + 6);
+    CU_ASSERT_EQUAL(s->n_media, 1 + 6 + 6);
+    CU_ASSERT_EQUAL(s->nodes[0].a.dram_burst_bytes, 1);
+    CU_ASSERT_EQUAL(s->nodes[0].a.dram_latency_ps, 0);
+    th_system_free(s);
+}
+
+static void keeps_design_keys_with_type_and_line(void)
+{
+    th_system *s = read_or_tell("name = \"sys\"; designs = (\n{ name = \"d\";\n type = \"odd\"; clock = \"1GHz\";\n"
+                                " ratio = 0.25; big = 9999999999L; on = true; } );\n"
+                                "accelerators = ( { " ACCEL "} );");
+    const th_design_block *d = &s->designs[0];
+    CU_ASSERT_TRUE(d->n_params == 4 && d->line == 2);
+    TAP_ASSERT_TEXT(d->file, "sys.cfg");
+    TAP_ASSERT_TEXT(d->params[0].key, "clock");
+    CU_ASSERT_TRUE(d->params[0].kind == TH_PARAM_TEXT && d->params[0].line == 3);
+    CU_ASSERT_TRUE(d->params[1].kind == TH_PARAM_NUMBER && d->params[1].number == 0.25 && d->params[1].line == 4);
+    CU_ASSERT_EQUAL(d->params[2].number, 9999999999.0);
+    CU_ASSERT_TRUE(d->params[3].kind == TH_PARAM_BOOL && d->params[3].number == 1);
+    th_system_free(s);
+}
+
+static void describes_generated_accelerators(void)
+{
+    th_system *s = read_or_tell(HEAD "accelerators = ( { count = 3; " ACCEL "}, { group = 2; " ACCEL "} );\n"
+                                     "topology = { type = \"mesh\"; dims = [2, 2]; " CABLE "duplex = \"half\"; };\n");
+    CU_ASSERT_TRUE(s->n_accels == 4 && s->n_links == 8 && s->n_media == 4 && s->n_dims == 2);
+    CU_ASSERT_TRUE(s->nodes[2].group == 0 && s->nodes[3].group == 2);
+    th_system_free(s);
+}
+
+/* ---- messages ---- */
+
+static void expect_refusal(const char *text, const char *id, const char *message)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_system_read_text(text, "sys.cfg", &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+}
+
+static void refuses_unknown_names(void)
+{
+    expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE "} );",
+                   "TOPO-0030", "sys.cfg:5: unknown node \"hots\": did you mean \"host\"?");
+    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );", "TOPO-0031",
+                   "sys.cfg:4: unknown design \"e\": did you mean \"d\"?");
+    expect_refusal(HEAD TWO "topology = {\ntype = \"rnig\"; };", "TOPO-0043",
+                   "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
+    expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
+                   "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean \"accelerators\"? (one of name, "
+                   "designs, accelerators, hosts, switches, links, topology)");
+}
+
+static void refuses_designs(void)
+{
+    expect_refusal("name = \"sys\"; designs = ( 5 );", "TOPO-0035",
+                   "sys.cfg:1: a design must be a group: { key = value; ... }");
+    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; tiles = [1, 2]; } );", "TOPO-0036",
+                   "sys.cfg:1: key \"tiles\" of a design: must be a number, a text, true or false");
+    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"d\", \"d\"]; } );", "TOPO-0037",
+                   "sys.cfg:3: design \"d\" is listed twice");
+    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; },\n{ name = \"d\"; type = \"t\"; } );",
+                   "TOPO-0008", "sys.cfg:2: design \"d\": the name is taken; names must be unique");
+}
+
+static void refuses_accelerators(void)
+{
+    expect_refusal(HEAD "accelerators = ();", "TOPO-0032",
+                   "sys.cfg:3: key \"accelerators\": has 0 elements: at least 1 expected");
+    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "} );", "BASE-0034",
+                   "sys.cfg:3: element 1 of \"accelerators\": has no key \"designs\"");
+    expect_refusal(HEAD "accelerators = ( { name = \"a\"; count = 2; " ACCEL "} );", "TOPO-0038",
+                   "sys.cfg:3: an accelerator entry has one of the keys name, names, count");
+    expect_refusal(HEAD "accelerators = ( { names = [\"a\", \"a\"]; " ACCEL "} );", "TOPO-0002",
+                   "sys.cfg:3: node \"a\": the name is taken; names must be unique");
+    expect_refusal(HEAD "accelerators = ( { count = 0; " ACCEL "} );", "BASE-0035",
+                   "sys.cfg:3: key \"count\": must be from 1 to 16384, not 0");
+}
+
+static void refuses_quantities(void)
+{
+    th_error e = {"", ""};
+    expect_refusal(HEAD "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );", "TOPO-0033",
+                   "sys.cfg:3: key \"capacity\": must be greater than 0");
+    CU_ASSERT_PTR_NULL(th_system_read_text(
+        HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );", "sys.cfg", &e));
+    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
+    CU_ASSERT_PTR_NULL(th_system_read_text(
+        HEAD "accelerators = ( { dram = { capacity = \"-1GiB\"; bandwidth = \"1GB/s\"; }; } );", "sys.cfg", &e));
+    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
+    CU_ASSERT_PTR_NULL(th_system_read_text(
+        HEAD TWO "links = ( { between = [\"0\", \"1\"]; latency = \"1us\"; bandwidth = \"8GHz\"; } );", "sys.cfg", &e));
+    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:4: key \"bandwidth\": "), e.text);
+}
+
+static void refuses_links(void)
+{
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );", "TOPO-0034",
+                   "sys.cfg:4: key \"duplex\": must be \"full\" or \"half\", not \"semi\"");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );", "TOPO-0042",
+                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], center = C with "
+                   "leaves = [...]");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );", "TOPO-0032",
+                   "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
+                   "sys.cfg:4: node \"0\" is linked to itself");
+    expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
+                   "sys.cfg:4: node \"0\": the name is taken; names must be unique");
+    expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013", "sys.cfg:6: system \"sys\": no way from \"0\" to \"1\"");
+    expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no way from \"0\" to \"1\"");
+}
+
+static void refuses_topologies(void)
+{
+    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2]; " CABLE "};\nhosts = ();", "TOPO-0045",
+                   "sys.cfg:5: key \"hosts\": a file has either a topology or links, hosts and switches");
+    expect_refusal(HEAD "accelerators = ( { name = \"a\"; " ACCEL "} );\ntopology = { type = \"ring\"; dims = [2]; "
+                   CABLE "};", "TOPO-0039",
+                   "sys.cfg:3: the topology names its accelerators; an entry has at most a count");
+    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [1]; " CABLE "};", "TOPO-0040",
+                   "sys.cfg:3: 2 accelerators described, but the topology has 1");
+    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [3]; " CABLE "};", "TOPO-0041",
+                   "sys.cfg:3: 2 accelerators described, but the topology has 3");
+    expect_refusal(HEAD TWO "topology = { type = \"mesh\"; dims = [1, 1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
+                   "TOPO-0044", "sys.cfg:4: key \"dims\": at most 8 dimensions");
+    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2, 2]; " CABLE "};", "TOPO-0020",
+                   "sys.cfg:4: system \"sys\": 2 dims given, but the topology is: ring N");
+    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [-2]; " CABLE "};", "BASE-0035",
+                   "sys.cfg:4: element 1 of \"dims\": must be from 1 to 16384, not -2");
+}
+
+/* ---- memory ---- */
+
+static void fail_every_allocation(const char *text, int succeeds)
+{
+    int64_t live = th_alloc_live(), k = 0, calls;
+    th_system *s;
+    do {
+        th_error e = {"", ""};
+        calls = th_alloc_calls();
+        th_alloc_fail_at(++k);
+        s = th_system_read_text(text, "sys.cfg", &e);
+        calls = th_alloc_calls() - calls;
+        CU_ASSERT_EQUAL(s == NULL, e.id[0] != '\0');
+        if (s && calls >= k)
+            CU_FAIL("a failed allocation was overlooked");
+        th_system_free(s);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    } while (calls >= k && k < 10000);
+    th_alloc_fail_at(0);
+    CU_ASSERT_TRUE(k > 10);
+    CU_ASSERT_EQUAL(s != NULL, succeeds);
+}
+
+static void survives_every_failing_allocation(void)
+{
+    fail_every_allocation(HEAD TWO "hosts = (\"h\"); links = ( { all_pairs = [\"0\", \"1\", \"h\"]; " CABLE "} );", 1);
+    fail_every_allocation(HEAD TWO "topology = { type = \"ring\"; dims = [2]; host = {}; " CABLE "};", 1);
+    fail_every_allocation(HEAD TWO "links = ( { center = \"0\"; leaves = [\"2\"]; " CABLE "} );", 0);
+    fail_every_allocation(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"e\"]; } );", 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(f1_16xlarge_is_pinned),
+                                     TAP(f1_16xlarge_balanced_is_pinned),
+                                     TAP(f1_16xlarge_small_is_pinned),
+                                     TAP(npu_v1_is_a_single_accelerator),
+                                     TAP(ring8_is_generated),
+                                     TAP(reads_every_way_to_write_links),
+                                     TAP(keeps_design_keys_with_type_and_line),
+                                     TAP(describes_generated_accelerators),
+                                     TAP(refuses_unknown_names),
+                                     TAP(refuses_designs),
+                                     TAP(refuses_accelerators),
+                                     TAP(refuses_quantities),
+                                     TAP(refuses_links),
+                                     TAP(refuses_topologies),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("system_read", tests, argc, argv);
+}
