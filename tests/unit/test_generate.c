@@ -153,7 +153,7 @@ static void gives_every_accelerator_the_prototype(void)
     th_system_free(s);
 }
 
-/* The host is a neighbour of all, and no short cut from 0 to 4. */
+/* The host is a neighbour of all, and no short cut. */
 static void a_host_does_not_forward(void)
 {
     th_topology_options o = cables();
@@ -174,6 +174,13 @@ static void a_host_does_not_forward(void)
     th_system_free(s);
     o.host_bits_per_s = 0;
     o.host_latency_ps = -1;
+    o.n_dims = 2;
+    o.dims[0] = o.dims[1] = 2;
+    s = create("tree", &o);  /* up two, down two, though the host would be in between */
+    CU_ASSERT_EQUAL(diameter(s), 4);
+    th_system_free(s);
+    o.n_dims = 1;
+    o.dims[0] = 8;
     s = create("star", &o);
     CU_ASSERT_EQUAL(th_route_summarize(s, 5, s->host_node[0], &r), 0);
     CU_ASSERT_TRUE(r.n_links == 1 && r.bits_per_s == 500 && r.latency_ps == 3);
