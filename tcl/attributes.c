@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* attributes.c - what is known of an object: one table and one function per class.
+ * Figures of a run are absent as long as nothing is lowered. */
+#include <config.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "tcl/objects.h"
+
+/* The figures of the present run, NULL without one or when memory is out. */
+static const th_result *figures(th_session *s)
+{
+    return s->simulation != NULL ? th_simulation_result(s->simulation, NULL) : NULL;
+}
+
+static double share(th_time part, th_time whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static th_quantity name_of(th_session *s, th_class class, int32_t index)
+{
+    return th_text(th_object_short_name(s, (th_object){class, index}));
+}
+
+/* ---- accel ---- */
+
+enum {
+    ACCEL_NAME,
+    ACCEL_STATE,
+    ACCEL_TASK,
+    ACCEL_LAYER,
+    ACCEL_DESIGN,
+    ACCEL_DESIGNS,
+    ACCEL_GROUP,
+    ACCEL_DRAM_BYTES,
+    ACCEL_DRAM_BANDWIDTH,
+    ACCEL_BUSY,
+    ACCEL_STALL_IN,
+    ACCEL_STALL_OUT,
+    ACCEL_IDLE,
+    ACCEL_UTILIZATION,
+    ACCEL_TASKS,
+    ACCEL_DRAM_READ,
+    ACCEL_DRAM_WRITTEN,
+    ACCEL_SENT,
+    ACCEL_RECEIVED
+};
+
+static const th_attribute accel_attributes[] = {
+    [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/"},
+    [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing"},
+    [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
+    [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
+    [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
+    [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
+    [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
+    [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
+    [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
+    [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
+    [ACCEL_STALL_IN] = {"stall_in", TH_KIND_TIME, "time waiting for operands"},
+    [ACCEL_STALL_OUT] = {"stall_out", TH_KIND_TIME, "time waiting for room for outputs"},
+    [ACCEL_IDLE] = {"idle", TH_KIND_TIME, "time without a task"},
+    [ACCEL_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
+    [ACCEL_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed"},
+    [ACCEL_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "read from its memory by its own engines"},
+    [ACCEL_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,
+                            "written to its memory by its own engines"},
+    [ACCEL_SENT] = {"sent", TH_KIND_BYTES, "sent over the network"},
+    [ACCEL_RECEIVED] = {"received", TH_KIND_BYTES, "received over the network"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+static const char *design_of(const th_session *s, int accel)
+{
+    for (int k = 0; s->mapping != NULL && k < s->mapping->n_sets; k++)
+        for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
+            if (s->mapping->sets[k].accels[i] == accel)
+                return s->system->designs[s->mapping->sets[k].design].name;
+    return NULL;
+}
+
+static th_quantity designs_of(th_session *s, const th_accel *a)
+{
+    th_strbuf_clear(&s->scratch);
+    for (int i = 0; i < a->n_designs; i++)
+        th_strbuf_printf(&s->scratch, "%s%s", i > 0 ? " " : "",
+                         s->system->designs[a->designs[i]].name);
+    return th_text(s->scratch.text);
+}
+
+/* What accelerator a is doing. */
+static th_quantity accel_now(th_session *s, int a, int attribute)
+{
+    int32_t task = s->simulation != NULL ? th_machine_running(s->simulation->machine, a) : -1;
+    if (attribute == ACCEL_STATE)
+        return th_text(task >= 0 ? "computing" : "idle");
+    if (attribute == ACCEL_TASK)
+        return task >= 0 ? th_count(task) : th_absent(TH_KIND_COUNT);
+    int32_t layer = task >= 0 ? s->simulation->program->tasks[task].layer : -1;
+    return layer >= 0 ? name_of(s, TH_CLASS_LAYER, layer) : th_absent(TH_KIND_TEXT);
+}
+
+static th_quantity accel_figure(th_session *s, int index, int attribute)
+{
+    const th_result *r = figures(s);
+    if (r == NULL)
+        return th_absent(accel_attributes[attribute].kind);
+    const th_accel_result *a = &r->accels[index];
+    switch (attribute) {
+    case ACCEL_BUSY:
+        return th_ps(a->busy_ps);
+    case ACCEL_STALL_IN:
+        return th_ps(a->stall_in_ps);
+    case ACCEL_STALL_OUT:
+        return th_ps(a->stall_out_ps);
+    case ACCEL_IDLE:
+        return th_ps(a->idle_ps);
+    case ACCEL_UTILIZATION:
+        return th_share(share(a->busy_ps, r->elapsed_ps));
+    case ACCEL_TASKS:
+        return th_count(a->n_tasks);
+    case ACCEL_DRAM_READ:
+        return th_bytes(a->dram_read_bytes);
+    case ACCEL_DRAM_WRITTEN:
+        return th_bytes(a->dram_written_bytes);
+    case ACCEL_SENT:
+        return th_bytes(a->sent_bytes);
+    default:
+        return th_bytes(a->received_bytes);
+    }
+}
+
+static th_quantity accel_value(th_session *s, int index, int attribute)
+{
+    const th_node *node = &s->system->nodes[s->system->accel_node[index]];
+    switch (attribute) {
+    case ACCEL_NAME:
+        return th_text(node->name);
+    case ACCEL_STATE:
+    case ACCEL_TASK:
+    case ACCEL_LAYER:
+        return accel_now(s, index, attribute);
+    case ACCEL_DESIGN:
+        return th_text(design_of(s, index));
+    case ACCEL_DESIGNS:
+        return designs_of(s, &node->a);
+    case ACCEL_GROUP:
+        return th_count(node->group);
+    case ACCEL_DRAM_BYTES:
+        return th_bytes(node->a.dram_bytes);
+    case ACCEL_DRAM_BANDWIDTH:
+        return th_bandwidth(node->a.dram_bits_per_s);
+    default:
+        return accel_figure(s, index, attribute);
+    }
+}
+
+/* ---- link ---- */
+
+enum {
+    LINK_NAME,
+    LINK_FROM,
+    LINK_TO,
+    LINK_BANDWIDTH,
+    LINK_LATENCY,
+    LINK_FLOWS,
+    LINK_QUEUE_DEPTH,
+    LINK_BYTES,
+    LINK_BUSY,
+    LINK_UTILIZATION
+};
+
+static const th_attribute link_attributes[] = {
+    [LINK_NAME] = {"name", TH_KIND_TEXT, "the part after link/"},
+    [LINK_FROM] = {"from", TH_KIND_TEXT, "node that it leaves"},
+    [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
+    [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium"},
+    [LINK_LATENCY] = {"latency", TH_KIND_TIME, "of the first bit"},
+    [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
+    [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
+                          "transfers that share it, beyond the first"},
+    [LINK_BYTES] = {"bytes", TH_KIND_BYTES, "carried by transfers that have ended"},
+    [LINK_BUSY] = {"busy", TH_KIND_TIME, "time with a transfer on it"},
+    [LINK_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+static th_quantity link_figure(th_session *s, int index, int attribute)
+{
+    const th_result *r = figures(s);
+    if (r == NULL)
+        return th_absent(link_attributes[attribute].kind);
+    int32_t flows = th_machine_link_flows(s->simulation->machine, index);
+    switch (attribute) {
+    case LINK_FLOWS:
+        return th_count(flows);
+    case LINK_QUEUE_DEPTH:
+        return th_count(flows > 0 ? flows - 1 : 0);
+    case LINK_BYTES:
+        return th_bytes(r->links[index].bytes);
+    case LINK_BUSY:
+        return th_ps(r->links[index].busy_ps);
+    default:
+        return th_share(share(r->links[index].busy_ps, r->elapsed_ps));
+    }
+}
+
+static th_quantity link_value(th_session *s, int index, int attribute)
+{
+    const th_link *l = &s->system->links[index];
+    switch (attribute) {
+    case LINK_NAME:
+        return th_text(l->name);
+    case LINK_FROM:
+        return th_text(s->system->nodes[l->from].name);
+    case LINK_TO:
+        return th_text(s->system->nodes[l->to].name);
+    case LINK_BANDWIDTH:
+        return th_bandwidth(s->system->media[l->medium].bits_per_s);
+    case LINK_LATENCY:
+        return th_ps(l->latency_ps);
+    default:
+        return link_figure(s, index, attribute);
+    }
+}
+
+/* ---- node ---- */
+
+enum { NODE_NAME, NODE_KIND, NODE_GROUP, NODE_FORWARDS };
+
+static const th_attribute node_attributes[] = {
+    [NODE_NAME] = {"name", TH_KIND_TEXT, "the part after node/"},
+    [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch"},
+    [NODE_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
+    [NODE_FORWARDS] = {"forwards", TH_KIND_COUNT, "1 if routes may pass through it"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+const char *th_node_kind_name(th_node_kind kind)
+{
+    static const char *const names[] = {"accelerator", "host", "switch"};
+    return names[kind];
+}
+
+static th_quantity node_value(th_session *s, int index, int attribute)
+{
+    const th_node *n = &s->system->nodes[index];
+    switch (attribute) {
+    case NODE_NAME:
+        return th_text(n->name);
+    case NODE_KIND:
+        return th_text(th_node_kind_name(n->kind));
+    case NODE_GROUP:
+        return th_count(n->group);
+    default:
+        return th_count(n->forwards);
+    }
+}
+
+/* ---- layer ---- */
+
+enum {
+    LAYER_NAME,
+    LAYER_KIND,
+    LAYER_DIMS,
+    LAYER_MACS,
+    LAYER_PARAMETERS,
+    LAYER_OUTPUT_BYTES,
+    LAYER_INPUTS,
+    LAYER_SET,
+    LAYER_DESIGN,
+    LAYER_STRATEGY,
+    LAYER_START,
+    LAYER_END
+};
+
+static const th_attribute layer_attributes[] = {
+    [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/"},
+    [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, pool ..."},
+    [LAYER_DIMS] = {"dims", TH_KIND_TEXT, "extents of its loops"},
+    [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch"},
+    [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT, "weights, biases and norms"},
+    [LAYER_OUTPUT_BYTES] = {"output_bytes", TH_KIND_BYTES, "size of its output"},
+    [LAYER_INPUTS] = {"inputs", TH_KIND_TEXT, "layers that it reads"},
+    [LAYER_SET] = {"set", TH_KIND_COUNT, "set of the mapping that runs it"},
+    [LAYER_DESIGN] = {"design", TH_KIND_TEXT, "design of that set"},
+    [LAYER_STRATEGY] = {"strategy", TH_KIND_TEXT, "how the set shards it"},
+    [LAYER_START] = {"start", TH_KIND_TIME, "when its first task started"},
+    [LAYER_END] = {"end", TH_KIND_TIME, "when its last task ended"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+static th_quantity layer_inputs(th_session *s, const th_layer *l)
+{
+    th_strbuf_clear(&s->scratch);
+    for (int32_t i = 0; i < l->n_inputs; i++)
+        th_strbuf_printf(
+            &s->scratch, "%s%s", i > 0 ? " " : "",
+            l->inputs[i] == TH_EXTERNAL_INPUT ? "input" : s->workload->layers[l->inputs[i]].name);
+    return th_text(s->scratch.text);
+}
+
+static th_quantity layer_dims(th_session *s, const th_layer *l)
+{
+    th_strbuf_clear(&s->scratch);
+    for (int d = 0; d < TH_N_DIMS; d++)
+        th_strbuf_printf(&s->scratch, "%s%c%d", d > 0 ? " " : "", th_dim_letters[d],
+                         (int)l->dim[d]);
+    return th_text(s->scratch.text);
+}
+
+/* The first start or the last end of the layer's tasks; absent until all that it needs is known. */
+static th_quantity layer_span(th_session *s, int index, bool wants_end)
+{
+    const th_result *r = figures(s);
+    th_time start = TH_TIME_MAX, end = 0;
+    for (int32_t t = 0; r != NULL && t < r->n_tasks; t++) {
+        if (s->simulation->program->tasks[t].layer != index)
+            continue;
+        if (r->tasks[t].start_ps >= 0 && r->tasks[t].start_ps < start)
+            start = r->tasks[t].start_ps;
+        if (end >= 0)
+            end = r->tasks[t].end_ps < 0 ? -1 : r->tasks[t].end_ps > end ? r->tasks[t].end_ps : end;
+    }
+    return th_ps_or_absent(start == TH_TIME_MAX ? -1 : wants_end ? end : start);
+}
+
+static th_quantity layer_mapped(th_session *s, int index, int attribute)
+{
+    char text[80];
+    if (s->mapping == NULL)
+        return th_absent(layer_attributes[attribute].kind);
+    const th_set *set = &s->mapping->sets[s->mapping->set_of[index]];
+    if (attribute == LAYER_SET)
+        return th_count(s->mapping->set_of[index]);
+    if (attribute == LAYER_DESIGN)
+        return th_text(s->system->designs[set->design].name);
+    th_strbuf_clear(&s->scratch);
+    th_strbuf_add(&s->scratch, th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
+    return th_text(s->scratch.text);
+}
+
+static th_quantity layer_value(th_session *s, int index, int attribute)
+{
+    const th_layer *l = &s->workload->layers[index];
+    switch (attribute) {
+    case LAYER_NAME:
+        return th_text(l->name);
+    case LAYER_KIND:
+        return th_text(th_layer_kind_name(l->kind));
+    case LAYER_DIMS:
+        return layer_dims(s, l);
+    case LAYER_MACS:
+        return th_count(th_layer_macs(l));
+    case LAYER_PARAMETERS:
+        return th_count(th_layer_parameters(l));
+    case LAYER_OUTPUT_BYTES:
+        return th_bytes(th_layer_output_elements(l) * l->element_bytes);
+    case LAYER_INPUTS:
+        return layer_inputs(s, l);
+    case LAYER_START:
+    case LAYER_END:
+        return layer_span(s, index, attribute == LAYER_END);
+    default:
+        return layer_mapped(s, index, attribute);
+    }
+}
+
+/* ---- task ---- */
+
+enum {
+    TASK_NAME,
+    TASK_KIND,
+    TASK_STATE,
+    TASK_LAYER,
+    TASK_NODE,
+    TASK_PEER,
+    TASK_BYTES,
+    TASK_INPUT,
+    TASK_READY,
+    TASK_START,
+    TASK_END,
+    TASK_CAUSE
+};
+
+static const th_attribute task_attributes[] = {
+    [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
+    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer or host"},
+    [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done"},
+    [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
+    [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
+    [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
+    [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer"},
+    [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
+    [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
+    [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
+    [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
+    [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+const char *th_task_kind_name(int32_t kind)
+{
+    static const char *const names[] = {"compute", "transfer", "host"};
+    return names[kind];
+}
+
+static const char *task_state_name(th_task_state state)
+{
+    static const char *const names[] = {"waiting", "ready", "running", "done"};
+    return names[state];
+}
+
+static th_quantity task_figure(th_session *s, int index, int attribute)
+{
+    const th_result *r = figures(s);
+    if (r == NULL)
+        return th_absent(task_attributes[attribute].kind);
+    const th_task_result *t = &r->tasks[index];
+    switch (attribute) {
+    case TASK_READY:
+        return th_ps_or_absent(t->ready_ps);
+    case TASK_START:
+        return th_ps_or_absent(t->start_ps);
+    case TASK_END:
+        return th_ps_or_absent(t->end_ps);
+    default:
+        return t->cause >= 0 ? th_count(t->cause) : th_absent(TH_KIND_COUNT);
+    }
+}
+
+static th_quantity task_value(th_session *s, int index, int attribute)
+{
+    const th_task *t = &s->simulation->program->tasks[index];
+    bool is_transfer = t->kind == TH_TASK_TRANSFER;
+    switch (attribute) {
+    case TASK_NAME:
+        return name_of(s, TH_CLASS_TASK, index);
+    case TASK_KIND:
+        return th_text(th_task_kind_name(t->kind));
+    case TASK_STATE:
+        return th_text(task_state_name(th_machine_task_state(s->simulation->machine, index)));
+    case TASK_LAYER:
+        return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
+    case TASK_NODE:
+        return t->kind != TH_TASK_HOST ? name_of(s, TH_CLASS_NODE, t->node)
+                                       : th_absent(TH_KIND_TEXT);
+    case TASK_PEER:
+        return is_transfer ? name_of(s, TH_CLASS_NODE, t->peer) : th_absent(TH_KIND_TEXT);
+    case TASK_BYTES:
+        return is_transfer ? th_bytes(t->bytes) : th_absent(TH_KIND_BYTES);
+    case TASK_INPUT:
+        return th_count(t->input);
+    default:
+        return task_figure(s, index, attribute);
+    }
+}
+
+/* ---- all classes ---- */
+
+static const struct {
+    const th_attribute *attributes;
+    th_quantity (*value)(th_session *s, int index, int attribute);
+} classes[TH_N_CLASSES] = {
+    [TH_CLASS_ACCEL] = {accel_attributes, accel_value},
+    [TH_CLASS_LINK] = {link_attributes, link_value},
+    [TH_CLASS_NODE] = {node_attributes, node_value},
+    [TH_CLASS_LAYER] = {layer_attributes, layer_value},
+    [TH_CLASS_TASK] = {task_attributes, task_value},
+};
+
+const th_attribute *th_attributes_of(th_class class)
+{
+    return classes[class].attributes;
+}
+
+int th_attribute_find(th_class class, const char *name, th_error *err)
+{
+    enum { ATTRIBUTES_MAX = 40 };
+    const char *names[ATTRIBUTES_MAX];
+    int k;
+    Tcl_Obj *key = Tcl_NewStringObj(name, -1);
+    Tcl_IncrRefCount(key);
+    int found =
+        Tcl_GetIndexFromObjStruct(NULL, key, classes[class].attributes, sizeof(th_attribute),
+                                  "attribute", TCL_EXACT, &k) == TCL_OK;
+    Tcl_DecrRefCount(key);
+    if (found)
+        return k;
+    for (k = 0; classes[class].attributes[k].name != NULL; k++)
+        names[k] = classes[class].attributes[k].name;
+    names[k] = NULL;
+    th_error_unknown(err, "TCL-0046", "attribute", name, names);
+    return -1;
+}
+
+int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err)
+{
+    *out = classes[o.class].value(s, o.index, attribute);
+    if (s->scratch.failed) {
+        th_strbuf_clear(&s->scratch);
+        return th_error_no_memory(err);
+    }
+    return 0;
+}
+
+void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
+{
+    char bytes[64];
+    const char *layer = t->layer >= 0 ? s->workload->layers[t->layer].name : "input";
+    switch ((th_task_kind)t->kind) {
+    case TH_TASK_COMPUTE:
+        th_strbuf_printf(out, "%s on %s", layer, s->system->nodes[t->node].name);
+        break;
+    case TH_TASK_TRANSFER:
+        th_strbuf_printf(out, "%s: %s -> %s, %s", layer, s->system->nodes[t->node].name,
+                         s->system->nodes[t->peer].name,
+                         th_format_bytes(t->bytes, bytes, sizeof bytes));
+        break;
+    case TH_TASK_HOST:
+        th_strbuf_printf(out, "input %d arrives", (int)t->input);
+        break;
+    }
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_build.c - what is simulated: read_system, create_system, read_workload, read_mapping, check_setup.
+ * An object of the session is replaced only when the new one is whole. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/mapping_read.h"
+#include "sim/design/design.h"
+#include "tcl/files.h"
+#include "tcl/session.h"
+#include "topology/generate.h"
+#include "topology/system_read.h"
+#include "workloads/workload_read.h"
+
+#define GROUP "build"
+
+/* ---- read_system ---- */
+
+/* The system in a file, with the keys of its designs checked. */
+static th_system *read_system(th_call *c, Tcl_Obj *name)
+{
+    Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
+    if (path == NULL)
+        return NULL;
+    th_system *system = th_system_read(Tcl_FSGetNativePath(path), &c->err);
+    Tcl_DecrRefCount(path);
+    if (system != NULL && th_design_check_system(system, &c->err) != 0) {
+        th_system_free(system);
+        return NULL;
+    }
+    return system;
+}
+
+static int run_read_system(th_call *c)
+{
+    if (th_session_need_no_trace(c->session, &c->err) != 0)
+        return -1;
+    th_system *system = read_system(c, c->words[0]);
+    if (system == NULL)
+        return -1;
+    th_session_set_system(c->session, system);
+    th_call_return_text(c, system->name);
+    return 0;
+}
+
+/* ---- create_system ---- */
+
+enum {
+    CREATE_NAME,
+    CREATE_TOPOLOGY,
+    CREATE_DIMS,
+    CREATE_ACCEL,
+    CREATE_BANDWIDTH,
+    CREATE_LATENCY,
+    CREATE_HALF_DUPLEX,
+    CREATE_HOST,
+    CREATE_HOST_BANDWIDTH,
+    CREATE_HOST_LATENCY
+};
+
+static const char *topology_name(int i)
+{
+    return th_topology_types[i] != NULL ? th_topology_types[i]->name : NULL;
+}
+
+static const th_option create_system_options[] = {
+    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
+    [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "How the accelerators are joined.",
+                         .choice = topology_name, .required = true},
+    [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
+                     "Size: the number of accelerators of a ring, the sides of a mesh or torus.",
+                     .required = true},
+    [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
+                      "System file whose first accelerator every accelerator is a copy of.",
+                      .required = true},
+    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
+                          "Of every link, each way.", .required = true},
+    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Of every link.",
+                        .required = true},
+    [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
+                            "Both ways of a link share its bandwidth."},
+    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
+                     "Adds a host with a link to every accelerator."},
+    [CREATE_HOST_BANDWIDTH] = {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
+                               "Of the links to the host; like -link_bandwidth when left out."},
+    [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
+                             "Of the links to the host; like -link_latency when left out."},
+    {.name = NULL},
+};
+
+static int parse_dims(th_call *c, th_topology_options *o)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    Tcl_Obj *list = c->option[CREATE_DIMS].word;
+    enum { DIMS_MAX = sizeof o->dims / sizeof *o->dims, LARGEST = 1 << 20 };
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > DIMS_MAX)
+        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d integers",
+                            Tcl_GetString(list), (int)DIMS_MAX);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (Tcl_GetIntFromObj(NULL, words[i], &o->dims[i]) != TCL_OK || o->dims[i] < 1 ||
+            o->dims[i] > LARGEST)
+            return th_error_set(&c->err, "TCL-0071",
+                                "-dims \"%s\": must be an integer from 1 to %d",
+                                Tcl_GetString(words[i]), (int)LARGEST);
+    o->n_dims = (int)n;
+    return 0;
+}
+
+static int run_create_system(th_call *c)
+{
+    th_topology_options o = {
+        .bits_per_s = th_call_number(c, CREATE_BANDWIDTH, 0),
+        .latency_ps = th_call_number(c, CREATE_LATENCY, 0),
+        .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
+        .with_host = th_call_has(c, CREATE_HOST),
+        .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
+        .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
+    };
+    const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
+    if (th_session_need_no_trace(c->session, &c->err) != 0 || parse_dims(c, &o) != 0)
+        return -1;
+    th_system *prototype = read_system(c, c->option[CREATE_ACCEL].word);
+    if (prototype == NULL)
+        return -1;
+    th_system *system =
+        th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
+    th_system_free(prototype);
+    if (system == NULL)
+        return -1;
+    th_session_set_system(c->session, system);
+    th_call_return_text(c, system->name);
+    return 0;
+}
+
+/* ---- read_workload ---- */
+
+enum { WORKLOAD_BATCH };
+
+static const th_option read_workload_options[] = {
+    [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
+                        "Inputs per batch, in the place of the file's number.", 1, 1000000},
+    {.name = NULL},
+};
+
+static int run_read_workload(th_call *c)
+{
+    if (th_session_need_no_trace(c->session, &c->err) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(c->session, &th_workload_file, c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_workload *workload = th_workload_read(
+        Tcl_FSGetNativePath(path), (int32_t)th_call_number(c, WORKLOAD_BATCH, 0), &c->err);
+    Tcl_DecrRefCount(path);
+    if (workload == NULL)
+        return -1;
+    th_session_set_workload(c->session, workload);
+    th_call_return_text(c, workload->name);
+    return 0;
+}
+
+/* ---- read_mapping ---- */
+
+static int run_read_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_mapping *mapping =
+        th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    Tcl_DecrRefCount(path);
+    if (mapping == NULL)
+        return -1;
+    char digest[20];
+    th_session_set_mapping(s, mapping, &(th_searched){.type = NULL});
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
+/* ---- check_setup ---- */
+
+static int warn(th_call *c, const th_error *e)
+{
+    Tcl_Channel err = Tcl_GetChannel(c->interp, "stderr", NULL);
+    Tcl_Obj *line = Tcl_ObjPrintf("Warning %s: check_setup: %s\n", e->id, e->text);
+    Tcl_IncrRefCount(line);
+    if (err != NULL) {
+        Tcl_WriteObj(err, line);
+        Tcl_Flush(err);
+    }
+    Tcl_DecrRefCount(line);
+    return 1;
+}
+
+/* Parameters that no spreading over the accelerators can hold. */
+static int check_capacity(th_call *c)
+{
+    const th_system *s = c->session->system;
+    char needed[64], present[64];
+    int64_t bytes =
+                th_workload_parameters(c->session->workload) * c->session->workload->element_bytes,
+            sum = 0;
+    for (int a = 0; a < s->n_accels; a++)
+        sum += s->nodes[s->accel_node[a]].a.dram_bytes;
+    if (bytes <= sum)
+        return 0;
+    th_error e;
+    th_error_set(&e, "TCL-0072", "the parameters need %s, all accelerators together have %s",
+                 th_format_bytes(bytes, needed, sizeof needed),
+                 th_format_bytes(sum, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* A mapping that is there must also fit. */
+static int check_mapping(th_call *c)
+{
+    th_error e = {"", ""};
+    if (c->session->mapping == NULL || th_session_simulation(c->session, &e) != NULL)
+        return 0;
+    return warn(c, &e);
+}
+
+static int run_check_setup(th_call *c)
+{
+    th_session *s = c->session;
+    th_error e = {"", ""};
+    int warnings = 0;
+    if (th_session_need_system(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (th_session_need_workload(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0)
+        warnings += check_capacity(c) + check_mapping(c);
+    Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
+    return 0;
+}
+
+const th_command th_build_commands[] = {
+    {"read_system", GROUP, "FILE", 1, 1, NULL, "read a system: accelerators, links, designs",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; .cfg may be "
+     "left out. Returns "
+     "the system's name. The mapping and the run of the system before are dropped.",
+     .run = run_read_system, .not_while_running = true},
+    {"create_system", GROUP, "", 0, 0, create_system_options,
+     "make a regular system out of one kind of accelerator",
+     "Returns the system's name. The mapping and the run of the system before are dropped.",
+     .run = run_create_system, .not_while_running = true},
+    {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
+     "read a workload: the layers of a network",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
+     "left out. Returns "
+     "the workload's name. The mapping and the run of the workload before are dropped.",
+     .run = run_read_workload, .not_while_running = true},
+    {"read_mapping", GROUP, "FILE", 1, 1, NULL,
+     "read a mapping for the present system and workload",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
+     "out. Returns the "
+     "mapping's digest. The run before is dropped.",
+     .run = run_read_mapping, .not_while_running = true},
+    {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
+     "Warnings go to standard error. A mapping that is there is checked against the memories.",
+     .run = run_check_setup},
+    {.name = NULL},
+};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_map.c - map_workload, write_mapping. The reports on mappings are in cmd_report_map.c.
+ *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the session */
+#include <config.h>
+#include "base/alloc.h"
+#include "base/units.h"
+#include "tcl/options.h"
+#include "tcl/progress.h"
+#include "tcl/session.h"
+
+#define GROUP "map"
+
+/* ---- map_workload ---- */
+
+enum {
+    MAP_ALGORITHM,
+    MAP_OBJECTIVE,
+    MAP_SEED,
+    MAP_EVALUATIONS,
+    MAP_SETS,
+    MAP_THREADS,
+    MAP_NETWORK,
+    MAP_INPUTS,
+    MAP_INTERVAL,
+    MAP_MICRO_BATCHES
+};
+
+static const char *algorithm_name(int i)
+{
+    return th_search_types[i] != NULL ? th_search_types[i]->name : NULL;
+}
+
+static const char *sets_name(int i)
+{
+    static const char *const names[] = {"free", "inside_groups", NULL};
+    return names[i];
+}
+
+static const th_option map_options[] = {
+    [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME", "The search, or a baseline.",
+                       .choice = algorithm_name},
+    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_CHOICE, "NAME",
+                       "What is made small: the time to the end, or the time between inputs.",
+                       .choice = th_objective_name},
+    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
+    [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
+                         "Budget; the search has a default of its own.", 1, INT64_MAX},
+    [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
+                  "Sets of accelerators may span the groups of the system, or not.",
+                  .choice = sets_name},
+    [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
+                     "In the place of set_threads; changes no result.", 1, 1024},
+    TH_STREAM_OPTIONS(MAP_NETWORK),
+    {.name = NULL},
+};
+
+static th_search_options search_options(const th_call *c)
+{
+    th_search_options o = th_search_defaults;
+    o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
+    o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
+    o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
+    o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
+    return o;
+}
+
+static void show_progress(th_progress *p, const th_search *s)
+{
+    char best[64] = "-", left[64] = "";
+    double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
+    if (s->best != NULL)
+        th_format_time(s->best_fitness, best, sizeof best);
+    if (s->options.evaluations > s->n_evaluations && rate > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 (double)(s->options.evaluations - s->n_evaluations) / rate);
+    th_progress_show(p, "map_workload: %lld evaluations, best %s, %.0f evaluations/s%s",
+                     (long long)s->n_evaluations, best, rate, left);
+}
+
+/* 0 when done, 1 when interrupted, -1 on failure. */
+static int iterate(th_call *c, th_search *search)
+{
+    th_progress progress = th_progress_start(c->session->is_quiet);
+    int rc = 0;
+    while (rc == 0 && !search->done) {
+        if (th_session_is_interrupted(c->session))
+            rc = 1;
+        else
+            rc = th_search_iterate(search, &c->err);
+        if (th_progress_is_due(&progress))
+            show_progress(&progress, search);
+    }
+    th_progress_end(&progress);
+    return rc;
+}
+
+/* The session takes over the best mapping and how it was found. */
+static int keep_best(th_call *c, const th_search *search, const th_run_options *run)
+{
+    if (search->best == NULL)
+        return th_error_set(&c->err, "TCL-0090", "none of %lld mappings fits into the memories",
+                            (long long)search->n_evaluations);
+    th_mapping *best = th_mapping_copy(search->best);
+    if (best == NULL)
+        return th_error_no_memory(&c->err);
+    th_searched how = {
+        .type = search->type,
+        .objective = search->problem.objective,
+        .seed = search->options.seed,
+        .inside_groups = search->options.sets_inside_groups,
+        .evaluations = search->n_evaluations,
+        .infeasible = search->n_infeasible,
+        .stopped = search->n_stopped,
+        .found_at = search->best_found_at,
+        .fitness = search->best_fitness,
+    };
+    th_session_set_mapping(c->session, best, &how);
+    c->session->defaults = *run;
+    th_call_return_time(c, how.fitness);
+    return 0;
+}
+
+static int run_map_workload(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
+    if (th_stream_parse(c, MAP_NETWORK, &run) != 0)
+        return -1;
+    th_problem problem = {
+        .system = s->system,
+        .workload = s->workload,
+        .stream = run.stream,
+        .objective = (th_objective)th_call_number(c, MAP_OBJECTIVE, TH_OBJECTIVE_LATENCY),
+        .network = run.network,
+    };
+    th_search_options options = search_options(c);
+    const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+    th_search *search = th_search_new(type, &problem, &options, &c->err);
+    if (search == NULL)
+        return -1;
+    int rc = iterate(c, search);
+    if (rc == 0)
+        rc = keep_best(c, search, &run);
+    else if (rc == 1)
+        rc = th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
+    th_search_free(search);
+    return rc;
+}
+
+/* ---- write_mapping ---- */
+
+static int run_write_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(s->mapping, s->system, s->workload, &text);
+    int rc = text.failed ? th_error_no_memory(&c->err)
+                         : th_session_write_file(s, th_call_word(c, 0), false, text.text, &c->err);
+    th_strbuf_clear(&text);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    return rc;
+}
+
+const th_command th_map_commands[] = {
+    {"map_workload", GROUP, "", 0, 0, map_options,
+     "search for a good mapping of the workload on the system",
+     "Returns the fitness of the best mapping, simulated like any run, and keeps the mapping. The "
+     "same seed and "
+     "options give the same mapping on any number of threads. The stream options and the network "
+     "hold for run too. "
+     "Ctrl-C leaves the session as it was.",
+     .run = run_map_workload, .not_while_running = true},
+    {"write_mapping", GROUP, "FILE", 1, 1, NULL,
+     "write the mapping to a file that read_mapping takes",
+     "Folders that are missing on the way are made. Returns FILE.", .run = run_write_mapping},
+    {.name = NULL},
+};

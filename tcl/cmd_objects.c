@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_objects.c - get_accels, get_links, get_nodes, get_layers, get_tasks, get_property. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/objects.h"
+
+#define GROUP "objects"
+
+enum { GET_FILTER, GET_OF, GET_QUIET };
+
+static const th_option get_options[] = {
+    [GET_FILTER] =
+        {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
+         "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern)."},
+    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
+    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL, "No error if nothing matches."},
+    {.name = NULL},
+};
+
+/* ---- -filter ---- */
+
+typedef enum {
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_LESS,
+    OP_LESS_EQUAL,
+    OP_GREATER,
+    OP_GREATER_EQUAL,
+    OP_LIKE
+} th_operator;
+static const char *const operators[] = {"==", "!=", "<", "<=", ">", ">=", "=~", NULL};
+
+typedef struct th_filter {
+    bool is_on;
+    int attribute;
+    th_operator operator;
+    th_quantity literal; /* its text belongs to the words of the call */
+} th_filter;
+
+static int parse_operator(const char *text, th_operator *out, th_error *err)
+{
+    for (int i = 0; operators[i] != NULL; i++)
+        if (strcmp(operators[i], text) == 0) {
+            *out = (th_operator)i;
+            return 0;
+        }
+    return th_error_unknown(err, "TCL-0080", "-filter: operator", text, operators);
+}
+
+static int parse_filter(th_call *c, th_class class, th_filter *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    *out = (th_filter){.is_on = th_call_has(c, GET_FILTER)};
+    if (!out->is_on)
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) != TCL_OK || n != 3)
+        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
+                            th_call_text(c, GET_FILTER, ""));
+    out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
+    if (out->attribute < 0 ||
+        parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
+        return -1;
+    th_kind kind = th_attributes_of(class)[out->attribute].kind;
+    if (out->operator== OP_LIKE)
+        kind = TH_KIND_TEXT;
+    th_error e;
+    if (th_quantity_parse(kind, Tcl_GetString(words[2]), &out->literal, &e) != 0)
+        return th_call_blame(c, "-filter", &e);
+    return 0;
+}
+
+static bool is_like(const th_quantity *value, const char *pattern)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_quantity_format(value, &text);
+    bool matches = text.text != NULL && Tcl_StringMatch(text.text, pattern);
+    th_strbuf_clear(&text);
+    return matches;
+}
+
+static bool holds(const th_filter *f, const th_quantity *value)
+{
+    if (value->is_absent)
+        return false;
+    if (f->operator== OP_LIKE)
+        return is_like(value, f->literal.text);
+    int order = th_quantity_compare(value, &f->literal);
+    switch (f->operator) {
+    case OP_EQUAL:
+        return order == 0;
+    case OP_UNEQUAL:
+        return order != 0;
+    case OP_LESS:
+        return order < 0;
+    case OP_LESS_EQUAL:
+        return order <= 0;
+    case OP_GREATER:
+        return order > 0;
+    case OP_GREATER_EQUAL:
+        return order >= 0;
+    case OP_LIKE:
+        break;
+    }
+    return false;
+}
+
+/* ---- -of ---- */
+
+typedef struct th_objects {
+    bool is_on;
+    th_object *all;
+    int n;
+} th_objects;
+
+static int parse_of(th_call *c, th_objects *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    *out = (th_objects){.is_on = th_call_has(c, GET_OF)};
+    if (!out->is_on)
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[GET_OF].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0082", "-of \"%s\": must be a list of objects",
+                            th_call_text(c, GET_OF, ""));
+    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
+    if (out->all == NULL)
+        return th_error_no_memory(&c->err);
+    for (; out->n < n; out->n++)
+        if (th_object_parse(c->session, Tcl_GetString(words[out->n]), &out->all[out->n], &c->err) !=
+            0) {
+            th_free(out->all);
+            return -1;
+        }
+    return 0;
+}
+
+static bool touches_any(const th_session *s, th_object o, const th_objects *of)
+{
+    for (int i = 0; i < of->n; i++)
+        if (th_objects_touch(s, o, of->all[i]))
+            return true;
+    return !of->is_on;
+}
+
+/* ---- patterns ---- */
+
+/* A task is also found by the name of its layer. */
+static const char *task_layer(const th_session *s, th_object o)
+{
+    int32_t layer = o.class == TH_CLASS_TASK ? s->simulation->program->tasks[o.index].layer : -1;
+    return layer >= 0 ? s->workload->layers[layer].name : NULL;
+}
+
+static bool matches_words(th_call *c, th_object o)
+{
+    size_t prefix = strlen(th_class_name(o.class));
+    const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
+    for (int i = 0; i < c->n_words; i++) {
+        const char *pattern = th_call_word(c, i);
+        if (strncmp(pattern, th_class_name(o.class), prefix) == 0 && pattern[prefix] == '/')
+            pattern += prefix + 1;
+        if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))
+            return true;
+    }
+    return c->n_words == 0;
+}
+
+/* 1, 0, or -1 with c->err. */
+static int is_wanted(th_call *c, th_object o, const th_filter *filter, const th_objects *of)
+{
+    th_quantity value;
+    if (!matches_words(c, o) || !touches_any(c->session, o, of))
+        return 0;
+    if (!filter->is_on)
+        return 1;
+    if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
+        return -1;
+    return holds(filter, &value);
+}
+
+static int get(th_call *c, th_class class)
+{
+    th_filter filter;
+    th_objects of;
+    if (th_class_need(c->session, class, &c->err) != 0 || parse_filter(c, class, &filter) != 0 ||
+        parse_of(c, &of) != 0)
+        return -1;
+    Tcl_Obj *names = Tcl_NewListObj(0, NULL);
+    Tcl_IncrRefCount(names);
+    int wanted = 0;
+    int32_t n = th_class_count(c->session, class), found = 0;
+    for (int32_t i = 0; i < n && wanted >= 0; i++) {
+        th_object o = {class, i};
+        wanted = is_wanted(c, o, &filter, &of);
+        if (wanted == 1) {
+            Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, o));
+            found++;
+        }
+    }
+    if (wanted >= 0 && found == 0 && !th_call_has(c, GET_QUIET))
+        wanted = th_error_set(&c->err, "TCL-0083", "no %s matches; -quiet gives an empty list",
+                              th_class_name(class));
+    if (wanted >= 0)
+        Tcl_SetObjResult(c->interp, names);
+    Tcl_DecrRefCount(names);
+    th_free(of.all);
+    return wanted < 0 ? -1 : 0;
+}
+
+static int run_get_accels(th_call *c)
+{
+    return get(c, TH_CLASS_ACCEL);
+}
+
+static int run_get_links(th_call *c)
+{
+    return get(c, TH_CLASS_LINK);
+}
+
+static int run_get_nodes(th_call *c)
+{
+    return get(c, TH_CLASS_NODE);
+}
+
+static int run_get_layers(th_call *c)
+{
+    return get(c, TH_CLASS_LAYER);
+}
+
+static int run_get_tasks(th_call *c)
+{
+    return get(c, TH_CLASS_TASK);
+}
+
+/* ---- get_property, examine ---- */
+
+/* The attribute's value as scripts get it; absent: the empty string. */
+static Tcl_Obj *value_object(const th_quantity *q)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    if (!q->is_absent)
+        th_quantity_format(q, &text);
+    Tcl_Obj *value = Tcl_NewStringObj(text.text != NULL ? text.text : "", (int)text.length);
+    th_strbuf_clear(&text);
+    return value;
+}
+
+static int return_attribute(th_call *c, th_object o, const char *name)
+{
+    th_quantity value;
+    int attribute = th_attribute_find(o.class, name, &c->err);
+    if (attribute < 0 || th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, value_object(&value));
+    return 0;
+}
+
+static int return_all(th_call *c, th_object o)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    const th_attribute *attributes = th_attributes_of(o.class);
+    for (int i = 0; attributes[i].name != NULL; i++) {
+        th_quantity value;
+        if (th_attribute_get(c->session, o, i, &value, &c->err) != 0) {
+            Tcl_DecrRefCount(list);
+            return -1;
+        }
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(attributes[i].name, -1));
+        Tcl_ListObjAppendElement(NULL, list, value_object(&value));
+    }
+    Tcl_SetObjResult(c->interp, list);
+    return 0;
+}
+
+static int run_get_property(th_call *c)
+{
+    th_object o;
+    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
+        return -1;
+    return c->n_words == 1 ? return_all(c, o) : return_attribute(c, o, th_call_word(c, 1));
+}
+
+/* "link/3_4.1.bytes": names may hold dots, so the whole is tried as an object first. */
+static int run_examine(th_call *c)
+{
+    th_object o;
+    th_error whole_error;
+    const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
+    if (th_object_parse(c->session, path, &o, &whole_error) == 0)
+        return return_all(c, o);
+    if (dot == NULL) {
+        c->err = whole_error;
+        return -1;
+    }
+    Tcl_Obj *name = Tcl_NewStringObj(path, (int)(dot - path));
+    Tcl_IncrRefCount(name);
+    int rc = th_object_parse(c->session, Tcl_GetString(name), &o, &c->err);
+    Tcl_DecrRefCount(name);
+    return rc == 0 ? return_attribute(c, o, dot + 1) : -1;
+}
+
+#define GET_HELP                                                                                   \
+    "Patterns are glob patterns, with or without the class in front. Names come in the order of "  \
+    "the system, "                                                                                 \
+    "workload or program. "
+
+const th_command th_object_commands[] = {
+    {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
+     GET_HELP, .run = run_get_accels},
+    {"get_links", GROUP, "?PATTERN ...?", 0, -1, get_options, "return links by name", GET_HELP,
+     .run = run_get_links},
+    {"get_nodes", GROUP, "?PATTERN ...?", 0, -1, get_options,
+     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes},
+    {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
+     .run = run_get_layers},
+    {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
+     "return tasks by number or by the name of their layer",
+     GET_HELP "Needs a mapping; lowers it when nothing has run yet.", .run = run_get_tasks},
+    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, NULL,
+     "return an attribute of an object, or all of them as a list of names and values",
+     "Times, sizes and rates carry units. What is not known yet is empty.",
+     .run = run_get_property},
+    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, NULL, "return what an object is doing now",
+     "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "
+     "an attribute: all of "
+     "them.",
+     .run = run_examine},
+    {.name = NULL},
+};

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_report.c - all report_* commands: what is needed, the sections, where the text goes.
+ *   command -> new_report -> section -> arrange (-sort_by, -limit) -> deliver */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/saved_run.h"
+#include "tcl/sections.h"
+
+#define GROUP "report"
+
+/* Records take the first two alone. */
+enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };
+
+#define RECORD_OPTIONS                                                                             \
+    [REPORT_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT", "What is printed.",                  \
+                       .choice = th_format_name},                                                  \
+    [REPORT_RETURN_STRING] = {"-return_string", TH_OPTION_FLAG, NULL,                              \
+                              "Returns the report and prints nothing."}
+#define LIMIT_OPTION                                                                               \
+    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows.", 1, INT64_MAX}
+#define TABLE_OPTIONS                                                                              \
+    RECORD_OPTIONS, LIMIT_OPTION,                                                                  \
+        [REPORT_SORT_BY] = {                                                                       \
+            "-sort_by", TH_OPTION_TEXT, "COLUMN",                                                  \
+            "Numbers from large to small, texts in order; columns have the names of -format csv, " \
+            "without the unit."}
+
+static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
+static const th_option limit_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
+static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+/* ---- common to all ---- */
+
+static th_format format_of(const th_call *c)
+{
+    return (th_format)th_call_number(c, REPORT_FORMAT, TH_FORMAT_TEXT);
+}
+
+/* With the head. NULL: memory is out. */
+static th_report *new_report(th_call *c, const char *name, const char *title)
+{
+    th_report *r = th_report_new(name, title);
+    if (r == NULL)
+        th_error_no_memory(&c->err);
+    else
+        th_section_head(c->session, r, &c->err);
+    return r;
+}
+
+static int arrange(th_call *c, th_table *t)
+{
+    if (th_call_has(c, REPORT_SORT_BY)) {
+        int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+        if (column < 0)
+            return -1;
+        th_table_sort(t, column);
+    }
+    if (th_call_has(c, REPORT_LIMIT))
+        th_table_limit(t, c->option[REPORT_LIMIT].number);
+    return 0;
+}
+
+/* To standard output, into a file, or as the result. */
+static int deliver(th_call *c, const th_report *r)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int rc = th_report_render(r, format_of(c), &text, &c->err);
+    if (rc == 0 && c->redirect != NULL)
+        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, text.text,
+                                   &c->err);
+    else if (rc == 0 && th_call_has(c, REPORT_RETURN_STRING))
+        th_call_return_text(c, text.text);
+    else if (rc == 0)
+        rc = th_session_print(c->session, text.text, &c->err);
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+/* section_failed: what the sections returned. Frees r. */
+static int finish(th_call *c, th_report *r, int section_failed, th_table *arranged)
+{
+    int rc = section_failed;
+    if (rc == 0 && arranged != NULL)
+        rc = arrange(c, arranged);
+    if (rc == 0)
+        rc = deliver(c, r);
+    th_report_free(r);
+    return rc;
+}
+
+/* ---- of one section each ---- */
+
+typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
+
+/* A record or a table of the present run. */
+static int report_run(th_call *c, const char *name, const char *title, th_section section,
+                      bool is_table)
+{
+    if (th_session_need_run(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = new_report(c, name, title);
+    if (r == NULL)
+        return -1;
+    int rc = section(c->session, r, &c->err);
+    return finish(c, r, rc, is_table ? r->first : NULL);
+}
+
+static int run_report_summary(th_call *c)
+{
+    return report_run(c, "summary", "Summary", th_section_summary, false);
+}
+
+static int run_report_utilization(th_call *c)
+{
+    return report_run(c, "utilization", "Utilization", th_section_accels, true);
+}
+
+static int run_report_links(th_call *c)
+{
+    return report_run(c, "links", "Links", th_section_links, true);
+}
+
+static int run_report_critical_path(th_call *c)
+{
+    if (th_session_need_run(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = new_report(c, "critical_path", "Critical path");
+    if (r == NULL)
+        return -1;
+    int64_t limit = th_call_number(c, REPORT_LIMIT, 0);
+    return finish(c, r, th_section_path(c->session, r, limit, &c->err), NULL);
+}
+
+static int run_report_memory(th_call *c)
+{
+    if (th_session_simulation(c->session, &c->err) == NULL)
+        return -1;
+    th_report *r = new_report(c, "memory", "Memory");
+    if (r == NULL)
+        return -1;
+    int rc = th_section_memory(c->session, r, &c->err);
+    return finish(c, r, rc, r->first);
+}
+
+static int run_report_search(th_call *c)
+{
+    if (th_session_need_mapping(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = new_report(c, "search", "Search");
+    return r != NULL ? finish(c, r, th_section_search(c->session, r, &c->err), NULL) : -1;
+}
+
+static int run_report_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    th_report *r = new_report(c, "mapping", "Mapping");
+    if (r == NULL)
+        return -1;
+    bool is_folded = format_of(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
+    int rc = th_section_sets(s, r, &c->err);
+    if (rc == 0)
+        rc = th_section_layers(s, r, is_folded, &c->err);
+    return finish(c, r, rc, rc == 0 ? r->first->next : NULL);
+}
+
+static int run_report_breakpoints(th_call *c)
+{
+    static const th_column columns[] = {
+        {"name", "name", TH_KIND_TEXT},
+        {"at", "at", TH_KIND_TIME},
+        {"hits", "hits", TH_KIND_COUNT},
+        {"once", "once", TH_KIND_TEXT},
+        {"continue", "continue", TH_KIND_TEXT},
+        {"script", "script", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_session *s = c->session;
+    th_report *r = new_report(c, "breakpoints", "Breakpoints");
+    if (r == NULL)
+        return -1;
+    th_table *t = th_report_table(r, "breakpoints", NULL, columns);
+    for (size_t i = 0; i < s->n_breakpoints; i++) {
+        const th_breakpoint *b = s->breakpoints[i];
+        th_table_row(t, (th_quantity[]){th_text(b->name), th_ps(b->at_ps), th_count(b->hits),
+                                        th_text(b->is_once ? "yes" : "no"),
+                                        th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
+    }
+    return finish(c, r, 0, t);
+}
+
+/* ---- report_compare ---- */
+
+enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO };
+
+static const th_option compare_options[] = {
+    TABLE_OPTIONS,
+    [COMPARE_METRICS] =
+        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+         "Which figures, out of latency throughput link_utilization accel_utilization; all of them "
+         "when left out."},
+    [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "NAME",
+                             "Adds the change against this run."},
+    {.name = NULL},
+};
+
+static int parse_metric(th_call *c, Tcl_Obj *word, int *out)
+{
+    for (int m = 0; m < TH_N_METRICS; m++)
+        if (strcmp(th_metric_names[m], Tcl_GetString(word)) == 0) {
+            *out = m;
+            return 0;
+        }
+    return th_error_unknown(&c->err, "TCL-0120", "-metrics", Tcl_GetString(word), th_metric_names);
+}
+
+static int parse_metrics(th_call *c, int *metrics, int *n_metrics)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (!th_call_has(c, COMPARE_METRICS)) {
+        for (*n_metrics = 0; *n_metrics < TH_N_METRICS; ++*n_metrics)
+            metrics[*n_metrics] = *n_metrics;
+        return 0;
+    }
+    if (Tcl_ListObjGetElements(NULL, c->option[COMPARE_METRICS].word, &n, &words) != TCL_OK ||
+        n < 1 || n > TH_N_METRICS)
+        return th_error_set(&c->err, "TCL-0121",
+                            "-metrics \"%s\": must be a list of 1 to %d metrics",
+                            th_call_text(c, COMPARE_METRICS, ""), TH_N_METRICS);
+    for (*n_metrics = 0; *n_metrics < n; ++*n_metrics)
+        if (parse_metric(c, words[*n_metrics], &metrics[*n_metrics]) != 0)
+            return -1;
+    return 0;
+}
+
+/* The runs of a list of names; *out is the caller's to free. Their number, or -1. */
+static int parse_runs(th_call *c, Tcl_Obj *list, th_saved_run ***out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0122", "\"%s\": must be a list of saved runs",
+                            Tcl_GetString(list));
+    *out = th_alloc_array((size_t)n + 1, sizeof **out);
+    if (*out == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (((*out)[i] = th_saved_run_find(c->session, Tcl_GetString(words[i]), &c->err)) == NULL) {
+            th_free(*out);
+            return -1;
+        }
+    return (int)n;
+}
+
+static int compare(th_call *c, th_saved_run *const *runs, int n_runs)
+{
+    int metrics[TH_N_METRICS], n_metrics;
+    const th_saved_run *relative_to = NULL;
+    if (parse_metrics(c, metrics, &n_metrics) != 0)
+        return -1;
+    if (th_call_has(c, COMPARE_RELATIVE_TO)) {
+        relative_to =
+            th_saved_run_find(c->session, th_call_text(c, COMPARE_RELATIVE_TO, ""), &c->err);
+        if (relative_to == NULL)
+            return -1;
+    }
+    th_report *r = th_report_new("compare", "Comparison");
+    if (r == NULL)
+        return th_error_no_memory(&c->err);
+    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
+    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
+    if (relative_to != NULL) {
+        th_report_head_line(r, "relative to", relative_to->name);
+        th_report_head_field(r, "relative_to", th_text(relative_to->name));
+    }
+    int rc = th_section_runs(r, runs, n_runs, metrics, n_metrics, relative_to, &c->err);
+    return finish(c, r, rc, r->first);
+}
+
+static int run_report_compare(th_call *c)
+{
+    th_saved_run **runs;
+    int n = parse_runs(c, c->words[0], &runs);
+    if (n < 0)
+        return -1;
+    int rc = compare(c, runs, n);
+    th_free(runs);
+    return rc;
+}
+
+const th_command th_report_commands[] = {
+    {"report_mapping", GROUP, "", 0, 0, table_options,
+     "print sets, designs, and how each layer is sharded",
+     "In text, neighbouring layers that are treated alike share a line. The shard is the largest "
+     "part that one "
+     "accelerator has, extents of 1 left out.",
+     .run = run_report_mapping, .is_report = true},
+    {"report_search", GROUP, "", 0, 0, record_options, "print how the mapping was found", NULL,
+     .run = run_report_search, .is_report = true},
+    {"report_summary", GROUP, "", 0, 0, record_options,
+     "print latency, throughput, work and traffic of the run",
+     "Latency is the mean time from an input's arrival to its end; throughput is that of the "
+     "steady state, "
+     "(N - N/2) / (t_N - t_N/2).",
+     .run = run_report_summary, .is_report = true},
+    {"report_utilization", GROUP, "", 0, 0, table_options,
+     "print where the time of each accelerator went",
+     "Busy, stalled on input, stalled on output and idle add up to the elapsed time.",
+     .run = run_report_utilization, .is_report = true},
+    {"report_links", GROUP, "", 0, 0, table_options, "print what each link carried", NULL,
+     .run = run_report_links, .is_report = true},
+    {"report_memory", GROUP, "", 0, 0, table_options,
+     "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
+     .is_report = true},
+    {"report_critical_path", GROUP, "", 0, 0, limit_options,
+     "print the chain of tasks that the makespan is made of",
+     "Waits and durations add up to the makespan. With -limit the longest N tasks have a line of "
+     "their own and the "
+     "others are folded.",
+     .run = run_report_critical_path, .is_report = true},
+    {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side", NULL,
+     .run = run_report_compare, .is_report = true},
+    {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
+     .run = run_report_breakpoints, .is_report = true},
+    {.name = NULL},
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_session.c - help, version, set_threads. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/session.h"
+
+#define GROUP "session"
+
+/* ---- help ---- */
+
+enum { HELP_MARKDOWN };
+
+static const th_option help_options[] = {
+    [HELP_MARKDOWN] = {"-markdown", TH_OPTION_FLAG, NULL,
+                       "Prints the whole reference as Markdown."},
+    {.name = NULL},
+};
+
+static int unknown_command(th_call *c, const char *name)
+{
+    enum { COMMANDS_MAX = 120 };
+    const char *names[COMMANDS_MAX + 1];
+    int n = 0;
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL && n < COMMANDS_MAX;
+             row++)
+            names[n++] = row->name;
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0060", "command", name, names);
+}
+
+static int run_help(th_call *c)
+{
+    const th_command *row = c->n_words > 0 ? th_command_find(th_call_word(c, 0)) : NULL;
+    if (c->n_words > 0 && row == NULL)
+        return unknown_command(c, th_call_word(c, 0));
+    th_strbuf text = TH_STRBUF_INIT;
+    if (row != NULL)
+        th_help_command(row, &text);
+    else if (th_call_has(c, HELP_MARKDOWN))
+        th_help_markdown(&text);
+    else
+        th_help_all(&text);
+    int rc = text.failed ? th_error_no_memory(&c->err)
+                         : th_session_print(c->session, text.text, &c->err);
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+static int run_version(th_call *c)
+{
+    th_call_return_text(c, PACKAGE_VERSION);
+    return 0;
+}
+
+/* ---- set_threads ---- */
+
+enum { THREADS_MAX = 1024 };
+
+static int run_set_threads(th_call *c)
+{
+    Tcl_WideInt n = c->session->threads;
+    if (c->n_words > 0 &&
+        (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1 || n > THREADS_MAX))
+        return th_error_set(&c->err, "TCL-0061", "\"%s\": must be an integer from 1 to %d",
+                            th_call_word(c, 0), THREADS_MAX);
+    c->session->threads = (int)n;
+    Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(n));
+    return 0;
+}
+
+const th_command th_session_commands[] = {
+    {"help", GROUP, "?COMMAND?", 0, 1, help_options, "print all commands, or all about one",
+     "\"COMMAND -help\" prints the same.", .run = run_help},
+    {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
+    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set, and return, how many threads evaluate mappings",
+     "No result depends on it. At the start it is the number of processors.",
+     .run = run_set_threads},
+    {.name = NULL},
+};

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* command.c - from the words of a call to checked values, and from a th_error to a Tcl error.
+ *   th_commands_create -> dispatch* (each: parse_words -> parse_option* -> the row's function -> fail) */
+#include <config.h>
+#include "tcl/command.h"
+#include <string.h>
+#include "base/alloc.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "tcl/session.h"
+
+const th_command *const th_command_families[] = {
+    th_session_commands, th_build_commands,  th_object_commands,
+    th_map_commands,     th_run_commands,    th_breakpoint_commands,
+    th_report_commands,  th_output_commands, NULL,
+};
+
+/* What a Tcl command carries. */
+typedef struct th_binding {
+    th_session *session;
+    const th_command *row;
+} th_binding;
+
+/* ---- for the functions of the rows ---- */
+
+bool th_call_has(const th_call *c, int option)
+{
+    return c->option[option].word != NULL;
+}
+
+int64_t th_call_number(const th_call *c, int option, int64_t otherwise)
+{
+    return th_call_has(c, option) ? c->option[option].number : otherwise;
+}
+
+const char *th_call_text(const th_call *c, int option, const char *otherwise)
+{
+    return th_call_has(c, option) ? Tcl_GetString(c->option[option].word) : otherwise;
+}
+
+const char *th_call_word(const th_call *c, int i)
+{
+    return Tcl_GetString(c->words[i]);
+}
+
+void th_call_return_text(th_call *c, const char *text)
+{
+    Tcl_SetObjResult(c->interp, Tcl_NewStringObj(text, -1));
+}
+
+void th_call_return_time(th_call *c, int64_t ps)
+{
+    char text[64];
+    th_call_return_text(c, th_format_time(ps, text, sizeof text));
+}
+
+int th_call_blame(th_call *c, const char *what, const th_error *e)
+{
+    th_error cause = *e; /* e may be c->err itself */
+    return th_error_set(&c->err, cause.id, "%s: %s", what, cause.text);
+}
+
+/* ---- what was wrong with a name ---- */
+
+static size_t count_names(const char *const *names)
+{
+    size_t n = 0;
+    while (names[n] != NULL)
+        n++;
+    return n;
+}
+
+/* The known names as far as they fit on a line that one wants to read. */
+static void list_names(th_strbuf *out, const char *const *names)
+{
+    enum { ENOUGH = 300 };
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (out->length > ENOUGH) {
+            th_strbuf_add(out, ", ...");
+            return;
+        }
+        th_strbuf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
+                     const char *const *names)
+{
+    th_strbuf known = TH_STRBUF_INIT;
+    const char *near = th_name_nearest(name, names, count_names(names));
+    list_names(&known, names);
+    const char *list = known.text != NULL ? known.text : "nothing";
+    if (near != NULL)
+        th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,
+                     near, list);
+    else
+        th_error_set(err, id, "%s \"%s\": must be one of %s", what, name, list);
+    th_strbuf_clear(&known);
+    return -1;
+}
+
+/* ---- parsing ---- */
+
+static int usage(th_call *c, const char *problem)
+{
+    th_strbuf synopsis = TH_STRBUF_INIT;
+    th_help_synopsis(c->command, &synopsis);
+    th_error_set(&c->err, "TCL-0001", "%s: should be \"%s\"", problem,
+                 synopsis.text != NULL ? synopsis.text : "");
+    th_strbuf_clear(&synopsis);
+    return -1;
+}
+
+static int unknown_option(th_call *c, const char *word)
+{
+    const char *names[TH_OPTIONS_MAX + 2];
+    size_t n = 0;
+    for (const th_option *o = c->command->options; o != NULL && o->name != NULL; o++)
+        names[n++] = o->name;
+    names[n++] = "-help";
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0002", "option", word, names);
+}
+
+static int parse_choice(th_call *c, const th_option *o, const char *text, th_value *v)
+{
+    enum { CHOICES_MAX = 64 };
+    const char *names[CHOICES_MAX + 1];
+    int n = 0;
+    for (const char *name; n < CHOICES_MAX && (name = o->choice(n)) != NULL; n++) {
+        names[n] = name;
+        if (strcmp(name, text) == 0) {
+            v->number = n;
+            return 0;
+        }
+    }
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0003", o->name, text, names);
+}
+
+static int parse_integer(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
+{
+    Tcl_WideInt number;
+    if (Tcl_GetWideIntFromObj(NULL, word, &number) == TCL_OK && number >= o->minimum &&
+        number <= o->maximum) {
+        v->number = number;
+        return 0;
+    }
+    if (o->maximum == INT64_MAX)
+        return th_error_set(&c->err, "TCL-0004", "%s \"%s\": must be an integer, at least %lld",
+                            o->name, Tcl_GetString(word), (long long)o->minimum);
+    return th_error_set(&c->err, "TCL-0005", "%s \"%s\": must be an integer from %lld to %lld",
+                        o->name, Tcl_GetString(word), (long long)o->minimum, (long long)o->maximum);
+}
+
+static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
+{
+    th_error e;
+    int rc = 0;
+    switch (o->kind) {
+    case TH_OPTION_FLAG:
+        v->number = 1;
+        break;
+    case TH_OPTION_TEXT:
+        break;
+    case TH_OPTION_INTEGER:
+        rc = parse_integer(c, o, word, v);
+        break;
+    case TH_OPTION_TIME:
+        if ((rc = th_parse_time(Tcl_GetString(word), &v->number, &e)) != 0)
+            th_call_blame(c, o->name, &e);
+        break;
+    case TH_OPTION_BANDWIDTH:
+        if ((rc = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
+            th_call_blame(c, o->name, &e);
+        break;
+    case TH_OPTION_CHOICE:
+        rc = parse_choice(c, o, Tcl_GetString(word), v);
+        break;
+    }
+    if (rc == 0)
+        v->word = word;
+    return rc;
+}
+
+/* Takes "> FILE" off the end of a report's words. */
+static int strip_redirect(th_call *c, int objc, Tcl_Obj *const objv[])
+{
+    if (!c->command->is_report || objc < 3)
+        return objc;
+    const char *sign = Tcl_GetString(objv[objc - 2]);
+    if (strcmp(sign, ">") != 0 && strcmp(sign, ">>") != 0)
+        return objc;
+    c->redirect = objv[objc - 1];
+    c->append = sign[1] == '>';
+    return objc - 2;
+}
+
+/* The option at objv[*i], and its value; *i is left on the last word that was used. */
+static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
+{
+    const th_option *options = c->command->options;
+    int k;
+    if (options == NULL || Tcl_GetIndexFromObjStruct(NULL, objv[*i], options, sizeof *options,
+                                                     "option", TCL_EXACT, &k) != TCL_OK)
+        return unknown_option(c, Tcl_GetString(objv[*i]));
+    if (th_call_has(c, k))
+        return th_error_set(&c->err, "TCL-0006", "%s: given twice", options[k].name);
+    Tcl_Obj *word = objv[*i];
+    if (options[k].kind != TH_OPTION_FLAG) {
+        if (++*i >= objc)
+            return th_error_set(&c->err, "TCL-0007", "%s: needs a value, %s", options[k].name,
+                                options[k].value);
+        word = objv[*i];
+    }
+    return parse_option(c, &options[k], word, &c->option[k]);
+}
+
+static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
+{
+    bool only_words = false;
+    objc = strip_redirect(c, objc, objv);
+    for (int i = 1; i < objc; i++) {
+        const char *text = Tcl_GetString(objv[i]);
+        if (!only_words && strcmp(text, "--") == 0)
+            only_words = true;
+        else if (only_words || text[0] != '-' || text[1] == '\0')
+            c->words[c->n_words++] = objv[i];
+        else if (parse_option_at(c, objc, objv, &i) != 0)
+            return -1;
+    }
+    if (c->n_words < c->command->min_words)
+        return usage(c, "too few words");
+    if (c->command->max_words >= 0 && c->n_words > c->command->max_words)
+        return usage(c, "too many words");
+    for (const th_option *o = c->command->options; o != NULL && o->name != NULL; o++)
+        if (o->required && !th_call_has(c, (int)(o - c->command->options)))
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
+    return 0;
+}
+
+/* ---- the call ---- */
+
+static bool wants_help(int objc, Tcl_Obj *const objv[])
+{
+    return objc == 2 && strcmp(Tcl_GetString(objv[1]), "-help") == 0;
+}
+
+static int print_help(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_help_command(c->command, &text);
+    int rc = th_session_print(c->session, text.text, &c->err);
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+/* Leaves c->err in the interpreter; an empty one means that Tcl's own error is there already. */
+static int fail(th_call *c)
+{
+    if (c->err.id[0] == '\0')
+        return TCL_ERROR;
+    int number = 0;
+    char area[TH_ERROR_ID_MAX] = "";
+    sscanf(c->err.id, "%11[A-Z]-%d", area, &number);
+    Tcl_SetObjResult(c->interp,
+                     Tcl_ObjPrintf("Error %s: %s: %s", c->err.id, c->command->name, c->err.text));
+    Tcl_Obj *code[] = {Tcl_NewStringObj("THARSIS", -1), Tcl_NewStringObj(area, -1),
+                       Tcl_NewIntObj(number), Tcl_NewStringObj(c->err.text, -1)};
+    Tcl_SetObjErrorCode(c->interp, Tcl_NewListObj(4, code));
+    return TCL_ERROR;
+}
+
+static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
+{
+    if (wants_help(objc, objv))
+        return print_help(c);
+    if (parse_words(c, objc, objv) != 0)
+        return -1;
+    if (c->command->not_while_running && c->session->is_running)
+        return th_error_set(&c->err, "TCL-0009",
+                            "refused while a run is under way (in the script of a breakpoint)");
+    return c->command->run(c);
+}
+
+static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])
+{
+    const th_binding *b = data;
+    th_call c = {.session = b->session, .interp = interp, .command = b->row};
+    Tcl_ResetResult(interp);
+    c.words = th_alloc_array((size_t)objc, sizeof *c.words);
+    int rc = c.words == NULL ? th_error_no_memory(&c.err) : run_parsed(&c, objc, objv);
+    th_free(c.words);
+    return rc == 0 ? TCL_OK : fail(&c);
+}
+
+/* ---- registration ---- */
+
+const th_command *th_command_find(const char *name)
+{
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (strcmp(row->name, name) == 0)
+                return row->alias_of != NULL ? th_command_find(row->alias_of) : row;
+    return NULL;
+}
+
+static void free_binding(ClientData data)
+{
+    ckfree(data);
+}
+
+static void create(Tcl_Interp *interp, Tcl_Namespace *ns, th_session *s, const th_command *row)
+{
+    th_binding *b = (th_binding *)ckalloc(sizeof *b);
+    *b = (th_binding){.session = s, .row = th_command_find(row->name)};
+    Tcl_Obj *name = Tcl_ObjPrintf("::tharsis::%s", row->name);
+    Tcl_IncrRefCount(name);
+    Tcl_CreateObjCommand(interp, Tcl_GetString(name), dispatch, b, free_binding);
+    Tcl_DecrRefCount(name);
+    Tcl_Export(interp, ns, row->name, 0);
+}
+
+void th_commands_create(Tcl_Interp *interp, th_session *s)
+{
+    Tcl_Namespace *ns = Tcl_FindNamespace(interp, "::tharsis", NULL, TCL_GLOBAL_ONLY);
+    if (ns == NULL)
+        ns = Tcl_CreateNamespace(interp, "::tharsis", NULL, NULL);
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            create(interp, ns, s, row);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* command.h - the table of commands: one row gives registration, help, documentation and usage errors.
+ *
+ * A family of commands is one cmd_*.c file and one array of rows. The dispatcher parses the words of a call
+ * against the row before the row's function runs, so a function sees checked values only:
+ *   dispatch -> (help | parse -> refused while running? -> run) -> result or "Error ID: command: text"
+ * A function validates everything, then acts; when it fails, the session is as it was. */
+#ifndef TH_TCL_COMMAND_H
+#define TH_TCL_COMMAND_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <tcl.h>
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#ifndef TCL_SIZE_MAX /* Tcl 8.6 counts in int */
+typedef int Tcl_Size;
+#endif
+
+typedef struct th_session th_session;
+typedef struct th_call th_call;
+
+typedef enum {
+    TH_OPTION_FLAG,      /* stands alone */
+    TH_OPTION_TEXT,      /* any word: a name, a list, a script */
+    TH_OPTION_INTEGER,   /* minimum .. maximum */
+    TH_OPTION_TIME,      /* "1.5us" */
+    TH_OPTION_BANDWIDTH, /* "8Gbps" */
+    TH_OPTION_CHOICE     /* one of the names that choice() gives */
+} th_option_kind;
+
+typedef struct th_option {
+    const char *name; /* first, because Tcl_GetIndexFromObjStruct looks here; NULL ends a list */
+    th_option_kind kind;
+    const char *value; /* what stands for the value in the synopsis; NULL for a flag */
+    const char *help;
+    int64_t minimum, maximum;
+    const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0 */
+    bool required;
+} th_option;
+
+enum { TH_OPTIONS_MAX = 16 };
+
+typedef struct th_command {
+    const char *name;
+    const char *group;        /* heading in help */
+    const char *words;        /* positional words in the synopsis, "" for none */
+    int min_words, max_words; /* max_words -1: any number */
+    const th_option *options; /* NULL: none */
+    const char *summary;      /* one line */
+    const char *help;         /* whole sentences; NULL: the summary says it all */
+    int (*run)(th_call *c);   /* 0, or -1 with c->err (or Tcl's own error and an empty c->err) */
+    bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
+    bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
+    const char *alias_of;     /* the row is a second name of this command */
+} th_command;
+
+typedef struct th_value {
+    Tcl_Obj *word;  /* NULL: not given */
+    int64_t number; /* integer, ps, bits per second, number of the choice; 1 for a flag */
+} th_value;
+
+/* One call of one command. */
+struct th_call {
+    th_session *session;
+    Tcl_Interp *interp;
+    const th_command *command;
+    th_value option[TH_OPTIONS_MAX]; /* in the order of command->options */
+    Tcl_Obj **words;                 /* the positional ones */
+    int n_words;
+    Tcl_Obj *redirect; /* FILE of "> FILE"; NULL: none */
+    bool append;       /* it was ">> FILE" */
+    th_error err;
+};
+
+/* Every family's rows; each array, and the list of arrays, ends in NULL. */
+extern const th_command th_session_commands[], th_build_commands[], th_object_commands[],
+    th_map_commands[], th_run_commands[], th_breakpoint_commands[], th_report_commands[],
+    th_output_commands[];
+extern const th_command *const th_command_families[];
+
+/* Creates every command in ::tharsis and exports it. */
+void th_commands_create(Tcl_Interp *interp, th_session *s);
+const th_command *th_command_find(const char *name); /* an alias finds its command; NULL: unknown */
+
+/* For the functions of the rows. */
+bool th_call_has(const th_call *c, int option);
+int64_t th_call_number(const th_call *c, int option, int64_t otherwise);
+const char *th_call_text(const th_call *c, int option, const char *otherwise);
+const char *th_call_word(const th_call *c, int i);
+void th_call_return_text(th_call *c, const char *text);
+void th_call_return_time(th_call *c, int64_t ps);
+/* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
+int th_call_blame(th_call *c, const char *what, const th_error *e);
+/* "what "name": unknown, did you mean ...? (known: a, b, c)" into err; names end in NULL. Returns -1. */
+int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
+                     const char *const *names);
+
+/* help.c: the synopsis, the text of one command, the list of all of them, and docs/commands.md. */
+void th_help_synopsis(const th_command *row, th_strbuf *out);
+void th_help_command(const th_command *row, th_strbuf *out);
+void th_help_all(th_strbuf *out);
+void th_help_markdown(th_strbuf *out);
+
+#endif

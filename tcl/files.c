@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* files.c - see files.h. TH_SOURCE_DIR and TH_DATA_DIR come from the build. */
+#include <config.h>
+#include "tcl/files.h"
+#include <string.h>
+#include <sys/stat.h>
+#include "base/alloc.h"
+
+static const char *const system_folders[] = {"topology/systems", NULL};
+static const char *const workload_folders[] = {"workloads/models", NULL};
+static const char *const mapping_folders[] = {"scripts", "scripts/experiments", NULL};
+
+const th_file_kind th_system_file = {"system", ".cfg", system_folders};
+const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
+const th_file_kind th_mapping_file = {"mapping", ".map", mapping_folders};
+
+static bool is_file(Tcl_Obj *path)
+{
+    Tcl_StatBuf stat;
+    return Tcl_FSStat(path, &stat) == 0 && !S_ISDIR(Tcl_GetModeFromStat(&stat));
+}
+
+/* FOLDER/NAME or FOLDER/NAME.ext (NAME itself without a folder), referenced; NULL: neither is there. */
+static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
+{
+    const char *const endings[] = {"", extension, NULL};
+    for (int i = 0; endings[i] != NULL; i++) {
+        Tcl_Obj *path = folder != NULL ? Tcl_ObjPrintf("%s/%s%s", folder, name, endings[i])
+                                       : Tcl_ObjPrintf("%s%s", name, endings[i]);
+        Tcl_IncrRefCount(path);
+        if (is_file(path))
+            return path;
+        Tcl_DecrRefCount(path);
+    }
+    return NULL;
+}
+
+/* The folders to look in, as a list: those of $THARSIS_PATH, of the sources, of the installation. */
+static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    const char *path = Tcl_GetVar2(s->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        if (length > 0)
+            Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(path, (int)length));
+        path += length + (path[length] == ':');
+    }
+    for (int i = 0; kind->folders[i] != NULL; i++)
+        Tcl_ListObjAppendElement(NULL, list,
+                                 Tcl_ObjPrintf("%s/%s", TH_SOURCE_DIR, kind->folders[i]));
+    for (int i = 0; kind->folders[i] != NULL; i++)
+        Tcl_ListObjAppendElement(NULL, list, Tcl_ObjPrintf("%s/%s", TH_DATA_DIR, kind->folders[i]));
+    Tcl_IncrRefCount(list);
+    return list;
+}
+
+/* ---- near misses ---- */
+
+/* Adds the names in a folder that end in extension, without it. */
+static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
+{
+    Tcl_Obj *found = Tcl_NewListObj(0, NULL), *path = Tcl_NewStringObj(folder, -1);
+    Tcl_Obj *pattern = Tcl_ObjPrintf("*%s", extension);
+    Tcl_Obj **files;
+    Tcl_Size n = 0;
+    Tcl_IncrRefCount(found);
+    Tcl_IncrRefCount(path);
+    Tcl_IncrRefCount(pattern);
+    if (Tcl_FSMatchInDirectory(NULL, found, path, Tcl_GetString(pattern), NULL) == TCL_OK &&
+        Tcl_ListObjGetElements(NULL, found, &n, &files) == TCL_OK)
+        for (Tcl_Size i = 0; i < n; i++) {
+            const char *file = Tcl_GetString(files[i]), *slash = strrchr(file, '/');
+            const char *name = slash != NULL ? slash + 1 : file;
+            Tcl_ListObjAppendElement(
+                NULL, names, Tcl_NewStringObj(name, (int)(strlen(name) - strlen(extension))));
+        }
+    Tcl_DecrRefCount(pattern);
+    Tcl_DecrRefCount(path);
+    Tcl_DecrRefCount(found);
+}
+
+/* Sorted and without doubles, so that the message does not depend on the file system. */
+static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::lsort", -1), Tcl_NewStringObj("-unique", -1), names};
+    Tcl_Obj *command = Tcl_NewListObj(3, words);
+    Tcl_IncrRefCount(command);
+    Tcl_Obj *result = names;
+    if (Tcl_EvalObjEx(s->interp, command, TCL_EVAL_GLOBAL) == TCL_OK)
+        result = Tcl_GetObjResult(s->interp);
+    Tcl_IncrRefCount(result);
+    Tcl_DecrRefCount(command);
+    Tcl_ResetResult(s->interp);
+    return result;
+}
+
+static void not_found(th_session *s, const th_file_kind *kind, const char *name, Tcl_Obj *folders,
+                      th_error *err)
+{
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL), **element;
+    Tcl_Size n;
+    Tcl_ListObjGetElements(NULL, folders, &n, &element);
+    for (Tcl_Size i = 0; i < n; i++)
+        add_names(all, Tcl_GetString(element[i]), kind->extension);
+    all = sorted(s, all);
+    Tcl_ListObjGetElements(NULL, all, &n, &element);
+    const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
+    if (names == NULL) {
+        th_error_no_memory(err);
+    } else {
+        for (Tcl_Size i = 0; i < n; i++)
+            names[i] = Tcl_GetString(element[i]);
+        names[n] = NULL;
+        th_error e;
+        th_error_unknown(&e, "TCL-0030", kind->what, name, names);
+        if (n > 0)
+            th_error_set(err, e.id, "%s, or a file", e.text);
+        else
+            th_error_set(err, e.id, "%s \"%s\": no such file", kind->what, name);
+    }
+    th_free(names);
+    Tcl_DecrRefCount(all);
+}
+
+Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err)
+{
+    const char *text = Tcl_GetString(name);
+    Tcl_Obj *found = try(NULL, text, kind->extension);
+    if (found != NULL)
+        return found;
+    Tcl_Obj *folders = folders_of(s, kind), **element;
+    Tcl_Size n;
+    Tcl_ListObjGetElements(NULL, folders, &n, &element);
+    for (Tcl_Size i = 0; i < n && found == NULL; i++)
+        found = try(Tcl_GetString(element[i]), text, kind->extension);
+    if (found == NULL)
+        not_found(s, kind, text, folders, err);
+    Tcl_DecrRefCount(folders);
+    return found;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* help.c - what the rows of the command table say, for people: on the terminal and as docs/commands.md. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "tcl/command.h"
+
+enum { WIDTH = 80, INDENT = 4 };
+
+/* ---- laying out words ---- */
+
+/* Adds a word, breaking the line before column WIDTH; *column is where the text stands. */
+static void add_word(th_strbuf *out, const char *word, int length, int indent, int *column)
+{
+    if (*column > indent && *column + 1 + length > WIDTH) {
+        th_strbuf_printf(out, "\n%*s", indent, "");
+        *column = indent;
+    } else if (*column > indent) {
+        th_strbuf_add(out, " ");
+        ++*column;
+    }
+    th_strbuf_add_bytes(out, word, (size_t)length);
+    *column += length;
+}
+
+/* Text wrapped at indent; the first line starts there already. */
+static void add_wrapped(th_strbuf *out, const char *text, int indent)
+{
+    int column = indent;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (length > 0)
+            add_word(out, text, length, indent, &column);
+        text += length;
+        text += strspn(text, " ");
+    }
+    th_strbuf_add(out, "\n");
+}
+
+/* ---- one command ---- */
+
+/* "-seed N", "-quiet" */
+static void option_form(const th_option *o, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s", o->name, o->value != NULL ? " " : "",
+             o->value != NULL ? o->value : "");
+}
+
+void th_help_synopsis(const th_command *row, th_strbuf *out)
+{
+    th_strbuf_add(out, row->name);
+    if (row->words[0] != '\0')
+        th_strbuf_printf(out, " %s", row->words);
+    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
+        char form[120];
+        option_form(o, form, sizeof form);
+        th_strbuf_printf(out, o->required ? " %s" : " ?%s?", form);
+    }
+    if (row->is_report)
+        th_strbuf_add(out, " ?> FILE? ?>> FILE?");
+}
+
+/* The synopsis wrapped between its words, so that "?-seed N?" stays together. */
+static void add_synopsis(th_strbuf *out, const th_command *row)
+{
+    int column = INDENT;
+    char form[124];
+    th_strbuf_printf(out, "%*s", INDENT, "");
+    add_word(out, row->name, (int)strlen(row->name), INDENT, &column);
+    if (row->words[0] != '\0')
+        add_word(out, row->words, (int)strlen(row->words), 2 * INDENT, &column);
+    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
+        char bare[120];
+        option_form(o, bare, sizeof bare);
+        snprintf(form, sizeof form, o->required ? "%s" : "?%s?", bare);
+        add_word(out, form, (int)strlen(form), 2 * INDENT, &column);
+    }
+    if (row->is_report)
+        add_word(out, "?> FILE?", 8, 2 * INDENT, &column);
+    th_strbuf_add(out, "\n");
+}
+
+/* "must be one of" for the help of an option with choices. */
+static void add_choices(th_strbuf *out, const th_option *o)
+{
+    if (o->kind != TH_OPTION_CHOICE)
+        return;
+    th_strbuf_add(out, " One of");
+    const char *name;
+    for (int i = 0; (name = o->choice(i)) != NULL; i++)
+        th_strbuf_printf(out, "%s %s", i > 0 ? "," : "", name);
+    th_strbuf_add(out, ".");
+}
+
+static void add_options(th_strbuf *out, const th_command *row)
+{
+    int width = 0;
+    char form[120];
+    for (const th_option *o = row->options; o->name != NULL; o++) {
+        option_form(o, form, sizeof form);
+        width = (int)strlen(form) > width ? (int)strlen(form) : width;
+    }
+    for (const th_option *o = row->options; o->name != NULL; o++) {
+        th_strbuf text = TH_STRBUF_INIT;
+        option_form(o, form, sizeof form);
+        th_strbuf_add(&text, o->help);
+        add_choices(&text, o);
+        th_strbuf_printf(out, "%*s%-*s", INDENT, "", width + 2, form);
+        add_wrapped(out, text.text, INDENT + width + 2);
+        th_strbuf_clear(&text);
+    }
+}
+
+void th_help_command(const th_command *row, th_strbuf *out)
+{
+    th_strbuf_printf(out, "%s - %s\n\n", row->name, row->summary);
+    add_synopsis(out, row);
+    if (row->options != NULL) {
+        th_strbuf_add(out, "\n");
+        add_options(out, row);
+    }
+    if (row->help != NULL) {
+        th_strbuf_add(out, "\n");
+        add_wrapped(out, row->help, 0);
+    }
+}
+
+/* ---- all of them ---- */
+
+static void add_line(th_strbuf *out, const th_command *row)
+{
+    if (row->alias_of != NULL)
+        th_strbuf_printf(out, "    %-22s short for %s\n", row->name, row->alias_of);
+    else
+        th_strbuf_printf(out, "    %-22s %s\n", row->name, row->summary);
+}
+
+void th_help_all(th_strbuf *out)
+{
+    const char *group = "";
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
+            if (strcmp(group, row->group) != 0)
+                th_strbuf_printf(out, "%s%s\n", f > 0 ? "\n" : "", row->group);
+            group = row->group;
+            add_line(out, row);
+        }
+    th_strbuf_add(out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more.\n");
+}
+
+/* "|" would end a cell of a table. */
+static void add_cell(th_strbuf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            th_strbuf_add(out, "\\");
+        th_strbuf_add_bytes(out, text, 1);
+    }
+}
+
+static void add_markdown_command(th_strbuf *out, const th_command *row)
+{
+    if (row->alias_of != NULL) {
+        th_strbuf_printf(out, "### %s\n\nShort for `%s`.\n\n", row->name, row->alias_of);
+        return;
+    }
+    th_strbuf_printf(out, "### %s\n\n%c%s.\n\n```\n", row->name,
+                     row->summary[0] - ('a' <= row->summary[0] && row->summary[0] <= 'z' ? 32 : 0),
+                     row->summary + 1);
+    add_synopsis(out, row);
+    th_strbuf_add(out, "```\n\n");
+    if (row->help != NULL)
+        th_strbuf_printf(out, "%s\n\n", row->help);
+    if (row->options == NULL)
+        return;
+    th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
+    for (const th_option *o = row->options; o->name != NULL; o++) {
+        char form[120];
+        th_strbuf text = TH_STRBUF_INIT;
+        option_form(o, form, sizeof form);
+        th_strbuf_add(&text, o->help);
+        add_choices(&text, o);
+        th_strbuf_add(out, "| `");
+        add_cell(out, form);
+        th_strbuf_add(out, "` | ");
+        add_cell(out, text.text);
+        th_strbuf_add(out, " |\n");
+        th_strbuf_clear(&text);
+    }
+    th_strbuf_add(out, "\n");
+}
+
+void th_help_markdown(th_strbuf *out)
+{
+    const char *group = "";
+    th_strbuf_add(
+        out,
+        "# Commands\n\nWritten by `help -markdown` from the command table; not edited by hand.\n"
+        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n\n");
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
+            if (strcmp(group, row->group) != 0)
+                th_strbuf_printf(out, "## %c%s\n\n", row->group[0] - 32, row->group + 1);
+            group = row->group;
+            add_markdown_command(out, row);
+        }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* init.h - the way in for the shell, and for "load" in a plain tclsh. */
+#ifndef TH_TCL_INIT_H
+#define TH_TCL_INIT_H
+#include "tcl/command.h"
+
+/* Creates session and commands (once), provides the package. A Tcl return code. */
+extern DLLEXPORT int Tharsis_Init(Tcl_Interp *interp);
+th_session *th_session_of(Tcl_Interp *interp); /* NULL before Tharsis_Init */
+
+#endif

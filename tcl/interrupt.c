@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* interrupt.c - see interrupt.h. */
+#include <config.h>
+#include "tcl/interrupt.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    atomic_bool is_pending;
+    _Atomic(const char *) prompt;
+    Tcl_AsyncHandler handler;
+    Tcl_Interp *interp;
+} state;
+
+static void interrupt_set(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+}
+
+void th_interrupt_block(void)
+{
+    sigset_t set;
+    interrupt_set(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void show_prompt(const char *prompt)
+{
+    if (write(STDOUT_FILENO, "\n", 1) < 0 || write(STDOUT_FILENO, prompt, strlen(prompt)) < 0)
+        return; /* nobody is looking */
+}
+
+static void *wait_for_signals(void *unused)
+{
+    sigset_t set;
+    int number;
+    (void)unused;
+    interrupt_set(&set);
+    while (sigwait(&set, &number) == 0) {
+        const char *prompt = atomic_load(&state.prompt);
+        if (prompt != NULL) {
+            show_prompt(prompt);
+            continue;
+        }
+        atomic_store(&state.is_pending, true);
+        Tcl_AsyncMark(state.handler);
+    }
+    return NULL;
+}
+
+/* Tcl calls this between two commands, in the interpreter's thread. */
+static int cancel_script(ClientData unused, Tcl_Interp *interp, int code)
+{
+    (void)unused;
+    (void)interp;
+    if (th_interrupt_take())
+        Tcl_CancelEval(state.interp, Tcl_NewStringObj("interrupted", -1), NULL, TCL_CANCEL_UNWIND);
+    return code;
+}
+
+int th_interrupt_start(Tcl_Interp *interp)
+{
+    pthread_t thread;
+    state.interp = interp;
+    state.handler = Tcl_AsyncCreate(cancel_script, NULL);
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL) != 0)
+        return -1;
+    pthread_detach(thread);
+    return 0;
+}
+
+bool th_interrupt_take(void)
+{
+    return atomic_exchange(&state.is_pending, false);
+}
+
+void th_interrupt_set_prompt(const char *prompt)
+{
+    atomic_store(&state.prompt, prompt);
+}

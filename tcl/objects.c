@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* objects.c - see objects.h. */
+#include <config.h>
+#include "tcl/objects.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "topology/route.h"
+
+static const char *const class_names[TH_N_CLASSES + 1] = {"accel", "link", "node",
+                                                          "layer", "task", NULL};
+
+const char *th_class_name(th_class class)
+{
+    return class_names[class];
+}
+
+int th_class_need(th_session *s, th_class class, th_error *err)
+{
+    switch (class) {
+    case TH_CLASS_ACCEL:
+    case TH_CLASS_LINK:
+    case TH_CLASS_NODE:
+        return th_session_need_system(s, err);
+    case TH_CLASS_LAYER:
+        return th_session_need_workload(s, err);
+    case TH_CLASS_TASK:
+    case TH_N_CLASSES:
+        break;
+    }
+    return th_session_simulation(s, err) != NULL ? 0 : -1;
+}
+
+int32_t th_class_count(const th_session *s, th_class class)
+{
+    switch (class) {
+    case TH_CLASS_ACCEL:
+        return s->system->n_accels;
+    case TH_CLASS_LINK:
+        return s->system->n_links;
+    case TH_CLASS_NODE:
+        return s->system->n_nodes;
+    case TH_CLASS_LAYER:
+        return s->workload->n_layers;
+    case TH_CLASS_TASK:
+        return s->simulation->program->n_tasks;
+    case TH_N_CLASSES:
+        break;
+    }
+    return 0;
+}
+
+/* ---- names ---- */
+
+static const char *stored_name(const th_session *s, th_object o)
+{
+    switch (o.class) {
+    case TH_CLASS_ACCEL:
+        return s->system->nodes[s->system->accel_node[o.index]].name;
+    case TH_CLASS_LINK:
+        return s->system->links[o.index].name;
+    case TH_CLASS_NODE:
+        return s->system->nodes[o.index].name;
+    case TH_CLASS_LAYER:
+        return s->workload->layers[o.index].name;
+    case TH_CLASS_TASK:
+    case TH_N_CLASSES:
+        break;
+    }
+    return NULL;
+}
+
+Tcl_Obj *th_object_name(const th_session *s, th_object o)
+{
+    if (o.class == TH_CLASS_TASK)
+        return Tcl_ObjPrintf("task/%d", (int)o.index);
+    return Tcl_ObjPrintf("%s/%s", class_names[o.class], stored_name(s, o));
+}
+
+const char *th_object_short_name(th_session *s, th_object o)
+{
+    if (o.class != TH_CLASS_TASK)
+        return stored_name(s, o);
+    th_strbuf_clear(&s->scratch);
+    th_strbuf_printf(&s->scratch, "%d", (int)o.index);
+    return s->scratch.text != NULL ? s->scratch.text : "";
+}
+
+/* "accel/3" -> ACCEL and "3". */
+static int parse_class(const char *text, th_class *class, const char **rest, th_error *err)
+{
+    const char *slash = strchr(text, '/');
+    for (int k = 0; slash != NULL && k < TH_N_CLASSES; k++)
+        if (strlen(class_names[k]) == (size_t)(slash - text) &&
+            strncmp(class_names[k], text, (size_t)(slash - text)) == 0) {
+            *class = (th_class)k;
+            *rest = slash + 1;
+            return 0;
+        }
+    return th_error_set(
+        err, "TCL-0040",
+        "object \"%s\": must be accel/NAME, link/NAME, node/NAME, layer/NAME or task/N", text);
+}
+
+static int unknown_object(const th_session *s, th_class class, const char *name, th_error *err)
+{
+    int32_t n = th_class_count(s, class);
+    const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
+    if (names == NULL)
+        return th_error_no_memory(err);
+    for (int32_t i = 0; i < n; i++)
+        names[i] = stored_name(s, (th_object){class, i});
+    names[n] = NULL;
+    th_error_unknown(err, "TCL-0041", class_names[class], name, names);
+    th_free(names);
+    return -1;
+}
+
+static int parse_task(const th_session *s, const char *name, th_object *out, th_error *err)
+{
+    char *end;
+    long number = strtol(name, &end, 10);
+    int32_t n = th_class_count(s, TH_CLASS_TASK);
+    if (*name == '\0' || *end != '\0' || number < 0 || number >= n)
+        return th_error_set(err, "TCL-0042", "task \"%s\": must be a number from 0 to %d", name,
+                            (int)n - 1);
+    *out = (th_object){TH_CLASS_TASK, (int32_t)number};
+    return 0;
+}
+
+int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err)
+{
+    th_class class;
+    const char *name;
+    if (parse_class(text, &class, &name, err) != 0 || th_class_need(s, class, err) != 0)
+        return -1;
+    if (class == TH_CLASS_TASK)
+        return parse_task(s, name, out, err);
+    int32_t n = th_class_count(s, class);
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(stored_name(s, (th_object){class, i}), name) == 0) {
+            *out = (th_object){class, i};
+            return 0;
+        }
+    return unknown_object(s, class, name, err);
+}
+
+/* ---- who touches whom ---- */
+
+static bool task_is_at(const th_task *t, int node)
+{
+    return t->kind != TH_TASK_HOST &&
+           (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
+}
+
+static bool task_takes_link(const th_session *s, const th_task *t, int link)
+{
+    int links[TH_ROUTE_MAX];
+    if (t->kind != TH_TASK_TRANSFER)
+        return false;
+    int n = th_route(s->system, t->node, t->peer, links);
+    for (int i = 0; i < n; i++)
+        if (links[i] == link)
+            return true;
+    return false;
+}
+
+static bool layer_is_on(const th_session *s, int layer, int node)
+{
+    if (s->mapping == NULL)
+        return false;
+    const th_set *set = &s->mapping->sets[s->mapping->set_of[layer]];
+    for (int i = 0; i < set->n_accels; i++)
+        if (s->system->accel_node[set->accels[i]] == node)
+            return true;
+    return false;
+}
+
+/* A layer's transfers take the link: asked of the program, when there is one. */
+static bool layer_takes_link(const th_session *s, int layer, int link)
+{
+    if (s->simulation == NULL)
+        return false;
+    const th_program *p = s->simulation->program;
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        if (p->tasks[t].layer == layer && task_takes_link(s, &p->tasks[t], link))
+            return true;
+    return false;
+}
+
+/* a comes before b in the order link, node, layer, task; accelerators were turned into nodes. */
+static bool touch_in_order(const th_session *s, th_object a, th_object b)
+{
+    const th_task *t = b.class == TH_CLASS_TASK ? &s->simulation->program->tasks[b.index] : NULL;
+    if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_NODE)
+        return s->system->links[a.index].from == b.index || s->system->links[a.index].to == b.index;
+    if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_LAYER)
+        return layer_takes_link(s, b.index, a.index);
+    if (a.class == TH_CLASS_LINK)
+        return task_takes_link(s, t, a.index);
+    if (a.class == TH_CLASS_NODE && b.class == TH_CLASS_LAYER)
+        return layer_is_on(s, b.index, a.index);
+    if (a.class == TH_CLASS_NODE)
+        return task_is_at(t, a.index);
+    return t->layer == a.index;
+}
+
+static th_object as_node(const th_session *s, th_object o)
+{
+    return o.class == TH_CLASS_ACCEL ? (th_object){TH_CLASS_NODE, s->system->accel_node[o.index]}
+                                     : o;
+}
+
+bool th_objects_touch(const th_session *s, th_object a, th_object b)
+{
+    a = as_node(s, a);
+    b = as_node(s, b);
+    if (a.class == b.class)
+        return a.index == b.index;
+    return a.class < b.class ? touch_in_order(s, a, b) : touch_in_order(s, b, a);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.h - one report: a head, and tables that become text, CSV or JSON.
+ *   new -> head* -> (table | record -> row* -> (sort | limit | total))* -> render -> free
+ * Columns are typed, so text tables choose one unit per column and say it in the heading, while CSV and JSON
+ * keep base units in the field names. Texts are copied. A lack of memory is sticky and shows in render. */
+#ifndef TH_TCL_REPORT_H
+#define TH_TCL_REPORT_H
+#include "tcl/quantity.h"
+
+typedef struct th_report th_report;
+typedef struct th_table th_table;
+
+typedef enum { TH_FORMAT_TEXT, TH_FORMAT_CSV, TH_FORMAT_JSON } th_format;
+const char *th_format_name(int i); /* text csv json; NULL after the last */
+
+typedef struct th_column {
+    const char
+        *name; /* field in CSV and JSON, without the unit; what -sort_by takes; NULL ends a list */
+    const char *title; /* heading in text */
+    th_kind kind;
+} th_column;
+
+th_report *th_report_new(const char *name, const char *title); /* NULL: memory is out */
+void th_report_free(th_report *r);                             /* accepts NULL */
+/* A line of the head, in text; the fields of the head, in CSV and JSON. */
+void th_report_head_line(th_report *r, const char *key, const char *text);
+void th_report_head_field(th_report *r, const char *key, th_quantity value);
+
+/* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is out. */
+th_column *th_report_columns(th_report *r, int n);
+/* columns must outlive the report. A record is a table of one row, in text a list of its values. */
+th_table *th_report_table(th_report *r, const char *name, const char *title,
+                          const th_column *columns);
+th_table *th_report_record(th_report *r, const char *name, const char *title,
+                           const th_column *columns);
+void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
+void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
+/* Numbers from large to small, texts in order; rows that are equal keep their order. */
+void th_table_sort(th_table *t, int column);
+void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
+int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
+
+int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_error *err);
+
+/* report_text.c */
+void th_report_render_text(const th_report *r, th_strbuf *out);
+
+/* private */
+struct th_table {
+    const char *name, *title;
+    const th_column *columns;
+    int n_columns;
+    bool is_record;
+    th_quantity *cells;      /* n_rows x n_columns */
+    size_t n_rows, capacity; /* capacity in cells */
+    th_quantity *total;      /* NULL: none */
+    size_t n_hidden;         /* rows that limit took away */
+    th_report *report;
+    th_table *next;
+};
+
+typedef struct th_head_item {
+    const char *key;
+    th_quantity value;
+    bool is_line;
+} th_head_item;
+
+enum { TH_HEAD_MAX = 24 };
+
+struct th_report {
+    const char *name, *title;
+    struct th_arena *arena;
+    th_head_item head[TH_HEAD_MAX];
+    int n_head;
+    th_table *first, **last;
+    bool failed;
+};
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report_text.c - a report for people: aligned, at most 80 columns, one unit per column, in the heading.
+ * Numbers stand to the right. Texts that would make a table too wide lose their middle. */
+#include <config.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "tcl/report.h"
+
+enum { WIDTH = 80, GAP = 2, COLUMNS_MAX = 32, NARROWEST = 10 };
+
+/* How the numbers of one column are written: divided, with so many decimals. */
+typedef struct th_scale {
+    const char *unit;
+    double divisor;
+    int decimals;
+} th_scale;
+
+typedef struct th_layout {
+    th_scale scale[COLUMNS_MAX];
+    int width[COLUMNS_MAX];
+    char **texts; /* (n_rows + 1) x n_columns; the last row is the total */
+} th_layout;
+
+/* ---- units ---- */
+
+typedef struct th_unit {
+    const char *name;
+    double divisor;
+} th_unit;
+
+static const th_unit time_units[] = {{"s", 1e12}, {"ms", 1e9}, {"us", 1e6},
+                                     {"ns", 1e3}, {"ps", 1},   {NULL, 0}};
+static const th_unit byte_units[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+                                     {"kB", 1e3},  {"B", 1},    {NULL, 0}};
+static const th_unit bandwidth_units[] = {{"Tbps", 1e12}, {"Gbps", 1e9}, {"Mbps", 1e6},
+                                          {"kbps", 1e3},  {"bps", 1},    {NULL, 0}};
+static const th_unit rate_units[] = {{"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6},
+                                     {"k/s", 1e3},  {"1/s", 1},   {NULL, 0}};
+
+/* The largest unit that leaves at least 1 before the point, with so many significant digits. */
+static th_scale pick_unit(const th_unit *units, double largest, int digits)
+{
+    while (units[1].name != NULL && largest < units->divisor)
+        units++;
+    double shown = largest / units->divisor;
+    int before = shown >= 100 ? 3 : shown >= 10 ? 2 : 1;
+    int decimals = units[1].name == NULL && units->divisor == 1 ? 0
+                   : digits > before                            ? digits - before
+                                                                : 0;
+    return (th_scale){units->name, units->divisor, decimals};
+}
+
+static double number_of(const th_quantity *q)
+{
+    return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
+}
+
+static double largest_in(const th_table *t, int column)
+{
+    double largest = t->total != NULL ? fabs(number_of(&t->total[column])) : 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        largest =
+            fmax(largest, fabs(number_of(&t->cells[row * (size_t)t->n_columns + (size_t)column])));
+    return largest;
+}
+
+/* Bandwidths are round numbers: no more decimals than any of them needs. */
+static void drop_decimals(const th_table *t, int column, th_scale *scale)
+{
+    int needed = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double value =
+            number_of(&t->cells[row * (size_t)t->n_columns + (size_t)column]) / scale->divisor;
+        while (needed < scale->decimals &&
+               fabs(value * pow(10, needed) - round(value * pow(10, needed))) > 1e-6)
+            needed++;
+    }
+    scale->decimals = needed;
+}
+
+static th_scale scale_of(const th_table *t, int column)
+{
+    double largest = largest_in(t, column);
+    th_scale scale = {"", 1, 0};
+    switch (t->columns[column].kind) {
+    case TH_KIND_TEXT:
+    case TH_KIND_COUNT:
+        break;
+    case TH_KIND_TIME:
+        return pick_unit(time_units, largest, 6);
+    case TH_KIND_BYTES:
+        return pick_unit(byte_units, largest, 4);
+    case TH_KIND_BANDWIDTH:
+        scale = pick_unit(bandwidth_units, largest, 4);
+        drop_decimals(t, column, &scale);
+        break;
+    case TH_KIND_RATE:
+        scale = pick_unit(rate_units, largest, 6);
+        scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
+        break;
+    case TH_KIND_SHARE:
+        return (th_scale){"%", 0.01, 2};
+    case TH_KIND_CHANGE:
+        return (th_scale){"%", 0.01, 2};
+    }
+    return scale;
+}
+
+/* ---- cells ---- */
+
+/* The cell as it is printed, in the report's arena; "" when memory is out. */
+static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *scale)
+{
+    char number[80];
+    const char *text = number;
+    if (q->is_absent)
+        text = "-";
+    else if (q->kind == TH_KIND_TEXT)
+        text = q->text;
+    else if (q->kind == TH_KIND_CHANGE)
+        snprintf(number, sizeof number, "%+.*f", scale->decimals, q->real / scale->divisor);
+    else if (q->kind == TH_KIND_COUNT)
+        snprintf(number, sizeof number, "%lld", (long long)q->whole);
+    else
+        snprintf(number, sizeof number, "%.*f", scale->decimals, number_of(q) / scale->divisor);
+    char *copy = th_arena_string(t->report->arena, text);
+    if (copy == NULL)
+        t->report->failed = true;
+    return copy;
+}
+
+/* Characters, not bytes: names may be UTF-8. */
+static int width_of(const char *text)
+{
+    int n = 0;
+    for (; text != NULL && *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static int total_width(const th_table *t, const th_layout *l)
+{
+    int sum = (t->n_columns - 1) * GAP;
+    for (int c = 0; c < t->n_columns; c++)
+        sum += l->width[c];
+    return sum;
+}
+
+/* Takes columns off the widest text until the table fits. */
+static void narrow(const th_table *t, th_layout *l)
+{
+    int excess;
+    while ((excess = total_width(t, l) - WIDTH) > 0) {
+        int widest = -1;
+        for (int c = 0; c < t->n_columns; c++)
+            if (t->columns[c].kind == TH_KIND_TEXT &&
+                (widest < 0 || l->width[c] > l->width[widest]))
+                widest = c;
+        if (widest < 0 || l->width[widest] <= NARROWEST)
+            return;
+        l->width[widest]--;
+    }
+}
+
+static int lay_out(const th_table *t, th_layout *l)
+{
+    size_t n = (size_t)t->n_columns, rows = t->n_rows + (t->total != NULL);
+    l->texts = th_arena_alloc(t->report->arena, (rows * n + 1) * sizeof *l->texts);
+    if (l->texts == NULL) {
+        t->report->failed = true;
+        return -1;
+    }
+    for (int c = 0; c < t->n_columns; c++) {
+        l->scale[c] = scale_of(t, c);
+        int unit = (int)strlen(l->scale[c].unit);
+        l->width[c] = width_of(t->columns[c].title);
+        l->width[c] = unit + 2 > l->width[c] && unit > 0 ? unit + 2 : l->width[c];
+        for (size_t row = 0; row < rows; row++) {
+            const th_quantity *q = row < t->n_rows ? &t->cells[row * n + (size_t)c] : &t->total[c];
+            char *text = cell_text(t, q, &l->scale[c]);
+            l->texts[row * n + (size_t)c] = text;
+            l->width[c] = width_of(text) > l->width[c] ? width_of(text) : l->width[c];
+        }
+    }
+    narrow(t, l);
+    return 0;
+}
+
+/* ---- lines ---- */
+
+static void trim_line(th_strbuf *out)
+{
+    while (out->length > 0 && out->text[out->length - 1] == ' ')
+        out->text[--out->length] = '\0';
+    th_strbuf_add(out, "\n");
+}
+
+/* text in width columns; what is too long loses its middle. */
+static void add_padded(th_strbuf *out, const char *text, int width, bool to_right)
+{
+    text = text != NULL ? text : "";
+    int length = width_of(text), bytes = (int)strlen(text);
+    if (length > width && length == bytes) {
+        int head = (width - 2 + 1) / 2, tail = width - 2 - head;
+        th_strbuf_printf(out, "%.*s..%s", head, text, text + bytes - tail);
+        return;
+    }
+    int pad = width > length ? width - length : 0;
+    th_strbuf_printf(out, "%*s%s%*s", to_right ? pad : 0, "", text, to_right ? 0 : pad, "");
+}
+
+static void add_line(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
+        add_padded(out, texts[c], l->width[c], t->columns[c].kind != TH_KIND_TEXT);
+    }
+    trim_line(out);
+}
+
+static void add_rule(const th_table *t, const th_layout *l, th_strbuf *out)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
+        for (int i = 0; i < l->width[c]; i++)
+            th_strbuf_add(out, "-");
+    }
+    th_strbuf_add(out, "\n");
+}
+
+static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
+{
+    bool has_units = false;
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
+        add_padded(out, t->columns[c].title, l->width[c], t->columns[c].kind != TH_KIND_TEXT);
+        has_units = has_units || l->scale[c].unit[0] != '\0';
+    }
+    trim_line(out);
+    for (int c = 0; has_units && c < t->n_columns; c++) {
+        char unit[16] = "";
+        if (l->scale[c].unit[0] != '\0')
+            snprintf(unit, sizeof unit, "[%s]", l->scale[c].unit);
+        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
+        add_padded(out, unit, l->width[c], t->columns[c].kind != TH_KIND_TEXT);
+    }
+    if (has_units)
+        trim_line(out);
+    add_rule(t, l, out);
+}
+
+static void render_table(const th_table *t, th_strbuf *out)
+{
+    th_layout l;
+    if (lay_out(t, &l) != 0)
+        return;
+    if (t->title != NULL)
+        th_strbuf_printf(out, "%s\n", t->title);
+    add_heading(t, &l, out);
+    for (size_t row = 0; row < t->n_rows; row++)
+        add_line(t, &l, &l.texts[row * (size_t)t->n_columns], out);
+    if (t->n_hidden > 0)
+        th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
+    if (t->total != NULL) {
+        add_rule(t, &l, out);
+        add_line(t, &l, &l.texts[t->n_rows * (size_t)t->n_columns], out);
+    }
+}
+
+/* A record's value with its unit; shares in percent, as in tables. */
+static void add_value(th_strbuf *out, const th_quantity *q)
+{
+    if (!q->is_absent && (q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE))
+        th_strbuf_printf(out, "%.2f %%", 100 * q->real);
+    else
+        th_quantity_format(q, out);
+}
+
+static void render_record(const th_table *t, th_strbuf *out)
+{
+    int width = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        width = width_of(t->columns[c].title) > width ? width_of(t->columns[c].title) : width;
+    if (t->title != NULL)
+        th_strbuf_printf(out, "%s\n", t->title);
+    for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {
+        th_strbuf_printf(out, "  %-*s  ", width, t->columns[c].title);
+        add_value(out, &t->cells[c]);
+        th_strbuf_add(out, "\n");
+    }
+}
+
+void th_report_render_text(const th_report *r, th_strbuf *out)
+{
+    int width = 0;
+    for (int i = 0; i < r->n_head; i++)
+        if (r->head[i].is_line && (int)strlen(r->head[i].key) > width)
+            width = (int)strlen(r->head[i].key);
+    th_strbuf_printf(out, "%s\n", r->title);
+    for (int i = 0; i < r->n_head; i++)
+        if (r->head[i].is_line)
+            th_strbuf_printf(out, "  %-*s  %s\n", width, r->head[i].key, r->head[i].value.text);
+    for (const th_table *t = r->first; t != NULL; t = t->next) {
+        th_strbuf_add(out, "\n");
+        if (t->is_record)
+            render_record(t, out);
+        else
+            render_table(t, out);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* saved_run.h - the figures of a run, kept under a name when the run itself is gone. */
+#ifndef TH_TCL_SAVED_RUN_H
+#define TH_TCL_SAVED_RUN_H
+#include "tcl/session.h"
+
+/* Saves the present run, in the place of one that has the name already. 0 or -1. */
+int th_saved_run_add(th_session *s, const char *name, th_error *err);
+th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err); /* NULL: unknown */
+void th_saved_runs_clear(th_session *s);
+
+#endif

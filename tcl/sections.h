@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sections.h - the tables that reports and results files are made of, each from the session's state.
+ * A section that needs a mapping or a run is only asked for when there is one. 0 or -1. */
+#ifndef TH_TCL_SECTIONS_H
+#define TH_TCL_SECTIONS_H
+#include "tcl/report.h"
+#include "tcl/session.h"
+
+/* System, workload, mapping, run, version: what a report is about. */
+int th_section_head(th_session *s, th_report *r, th_error *err);
+
+/* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
+int th_section_search(th_session *s, th_report *r, th_error *err);
+int th_section_sets(th_session *s, th_report *r, th_error *err);
+int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
+int th_section_memory(th_session *s, th_report *r, th_error *err);
+
+/* sections_run.c; limit: the longest so many entries of the path, the others folded (0: all). */
+int th_section_summary(th_session *s, th_report *r, th_error *err);
+int th_section_accels(th_session *s, th_report *r, th_error *err);
+int th_section_links(th_session *s, th_report *r, th_error *err);
+int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
+
+/* The saved runs, compared with one of them; metrics and runs as the command was given them. */
+enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };
+extern const char *const th_metric_names[TH_N_METRICS + 1];
+int th_section_runs(th_report *r, th_saved_run *const *runs, int n_runs, const int *metrics,
+                    int n_metrics, const th_saved_run *relative_to, th_error *err);
+int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
+
+#endif

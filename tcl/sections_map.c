@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sections_map.c - the head of every report, and what there is to say about a mapping. */
+#include <config.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/options.h"
+#include "tcl/sections.h"
+
+/* ---- head ---- */
+
+static const char *algorithm_of(const th_session *s)
+{
+    return s->mapping == NULL ? "-" : s->searched.type != NULL ? s->searched.type->name : "file";
+}
+
+static void head_lines(th_session *s, th_report *r, const char *digest)
+{
+    char text[400], seed[60] = "", batch[32];
+    if (s->system != NULL) {
+        snprintf(text, sizeof text, "%.200s, %d accelerators, %d links", s->system->name,
+                 s->system->n_accels, s->system->n_links);
+        th_report_head_line(r, "system", text);
+    }
+    if (s->workload != NULL) {
+        snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
+        snprintf(text, sizeof text, "%.200s, %d layers, %s", s->workload->name,
+                 s->workload->n_layers, batch);
+        th_report_head_line(r, "workload", text);
+    }
+    if (s->mapping != NULL) {
+        if (s->searched.type != NULL && !s->searched.type->is_baseline)
+            snprintf(seed, sizeof seed, ", seed %" PRIu64, s->searched.seed);
+        snprintf(text, sizeof text, "%s, by %s%s", digest, algorithm_of(s), seed);
+        th_report_head_line(r, "mapping", text);
+    }
+}
+
+static void head_run_line(th_session *s, th_report *r)
+{
+    char text[400], time[64];
+    const th_simulation *sim = s->simulation;
+    if (sim == NULL || !sim->has_begun)
+        return;
+    bool is_done = th_machine_is_done(sim->machine);
+    snprintf(text, sizeof text, "%s network, %d input%s, %s at %s", sim->options.network->name,
+             (int)sim->options.stream.n_inputs, sim->options.stream.n_inputs == 1 ? "" : "s",
+             is_done ? "done" : "stopped",
+             th_format_time(th_machine_now(sim->machine), time, sizeof time));
+    th_report_head_line(r, "run", text);
+}
+
+static void head_fields(th_session *s, th_report *r, const char *digest)
+{
+    const th_simulation *sim = s->simulation;
+    const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
+    bool is_found =
+        s->mapping != NULL && s->searched.type != NULL && !s->searched.type->is_baseline;
+    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
+    th_report_head_field(r, "system", th_text(s->system != NULL ? s->system->name : NULL));
+    th_report_head_field(r, "workload", th_text(s->workload != NULL ? s->workload->name : NULL));
+    th_report_head_field(
+        r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "mapping", th_text(digest));
+    th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
+    th_report_head_field(r, "seed",
+                         is_found ? th_count((int64_t)s->searched.seed) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "network", th_text(run->network->name));
+    th_report_head_field(r, "inputs", th_count(run->stream.n_inputs));
+    th_report_head_field(r, "interval", th_ps(run->stream.interval_ps));
+    th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));
+}
+
+int th_section_head(th_session *s, th_report *r, th_error *err)
+{
+    char digest[20];
+    (void)err;
+    th_session_digest(s, digest, sizeof digest);
+    head_lines(s, r, digest);
+    head_run_line(s, r);
+    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
+    head_fields(s, r, digest);
+    return 0;
+}
+
+/* ---- search ---- */
+
+int th_section_search(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"algorithm", "algorithm", TH_KIND_TEXT},
+        {"objective", "objective", TH_KIND_TEXT},
+        {"sets", "sets", TH_KIND_TEXT},
+        {"seed", "seed", TH_KIND_COUNT},
+        {"evaluations", "evaluations", TH_KIND_COUNT},
+        {"infeasible", "infeasible", TH_KIND_COUNT},
+        {"stopped", "stopped by the bound", TH_KIND_COUNT},
+        {"found_at", "best found at evaluation", TH_KIND_COUNT},
+        {"best", "best", TH_KIND_TIME},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    (void)err;
+    const th_searched *f = &s->searched;
+    bool is_baseline = f->type == NULL || f->type->is_baseline;
+    th_quantity cells[] = {
+        th_text(algorithm_of(s)),
+        th_text(f->type != NULL ? th_objective_name((int)f->objective) : NULL),
+        th_text(is_baseline        ? NULL
+                : f->inside_groups ? "inside groups"
+                                   : "free"),
+        is_baseline ? th_absent(TH_KIND_COUNT) : th_count((int64_t)f->seed),
+        th_count(f->evaluations),
+        th_count(f->infeasible),
+        th_count(f->stopped),
+        th_count(f->found_at),
+        f->type != NULL ? th_ps(f->fitness) : th_absent(TH_KIND_TIME),
+    };
+    th_table_row(th_report_record(r, "search", NULL, columns), cells);
+    return 0;
+}
+
+/* ---- sets ---- */
+
+/* "0-3 8", by accelerator names; runs of numbers that follow each other are drawn together. */
+static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; i < set->n_accels; i++) {
+        int last = i;
+        while (last + 1 < set->n_accels && set->accels[last + 1] == set->accels[last] + 1)
+            last++;
+        th_strbuf_printf(out, "%s%s", i > 0 ? " " : "",
+                         s->system->nodes[s->system->accel_node[set->accels[i]]].name);
+        if (last > i + 1) {
+            th_strbuf_printf(out, "..%s",
+                             s->system->nodes[s->system->accel_node[set->accels[last]]].name);
+            i = last;
+        }
+    }
+}
+
+int th_section_sets(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"set", "set", TH_KIND_COUNT},
+        {"n_accels", "size", TH_KIND_COUNT},
+        {"n_layers", "layers", TH_KIND_COUNT},
+        {"design", "design", TH_KIND_TEXT},
+        {"accels", "accelerators", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_mapping *m = s->mapping;
+    th_table *t = th_report_table(r, "sets", "Sets of accelerators", columns);
+    for (int k = 0; k < m->n_sets; k++) {
+        th_strbuf accels = TH_STRBUF_INIT;
+        int n_layers = 0;
+        for (int l = 0; l < m->n_layers; l++)
+            n_layers += m->set_of[l] == k;
+        add_accels(s, &m->sets[k], &accels);
+        if (accels.failed) {
+            th_strbuf_clear(&accels);
+            return th_error_no_memory(err);
+        }
+        const char *design = s->system->designs[m->sets[k].design].name;
+        th_table_row(t, (th_quantity[]){th_count(k), th_count(m->sets[k].n_accels),
+                                        th_count(n_layers), th_text(design), th_text(accels.text)});
+        th_strbuf_clear(&accels);
+    }
+    return 0;
+}
+
+/* ---- layers ---- */
+
+/* The largest extents that any position of the set has, in its first phase: "K16 C64 H28 W28 R3 S3". */
+static void format_shard(const th_session *s, int layer, char *out, size_t size)
+{
+    const th_mapping *m = s->mapping;
+    const th_layer *l = &s->workload->layers[layer];
+    const th_strategy *strategy = &m->strategy[layer];
+    int32_t extent[TH_N_DIMS] = {0};
+    for (int p = 0; p < m->sets[m->set_of[layer]].n_accels; p++) {
+        th_loop_box box = th_shard_phase_loops(l, s->workload->batch, strategy, p, 0);
+        for (int d = 0; d < TH_N_DIMS; d++)
+            extent[d] = box.hi[d] - box.lo[d] > extent[d] ? box.hi[d] - box.lo[d] : extent[d];
+    }
+    size_t used = 0;
+    out[0] = '\0';
+    for (int d = 0; d < TH_N_DIMS && used < size; d++)
+        if (extent[d] > 1)
+            used += (size_t)snprintf(out + used, size - used, "%s%c%d", used > 0 ? " " : "",
+                                     th_dim_letters[d], (int)extent[d]);
+}
+
+typedef struct th_layer_line {
+    int first, last, set;
+    char strategy[48], shard[96];
+} th_layer_line;
+
+static th_layer_line line_of(const th_session *s, int layer)
+{
+    th_layer_line line = {.first = layer, .last = layer, .set = s->mapping->set_of[layer]};
+    th_strategy_format(&s->mapping->strategy[layer], line.strategy, sizeof line.strategy);
+    format_shard(s, layer, line.shard, sizeof line.shard);
+    return line;
+}
+
+static bool are_alike(const th_layer_line *a, const th_layer_line *b)
+{
+    return a->set == b->set && strcmp(a->strategy, b->strategy) == 0 &&
+           strcmp(a->shard, b->shard) == 0;
+}
+
+static void add_layer_line(th_session *s, th_table *t, const th_layer_line *line)
+{
+    char name[200];
+    const th_layer *layers = s->workload->layers;
+    snprintf(name, sizeof name, "%.96s", layers[line->first].name);
+    if (line->last > line->first)
+        snprintf(name, sizeof name, "%.96s .. %.96s", layers[line->first].name,
+                 layers[line->last].name);
+    th_table_row(t, (th_quantity[]){th_text(name), th_count(line->last - line->first + 1),
+                                    th_count(line->set), th_text(line->strategy),
+                                    th_text(line->shard)});
+}
+
+int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err)
+{
+    static const th_column columns[] = {
+        {"layer", "layer", TH_KIND_TEXT},
+        {"count", "count", TH_KIND_COUNT},
+        {"set", "set", TH_KIND_COUNT},
+        {"strategy", "strategy", TH_KIND_TEXT},
+        {"shard", "largest shard", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    (void)err;
+    th_table *t = th_report_table(r, "layers", "Layers", columns);
+    th_layer_line line = line_of(s, 0);
+    for (int l = 1; l < s->mapping->n_layers; l++) {
+        th_layer_line next = line_of(s, l);
+        if (is_folded && are_alike(&line, &next)) {
+            line.last = l;
+        } else {
+            add_layer_line(s, t, &line);
+            line = next;
+        }
+    }
+    add_layer_line(s, t, &line);
+    return 0;
+}
+
+/* ---- memory ---- */
+
+int th_section_memory(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"accel", "accelerator", TH_KIND_TEXT},
+        {"capacity", "capacity", TH_KIND_BYTES},
+        {"weights", "weights", TH_KIND_BYTES},
+        {"peak", "peak", TH_KIND_BYTES},
+        {"free", "free", TH_KIND_BYTES},
+        {"used", "used", TH_KIND_SHARE},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_simulation *sim = th_session_simulation(s, err);
+    if (sim == NULL)
+        return -1;
+    const int64_t *peak = th_lower_peak_bytes(sim->lower),
+                  *weights = th_lower_weight_bytes(sim->lower);
+    th_table *t = th_report_table(r, "memory", "DRAM", columns);
+    for (int a = 0; a < s->system->n_accels; a++) {
+        const th_node *node = &s->system->nodes[s->system->accel_node[a]];
+        int64_t capacity = node->a.dram_bytes;
+        th_table_row(t,
+                     (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
+                                     th_bytes(peak[a]), th_bytes(capacity - peak[a]),
+                                     th_share((double)peak[a] / (double)capacity)});
+    }
+    return 0;
+}

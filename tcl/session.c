@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.c - see session.h. */
+#include <config.h>
+#include "tcl/session.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "tcl/breakpoint.h"
+#include "tcl/interrupt.h"
+#include "tcl/saved_run.h"
+
+th_session *th_session_new(Tcl_Interp *interp)
+{
+    th_session *s = th_alloc_zero(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    s->interp = interp;
+    s->threads = processors > 0 ? (int)processors : 1;
+    s->defaults.stream = th_stream_single;
+    s->defaults.network = th_network_types[0];
+    return s;
+}
+
+void th_session_free(th_session *s)
+{
+    if (s == NULL)
+        return;
+    th_session_drop_run(s);
+    th_trace_close(s->trace, NULL);
+    th_breakpoints_clear(s);
+    th_saved_runs_clear(s);
+    th_mapping_free(s->mapping);
+    th_workload_free(s->workload);
+    th_system_free(s->system);
+    th_strbuf_clear(&s->scratch);
+    th_free(s);
+}
+
+/* ---- what the session holds ---- */
+
+void th_session_drop_run(th_session *s)
+{
+    th_simulation_free(s->simulation);
+    s->simulation = NULL;
+}
+
+static void drop_mapping(th_session *s)
+{
+    th_session_drop_run(s);
+    th_mapping_free(s->mapping);
+    s->mapping = NULL;
+    s->searched = (th_searched){0};
+    s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
+}
+
+void th_session_set_system(th_session *s, th_system *system)
+{
+    drop_mapping(s);
+    th_system_free(s->system);
+    s->system = system;
+}
+
+void th_session_set_workload(th_session *s, th_workload *workload)
+{
+    drop_mapping(s);
+    th_workload_free(s->workload);
+    s->workload = workload;
+}
+
+void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how)
+{
+    drop_mapping(s);
+    s->mapping = mapping;
+    s->searched = *how;
+}
+
+int th_session_need_system(th_session *s, th_error *err)
+{
+    return s->system != NULL
+               ? 0
+               : th_error_set(err, "TCL-0020", "no system yet: read_system or create_system first");
+}
+
+int th_session_need_workload(th_session *s, th_error *err)
+{
+    return s->workload != NULL
+               ? 0
+               : th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
+}
+
+int th_session_need_problem(th_session *s, th_error *err)
+{
+    return th_session_need_system(s, err) != 0 ? -1 : th_session_need_workload(s, err);
+}
+
+int th_session_need_mapping(th_session *s, th_error *err)
+{
+    if (th_session_need_problem(s, err) != 0)
+        return -1;
+    return s->mapping != NULL ? 0
+                              : th_error_set(err, "TCL-0022",
+                                             "no mapping yet: map_workload or read_mapping first");
+}
+
+int th_session_need_run(th_session *s, th_error *err)
+{
+    if (th_session_need_mapping(s, err) != 0)
+        return -1;
+    if (s->simulation != NULL && s->simulation->has_begun)
+        return 0;
+    return th_error_set(err, "TCL-0023", "nothing has run yet: run or step first");
+}
+
+int th_session_need_no_trace(th_session *s, th_error *err)
+{
+    if (s->trace == NULL)
+        return 0;
+    return th_error_set(err, "TCL-0024",
+                        "a trace of the present system and workload is open: close_trace first");
+}
+
+th_simulation *th_session_simulation(th_session *s, th_error *err)
+{
+    if (s->simulation != NULL || th_session_need_mapping(s, err) != 0)
+        return s->simulation;
+    s->simulation = th_simulation_new(s->system, s->workload, s->mapping, &s->defaults, err);
+    if (s->simulation != NULL && s->trace != NULL)
+        th_machine_set_trace(s->simulation->machine, s->trace);
+    return s->simulation;
+}
+
+char *th_session_digest(const th_session *s, char *out, size_t size)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    snprintf(out, size, "-");
+    if (s->mapping != NULL) {
+        th_mapping_write(s->mapping, s->system, s->workload, &text);
+        if (text.text != NULL && !text.failed)
+            snprintf(out, size, "%016" PRIx64, th_hash(text.text, text.length, 0));
+    }
+    th_strbuf_clear(&text);
+    return out;
+}
+
+/* ---- output ---- */
+
+int th_session_print(th_session *s, const char *text, th_error *err)
+{
+    if (text == NULL)
+        return th_error_no_memory(err);
+    Tcl_Channel out = Tcl_GetChannel(s->interp, "stdout", NULL);
+    if (out == NULL || Tcl_WriteChars(out, text, -1) < 0 || Tcl_Flush(out) != TCL_OK)
+        return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
+                            Tcl_ErrnoMsg(Tcl_GetErrno()));
+    return 0;
+}
+
+int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
+                        Tcl_NewStringObj(path, -1)};
+    Tcl_Obj *dirname = Tcl_NewListObj(3, words);
+    Tcl_IncrRefCount(dirname);
+    int rc = Tcl_EvalObjEx(s->interp, dirname, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(dirname);
+    if (rc == TCL_OK) {
+        Tcl_Obj *make[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
+                           Tcl_GetObjResult(s->interp)};
+        Tcl_Obj *mkdir = Tcl_NewListObj(3, make);
+        Tcl_IncrRefCount(mkdir);
+        rc = Tcl_EvalObjEx(s->interp, mkdir, TCL_EVAL_GLOBAL);
+        Tcl_DecrRefCount(mkdir);
+    }
+    if (rc != TCL_OK)
+        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(s->interp));
+    Tcl_ResetResult(s->interp);
+    return rc == TCL_OK ? 0 : -1;
+}
+
+int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
+                          th_error *err)
+{
+    if (text == NULL)
+        return th_error_no_memory(err);
+    if (th_session_make_folder_of(s, path, err) != 0)
+        return -1;
+    Tcl_Channel file = Tcl_OpenFileChannel(NULL, path, append ? "a" : "w", 0666);
+    if (file == NULL)
+        return th_error_set(err, "TCL-0027", "%s: cannot be opened: %s", path,
+                            Tcl_ErrnoMsg(Tcl_GetErrno()));
+    bool is_written = Tcl_WriteChars(file, text, -1) >= 0;
+    is_written = Tcl_Close(NULL, file) == TCL_OK && is_written;
+    if (!is_written)
+        return th_error_set(err, "TCL-0028", "%s: cannot be written: %s", path,
+                            Tcl_ErrnoMsg(Tcl_GetErrno()));
+    return 0;
+}
+
+/* ---- Ctrl-C ---- */
+
+bool th_session_is_interrupted(th_session *s)
+{
+    return th_interrupt_take() || Tcl_Canceled(s->interp, 0) == TCL_ERROR;
+}
+
+int th_call_cancel(th_call *c, const char *message)
+{
+    if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
+        Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
+    Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));
+    c->err.id[0] = '\0';
+    return -1;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.h - what one interpreter works on; there are no globals.
+ *
+ *   new -> (set_system -> set_workload -> set_mapping -> simulation)* -> free
+ * Each setter takes what it is given and drops what no longer fits: a new system or workload drops the
+ * mapping, a new mapping drops the run. Saved runs are figures and outlive all of it. */
+#ifndef TH_TCL_SESSION_H
+#define TH_TCL_SESSION_H
+#include "mapper/search.h"
+#include "tcl/command.h"
+#include "tcl/simulation.h"
+
+/* How the mapping came about; what report_search prints. */
+typedef struct th_searched {
+    const th_search_type *type; /* NULL: the mapping was read from a file */
+    th_objective objective;
+    uint64_t seed;
+    bool inside_groups;
+    int64_t evaluations, infeasible, stopped, found_at;
+    th_time fitness;
+} th_searched;
+
+typedef struct th_breakpoint {
+    char *name;
+    th_time at_ps;
+    char *script;                     /* NULL: none */
+    bool is_once, goes_on, is_passed; /* passed: in the present run */
+    int64_t hits;
+} th_breakpoint;
+
+/* The figures of a finished run under a name. */
+typedef struct th_saved_run {
+    char *name, *system, *workload;
+    char mapping[20]; /* digest */
+    char algorithm[40];
+    uint64_t seed;
+    char network[20];
+    int32_t batch, n_inputs;
+    th_time latency_ps, makespan_ps;
+    double throughput_per_s, link_utilization, accel_utilization;
+    int64_t network_bytes;
+} th_saved_run;
+
+struct th_session {
+    Tcl_Interp *interp;
+    int threads;
+    bool is_quiet; /* no progress lines */
+    th_system *system;
+    th_workload *workload;
+    th_mapping *mapping;
+    th_searched searched;      /* while there is a mapping */
+    th_run_options defaults;   /* of the next run: what map_workload was told */
+    th_simulation *simulation; /* NULL: no run yet */
+    th_breakpoint **breakpoints;
+    size_t n_breakpoints, breakpoint_capacity;
+    int64_t breakpoints_made;
+    th_saved_run **runs;
+    size_t n_runs, run_capacity;
+    th_trace *trace;
+    bool is_running; /* inside run or step: their scripts may not start another */
+    bool stop_asked;
+    th_strbuf scratch; /* text of the attribute asked for last */
+};
+
+th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
+void th_session_free(th_session *s);
+
+/* All of these own what they get from then on. */
+void th_session_set_system(th_session *s, th_system *system);
+void th_session_set_workload(th_session *s, th_workload *workload);
+void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how);
+void th_session_drop_run(th_session *s);
+
+/* 0, or -1 with the command that would provide what is missing. */
+int th_session_need_problem(th_session *s, th_error *err); /* system and workload */
+int th_session_need_system(th_session *s, th_error *err);
+int th_session_need_workload(th_session *s, th_error *err);
+int th_session_need_mapping(th_session *s, th_error *err);
+int th_session_need_run(th_session *s, th_error *err);      /* one that has begun */
+int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
+
+/* The present run, or one lowered now and still at time 0. NULL on failure. */
+th_simulation *th_session_simulation(th_session *s, th_error *err);
+
+/* 16 hexadecimal digits over the mapping's text, "-" without a mapping. */
+char *th_session_digest(const th_session *s, char *out, size_t size);
+
+/* Writes text to the interpreter's standard output. 0 or -1. */
+int th_session_print(th_session *s, const char *text, th_error *err);
+/* Writes text to path; folders that are missing on the way are made. 0 or -1. */
+int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
+                          th_error *err);
+int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
+
+/* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
+bool th_session_is_interrupted(th_session *s);
+/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err empty. */
+int th_call_cancel(th_call *c, const char *message);
+
+#endif

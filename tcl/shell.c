@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shell.c - the program tharsis: an interpreter with the commands at hand, a script, a prompt.
+ *   block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT -> prompt
+ * Exit codes: 0 all well, 1 a script failed, 2 the command line is wrong. */
+#include <config.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tcl/init.h"
+#include "tcl/interrupt.h"
+#include "tcl/session.h"
+
+enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
+
+static const char usage_text[] =
+    "Usage: tharsis [-no_init] [-exit] [-batch] [-threads N] [SCRIPT [ARGS]]\n"
+    "  -no_init    do not read ~/.tharsisrc\n"
+    "  -exit       exit after SCRIPT; status 1 if it failed\n"
+    "  -batch      no prompt and no progress lines; exit after SCRIPT\n"
+    "  -threads N  evaluate mappings with N threads\n"
+    "  -version    print the version and exit\n"
+    "  -help       print this and exit\n"
+    "Without SCRIPT commands are read from standard input; \"help\" lists them.\n";
+
+typedef struct th_command_line {
+    bool no_init, exits, is_batch;
+    int threads; /* 0: not said */
+    int script;  /* index in argv; 0: none */
+} th_command_line;
+
+/* ---- command line ---- */
+
+static int complain(const char *what, const char *word)
+{
+    fprintf(stderr, "tharsis: %s \"%s\"\n%s", what, word, usage_text);
+    return EXIT_USAGE;
+}
+
+static int parse_threads(const char *text, th_command_line *out)
+{
+    char *end;
+    long n = text != NULL ? strtol(text, &end, 10) : 0;
+    if (text == NULL || *text == '\0' || *end != '\0' || n < 1 || n > 1024)
+        return complain("-threads must be from 1 to 1024, not", text != NULL ? text : "");
+    out->threads = (int)n;
+    return 0;
+}
+
+/* 0 to go on, else 1 + the exit code. */
+static int parse_command_line(int argc, char **argv, th_command_line *out)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (word[0] != '-') {
+            out->script = i;
+            return 0;
+        }
+        if (strcmp(word, "-no_init") == 0) {
+            out->no_init = true;
+        } else if (strcmp(word, "-exit") == 0) {
+            out->exits = true;
+        } else if (strcmp(word, "-batch") == 0) {
+            out->is_batch = true;
+        } else if (strcmp(word, "-threads") == 0) {
+            if (parse_threads(argv[++i], out) != 0)
+                return 1 + EXIT_USAGE;
+        } else if (strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0) {
+            fputs(usage_text, stdout);
+            return 1;
+        } else if (strcmp(word, "-version") == 0 || strcmp(word, "--version") == 0) {
+            puts("tharsis " PACKAGE_VERSION);
+            return 1;
+        } else {
+            return 1 + complain("unknown option", word);
+        }
+    }
+    return 0;
+}
+
+/* ---- interpreter ---- */
+
+static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_command_line *line)
+{
+    int first = line->script > 0 ? line->script : argc - 1;
+    Tcl_Obj *words = Tcl_NewListObj(0, NULL);
+    for (int i = first + 1; i < argc; i++)
+        Tcl_ListObjAppendElement(NULL, words, Tcl_NewStringObj(argv[i], -1));
+    Tcl_SetVar2Ex(interp, "argc", NULL, Tcl_NewIntObj(argc - first - 1), TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(interp, "argv", NULL, words, TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(interp, "argv0", NULL, Tcl_NewStringObj(argv[line->script], -1), TCL_GLOBAL_ONLY);
+}
+
+static int start(Tcl_Interp *interp, const th_command_line *line)
+{
+    bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
+    Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
+                  TCL_GLOBAL_ONLY);
+    if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
+        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
+        return TCL_ERROR;
+    th_session *s = th_session_of(interp);
+    s->is_quiet = line->is_batch;
+    if (line->threads > 0)
+        s->threads = line->threads;
+    th_interrupt_start(interp);
+    return TCL_OK;
+}
+
+/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. */
+static void print_error(Tcl_Interp *interp, int code, const char *file)
+{
+    const char *error_code = Tcl_GetVar2(interp, "errorCode", NULL, TCL_GLOBAL_ONLY);
+    const char *trace = Tcl_GetVar2(interp, "errorInfo", NULL, TCL_GLOBAL_ONLY);
+    bool is_ours = error_code != NULL && (strncmp(error_code, "THARSIS ", 8) == 0 ||
+                                          strncmp(error_code, "TCL CANCEL", 10) == 0);
+    fflush(stdout);
+    if (is_ours || trace == NULL || code != TCL_ERROR)
+        fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
+    else
+        fprintf(stderr, "%s\n", trace);
+    if (is_ours && file != NULL)
+        fprintf(stderr, "    (%s, line %d)\n", file, Tcl_GetErrorLine(interp));
+}
+
+/* A Tcl return code; the error is printed. */
+static int source(Tcl_Interp *interp, const char *file)
+{
+    int code = Tcl_EvalFile(interp, file);
+    if (code != TCL_OK && code != TCL_RETURN)
+        print_error(interp, code, file);
+    return code == TCL_RETURN ? TCL_OK : code;
+}
+
+static void source_init_file(Tcl_Interp *interp)
+{
+    const char *home = getenv("HOME");
+    if (home == NULL)
+        return;
+    Tcl_Obj *path = Tcl_ObjPrintf("%s/.tharsisrc", home);
+    Tcl_IncrRefCount(path);
+    if (Tcl_FSAccess(path, R_OK) == 0)
+        source(interp, Tcl_GetString(path));
+    Tcl_DecrRefCount(path);
+}
+
+/* ---- prompt ---- */
+
+static void show_prompt(bool is_on, const char *prompt)
+{
+    if (!is_on)
+        return;
+    fputs(prompt, stdout);
+    fflush(stdout);
+    th_interrupt_set_prompt(prompt);
+}
+
+/* Runs one whole command and prints its result. */
+static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
+{
+    int code = Tcl_RecordAndEvalObj(interp, command, TCL_EVAL_GLOBAL);
+    th_interrupt_take(); /* one that came too late */
+    if (code != TCL_OK)
+        fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
+    else if (is_on && Tcl_GetStringResult(interp)[0] != '\0')
+        printf("%s\n", Tcl_GetStringResult(interp));
+    fflush(stdout);
+    return code;
+}
+
+/* Reads commands from standard input to its end. is_on: a person types them. */
+static int read_commands(Tcl_Interp *interp, bool is_on)
+{
+    Tcl_Channel in = Tcl_GetStdChannel(TCL_STDIN);
+    Tcl_Obj *command = Tcl_NewObj();
+    int last = TCL_OK;
+    Tcl_IncrRefCount(command);
+    show_prompt(is_on, "tharsis> ");
+    while (in != NULL && Tcl_GetsObj(in, command) >= 0) {
+        th_interrupt_set_prompt(NULL);
+        Tcl_AppendToObj(command, "\n", 1);
+        if (Tcl_CommandComplete(Tcl_GetString(command))) {
+            last = run_command(interp, command, is_on);
+            Tcl_DecrRefCount(command);
+            command = Tcl_NewObj();
+            Tcl_IncrRefCount(command);
+            in = Tcl_GetStdChannel(TCL_STDIN);
+            show_prompt(is_on, "tharsis> ");
+        } else {
+            show_prompt(is_on, "       > ");
+        }
+    }
+    th_interrupt_set_prompt(NULL);
+    Tcl_DecrRefCount(command);
+    if (is_on)
+        puts("");
+    return last;
+}
+
+static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
+{
+    bool is_on = !line->is_batch && isatty(STDIN_FILENO);
+    if (is_on)
+        printf("Tharsis %s. \"help\" lists the commands, \"exit\" leaves.\n", PACKAGE_VERSION);
+    if (is_on && Tcl_Eval(interp, "package require tclreadline") == TCL_OK) {
+        Tcl_SetVar2(interp, "tcl_interactive", NULL, "1", TCL_GLOBAL_ONLY);
+        return Tcl_Eval(interp, "::tclreadline::Loop");
+    }
+    Tcl_ResetResult(interp);
+    return read_commands(interp, is_on);
+}
+
+int main(int argc, char **argv)
+{
+    th_command_line line = {0};
+    th_interrupt_block();
+    int answer = parse_command_line(argc, argv, &line);
+    if (answer != 0)
+        return answer - 1;
+    Tcl_FindExecutable(argv[0]);
+    Tcl_Interp *interp = Tcl_CreateInterp();
+    int code = start(interp, &line);
+    if (code != TCL_OK) {
+        fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
+        Tcl_Exit(EXIT_SCRIPT);
+    }
+    set_arguments(interp, argc, argv, &line);
+    if (!line.no_init)
+        source_init_file(interp);
+    if (line.script > 0)
+        code = source(interp, argv[line.script]);
+    if (!(line.script > 0 && (line.exits || line.is_batch)))
+        code = run_prompt(interp, &line) == TCL_OK || !line.exits ? TCL_OK : TCL_ERROR;
+    Tcl_DeleteInterp(interp);
+    Tcl_Exit(code == TCL_OK ? EXIT_SUCCESS : EXIT_SCRIPT);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* simulation.h - a mapping lowered and loaded into a machine, with the figures read off it.
+ *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
+ * System, workload and mapping must outlive it. */
+#ifndef TH_TCL_SIMULATION_H
+#define TH_TCL_SIMULATION_H
+#include "mapper/lower.h"
+#include "sim/machine.h"
+
+typedef struct th_run_options {
+    th_stream stream;
+    const th_network_type *network; /* never NULL */
+} th_run_options;
+
+typedef struct th_simulation {
+    const th_workload *workload;
+    th_run_options options;
+    th_lower *lower;
+    th_program *program;
+    th_machine *machine;
+    bool has_begun; /* run or step was called */
+    /* private */
+    th_result result;
+    bool result_is_fresh;
+} th_simulation;
+
+th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
+                                 const th_run_options *o, th_error *err);
+void th_simulation_free(th_simulation *s); /* accepts NULL */
+int th_simulation_restart(th_simulation *s, th_error *err);
+
+/* After the machine has moved: figures read so far are stale. */
+void th_simulation_changed(th_simulation *s);
+/* The figures now; valid until the machine moves. NULL on failure. */
+const th_result *th_simulation_result(th_simulation *s, th_error *err);
+
+bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
+
+/* Mean time from an input's arrival to its end, over the inputs that are through; 0: none is. */
+th_time th_simulation_latency(const th_simulation *s, const th_result *r);
+int64_t th_result_network_bytes(const th_program *p,
+                                const th_result *r); /* sent by transfers so far */
+
+#endif
