@@ -5,6 +5,7 @@
 #ifndef TH_MAPPER_LOWER_H
 #define TH_MAPPER_LOWER_H
 #include "mapper/mapping.h"
+#include "mapper/plan.h"
 #include "sim/program.h"
 #include "sim/work.h"
 
@@ -23,6 +24,7 @@ typedef struct th_lower th_lower;
 th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err);
 void th_lower_free(th_lower *l);
 const th_works *th_lower_works(const th_lower *l);
+th_plans *th_lower_plans(th_lower *l);
 
 /* Fills program (cleared first). The mapping must have passed th_mapping_check. 0, or -1: MAP-00xx names
  * accelerator, layer and missing bytes when memory does not suffice. */

@@ -207,6 +207,7 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     while (begin_load(p, s, port, TH_ENGINE_INPUT) | begin_load(p, s, port, TH_ENGINE_WEIGHT) |
            begin_store(p, s, port) | begin_compute(p, s))
         ;
+    p->done = all_stored(p, s);
 }
 
 /* --- what is due ------------------------------------------------------------------------------------ */
@@ -244,7 +245,6 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s, const th_port *
     }
     if (p->compute_end <= p->now)
         finish_compute(p, s);
-    p->done = all_stored(p, s);
 }
 
 /* --- time ------------------------------------------------------------------------------------------- */

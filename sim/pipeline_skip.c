@@ -94,7 +94,7 @@ static int64_t room(const th_pipeline *before, const th_pipeline *p, int loop, c
     int32_t first = before->engine[TH_ENGINE_INPUT].index[loop], furthest = p->index[loop];
     if (before->engine[TH_ENGINE_WEIGHT].index[loop] < first)
         first = before->engine[TH_ENGINE_WEIGHT].index[loop];
-    for (int e = TH_ENGINE_INPUT; e <= TH_ENGINE_WEIGHT; e++)
+    for (int e = 0; e < TH_N_ENGINES; e++)   /* a store may lag behind in the outer loop's previous iteration */
         if (p->engine[e].index[loop] > furthest)
             furthest = p->engine[e].index[loop];
     return first < 1 ? 0 : (int64_t)s->count[loop] - 2 - furthest;

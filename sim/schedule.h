@@ -22,6 +22,7 @@ typedef struct th_shard {
     int32_t dilation_h, dilation_w;
     int32_t element_bytes;
     int32_t n_operands;              /* inputs: 1, more for add */
+    int32_t adds_to_output;          /* 1: reads back partial sums that it goes on with */
 } th_shard;
 
 enum { TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_K, TH_LOOP_C, TH_N_LOOPS };

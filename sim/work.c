@@ -93,6 +93,18 @@ static bool runs_on_array(const th_shard *s)
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL;
 }
 
+/* Partial sums of an earlier phase come in with the operand that every output tile loads anew. */
+static void read_partial_sums(th_schedule *s)
+{
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        int64_t bytes = mask & TH_LAST_C ? s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] : 0;
+        if (s->input_stays)
+            s->step[mask].weight_bytes += bytes;
+        else
+            s->step[mask].input_bytes += bytes;
+    }
+}
+
 static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
@@ -103,6 +115,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
         th_vector_schedule(a, shard, &out->schedule);
     else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->schedule, err))
         return -1;
+    if (shard->adds_to_output)
+        read_partial_sums(&out->schedule);
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
     out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);

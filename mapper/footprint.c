@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* footprint.c - peak bytes of every accelerator's DRAM, by program order.
+ *
+ * Weights are resident. A buffer lives from the layer whose end issues its first transfer (the producer; the
+ * start for the external input) to the last layer that reads the tensor; an output until the end of its last
+ * reader; pieces of a rotation and partial sums while their layer runs. Every pass in flight has buffers of
+ * its own. Time is the layer's number: a table of changes by (accelerator, layer), summed once. */
+#include <config.h>
+
+#include "mapper/footprint.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static int64_t *change(th_lower *l, int accel, int layer)
+{
+    return &l->footprint[(size_t)accel * ((size_t)l->workload->n_layers + 1) + (size_t)layer];
+}
+
+static void hold(th_lower *l, int accel, int from, int to, int64_t bytes)
+{
+    *change(l, accel, from) += bytes;
+    *change(l, accel, to + 1) -= bytes;
+}
+
+static void hold_layer(th_lower *l, int layer)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    for (int r = 0; r < plan->n; r++) {
+        int accel = l->placed[layer].set->accels[r];
+        l->weight_bytes[accel] += plan->at[r].weight_bytes;
+        hold(l, accel, layer, l->last_use[layer + 1], plan->at[r].output_bytes);
+        hold(l, accel, layer, layer, plan->at[r].buffer_bytes);
+    }
+}
+
+static void hold_edge(th_lower *l, const th_edge *e)
+{
+    int from = e->tensor < 0 ? 0 : e->tensor;
+    bool is_last = l->last_use[e->tensor + 1] == e->consumer;
+    for (int32_t d = 0; d < e->plan->n; d++) {
+        int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
+        hold(l, accel, from, is_last ? e->consumer : l->last_use[e->tensor + 1], e->plan->deliveries[d].bytes);
+    }
+}
+
+/* Greatest sum over the layers, and where. */
+static int64_t peak_of(th_lower *l, int accel, int *at)
+{
+    int64_t sum = 0, peak = 0;
+    *at = 0;
+    for (int layer = 0; layer < l->workload->n_layers; layer++) {
+        sum += *change(l, accel, layer);
+        if (sum > peak) {
+            peak = sum;
+            *at = layer;
+        }
+    }
+    return peak;
+}
+
+int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err)
+{
+    const th_system *s = l->system;
+    size_t cells = (size_t)s->n_accels * ((size_t)l->workload->n_layers + 1);
+    if (th_grow(&l->footprint, &l->footprint_capacity, cells, sizeof *l->footprint))
+        return th_error_no_memory(err);
+    memset(l->footprint, 0, cells * sizeof *l->footprint);
+    memset(l->weight_bytes, 0, (size_t)s->n_accels * sizeof *l->weight_bytes);
+    for (int layer = 0; layer < l->workload->n_layers; layer++)
+        hold_layer(l, layer);
+    for (int32_t e = 0; e < l->edge_start[l->workload->n_layers + 1]; e++)
+        hold_edge(l, &l->edges[e]);
+    for (int a = 0; a < s->n_accels; a++) {
+        int layer;
+        const th_node *node = &s->nodes[s->accel_node[a]];
+        l->peak_bytes[a] = l->weight_bytes[a] + in_flight * peak_of(l, a, &layer);
+        if (l->peak_bytes[a] > node->a.dram_bytes)
+            return th_error_set(err, "MAP-0022", "accel/%s: %lld bytes too few at layer \"%s\": %lld needed, %lld of "
+                                "them weights, %lld there", node->name,
+                                (long long)(l->peak_bytes[a] - node->a.dram_bytes), l->workload->layers[layer].name,
+                                (long long)l->peak_bytes[a], (long long)l->weight_bytes[a],
+                                (long long)node->a.dram_bytes);
+    }
+    return 0;
+}

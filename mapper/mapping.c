@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mapping.c - who computes which part. new -> filled in by hand -> check -> copy, write, free */
+#include <config.h>
+
+#include "mapper/mapping.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers)
+{
+    th_mapping *m = th_alloc_zero(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->sets = th_alloc_zero((size_t)n_sets + 1, sizeof *m->sets);
+    m->set_of = th_alloc_zero((size_t)n_layers + 1, sizeof *m->set_of);
+    m->strategy = th_alloc_zero((size_t)n_layers + 1, sizeof *m->strategy);
+    if (!m->sets || !m->set_of || !m->strategy)
+        goto fail;
+    m->n_layers = n_layers;
+    for (m->n_sets = 0; m->n_sets < n_sets; m->n_sets++) {
+        th_set *set = &m->sets[m->n_sets];
+        set->n_accels = sizes[m->n_sets];
+        set->accels = th_alloc_zero((size_t)set->n_accels + 1, sizeof *set->accels);
+        if (!set->accels)
+            goto fail;
+    }
+    for (int l = 0; l < n_layers; l++)
+        m->strategy[l] = th_strategy_single;
+    return m;
+fail:
+    th_mapping_free(m);
+    return NULL;
+}
+
+th_mapping *th_mapping_copy(const th_mapping *m)
+{
+    int32_t *sizes = th_alloc_array((size_t)m->n_sets + 1, sizeof *sizes);
+    for (int i = 0; sizes && i < m->n_sets; i++)
+        sizes[i] = m->sets[i].n_accels;
+    th_mapping *copy = sizes ? th_mapping_new(m->n_sets, sizes, m->n_layers) : NULL;
+    th_free(sizes);
+    if (!copy)
+        return NULL;
+    for (int i = 0; i < m->n_sets; i++) {
+        copy->sets[i].design = m->sets[i].design;
+        memcpy(copy->sets[i].accels, m->sets[i].accels, (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
+    }
+    memcpy(copy->set_of, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
+    memcpy(copy->strategy, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
+    return copy;
+}
+
+void th_mapping_free(th_mapping *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; m->sets && i <= m->n_sets; i++)   /* the one that new failed at, too */
+        th_free(m->sets[i].accels);
+    th_free(m->sets);
+    th_free(m->set_of);
+    th_free(m->strategy);
+    th_free(m);
+}
+
+static bool same_set(const th_set *a, const th_set *b)
+{
+    return a->design == b->design && a->n_accels == b->n_accels &&
+           memcmp(a->accels, b->accels, (size_t)a->n_accels * sizeof *a->accels) == 0;
+}
+
+bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
+{
+    if (a->n_sets != b->n_sets || a->n_layers != b->n_layers)
+        return false;
+    for (int i = 0; i < a->n_sets; i++)
+        if (!same_set(&a->sets[i], &b->sets[i]))
+            return false;
+    for (int l = 0; l < a->n_layers; l++)
+        if (a->set_of[l] != b->set_of[l] || !th_strategy_equal(&a->strategy[l], &b->strategy[l]))
+            return false;
+    return true;
+}
+
+/* --- checks ------------------------------------------------------------------------------------------- */
+
+static bool can_take_design(const th_accel *a, int32_t design)
+{
+    for (int i = 0; i < a->n_designs; i++)
+        if (a->designs[i] == design)
+            return true;
+    return false;
+}
+
+static int check_member(const th_mapping *m, int set, int i, const th_system *s, bool *taken, th_error *err)
+{
+    int32_t accel = m->sets[set].accels[i], design = m->sets[set].design;
+    if (accel < 0 || accel >= s->n_accels)
+        return th_error_set(err, "MAP-0006", "set %d: accelerator %d does not exist, must be 0 .. %d", set, (int)accel,
+                            s->n_accels - 1);
+    const th_node *node = &s->nodes[s->accel_node[accel]];
+    if (taken[accel])
+        return th_error_set(err, "MAP-0007", "set %d: accel/%s is in two sets", set, node->name);
+    taken[accel] = true;
+    if (!can_take_design(&node->a, design))
+        return th_error_set(err, "MAP-0008", "set %d: accel/%s cannot be configured with design \"%s\"", set, node->name,
+                            s->designs[design].name);
+    return 0;
+}
+
+static int check_set(const th_mapping *m, int set, const th_system *s, bool *taken, th_error *err)
+{
+    if (m->sets[set].n_accels < 1)
+        return th_error_set(err, "MAP-0009", "set %d has no accelerators", set);
+    if (m->sets[set].design < 0 || m->sets[set].design >= s->n_designs)
+        return th_error_set(err, "MAP-0010", "set %d: design %d does not exist", set, (int)m->sets[set].design);
+    for (int i = 0; i < m->sets[set].n_accels; i++)
+        if (check_member(m, set, i, s, taken, err))
+            return -1;
+    return 0;
+}
+
+int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err)
+{
+    bool *taken = th_alloc_zero((size_t)s->n_accels + 1, sizeof *taken);
+    int failed = taken ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < m->n_sets; i++)
+        failed = check_set(m, i, s, taken, err);
+    th_free(taken);
+    if (!failed && m->n_layers != w->n_layers)
+        failed = th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d", m->n_layers, w->name,
+                              w->n_layers);
+    for (int l = 0; !failed && l < m->n_layers; l++) {
+        if (m->set_of[l] < 0 || m->set_of[l] >= m->n_sets)
+            failed = th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
+        else
+            failed = th_strategy_check(&m->strategy[l], &w->layers[l], w->batch, m->sets[m->set_of[l]].n_accels, "", err);
+    }
+    return failed ? -1 : 0;
+}
+
+/* --- text --------------------------------------------------------------------------------------------- */
+
+static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
+{
+    const th_set *set = &m->sets[i];
+    th_strbuf_printf(out, "  { design = \"%s\"; accelerators = [ ", s->designs[set->design].name);
+    for (int a = 0; a < set->n_accels; a++)
+        th_strbuf_printf(out, "%s\"%s\"", a ? ", " : "", s->nodes[s->accel_node[set->accels[a]]].name);
+    th_strbuf_printf(out, " ]; }%s\n", i + 1 < m->n_sets ? "," : "");
+}
+
+static void write_layer(const th_mapping *m, int l, const th_workload *w, th_strbuf *out)
+{
+    const th_strategy *s = &m->strategy[l];
+    const char *separator = "";
+    th_strbuf_printf(out, "  { name = \"%s\"; set = %d; split = { ", w->layers[l].name, (int)m->set_of[l]);
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (s->split[d] > 1) {
+            th_strbuf_printf(out, "%s%c = %d;", separator, th_dim_letters[d], s->split[d]);
+            separator = " ";
+        }
+    }
+    th_strbuf_printf(out, " }; ");
+    if (s->rotate != TH_NO_ROTATION)
+        th_strbuf_printf(out, "rotate = \"%c\"; ", th_dim_letters[(int)s->rotate]);
+    th_strbuf_printf(out, "}%s\n", l + 1 < m->n_layers ? "," : "");
+}
+
+void th_mapping_write(const th_mapping *m, const th_system *s, const th_workload *w, th_strbuf *out)
+{
+    th_strbuf_printf(out, "# mapping of %s (batch %d) onto %s\n", w->name, (int)w->batch, s->name);
+    th_strbuf_printf(out, "sets = (\n");
+    for (int i = 0; i < m->n_sets; i++)
+        write_set(m, i, s, out);
+    th_strbuf_printf(out, ");\nlayers = (\n");
+    for (int l = 0; l < m->n_layers; l++)
+        write_layer(m, l, w, out);
+    th_strbuf_printf(out, ");\n");
+}

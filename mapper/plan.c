@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan.c - the memos of lowering: keys, lookup, life. What a plan says is computed in plan_layer.c and
+ * plan_edge.c.
+ *
+ * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and the
+ * batch. Keys are byte strings without padding. */
+#include <config.h>
+
+#include "mapper/plan_state.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "topology/route.h"
+
+static void shape_of(const th_layer *l, int32_t *key)
+{
+    int n = 0;
+    key[n++] = (int32_t)l->kind;
+    for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
+        key[n++] = l->dim[d];
+    const int32_t rest[] = {l->in_h,       l->in_w,       l->stride_h, l->stride_w, l->pad_top,
+                            l->pad_left,   l->dilation_h, l->dilation_w, l->groups, l->has_bias || l->has_norm,
+                            l->element_bytes, l->n_inputs};
+    memcpy(key + n, rest, sizeof rest);
+}
+
+enum { SHAPE_WORDS = TH_N_DIMS + 12 };
+
+static int find_classes(th_plans *p)
+{
+    th_map *shapes = th_map_new();
+    int failed = shapes ? 0 : -1;
+    for (int l = 0; !failed && l < p->workload->n_layers; l++) {
+        int32_t key[SHAPE_WORDS];
+        int64_t class = (int64_t)th_map_count(shapes);
+        shape_of(&p->workload->layers[l], key);
+        if (!th_map_get(shapes, key, sizeof key, &class))
+            failed = th_map_put(shapes, key, sizeof key, class);
+        p->class_of[l] = (int32_t)class;
+    }
+    th_map_free(shapes);
+    return failed;
+}
+
+static void find_hosts(th_plans *p)
+{
+    const th_system *s = p->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        th_route_summary best = {0}, r;
+        p->host_of[a] = -1;
+        for (int h = 0; h < s->n_hosts; h++) {
+            if (th_route_summarize(s, s->host_node[h], s->accel_node[a], &r))
+                continue;
+            bool better = p->host_of[a] < 0 || r.bits_per_s > best.bits_per_s ||
+                          (r.bits_per_s == best.bits_per_s && r.n_links < best.n_links);
+            if (better) {
+                p->host_of[a] = s->host_node[h];
+                best = r;
+            }
+        }
+    }
+}
+
+static int make_memos(th_plans *p)
+{
+    p->arena = th_arena_new();
+    p->sets = th_map_new();
+    p->layers = th_map_new();
+    p->edges = th_map_new();
+    return p->arena && p->sets && p->layers && p->edges ? 0 : -1;
+}
+
+th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
+{
+    th_plans *p = th_alloc_zero(1, sizeof *p);
+    if (!p)
+        goto fail;
+    p->system = s;
+    p->workload = w;
+    p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
+    p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
+    p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
+    if (!p->class_of || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p))
+        goto fail;
+    find_hosts(p);
+    p->works = th_works_new(s, err);
+    if (p->works)
+        return p;
+    th_plans_free(p);
+    return NULL;
+fail:
+    th_error_no_memory(err);
+    th_plans_free(p);
+    return NULL;
+}
+
+void th_plans_free(th_plans *p)
+{
+    if (!p)
+        return;
+    th_works_free(p->works);
+    th_arena_free(p->arena);
+    th_map_free(p->sets);
+    th_map_free(p->layers);
+    th_map_free(p->edges);
+    th_free(p->layer_plans);
+    th_free(p->edge_plans);
+    th_free(p->class_of);
+    th_free(p->host_of);
+    th_free(p->medium_ps);
+    th_free(p);
+}
+
+th_works *th_plans_works(const th_plans *p)
+{
+    return p->works;
+}
+
+void th_plans_trim(th_plans *p, size_t limit)
+{
+    if (p->held_bytes <= limit)
+        return;
+    th_arena_reset(p->arena);
+    th_map_clear(p->layers);
+    th_map_clear(p->edges);
+    p->n_layer_plans = p->n_edge_plans = 0;
+    p->held_bytes = 0;
+}
+
+void *th_plans_alloc(th_plans *p, size_t n, size_t size)
+{
+    void *block = th_arena_alloc(p->arena, n * size + 1);
+    if (block)
+        memset(block, 0, n * size + 1);
+    p->held_bytes += n * size + 1;
+    return block;
+}
+
+int th_plans_host_of(const th_plans *p, int accel)
+{
+    return p->host_of[accel];
+}
+
+int32_t th_plans_set(th_plans *p, const th_set *set, th_error *err)
+{
+    enum { SMALL = 130 };
+    int32_t small[SMALL], *key = small;
+    int64_t number = (int64_t)th_map_count(p->sets);
+    size_t n = (size_t)set->n_accels + 1;
+    if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
+        return th_error_no_memory(err);
+    key[0] = set->design;
+    memcpy(key + 1, set->accels, (n - 1) * sizeof *key);
+    if (!th_map_get(p->sets, key, n * sizeof *key, &number) && th_map_put(p->sets, key, n * sizeof *key, number))
+        number = th_error_no_memory(err);
+    if (key != small)
+        th_free(key);
+    return (int32_t)number;
+}
+
+/* --- keys --------------------------------------------------------------------------------------------- */
+
+enum { PLACED_WORDS = 4, MAX_CONSUMERS = 64 };   /* more consumers of one tensor: the earlier ones are left out */
+
+static void key_of_placed(const th_plans *p, const th_placed *at, int32_t *key)
+{
+    key[0] = at ? p->class_of[at->layer] : -1;
+    key[1] = at ? at->set_number : -1;
+    key[2] = key[3] = 0;
+    if (at) {
+        memcpy(&key[2], at->strategy.split, sizeof at->strategy.split);
+        memcpy((char *)&key[2] + sizeof at->strategy.split, &at->strategy.rotate, 1);
+    }
+}
+
+const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
+{
+    int32_t key[PLACED_WORDS + 1];
+    int64_t number;
+    key_of_placed(p, at, key);
+    key[PLACED_WORDS] = batch;
+    if (th_map_get(p->layers, key, sizeof key, &number))
+        return p->layer_plans[number];
+    th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
+    if (!plan)
+        return NULL;
+    if (th_grow(&p->layer_plans, &p->layer_capacity, p->n_layer_plans + 1, sizeof(void *)) ||
+        th_map_put(p->layers, key, sizeof key, (int64_t)p->n_layer_plans)) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->layer_plans[p->n_layer_plans++] = plan;
+    return plan;
+}
+
+const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer, const th_placed *consumers, int n,
+                                  int32_t batch, th_error *err)
+{
+    int32_t key[PLACED_WORDS * (MAX_CONSUMERS + 1) + 1];
+    int64_t number;
+    int first = n > MAX_CONSUMERS ? n - MAX_CONSUMERS : 0, words = PLACED_WORDS;
+    key_of_placed(p, producer, key);
+    for (int i = first; i < n; i++, words += PLACED_WORDS)
+        key_of_placed(p, &consumers[i], key + words);
+    key[words++] = batch;
+    size_t bytes = (size_t)words * sizeof *key;
+    if (th_map_get(p->edges, key, bytes, &number))
+        return p->edge_plans[number];
+    th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
+    if (!plan)
+        return NULL;
+    if (th_grow(&p->edge_plans, &p->edge_capacity, p->n_edge_plans + 1, sizeof(void *)) ||
+        th_map_put(p->edges, key, bytes, (int64_t)p->n_edge_plans)) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->edge_plans[p->n_edge_plans++] = plan;
+    return plan;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_layer.c - how a layer runs on a set: per position its works, what it needs and holds, and the traffic
+ * inside the set (rotating pieces, partial sums). */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/plan_state.h"
+
+static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
+{
+    if (l->groups == 1)
+        return 1;
+    int32_t per_group = l->dim[TH_DIM_K] / l->groups;
+    return (loops->hi[TH_DIM_K] - 1) / per_group - loops->lo[TH_DIM_K] / per_group + 1;
+}
+
+static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
+{
+    th_box input = th_layer_input_of(l, loops);
+    th_shard s = {.kind = (int32_t)l->kind, .groups = groups_touched(l, loops),
+                  .in_h = input.hi[2] - input.lo[2], .in_w = input.hi[3] - input.lo[3],
+                  .stride_h = l->stride_h, .stride_w = l->stride_w, .dilation_h = l->dilation_h,
+                  .dilation_w = l->dilation_w, .element_bytes = l->element_bytes, .n_operands = l->n_inputs};
+    for (int d = 0; d < TH_N_DIMS; d++)
+        s.dim[d] = loops->hi[d] - loops->lo[d];
+    if (l->groups > 1)
+        s.dim[TH_DIM_C] = s.groups * (l->dim[TH_DIM_C] / l->groups);
+    if (th_layer_is_channelwise(l))
+        s.dim[TH_DIM_C] = s.dim[TH_DIM_K];
+    return s;
+}
+
+/* The sum of n partial results of a box, on the vector unit. */
+static th_shard sum_of(const th_layer *l, const th_box *box, int n)
+{
+    int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
+    return (th_shard){.kind = TH_LAYER_ADD, .dim = {box->hi[0] - box->lo[0], k, k, h, w, 1, 1}, .groups = 1,
+                      .in_h = h, .in_w = w, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1,
+                      .element_bytes = l->element_bytes, .n_operands = n};
+}
+
+typedef struct {
+    th_plans *plans;
+    const th_placed *at;
+    const th_layer *layer;
+    int32_t batch;
+    th_layer_plan *plan;
+    int32_t *members;          /* scratch, n */
+    int32_t n_sends;
+} maker;
+
+static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
+{
+    const th_layer *l = k->layer;
+    if (k->plan->rotates_input) {
+        th_box box = th_layer_input_of(l, loops);
+        return th_box_elements(&box) * l->element_bytes;
+    }
+    int64_t n = (int64_t)(loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K]) * (loops->hi[TH_DIM_R] - loops->lo[TH_DIM_R]) *
+                (loops->hi[TH_DIM_S] - loops->lo[TH_DIM_S]);
+    int64_t c = l->groups == 1 ? loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C] : l->dim[TH_DIM_C] / l->groups;
+    return n * c * l->element_bytes;
+}
+
+static int plan_phases(maker *k, int r, th_error *err)
+{
+    th_layer_plan *plan = k->plan;
+    int accel = k->at->set->accels[r];
+    for (int phase = 0; phase < plan->phases; phase++) {
+        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, phase);
+        th_shard shard = shard_of(k->layer, &loops);
+        shard.adds_to_output = phase > 0 && k->at->strategy.rotate == TH_DIM_C;
+        int32_t work = th_works_intern(k->plans->works, accel, k->at->set->design, &shard, err);
+        if (work < 0)
+            return -1;
+        plan->work[r * plan->phases + phase] = work;
+        int64_t bytes = phase > 0 ? piece_bytes(k, &loops) : 0;
+        plan->arriving_bytes[r * plan->phases + phase] = bytes;
+        if (bytes > plan->at[r].buffer_bytes)
+            plan->at[r].buffer_bytes = bytes;
+        if (phase == 0)
+            plan->at[r].need = th_layer_input_of(k->layer, &loops);
+    }
+    if (plan->phases > 1 && !plan->rotates_input) {   /* all phases read the same input, or a part of it */
+        th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
+        plan->at[r].need = th_layer_input_of(k->layer, &whole);
+    }
+    return 0;
+}
+
+static void plan_ring(maker *k, int r)
+{
+    th_position_plan *at = &k->plan->at[r];
+    int rank = 0;
+    at->ring_from = at->ring_to = -1;
+    if (k->plan->phases == 1)
+        return;
+    int n = th_shard_ring(k->layer, &k->at->strategy, r, k->members, &rank);
+    at->ring_from = k->members[(rank + 1) % n];
+    at->ring_to = k->members[(rank + n - 1) % n];
+}
+
+/* Reduce-scatter among the partners: each sums its own piece of the output box they share. */
+static int plan_reduction(maker *k, int r, th_error *err)
+{
+    th_position_plan *at = &k->plan->at[r];
+    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
+    at->reduce_work = -1;
+    at->first_send = k->n_sends;
+    if (n == 1)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->members[i]);
+        if (i != rank && !th_box_is_empty(&piece))
+            k->plan->sends[k->n_sends++] =
+                (th_partial_send){k->members[i], th_box_elements(&piece) * k->layer->element_bytes};
+    }
+    at->n_sends = k->n_sends - at->first_send;
+    if (th_box_is_empty(&at->held))
+        return 0;
+    th_shard sum = sum_of(k->layer, &at->held, n);
+    at->buffer_bytes += (n - 1) * th_box_elements(&at->held) * k->layer->element_bytes;
+    at->reduce_work = th_works_intern(k->plans->works, k->at->set->accels[r], -1, &sum, err);
+    return at->reduce_work < 0 ? -1 : 0;
+}
+
+static int plan_position(maker *k, int r, th_error *err)
+{
+    th_position_plan *at = &k->plan->at[r];
+    th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
+    th_box output = th_layer_output_of(k->layer, &loops);
+    at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, r);
+    at->output_bytes = th_box_elements(&output) * k->layer->element_bytes;
+    at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, r);
+    plan_ring(k, r);
+    return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;
+}
+
+static th_layer_plan *new_plan(th_plans *p, int n, int phases)
+{
+    size_t positions = (size_t)n, all = positions * (size_t)phases;
+    th_layer_plan *plan = th_plans_alloc(p, 1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    plan->n = n;
+    plan->phases = phases;
+    plan->at = th_plans_alloc(p, positions, sizeof *plan->at);
+    plan->work = th_plans_alloc(p, all, sizeof *plan->work);
+    plan->arriving_bytes = th_plans_alloc(p, all, sizeof *plan->arriving_bytes);
+    return plan->at && plan->work && plan->arriving_bytes ? plan : NULL;
+}
+
+th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
+{
+    const th_layer *l = &p->workload->layers[at->layer];
+    int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
+    th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy));
+    int32_t *members = th_alloc_array((size_t)n, sizeof *members);
+    if (plan)
+        plan->sends = th_plans_alloc(p, (size_t)n * (size_t)partners, sizeof *plan->sends);
+    int failed = plan && members && plan->sends ? 0 : th_error_no_memory(err);
+    maker k = {p, at, l, batch, plan, members, 0};
+    if (!failed)
+        plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
+    for (int r = 0; !failed && r < n; r++)
+        failed = plan_position(&k, r, err);
+    th_free(members);
+    return failed ? NULL : plan;
+}

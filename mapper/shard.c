@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shard.c - sharding geometry, exact for uneven cuts, halos, groups and partial sums.
+ *
+ * A position is a number in the mixed radix of the splits; who shares an operand with whom follows from
+ * which digits the operand's index uses. No state, no memory: every function computes from its arguments. */
+#include <config.h>
+
+#include "mapper/shard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION};
+
+typedef struct {
+    int32_t lo, hi;
+} range;
+
+/* Piece i of n of r; sizes differ by one at most. */
+static range cut(range r, int i, int n)
+{
+    int64_t extent = r.hi - r.lo;
+    return (range){r.lo + (int32_t)(i * extent / n), r.lo + (int32_t)((i + 1) * extent / n)};
+}
+
+static void coordinates(const th_strategy *s, int r, int *digit)
+{
+    for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+        digit[d] = r % s->split[d];
+        r /= s->split[d];
+    }
+}
+
+static int position_of(const th_strategy *s, const int *digit)
+{
+    int r = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        r = r * s->split[d] + digit[d];
+    return r;
+}
+
+static int32_t extent_of(const th_layer *l, int32_t batch, int d)
+{
+    return d == TH_DIM_B ? batch : l->dim[d];
+}
+
+/* --- which strategies a layer can run ----------------------------------------------------------------- */
+
+static bool can_split(const th_layer *l, int d)
+{
+    switch ((th_dim)d) {
+    case TH_DIM_B:
+    case TH_DIM_K:
+    case TH_DIM_H:
+    case TH_DIM_W:
+        return true;
+    case TH_DIM_C:
+        return th_layer_has_weights(l) && l->groups == 1;
+    case TH_DIM_R:
+    case TH_DIM_S:
+        return th_layer_has_weights(l);
+    case TH_N_DIMS:
+        break;
+    }
+    return false;
+}
+
+/* Dimensions that index an operand, as bits: positions that differ only in the others hold the same. */
+static unsigned index_of(const th_layer *l, th_operand operand)
+{
+    enum { B = 1 << TH_DIM_B, K = 1 << TH_DIM_K, C = 1 << TH_DIM_C, H = 1 << TH_DIM_H, W = 1 << TH_DIM_W,
+           R = 1 << TH_DIM_R, S = 1 << TH_DIM_S };
+    if (operand == TH_OPERAND_WEIGHT)
+        return K | C | R | S;
+    return l->groups == 1 ? B | C | H | W | R | S : B | K | C | H | W | R | S;
+}
+
+static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
+{
+    int n = 1;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (!(index_of(l, operand) >> d & 1u))
+            n *= s->split[d];
+    return n;
+}
+
+th_operand th_shard_rotating(const th_layer *l, const th_strategy *s)
+{
+    bool weights = replicas(l, s, TH_OPERAND_WEIGHT) > 1, inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
+    if (s->rotate == TH_NO_ROTATION || !th_layer_has_weights(l))
+        return TH_OPERAND_NONE;
+    switch ((th_dim)s->rotate) {
+    case TH_DIM_K:
+        return weights ? TH_OPERAND_WEIGHT : TH_OPERAND_NONE;
+    case TH_DIM_C:
+        if (l->groups != 1)
+            return TH_OPERAND_NONE;
+        return weights ? TH_OPERAND_WEIGHT : inputs ? TH_OPERAND_INPUT : TH_OPERAND_NONE;
+    case TH_DIM_B:
+    case TH_DIM_H:
+    case TH_DIM_W:
+        return inputs ? TH_OPERAND_INPUT : TH_OPERAND_NONE;
+    case TH_DIM_R:
+    case TH_DIM_S:
+    case TH_N_DIMS:
+        break;
+    }
+    return TH_OPERAND_NONE;
+}
+
+int th_shard_phases(const th_layer *l, const th_strategy *s)
+{
+    th_operand operand = th_shard_rotating(l, s);
+    return operand == TH_OPERAND_NONE ? 1 : replicas(l, s, operand);
+}
+
+static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch, const char *prefix, th_error *err)
+{
+    if (s->rotate == TH_NO_ROTATION)
+        return 0;
+    if (th_shard_rotating(l, s) == TH_OPERAND_NONE)
+        return th_error_set(err, "MAP-0001", "%slayer \"%s\" cannot rotate along %c: no operand that is cut along %c "
+                            "is the same on several accelerators", prefix, l->name, th_dim_letters[(int)s->rotate],
+                            th_dim_letters[(int)s->rotate]);
+    int32_t shortest = extent_of(l, batch, s->rotate) / s->split[(int)s->rotate];
+    if (shortest < th_shard_phases(l, s))
+        return th_error_set(err, "MAP-0002", "%slayer \"%s\" cannot rotate along %c: %d pieces of %d elements", prefix,
+                            l->name, th_dim_letters[(int)s->rotate], th_shard_phases(l, s), (int)shortest);
+    return 0;
+}
+
+int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n, const char *prefix, th_error *err)
+{
+    int product = 1;
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        product *= s->split[d];
+        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d))
+            return th_error_set(err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix, l->name,
+                                th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
+        if (s->split[d] > 1 && !can_split(l, d))
+            return th_error_set(err, "MAP-0004", "%slayer \"%s\": a %s%s layer cannot be split along %c", prefix, l->name,
+                                l->groups > 1 ? "grouped " : "", th_layer_kind_name(l->kind), th_dim_letters[d]);
+    }
+    if (product != n)
+        return th_error_set(err, "MAP-0005", "%slayer \"%s\": the splits make %d shards for a set of %d accelerators",
+                            prefix, l->name, product, n);
+    return check_rotation(s, l, batch, prefix, err);
+}
+
+bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n)
+{
+    int product = 1;
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        product *= s->split[d];
+        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) || (s->split[d] > 1 && !can_split(l, d)))
+            return false;
+    }
+    return product == n && check_rotation(s, l, batch, "", NULL) == 0;
+}
+
+bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
+{
+    return memcmp(a->split, b->split, sizeof a->split) == 0 && a->rotate == b->rotate;
+}
+
+char *th_strategy_format(const th_strategy *s, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int d = 0; d < TH_N_DIMS && n < size; d++)
+        if (s->split[d] > 1)
+            n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d], s->split[d]);
+    if (s->rotate != TH_NO_ROTATION && n < size)
+        n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "", th_dim_letters[(int)s->rotate]);
+    if (n == 0)
+        snprintf(out, size, "-");
+    return out;
+}
+
+/* --- the parts ---------------------------------------------------------------------------------------- */
+
+static th_loop_box loops_of_batch(const th_layer *l, int32_t batch)
+{
+    th_loop_box box = th_layer_loops(l);
+    box.hi[TH_DIM_B] = batch;
+    return box;
+}
+
+static void cut_loops(th_loop_box *box, int d, int i, int n)
+{
+    range part = cut((range){box->lo[d], box->hi[d]}, i, n);
+    box->lo[d] = part.lo;
+    box->hi[d] = part.hi;
+}
+
+th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r)
+{
+    th_loop_box box = loops_of_batch(l, batch);
+    int digit[TH_N_DIMS];
+    coordinates(s, r, digit);
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (s->split[d] > 1)
+            cut_loops(&box, d, digit[d], s->split[d]);
+    return box;
+}
+
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r, int phase)
+{
+    th_loop_box box = th_shard_loops(l, batch, s, r);
+    int n = th_shard_phases(l, s), rank = 0;
+    if (n == 1)
+        return box;
+    th_shard_ring(l, s, r, NULL, &rank);
+    cut_loops(&box, s->rotate, (rank + phase) % n, n);
+    return box;
+}
+
+/* Positions that differ from r only in the digits of free, ascending. */
+static int positions_along(const th_strategy *s, unsigned free, int r, int *members, int *rank)
+{
+    int digit[TH_N_DIMS], total = 1, first[TH_N_DIMS];
+    coordinates(s, r, digit);
+    memcpy(first, digit, sizeof first);
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (free >> d & 1u) {
+            total *= s->split[d];
+            first[d] = 0;
+        }
+    }
+    for (int i = 0; i < total; i++) {
+        int left = i;
+        for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+            if (!(free >> d & 1u))
+                continue;
+            first[d] = left % s->split[d];
+            left /= s->split[d];
+        }
+        int member = position_of(s, first);
+        if (members)
+            members[i] = member;
+        if (member == r && rank)
+            *rank = i;
+    }
+    return total;
+}
+
+int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, int *rank)
+{
+    th_operand operand = th_shard_rotating(l, s);
+    unsigned all = (1u << TH_N_DIMS) - 1;
+    unsigned free = operand == TH_OPERAND_NONE ? 0 : all & ~index_of(l, operand);
+    return positions_along(s, free, r, members, rank);
+}
+
+int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank)
+{
+    unsigned free = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (th_layer_is_reduction(l, (th_dim)d))
+            free |= 1u << d;
+    return positions_along(s, free, r, members, rank);
+}
+
+static int longest_dimension(const th_box *b)
+{
+    int longest = 0;
+    for (int d = 1; d < TH_TENSOR_DIMS; d++)
+        if (b->hi[d] - b->lo[d] > b->hi[longest] - b->lo[longest])
+            longest = d;
+    return longest;
+}
+
+th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int r)
+{
+    th_loop_box loops = th_shard_loops(l, batch, s, r);
+    th_box box = th_layer_output_of(l, &loops);
+    int rank = 0, n = th_shard_partners(s, l, r, NULL, &rank);
+    if (n == 1)
+        return box;
+    int d = longest_dimension(&box);
+    range part = cut((range){box.lo[d], box.hi[d]}, rank, n);
+    box.lo[d] = part.lo;
+    box.hi[d] = part.hi;
+    return part.lo < part.hi ? box : (th_box){{0}, {0}};
+}
+
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r)
+{
+    if (!th_layer_has_weights(l))
+        return 0;
+    th_loop_box loops = th_shard_loops(l, 1, s, r);
+    int64_t n = 1;
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        int64_t extent = loops.hi[d] - loops.lo[d];
+        if (d == TH_DIM_C)
+            extent = l->groups == 1 ? extent : l->dim[TH_DIM_C] / l->groups;
+        if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT && d == s->rotate)
+            extent = (extent + th_shard_phases(l, s) - 1) / th_shard_phases(l, s);
+        if (index_of(l, TH_OPERAND_WEIGHT) >> d & 1u)
+            n *= extent;
+    }
+    int64_t biases = l->has_bias || l->has_norm ? loops.hi[TH_DIM_K] - loops.lo[TH_DIM_K] : 0;
+    return (n + biases) * l->element_bytes;
+}
+
+int th_box_subtract(const th_box *a, const th_box *b, th_box *out)
+{
+    th_box common = th_box_intersect(a, b), rest = *a;
+    int n = 0;
+    if (th_box_is_empty(a))
+        return 0;
+    if (th_box_is_empty(&common)) {
+        out[0] = *a;
+        return 1;
+    }
+    for (int d = 0; d < TH_TENSOR_DIMS; d++) {   /* slice off what lies below and above, then narrow */
+        if (rest.lo[d] < common.lo[d]) {
+            out[n] = rest;
+            out[n++].hi[d] = common.lo[d];
+        }
+        if (rest.hi[d] > common.hi[d]) {
+            out[n] = rest;
+            out[n++].lo[d] = common.hi[d];
+        }
+        rest.lo[d] = common.lo[d];
+        rest.hi[d] = common.hi[d];
+    }
+    return n;
+}
