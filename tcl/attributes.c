@@ -510,7 +510,7 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
     const char *layer = t->layer >= 0 ? s->workload->layers[t->layer].name : "input";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        th_strbuf_printf(out, "%s on %s", layer, s->system->nodes[t->node].name);
+        th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
         break;
     case TH_TASK_TRANSFER:
         th_strbuf_printf(out, "%s: %s -> %s, %s", layer, s->system->nodes[t->node].name,

@@ -316,11 +316,12 @@ const th_command th_object_commands[] = {
     {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
      .run = run_get_layers},
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
-     "return tasks by number or by the name of their layer",
+     "return tasks by number or by their layer",
      GET_HELP "Needs a mapping; lowers it when nothing has run yet.", .run = run_get_tasks},
     {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, NULL,
-     "return an attribute of an object, or all of them as a list of names and values",
-     "Times, sizes and rates carry units. What is not known yet is empty.",
+     "return an attribute of an object, or all of them",
+     "All of them are a list of names and values. Times, sizes and rates carry units. What is not "
+     "known yet is empty.",
      .run = run_get_property},
     {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, NULL, "return what an object is doing now",
      "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "

@@ -93,8 +93,9 @@ static int run_close_trace(th_call *c)
 
 const th_command th_output_commands[] = {
     {"open_trace", GROUP, "FILE", 1, 1, trace_options,
-     "write every start and end of a task to a file from now on",
-     "One trace at a time; it refers to system and workload, so those can be replaced only after "
+     "write every start and end of a task to a file",
+     "From now on, and one trace at a time; it refers to system and workload, so those can be "
+     "replaced only after "
      "close_trace. "
      "A trace changes no time. Folders that are missing on the way are made. Returns FILE.",
      .run = run_open_trace},

@@ -258,7 +258,7 @@ static int parse_runs(th_call *c, Tcl_Obj *list, th_saved_run ***out)
 
 static int compare(th_call *c, th_saved_run *const *runs, int n_runs)
 {
-    int metrics[TH_N_METRICS], n_metrics;
+    int metrics[TH_N_METRICS], n_metrics = 0;
     const th_saved_run *relative_to = NULL;
     if (parse_metrics(c, metrics, &n_metrics) != 0)
         return -1;
@@ -283,7 +283,7 @@ static int compare(th_call *c, th_saved_run *const *runs, int n_runs)
 
 static int run_report_compare(th_call *c)
 {
-    th_saved_run **runs;
+    th_saved_run **runs = NULL;
     int n = parse_runs(c, c->words[0], &runs);
     if (n < 0)
         return -1;
@@ -295,9 +295,11 @@ static int run_report_compare(th_call *c)
 const th_command th_report_commands[] = {
     {"report_mapping", GROUP, "", 0, 0, table_options,
      "print sets, designs, and how each layer is sharded",
-     "In text, neighbouring layers that are treated alike share a line. The shard is the largest "
-     "part that one "
-     "accelerator has, extents of 1 left out.",
+     "In text, neighbouring layers with the same set, strategy and extents of the output share a "
+     "line. The shard is "
+     "the largest that one accelerator has (over the layers of a line: the largest of each "
+     "extent); extents of 1 are "
+     "left out.",
      .run = run_report_mapping, .is_report = true},
     {"report_search", GROUP, "", 0, 0, record_options, "print how the mapping was found", NULL,
      .run = run_report_search, .is_report = true},
@@ -317,7 +319,7 @@ const th_command th_report_commands[] = {
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
      .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, limit_options,
-     "print the chain of tasks that the makespan is made of",
+     "print the tasks that the makespan is made of",
      "Waits and durations add up to the makespan. With -limit the longest N tasks have a line of "
      "their own and the "
      "others are folded.",

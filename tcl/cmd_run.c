@@ -246,7 +246,7 @@ static th_simulation *simulation_for(th_call *c)
 
 static int run_run(th_call *c)
 {
-    th_time until;
+    th_time until = 0;
     if (parse_until(c, &until) != 0)
         return -1;
     th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};

@@ -74,7 +74,7 @@ const th_command th_session_commands[] = {
     {"help", GROUP, "?COMMAND?", 0, 1, help_options, "print all commands, or all about one",
      "\"COMMAND -help\" prints the same.", .run = run_help},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
-    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set, and return, how many threads evaluate mappings",
+    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return how many threads evaluate mappings",
      "No result depends on it. At the start it is the number of processors.",
      .run = run_set_threads},
     {.name = NULL},

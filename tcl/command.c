@@ -87,7 +87,8 @@ int th_error_unknown(th_error *err, const char *id, const char *what, const char
                      const char *const *names)
 {
     th_strbuf known = TH_STRBUF_INIT;
-    const char *near = th_name_nearest(name, names, count_names(names));
+    /* Of one or two letters, everything is near. */
+    const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
     list_names(&known, names);
     const char *list = known.text != NULL ? known.text : "nothing";
     if (near != NULL)

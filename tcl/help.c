@@ -9,28 +9,36 @@ enum { WIDTH = 80, INDENT = 4 };
 
 /* ---- laying out words ---- */
 
-/* Adds a word, breaking the line before column WIDTH; *column is where the text stands. */
-static void add_word(th_strbuf *out, const char *word, int length, int indent, int *column)
+/* Words that go into lines of at most WIDTH columns. */
+typedef struct th_flow {
+    th_strbuf *out;
+    int indent;    /* of the lines after the first */
+    int column;    /* where the text stands */
+    bool has_word; /* in this line */
+} th_flow;
+
+static void add_word(th_flow *f, const char *word, int length)
 {
-    if (*column > indent && *column + 1 + length > WIDTH) {
-        th_strbuf_printf(out, "\n%*s", indent, "");
-        *column = indent;
-    } else if (*column > indent) {
-        th_strbuf_add(out, " ");
-        ++*column;
+    if (f->has_word && f->column + 1 + length > WIDTH) {
+        th_strbuf_printf(f->out, "\n%*s", f->indent, "");
+        f->column = f->indent;
+    } else if (f->has_word) {
+        th_strbuf_add(f->out, " ");
+        f->column++;
     }
-    th_strbuf_add_bytes(out, word, (size_t)length);
-    *column += length;
+    th_strbuf_add_bytes(f->out, word, (size_t)length);
+    f->column += length;
+    f->has_word = true;
 }
 
 /* Text wrapped at indent; the first line starts there already. */
 static void add_wrapped(th_strbuf *out, const char *text, int indent)
 {
-    int column = indent;
+    th_flow f = {.out = out, .indent = indent, .column = indent};
     while (*text != '\0') {
         int length = (int)strcspn(text, " ");
         if (length > 0)
-            add_word(out, text, length, indent, &column);
+            add_word(&f, text, length);
         text += length;
         text += strspn(text, " ");
     }
@@ -63,20 +71,19 @@ void th_help_synopsis(const th_command *row, th_strbuf *out)
 /* The synopsis wrapped between its words, so that "?-seed N?" stays together. */
 static void add_synopsis(th_strbuf *out, const th_command *row)
 {
-    int column = INDENT;
-    char form[124];
+    th_flow f = {.out = out, .indent = 2 * INDENT, .column = INDENT};
     th_strbuf_printf(out, "%*s", INDENT, "");
-    add_word(out, row->name, (int)strlen(row->name), INDENT, &column);
+    add_word(&f, row->name, (int)strlen(row->name));
     if (row->words[0] != '\0')
-        add_word(out, row->words, (int)strlen(row->words), 2 * INDENT, &column);
+        add_word(&f, row->words, (int)strlen(row->words));
     for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
-        char bare[120];
+        char bare[120], form[124];
         option_form(o, bare, sizeof bare);
         snprintf(form, sizeof form, o->required ? "%s" : "?%s?", bare);
-        add_word(out, form, (int)strlen(form), 2 * INDENT, &column);
+        add_word(&f, form, (int)strlen(form));
     }
     if (row->is_report)
-        add_word(out, "?> FILE?", 8, 2 * INDENT, &column);
+        add_word(&f, "?> FILE?", 8);
     th_strbuf_add(out, "\n");
 }
 
@@ -130,9 +137,9 @@ void th_help_command(const th_command *row, th_strbuf *out)
 static void add_line(th_strbuf *out, const th_command *row)
 {
     if (row->alias_of != NULL)
-        th_strbuf_printf(out, "    %-22s short for %s\n", row->name, row->alias_of);
+        th_strbuf_printf(out, "    %-20s short for %s\n", row->name, row->alias_of);
     else
-        th_strbuf_printf(out, "    %-22s %s\n", row->name, row->summary);
+        th_strbuf_printf(out, "    %-20s %s\n", row->name, row->summary);
 }
 
 void th_help_all(th_strbuf *out)

@@ -131,8 +131,8 @@ static int parse_task(const th_session *s, const char *name, th_object *out, th_
 
 int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err)
 {
-    th_class class;
-    const char *name;
+    th_class class = TH_N_CLASSES;
+    const char *name = NULL;
     if (parse_class(text, &class, &name, err) != 0 || th_class_need(s, class, err) != 0)
         return -1;
     if (class == TH_CLASS_TASK)

@@ -62,9 +62,20 @@ static double number_of(const th_quantity *q)
 static double largest_in(const th_table *t, int column)
 {
     double largest = t->total != NULL ? fabs(number_of(&t->total[column])) : 0;
-    for (size_t row = 0; row < t->n_rows; row++)
-        largest =
-            fmax(largest, fabs(number_of(&t->cells[row * (size_t)t->n_columns + (size_t)column])));
+    for (size_t row = 0; row < t->n_rows; row++) {
+        size_t cell = row * (size_t)t->n_columns + (size_t)column;
+        largest = fmax(largest, fabs(number_of(&t->cells[cell])));
+    }
+    return largest;
+}
+
+/* Over all columns of the kind, so that times (or sizes) of one table can be compared by eye. */
+static double largest_of_kind(const th_table *t, th_kind kind)
+{
+    double largest = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (t->columns[c].kind == kind)
+            largest = fmax(largest, largest_in(t, c));
     return largest;
 }
 
@@ -91,9 +102,9 @@ static th_scale scale_of(const th_table *t, int column)
     case TH_KIND_COUNT:
         break;
     case TH_KIND_TIME:
-        return pick_unit(time_units, largest, 6);
+        return pick_unit(time_units, largest_of_kind(t, TH_KIND_TIME), 6);
     case TH_KIND_BYTES:
-        return pick_unit(byte_units, largest, 4);
+        return pick_unit(byte_units, largest_of_kind(t, TH_KIND_BYTES), 4);
     case TH_KIND_BANDWIDTH:
         scale = pick_unit(bandwidth_units, largest, 4);
         drop_decimals(t, column, &scale);
@@ -258,7 +269,7 @@ static void render_table(const th_table *t, th_strbuf *out)
     th_layout l;
     if (lay_out(t, &l) != 0)
         return;
-    if (t->title != NULL)
+    if (t->title != NULL && strcmp(t->title, t->report->title) != 0)
         th_strbuf_printf(out, "%s\n", t->title);
     add_heading(t, &l, out);
     for (size_t row = 0; row < t->n_rows; row++)
@@ -311,4 +322,5 @@ void th_report_render_text(const th_report *r, th_strbuf *out)
         else
             render_table(t, out);
     }
+    th_strbuf_add(out, "\n");
 }

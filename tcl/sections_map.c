@@ -171,56 +171,67 @@ int th_section_sets(th_session *s, th_report *r, th_error *err)
 
 /* ---- layers ---- */
 
-/* The largest extents that any position of the set has, in its first phase: "K16 C64 H28 W28 R3 S3". */
-static void format_shard(const th_session *s, int layer, char *out, size_t size)
-{
-    const th_mapping *m = s->mapping;
-    const th_layer *l = &s->workload->layers[layer];
-    const th_strategy *strategy = &m->strategy[layer];
-    int32_t extent[TH_N_DIMS] = {0};
-    for (int p = 0; p < m->sets[m->set_of[layer]].n_accels; p++) {
-        th_loop_box box = th_shard_phase_loops(l, s->workload->batch, strategy, p, 0);
-        for (int d = 0; d < TH_N_DIMS; d++)
-            extent[d] = box.hi[d] - box.lo[d] > extent[d] ? box.hi[d] - box.lo[d] : extent[d];
-    }
-    size_t used = 0;
-    out[0] = '\0';
-    for (int d = 0; d < TH_N_DIMS && used < size; d++)
-        if (extent[d] > 1)
-            used += (size_t)snprintf(out + used, size - used, "%s%c%d", used > 0 ? " " : "",
-                                     th_dim_letters[d], (int)extent[d]);
-}
-
 typedef struct th_layer_line {
     int first, last, set;
-    char strategy[48], shard[96];
+    char strategy[48];
+    int32_t
+        extent[TH_N_DIMS]; /* the largest that any position of the set has, in its first phase */
 } th_layer_line;
 
 static th_layer_line line_of(const th_session *s, int layer)
 {
-    th_layer_line line = {.first = layer, .last = layer, .set = s->mapping->set_of[layer]};
-    th_strategy_format(&s->mapping->strategy[layer], line.strategy, sizeof line.strategy);
-    format_shard(s, layer, line.shard, sizeof line.shard);
+    const th_mapping *m = s->mapping;
+    th_layer_line line = {.first = layer, .last = layer, .set = m->set_of[layer]};
+    th_strategy_format(&m->strategy[layer], line.strategy, sizeof line.strategy);
+    for (int p = 0; p < m->sets[line.set].n_accels; p++) {
+        th_loop_box box = th_shard_phase_loops(&s->workload->layers[layer], s->workload->batch,
+                                               &m->strategy[layer], p, 0);
+        for (int d = 0; d < TH_N_DIMS; d++)
+            if (box.hi[d] - box.lo[d] > line.extent[d])
+                line.extent[d] = box.hi[d] - box.lo[d];
+    }
     return line;
 }
 
+/* The same set, strategy, and part of an output. */
 static bool are_alike(const th_layer_line *a, const th_layer_line *b)
 {
     return a->set == b->set && strcmp(a->strategy, b->strategy) == 0 &&
-           strcmp(a->shard, b->shard) == 0;
+           a->extent[TH_DIM_B] == b->extent[TH_DIM_B] &&
+           a->extent[TH_DIM_K] == b->extent[TH_DIM_K] &&
+           a->extent[TH_DIM_H] == b->extent[TH_DIM_H] && a->extent[TH_DIM_W] == b->extent[TH_DIM_W];
+}
+
+static void draw_together(th_layer_line *line, const th_layer_line *next)
+{
+    line->last = next->last;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (next->extent[d] > line->extent[d])
+            line->extent[d] = next->extent[d];
+}
+
+/* "K16 C64 H28 W28 R3 S3"; extents of 1 are left out. */
+static void format_shard(const th_layer_line *line, char *out, size_t size)
+{
+    size_t used = 0;
+    snprintf(out, size, "1");
+    for (int d = 0; d < TH_N_DIMS && used < size; d++)
+        if (line->extent[d] > 1)
+            used += (size_t)snprintf(out + used, size - used, "%s%c%d", used > 0 ? " " : "",
+                                     th_dim_letters[d], (int)line->extent[d]);
 }
 
 static void add_layer_line(th_session *s, th_table *t, const th_layer_line *line)
 {
-    char name[200];
+    char name[200], shard[120];
     const th_layer *layers = s->workload->layers;
     snprintf(name, sizeof name, "%.96s", layers[line->first].name);
     if (line->last > line->first)
         snprintf(name, sizeof name, "%.96s .. %.96s", layers[line->first].name,
                  layers[line->last].name);
+    format_shard(line, shard, sizeof shard);
     th_table_row(t, (th_quantity[]){th_text(name), th_count(line->last - line->first + 1),
-                                    th_count(line->set), th_text(line->strategy),
-                                    th_text(line->shard)});
+                                    th_count(line->set), th_text(line->strategy), th_text(shard)});
 }
 
 int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err)
@@ -239,7 +250,7 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
     for (int l = 1; l < s->mapping->n_layers; l++) {
         th_layer_line next = line_of(s, l);
         if (is_folded && are_alike(&line, &next)) {
-            line.last = l;
+            draw_together(&line, &next);
         } else {
             add_layer_line(s, t, &line);
             line = next;
@@ -267,7 +278,7 @@ int th_section_memory(th_session *s, th_report *r, th_error *err)
         return -1;
     const int64_t *peak = th_lower_peak_bytes(sim->lower),
                   *weights = th_lower_weight_bytes(sim->lower);
-    th_table *t = th_report_table(r, "memory", "DRAM", columns);
+    th_table *t = th_report_table(r, "memory", "Memory", columns);
     for (int a = 0; a < s->system->n_accels; a++) {
         const th_node *node = &s->system->nodes[s->system->accel_node[a]];
         int64_t capacity = node->a.dram_bytes;

@@ -95,7 +95,7 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)
         return -1;
-    th_table *t = th_report_table(r, "accelerators", "Accelerators", columns);
+    th_table *t = th_report_table(r, "accelerators", "Utilization", columns);
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
         th_table_row(t, (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),
