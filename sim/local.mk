@@ -40,4 +40,8 @@ libtharsis_la_SOURCES += \
 	sim/work.c \
 	sim/work.h
 
-unit_tests +=
+unit_tests += \
+	tests/unit/test_event \
+	tests/unit/test_schedule
+
+EXTRA_DIST += tests/unit/sim_help.h
