@@ -42,6 +42,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_event \
+	tests/unit/test_pipeline \
 	tests/unit/test_schedule
 
 EXTRA_DIST += tests/unit/sim_help.h
