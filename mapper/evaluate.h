@@ -26,9 +26,10 @@ void th_evaluator_free(th_evaluator *e);
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness, th_error *err);
 
 th_lower *th_evaluator_lower(th_evaluator *e);
+const th_problem *th_evaluator_problem(const th_evaluator *e);
 
-/* Folded compute time of a layer's largest shard under a strategy, summed over its phases; what seeds and
- * baselines reckon with. -1: error. */
-th_time th_evaluator_shard_time(th_evaluator *e, int accel, int design, int layer, const th_strategy *s, int n,
-                                th_error *err);
+/* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases added up:
+ * what seeds and baselines reckon with. -1: error. */
+th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s, th_error *err);
+
 #endif

@@ -1,11 +1,39 @@
-# mapper/ - who computes which part, and the search for a good answer.
+# mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
+	mapper/baseline.c \
+	mapper/evaluate.c \
 	mapper/evaluate.h \
+	mapper/footprint.c \
+	mapper/footprint.h \
+	mapper/level1.c \
+	mapper/level1.h \
+	mapper/lower.c \
 	mapper/lower.h \
+	mapper/lower_state.h \
+	mapper/mapping.c \
 	mapper/mapping.h \
+	mapper/mapping_read.c \
 	mapper/mapping_read.h \
+	mapper/plan.c \
+	mapper/plan.h \
+	mapper/plan_edge.c \
+	mapper/plan_layer.c \
+	mapper/plan_state.h \
+	mapper/plan_time.c \
 	mapper/pool.h \
+	mapper/pool_threads.c \
+	mapper/random_search.c \
+	mapper/search.c \
 	mapper/search.h \
-	mapper/shard.h
+	mapper/searches.h \
+	mapper/seed.c \
+	mapper/seed.h \
+	mapper/sets.c \
+	mapper/sets.h \
+	mapper/shard.c \
+	mapper/shard.h \
+	mapper/strategies.c \
+	mapper/strategies.h \
+	mapper/two_level.c
 
 unit_tests +=

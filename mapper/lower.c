@@ -139,10 +139,8 @@ static int place(th_lower *l, const th_mapping *m, th_error *err)
     int32_t n = 0;
     for (int i = 0; i < l->workload->n_layers; i++) {
         const th_set *set = &m->sets[m->set_of[i]];
-        int32_t number = th_plans_set(l->plans, set, err);
-        if (number < 0)
+        if (th_plans_place(l->plans, i, set, &m->strategy[i], &l->placed[i], err))
             return -1;
-        l->placed[i] = (th_placed){i, set, number, m->strategy[i]};
         l->first_final[i] = n;
         n += set->n_accels;
     }

@@ -137,12 +137,17 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size)
     return block;
 }
 
+int32_t th_plans_class(const th_plans *p, int layer)
+{
+    return p->class_of[layer];
+}
+
 int th_plans_host_of(const th_plans *p, int accel)
 {
     return p->host_of[accel];
 }
 
-int32_t th_plans_set(th_plans *p, const th_set *set, th_error *err)
+static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
 {
     enum { SMALL = 130 };
     int32_t small[SMALL], *key = small;
@@ -150,7 +155,7 @@ int32_t th_plans_set(th_plans *p, const th_set *set, th_error *err)
     size_t n = (size_t)set->n_accels + 1;
     if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
         return th_error_no_memory(err);
-    key[0] = set->design;
+    key[0] = design;
     memcpy(key + 1, set->accels, (n - 1) * sizeof *key);
     if (!th_map_get(p->sets, key, n * sizeof *key, &number) && th_map_put(p->sets, key, n * sizeof *key, number))
         number = th_error_no_memory(err);
@@ -159,14 +164,23 @@ int32_t th_plans_set(th_plans *p, const th_set *set, th_error *err)
     return (int32_t)number;
 }
 
+int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out, th_error *err)
+{
+    int32_t number = number_of(p, set, set->design, err), crew = number < 0 ? -1 : number_of(p, set, -1, err);
+    if (crew < 0)
+        return -1;
+    *out = (th_placed){layer, set, number, crew, *s};
+    return 0;
+}
+
 /* --- keys --------------------------------------------------------------------------------------------- */
 
 enum { PLACED_WORDS = 4, MAX_CONSUMERS = 64 };   /* more consumers of one tensor: the earlier ones are left out */
 
-static void key_of_placed(const th_plans *p, const th_placed *at, int32_t *key)
+static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
     key[0] = at ? p->class_of[at->layer] : -1;
-    key[1] = at ? at->set_number : -1;
+    key[1] = number;
     key[2] = key[3] = 0;
     if (at) {
         memcpy(&key[2], at->strategy.split, sizeof at->strategy.split);
@@ -178,7 +192,7 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
 {
     int32_t key[PLACED_WORDS + 1];
     int64_t number;
-    key_of_placed(p, at, key);
+    key_of_placed(p, at, at->set_number, key);
     key[PLACED_WORDS] = batch;
     if (th_map_get(p->layers, key, sizeof key, &number))
         return p->layer_plans[number];
@@ -200,9 +214,9 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer, const 
     int32_t key[PLACED_WORDS * (MAX_CONSUMERS + 1) + 1];
     int64_t number;
     int first = n > MAX_CONSUMERS ? n - MAX_CONSUMERS : 0, words = PLACED_WORDS;
-    key_of_placed(p, producer, key);
+    key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
     for (int i = first; i < n; i++, words += PLACED_WORDS)
-        key_of_placed(p, &consumers[i], key + words);
+        key_of_placed(p, &consumers[i], consumers[i].crew_number, key + words);
     key[words++] = batch;
     size_t bytes = (size_t)words * sizeof *key;
     if (th_map_get(p->edges, key, bytes, &number))

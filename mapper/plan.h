@@ -64,7 +64,8 @@ typedef struct th_edge_plan {
 typedef struct th_placed {
     int32_t layer;
     const th_set *set;
-    int32_t set_number;        /* from th_plans_set */
+    int32_t set_number;        /* equal for equal accelerators and design, from th_plans_place */
+    int32_t crew_number;       /* equal for equal accelerators */
     th_strategy strategy;
 } th_placed;
 
@@ -76,8 +77,11 @@ th_works *th_plans_works(const th_plans *p);
 /* Forgets everything but the works when more than limit bytes are held: between two lowerings only. */
 void th_plans_trim(th_plans *p, size_t limit);
 
-/* A number for this list of accelerators and design, equal for equal sets. -1: memory is out. */
-int32_t th_plans_set(th_plans *p, const th_set *set, th_error *err);
+/* Equal for layers of equal shape. */
+int32_t th_plans_class(const th_plans *p, int layer);
+
+/* Fills *out for a layer on a set, which must outlive it. 0 or -1. */
+int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out, th_error *err);
 
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
@@ -88,6 +92,9 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer, const 
 
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest latency. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e);
+/* What a layer takes on its set when nothing else goes on: the slowest position's folded time per phase, or
+ * the pieces' travel where that is longer, and the exchange and sum of partial results. */
+th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
 
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the route, then
  * fewest hops, then lowest number. Node, or -1 when the system has no host. */

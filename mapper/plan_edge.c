@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "mapper/plan_state.h"
-#include "topology/route.h"
 
 typedef struct {
     th_box *box;
@@ -224,26 +223,4 @@ th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th
     th_free(k.deliveries);
     th_free(k.reuses);
     return plan;
-}
-
-th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e)
-{
-    const th_system *s = p->system;
-    th_time busiest = 0, longest = 0;
-    int links[TH_ROUTE_MAX];
-    memset(p->medium_ps, 0, (size_t)s->n_media * sizeof *p->medium_ps);
-    for (int d = 0; d < e->n; d++) {
-        const th_delivery *x = &e->deliveries[d];
-        int n = th_route(s, x->from_node, x->to_node, links);
-        th_time latency = 0;
-        for (int i = 0; i < n; i++) {
-            const th_link *link = &s->links[links[i]];
-            th_time *busy = &p->medium_ps[link->medium];
-            *busy += th_duration_ps(x->bytes, s->media[link->medium].bits_per_s);
-            busiest = *busy > busiest ? *busy : busiest;
-            latency += link->latency_ps;
-        }
-        longest = latency > longest ? latency : longest;
-    }
-    return busiest + longest;
 }

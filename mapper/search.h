@@ -51,8 +51,8 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p, const 
 int th_search_iterate(th_search *s, th_error *err);
 void th_search_free(th_search *s);
 
-/* For the searches: evaluates n mappings (fitness[i] of mappings[i]) in parallel with the best so far as
- * bound when use_bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
-int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, bool use_bound, th_time *fitness,
+/* For the searches: evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those that pass
+ * bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, th_time bound, th_time *fitness,
                        th_error *err);
 #endif

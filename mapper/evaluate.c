@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* evaluate.c - fitness: lower a mapping, replay it, read off the objective.
+ *   new -> (run | shard_time)* -> free
+ * The program and the machine are reused from one mapping to the next; the memos make it quick, and change
+ * no result. */
+#include <config.h>
+
+#include "mapper/evaluate.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct th_evaluator {
+    th_problem problem;
+    th_lower *lower;
+    th_program *program;
+    th_machine *machine;
+};
+
+th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
+{
+    th_evaluator *e = th_alloc_zero(1, sizeof *e);
+    if (!e) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    e->problem = *p;
+    e->lower = th_lower_new(p->system, p->workload, err);
+    e->program = e->lower ? th_program_new(err) : NULL;
+    e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower),
+                                             &(th_machine_options){.network = p->network}, err) : NULL;
+    if (e->machine)
+        return e;
+    th_evaluator_free(e);
+    return NULL;
+}
+
+void th_evaluator_free(th_evaluator *e)
+{
+    if (!e)
+        return;
+    th_machine_free(e->machine);
+    th_program_free(e->program);
+    th_lower_free(e->lower);
+    th_free(e);
+}
+
+th_lower *th_evaluator_lower(th_evaluator *e)
+{
+    return e->lower;
+}
+
+const th_problem *th_evaluator_problem(const th_evaluator *e)
+{
+    return &e->problem;
+}
+
+/* Time between inputs in the steady state, as th_result_throughput has it. */
+static th_time time_per_input(const th_evaluator *e)
+{
+    int32_t n = e->problem.stream.n_inputs, half = n / 2;
+    th_time middle = half > 0 ? th_machine_input_end(e->machine, half - 1) : 0;
+    return (th_machine_input_end(e->machine, n - 1) - middle) / (n - half);
+}
+
+static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *err)
+{
+    bool by_latency = e->problem.objective == TH_OBJECTIVE_LATENCY;
+    if (th_machine_load(e->machine, e->program, err))
+        return -1;
+    switch (th_machine_run_bounded(e->machine, by_latency ? bound : TH_TIME_MAX, err)) {
+    case TH_STOP_DONE:
+        *fitness = by_latency ? th_machine_now(e->machine) : time_per_input(e);
+        return 0;
+    case TH_STOP_BOUND:
+    case TH_STOP_UNTIL:
+        *fitness = TH_TIME_MAX - 1;
+        return 0;
+    case TH_STOP_ERROR:
+        break;
+    }
+    return -1;
+}
+
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness, th_error *err)
+{
+    th_error reason = {0};
+    if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
+        return replay(e, bound, fitness, err);
+    if (strncmp(reason.id, "MAP-", 4) != 0) {
+        th_error_set(err, reason.id, "%s", reason.text);
+        return -1;
+    }
+    *fitness = TH_TIME_MAX;   /* it does not fit: not a failure of the search */
+    return 0;
+}
+
+th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s, th_error *err)
+{
+    th_plans *plans = th_lower_plans(e->lower);
+    int32_t batch = e->problem.workload->batch / e->problem.stream.micro_batches;
+    th_time longest = 0;
+    th_placed at;
+    if (th_plans_place(plans, layer, set, s, &at, err))
+        return -1;
+    const th_layer_plan *plan = th_plans_layer(plans, &at, batch, err);
+    if (!plan)
+        return -1;
+    for (int r = 0; r < plan->n; r++) {
+        th_time sum = 0;
+        for (int p = 0; p < plan->phases; p++)
+            sum += th_works_get(th_plans_works(plans), plan->work[r * plan->phases + p])->folded_ps;
+        longest = sum > longest ? sum : longest;
+    }
+    return longest;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* searches.h - the rows of the search table, one per file, and what they share. */
+#ifndef TH_MAPPER_SEARCHES_H
+#define TH_MAPPER_SEARCHES_H
+#include "mapper/search.h"
+
+extern const th_search_type th_search_two_level;
+extern const th_search_type th_search_random;
+extern const th_search_type th_search_computation_prioritized;
+extern const th_search_type th_search_uniform;
+
+/* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
+int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);
+
+/* Images that a strategy may split: those of the smallest micro-batch. */
+int32_t th_search_batch(const th_search *s);
+
+#endif
