@@ -200,7 +200,7 @@ static int apply_order(th_workload *w, const sorter *s, th_error *err)
 
 int th_workload_sort(th_workload *w, th_error *err)
 {
-    sorter s;
+    sorter s = {0};
     if (th_workload_check_inputs(w, err) < 0 || sorter_init(&s, w, err) < 0)
         return -1;
     int status = 0;
