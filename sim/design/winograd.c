@@ -76,7 +76,8 @@ static int64_t block_cycles(const th_design_config *d, const th_shard *s, const 
     return is_exact && transformed < direct ? transformed : direct;
 }
 
-/* New input rows of a stripe: all windows together read in_h rows, the first stripe its whole window. */
+/* New input rows of a stripe: the first one reads its window, all together in_h rows. Where padding makes the
+ * windows reach beyond the input, the first has that much less, or all there is. */
 static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, int64_t row_bytes, th_schedule *out)
 {
     int64_t first = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
@@ -85,7 +86,14 @@ static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, in
         first = middle = 0;
         last = s->in_h;
     }
-    last = last < 0 ? 0 : last;
+    if (last < 0) {
+        first += last;
+        last = 0;
+    }
+    if (first < 0) {
+        first = s->in_h;
+        middle = 0;
+    }
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
         out->step[mask].input_bytes = (mask & TH_LAST_H ? last : middle) * row_bytes;
     out->first_row_extra_bytes = (first - middle) * row_bytes;
