@@ -33,10 +33,11 @@ static inline int64_t th_group_inputs(const th_shard *s)
     return th_ceil_div(s->dim[TH_DIM_C], s->groups);
 }
 
-/* Bits per second of a port that moves elements per cycle. */
+/* Bits per second of a port that moves elements per cycle; saturates. */
 static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, int64_t hz)
 {
-    return (int64_t)(elements_per_cycle * (double)s->element_bytes * 8.0 * (double)hz);
+    double bits = elements_per_cycle * (double)s->element_bytes * 8.0 * (double)hz;
+    return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
 }
 
 #endif
