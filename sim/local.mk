@@ -41,6 +41,7 @@ libtharsis_la_SOURCES += \
 	sim/work.h
 
 unit_tests += \
+	tests/unit/test_design \
 	tests/unit/test_event \
 	tests/unit/test_pipeline \
 	tests/unit/test_schedule
