@@ -5,7 +5,8 @@
  *
  * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a flow does,
  * it unfolds: its tile pipeline runs from the start up to now and goes on under the flows' draw; each change
- * of the draw brings it up to now again. Where flows could saturate the DRAM (network.is_shared), or when
+ * of the draw brings it up to now again. Its end is only worked out when it could be near: before that, the
+ * event at hand is a lower bound, now plus what the array has still to compute. Where flows could saturate the DRAM (network.is_shared), or when
  * everything is to be unfolded, it is stepped event by event instead. Looking at a pipeline changes nothing,
  * so all three give the same times; tests hold them against each other. */
 #include <config.h>
@@ -31,10 +32,13 @@ static bool is_shared(const th_machine *m, const th_accel_state *a)
 
 static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err)
 {
-    if (a->event != TH_NO_EVENT) {
+    if (a->event != TH_NO_EVENT && a->event_kind == kind) {
         th_events_reschedule(m->events, a->event, at);
         return 0;
     }
+    if (a->event != TH_NO_EVENT)
+        th_events_cancel(m->events, a->event);
+    a->event_kind = kind;
     a->event = th_events_push(m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)accel_of(m, a), 0, kind});
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
@@ -63,6 +67,12 @@ static int post_end(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, a->started + end, TH_COMPUTE_ENDS, err);
 }
 
+static int post_bound(th_machine *m, th_accel_state *a, th_error *err)
+{
+    th_time left = work_of(m, a)->folded.busy_ps - a->pipeline.stats.busy_ps;
+    return set_event(m, a, m->now + left, TH_COMPUTE_MAY_END, err);
+}
+
 static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     const th_work *w = work_of(m, a);
@@ -72,7 +82,7 @@ static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
     th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
     a->mode = TH_ACCEL_UNFOLDED;
     m->n_unfolded++;
-    return post_end(m, a, err);
+    return post_bound(m, a, err);
 }
 
 static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -82,7 +92,7 @@ static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *
         return 0;
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-    return post_end(m, a, err);
+    return post_bound(m, a, err);
 }
 
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
@@ -158,6 +168,8 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     a->event = TH_NO_EVENT;
     if (e->argument == TH_PIPELINE_STEPS)
         return step(m, a, err);
+    if (e->argument == TH_COMPUTE_MAY_END)
+        return post_end(m, a, err);
     if (a->mode == TH_ACCEL_UNFOLDED) {
         th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
         assert(a->pipeline.done);
@@ -180,9 +192,19 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
 }
 
-static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     const th_work *w = work_of(m, a);
+    a->rates_are_old = is_shared(m, a);
+    if (a->rates_are_old)
+        return 0;
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
+    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+}
+
+static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_FRESH:
@@ -192,13 +214,7 @@ static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err
     case TH_ACCEL_UNFOLDED:
         return change_draw(m, a, draw, err);
     case TH_ACCEL_STEPPED:
-        if (is_shared(m, a)) {
-            a->rates_are_old = true;
-            return 0;
-        }
-        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-        th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-        return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+        return set_draw_of_stepped(m, a, draw, err);
     }
     return 0;
 }

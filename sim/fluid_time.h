@@ -2,7 +2,6 @@
 /* fluid_time.h - when a fluid quantity runs out: the one place where doubles become picoseconds. */
 #ifndef TH_SIM_FLUID_TIME_H
 #define TH_SIM_FLUID_TIME_H
-#include <math.h>
 #include "base/units.h"
 
 /* Picoseconds that bytes need at bytes_per_s, rounded up; TH_TIME_MAX at rate 0. A duration that is whole
@@ -15,8 +14,9 @@ static inline th_time th_fluid_duration(double bytes, double bytes_per_s)
     double ps = bytes * (double)TH_PS_PER_S / bytes_per_s;
     if (!(ps < 9.0e18))
         return TH_TIME_MAX;
-    double slack = ps * 0x1p-50;
-    return (th_time)ceil(ps - (slack > 1e-3 ? slack : 1e-3));
+    double slack = ps * 0x1p-50, least = ps - (slack > 1e-3 ? slack : 1e-3);
+    th_time whole = (th_time)least;   /* towards 0; a call of ceil would cost more than the rest */
+    return whole + (least > (double)whole);
 }
 
 /* What is left of bytes after elapsed_ps at bytes_per_s, clamped at 0. */

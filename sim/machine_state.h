@@ -19,7 +19,7 @@ typedef enum {
     TH_ACCEL_IDLE,
     TH_ACCEL_FRESH,      /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,     /* one end event, computed by the memo */
-    TH_ACCEL_UNFOLDED,   /* its own pipeline under the flows' present draw; one end event */
+    TH_ACCEL_UNFOLDED,   /* its own pipeline under the flows' present draw; its end, or a bound of it, as event */
     TH_ACCEL_STEPPED     /* event by event: shared DRAM, or unfold_all */
 } th_accel_mode;
 
@@ -28,7 +28,8 @@ typedef struct th_accel_state {
     int32_t task;                    /* that runs, -1: none */
     int32_t last_task;               /* that ended last, -1: none */
     th_time started;
-    th_event_handle event;           /* its end or next step */
+    th_event_handle event;           /* its end, a bound of it, or its next step */
+    uint32_t event_kind;
     bool rates_are_old;              /* stepped and shared: the network is to be asked */
     th_pipeline pipeline;            /* unfolded and stepped */
     th_least_first ready;            /* compute tasks that wait for it */
@@ -58,7 +59,7 @@ struct th_machine {
 };
 
 /* What events of priority COMPUTE_END mean (th_event.argument); the object is the accelerator. */
-enum { TH_COMPUTE_ENDS, TH_PIPELINE_STEPS };
+enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
 /* accelerator.c */
 int th_accelerator_start(th_machine *m, int accel, th_error *err);

@@ -72,6 +72,12 @@ static int64_t request_bytes(const th_schedule *s, int e, const int32_t *index)
     return 0;
 }
 
+/* n modulo slots; double buffering is the rule, and division is slow. */
+static int slot_of(int64_t n, int32_t slots)
+{
+    return (int)(slots == 2 ? n & 1 : n % slots);
+}
+
 static int64_t round_up(int64_t bytes, int64_t burst)
 {
     return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
@@ -101,27 +107,41 @@ static double port_rate(const th_schedule *s, const th_port *port, int e)
     return (double)(bits > 0 && bits < port->bits_per_s ? bits : port->bits_per_s) / 8.0;
 }
 
-/* Max-min fair shares of what the others leave, each engine capped by its port. */
-static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
+/* Max-min fair shares for the engines in moving of what the others leave, each capped by its port. */
+static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *port, unsigned moving)
 {
     double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
     assert(left > 0);
-    unsigned open = th_pipeline_demand(p);
-    while (open) {
+    for (unsigned open = moving; open;) {
         int slowest = -1, n = 0;
+        double cap = 0;
         for (int e = 0; e < TH_N_ENGINES; e++) {
             if (!(open >> e & 1u))
                 continue;
+            double own = port_rate(s, port, e);
             n++;
-            if (slowest < 0 || port_rate(s, port, e) < port_rate(s, port, slowest))
+            if (slowest < 0 || own < cap) {
                 slowest = e;
+                cap = own;
+            }
         }
-        double share = left / n, cap = port_rate(s, port, slowest);
-        double rate = cap < share ? cap : share;
-        change_rate(&p->engine[slowest], p->now, rate);
-        left -= rate;
+        double share = left / n;
+        p->share[slowest] = cap < share ? cap : share;
+        left -= p->share[slowest];
         open &= ~(1u << slowest);
     }
+    p->shared_by = moving;
+}
+
+/* Shares depend on who moves and on the others' draw alone, and change less often than requests do. */
+static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    unsigned moving = th_pipeline_demand(p);
+    if (moving != p->shared_by)
+        find_shares(p, s, port, moving);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        if (moving >> e & 1u)
+            change_rate(&p->engine[e], p->now, p->share[e]);
 }
 
 /* --- what can begin --------------------------------------------------------------------------------- */
@@ -158,7 +178,7 @@ static bool begin_load(th_pipeline *p, const th_schedule *s, const th_port *port
         int64_t bytes = request_bytes(s, e, g->index);
         any = true;
         if (bytes > 0)
-            begin_request(p, port, e, bytes, p->in_free[g->n_done % s->slots_in]);
+            begin_request(p, port, e, bytes, p->in_free[slot_of(g->n_done, s->slots_in)]);
         else
             end_request(p, s, e);
     }
@@ -173,7 +193,7 @@ static bool begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
         int64_t bytes = request_bytes(s, TH_ENGINE_OUTPUT, g->index);
         any = true;
         if (bytes > 0)
-            begin_request(p, port, TH_ENGINE_OUTPUT, bytes, p->out_full[g->n_done % s->slots_out]);
+            begin_request(p, port, TH_ENGINE_OUTPUT, bytes, p->out_full[slot_of(g->n_done, s->slots_out)]);
         else
             end_request(p, s, TH_ENGINE_OUTPUT);
     }
@@ -224,10 +244,10 @@ static void finish_request(th_pipeline *p, const th_schedule *s, const th_port *
 
 static void finish_compute(th_pipeline *p, const th_schedule *s)
 {
-    p->in_free[p->steps_done % s->slots_in] = p->now;
+    p->in_free[slot_of(p->steps_done, s->slots_in)] = p->now;
     p->steps_done++;
     if (p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
-        p->out_full[p->tiles_done++ % s->slots_out] = p->now;
+        p->out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;
     p->compute_end = TH_TIME_MAX;
     p->last_carry = advance_index(p->index, s, TH_LOOP_C);
 }
@@ -329,6 +349,7 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
 void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s)
 {
     p->foreign_bytes_per_s = bytes_per_s;
+    p->shared_by = 0;
     share_dram(p, s, port);
 }
 

@@ -46,6 +46,8 @@ typedef struct th_engine {
 typedef struct th_pipeline {
     th_time now;               /* relative to the start */
     double foreign_bytes_per_s;/* what others draw from the DRAM */
+    double share[TH_N_ENGINES];/* rates while exactly the engines in shared_by move */
+    unsigned shared_by;        /* bits; 0: shares are to be found anew */
     th_engine engine[TH_N_ENGINES];
     th_time compute_end;       /* of the running step; TH_TIME_MAX when none runs */
     int64_t steps_done, tiles_done;                /* computed */
