@@ -11,8 +11,6 @@
  * so all three give the same times; tests hold them against each other. */
 #include <config.h>
 
-#include <assert.h>
-
 #include "sim/machine_state.h"
 
 static const th_work *work_of(const th_machine *m, const th_accel_state *a)
@@ -64,6 +62,7 @@ static int post_end(th_machine *m, th_accel_state *a, th_error *err)
     const th_work *w = work_of(m, a);
     th_pipeline ahead = a->pipeline;
     th_time end = th_pipeline_finish(&ahead, &w->schedule, &w->port);
+    a->at_end = ahead.stats;
     return set_event(m, a, a->started + end, TH_COMPUTE_ENDS, err);
 }
 
@@ -135,10 +134,19 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
 
 /* --- events ----------------------------------------------------------------------------------------- */
 
-static int end_task(th_machine *m, th_accel_state *a, th_error *err)
+static void add_stats(th_accel_result *sum, const th_pipeline_stats *s)
+{
+    sum->busy_ps += s->busy_ps;
+    sum->stall_in_ps += s->stall_in_ps;
+    sum->stall_out_ps += s->stall_out_ps;
+    sum->dram_read_bytes += s->read_bytes;
+    sum->dram_written_bytes += s->written_bytes;
+}
+
+static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did, th_error *err)
 {
     int32_t task = a->task;
-    th_accelerator_add_running(m, accel_of(m, a), &a->sum);
+    add_stats(&a->sum, did);
     a->sum.n_tasks++;
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
@@ -155,7 +163,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     if (is_shared(m, a) && tell_demand(m, a, err))
         return -1;
     if (a->pipeline.done)
-        return end_task(m, a, err);
+        return end_task(m, a, &a->pipeline.stats, err);
     if (is_shared(m, a))
         return 0;
     return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
@@ -164,17 +172,12 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
 {
     th_accel_state *a = &m->accels[e->object];
-    const th_work *w = work_of(m, a);
     a->event = TH_NO_EVENT;
     if (e->argument == TH_PIPELINE_STEPS)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
         return post_end(m, a, err);
-    if (a->mode == TH_ACCEL_UNFOLDED) {
-        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-        assert(a->pipeline.done);
-    }
-    return end_task(m, a, err);
+    return end_task(m, a, a->mode == TH_ACCEL_FOLDED ? &work_of(m, a)->folded : &a->at_end, err);
 }
 
 /* --- settling --------------------------------------------------------------------------------------- */
@@ -274,15 +277,6 @@ int th_accelerator_settle(th_machine *m, th_error *err)
 
 /* --- accounts --------------------------------------------------------------------------------------- */
 
-static void add_stats(th_accel_result *sum, const th_pipeline_stats *s)
-{
-    sum->busy_ps += s->busy_ps;
-    sum->stall_in_ps += s->stall_in_ps;
-    sum->stall_out_ps += s->stall_out_ps;
-    sum->dram_read_bytes += s->read_bytes;
-    sum->dram_written_bytes += s->written_bytes;
-}
-
 void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
 {
     const th_accel_state *a = &m->accels[accel];
@@ -290,10 +284,6 @@ void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result 
         return;
     const th_work *w = work_of(m, a);
     th_time elapsed = m->now - a->started;
-    if (a->mode == TH_ACCEL_FOLDED && elapsed == w->folded_ps) {
-        add_stats(sum, &w->folded);
-        return;
-    }
     th_pipeline p = a->pipeline;
     if (a->mode == TH_ACCEL_FOLDED)
         th_pipeline_start(&p, &w->schedule, &w->port, 0, true);

@@ -32,6 +32,7 @@ typedef struct th_accel_state {
     uint32_t event_kind;
     bool rates_are_old;              /* stepped and shared: the network is to be asked */
     th_pipeline pipeline;            /* unfolded and stepped */
+    th_pipeline_stats at_end;        /* unfolded, once its end is known: what it will have done */
     th_least_first ready;            /* compute tasks that wait for it */
     th_accel_result sum;             /* of finished tasks */
 } th_accel_state;

@@ -126,22 +126,22 @@ static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *por
             }
         }
         double share = left / n;
-        p->share[slowest] = cap < share ? cap : share;
-        left -= p->share[slowest];
+        p->share[moving][slowest] = cap < share ? cap : share;
+        left -= p->share[moving][slowest];
         open &= ~(1u << slowest);
     }
-    p->shared_by = moving;
+    p->shares_known |= 1u << moving;
 }
 
 /* Shares depend on who moves and on the others' draw alone, and change less often than requests do. */
 static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     unsigned moving = th_pipeline_demand(p);
-    if (moving != p->shared_by)
+    if (!(p->shares_known >> moving & 1u))
         find_shares(p, s, port, moving);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
-            change_rate(&p->engine[e], p->now, p->share[e]);
+            change_rate(&p->engine[e], p->now, p->share[moving][e]);
 }
 
 /* --- what can begin --------------------------------------------------------------------------------- */
@@ -149,7 +149,8 @@ static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port
 static void begin_request(th_pipeline *p, const th_port *port, int e, int64_t bytes, th_time possible_since)
 {
     th_engine *g = &p->engine[e];
-    g->left_bytes = (double)round_up(bytes, port->burst_bytes);
+    g->bytes = round_up(bytes, port->burst_bytes);
+    g->left_bytes = (double)g->bytes;
     g->bytes_per_s = 0;
     g->end_at = TH_TIME_MAX;
     g->data_at = possible_since + port->latency_ps;
@@ -169,35 +170,29 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
 }
 
 /* Requests of nothing (an operand that stays on chip) are through at once. */
-static bool begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
 {
     th_engine *g = &p->engine[e];
-    bool any = false;
     while (g->phase == TH_ENGINE_IDLE && g->index[TH_LOOP_B] < s->count[TH_LOOP_B] &&
            g->n_done < p->steps_done + s->slots_in) {
         int64_t bytes = request_bytes(s, e, g->index);
-        any = true;
         if (bytes > 0)
             begin_request(p, port, e, bytes, p->in_free[slot_of(g->n_done, s->slots_in)]);
         else
             end_request(p, s, e);
     }
-    return any;
 }
 
-static bool begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
+static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
-    bool any = false;
     while (g->phase == TH_ENGINE_IDLE && g->n_done < p->tiles_done) {
         int64_t bytes = request_bytes(s, TH_ENGINE_OUTPUT, g->index);
-        any = true;
         if (bytes > 0)
             begin_request(p, port, TH_ENGINE_OUTPUT, bytes, p->out_full[slot_of(g->n_done, s->slots_out)]);
         else
             end_request(p, s, TH_ENGINE_OUTPUT);
     }
-    return any;
 }
 
 static bool operands_in(const th_pipeline *p)
@@ -211,34 +206,34 @@ static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
     return p->index[TH_LOOP_C] != 0 || p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
 }
 
-static bool begin_compute(th_pipeline *p, const th_schedule *s)
+static void begin_compute(th_pipeline *p, const th_schedule *s)
 {
     if (p->compute_end != TH_TIME_MAX || p->index[TH_LOOP_B] == s->count[TH_LOOP_B])
-        return false;
+        return;
     if (!operands_in(p) || !output_slot_free(p, s))
-        return false;
+        return;
     int64_t cycles = s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
     p->compute_end = p->now + th_cycles_ps(cycles, s->hz);
-    return true;
 }
 
+/* In this order once is enough: the begin of a step lets no request begin. */
 static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
-    while (begin_load(p, s, port, TH_ENGINE_INPUT) | begin_load(p, s, port, TH_ENGINE_WEIGHT) |
-           begin_store(p, s, port) | begin_compute(p, s))
-        ;
+    begin_load(p, s, port, TH_ENGINE_INPUT);
+    begin_load(p, s, port, TH_ENGINE_WEIGHT);
+    begin_store(p, s, port);
+    begin_compute(p, s);
     p->done = all_stored(p, s);
 }
 
 /* --- what is due ------------------------------------------------------------------------------------ */
 
-static void finish_request(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
-    int64_t bytes = round_up(request_bytes(s, e, p->engine[e].index), port->burst_bytes);
     if (e == TH_ENGINE_OUTPUT)
-        p->stats.written_bytes += bytes;
+        p->stats.written_bytes += p->engine[e].bytes;
     else
-        p->stats.read_bytes += bytes;
+        p->stats.read_bytes += p->engine[e].bytes;
     end_request(p, s, e);
 }
 
@@ -252,7 +247,7 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
     p->last_carry = advance_index(p->index, s, TH_LOOP_C);
 }
 
-static void finish_all_due(th_pipeline *p, const th_schedule *s, const th_port *port)
+static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
     for (int e = 0; e < TH_N_ENGINES; e++) {
         th_engine *g = &p->engine[e];
@@ -260,7 +255,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s, const th_port *
             g->phase = TH_ENGINE_MOVES;
             g->since = p->now;
         } else if (g->phase == TH_ENGINE_MOVES && g->end_at <= p->now) {
-            finish_request(p, s, port, e);
+            finish_request(p, s, e);
         }
     }
     if (p->compute_end <= p->now)
@@ -309,7 +304,7 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
             break;
         int64_t steps = p->steps_done;
         move_to(p, s, next);
-        finish_all_due(p, s, port);
+        finish_all_due(p, s);
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
             share_dram(p, s, port);
@@ -349,7 +344,7 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
 void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s)
 {
     p->foreign_bytes_per_s = bytes_per_s;
-    p->shared_by = 0;
+    p->shares_known = 0;
     share_dram(p, s, port);
 }
 

@@ -34,7 +34,8 @@ typedef struct th_pipeline_stats {
 typedef enum { TH_ENGINE_IDLE, TH_ENGINE_WAITS, TH_ENGINE_MOVES } th_engine_phase;
 
 typedef struct th_engine {
-    double left_bytes;         /* of the request that moves, at time since */
+    int64_t bytes;             /* of the request that waits or moves, bursts included */
+    double left_bytes;         /* of it, at time since */
     double bytes_per_s;        /* its rate from since on */
     th_time since, end_at;     /* end_at: when it will be through at this rate */
     th_time data_at;           /* when its first byte moves, while it waits */
@@ -46,8 +47,6 @@ typedef struct th_engine {
 typedef struct th_pipeline {
     th_time now;               /* relative to the start */
     double foreign_bytes_per_s;/* what others draw from the DRAM */
-    double share[TH_N_ENGINES];/* rates while exactly the engines in shared_by move */
-    unsigned shared_by;        /* bits; 0: shares are to be found anew */
     th_engine engine[TH_N_ENGINES];
     th_time compute_end;       /* of the running step; TH_TIME_MAX when none runs */
     int64_t steps_done, tiles_done;                /* computed */
@@ -58,6 +57,9 @@ typedef struct th_pipeline {
     th_pipeline_stats stats;
     bool done, skip;
     bool rates_from_outside;   /* the network shares the DRAM, see th_pipeline_demand */
+    /* A memo, and no part of the state: the engines' rates while exactly those in a mask move. */
+    unsigned shares_known;     /* bit m: share[m] is up to date */
+    double share[1 << TH_N_ENGINES][TH_N_ENGINES];
 } th_pipeline;
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port, double foreign_bytes_per_s,

@@ -12,6 +12,7 @@
 
 #include "sim/pipeline_skip.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void th_pipeline_skip_init(th_pipeline_skip *k)
@@ -154,5 +155,5 @@ void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule
             jump(p, before, s, n, loop);
     }
     k->known[loop] = true;
-    k->at[loop] = *p;
+    memcpy(&k->at[loop], p, offsetof(th_pipeline, shares_known));
 }
