@@ -4,13 +4,15 @@
  *   start -> settle -> (event | settle)* -> the task ends
  *
  * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a flow does,
- * it unfolds: its tile pipeline runs from the start up to now and goes on under the flows' draw; each change
- * of the draw brings it up to now again. Its end is only worked out when it could be near: before that, the
- * event at hand is a lower bound, now plus what the array has still to compute. Where flows could saturate the DRAM (network.is_shared), or when
- * everything is to be unfolded, it is stepped event by event instead. Looking at a pipeline changes nothing,
- * so all three give the same times; tests hold them against each other. */
+ * it unfolds: from then on it keeps the history of what flows draw. Its end follows from its work and that
+ * history, so it is looked up there first; an end that is not known yet is worked out, by running its tile
+ * pipeline through the history, only when it could be near: until then the event at hand is a lower bound,
+ * the start plus all that the array has to compute. Where flows could saturate the DRAM (network.is_shared),
+ * or when everything is to be unfolded, the pipeline is stepped event by event instead. Looking at a pipeline
+ * changes nothing, so all give the same times; tests hold them against each other. */
 #include <config.h>
 
+#include "base/alloc.h"
 #include "sim/machine_state.h"
 
 static const th_work *work_of(const th_machine *m, const th_accel_state *a)
@@ -55,44 +57,92 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
     return 0;
 }
 
-/* --- how it runs ------------------------------------------------------------------------------------ */
+/* --- histories of draws ------------------------------------------------------------------------------- */
 
-static int post_end(th_machine *m, th_accel_state *a, th_error *err)
+enum { ENDS_MAX = 1 << 20 };   /* memo entries; past that it starts anew */
+
+static void begin_history(th_accel_state *a, int32_t work)
+{
+    a->history.n = a->history.n_applied = 0;
+    a->history.digest[0] = (uint64_t)work;
+    a->history.digest[1] = ~(uint64_t)work;
+}
+
+static int add_change(th_machine *m, th_accel_state *a, double draw)
+{
+    th_draw_history *h = &a->history;
+    th_draw_change c = {m->now - a->started, draw};
+    if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
+        return -1;
+    h->change[h->n++] = c;
+    h->digest[0] = th_hash(&c, sizeof c, h->digest[0]);
+    h->digest[1] = th_hash(&c, sizeof c, h->digest[1]);
+    return 0;
+}
+
+static void apply_history(th_pipeline *p, const th_work *w, const th_draw_history *h, size_t from, bool skip)
+{
+    if (from == 0)
+        th_pipeline_start(p, &w->schedule, &w->port, 0, skip);
+    for (size_t i = from; i < h->n; i++) {
+        th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
+        th_pipeline_set_foreign(p, &w->schedule, &w->port, h->change[i].bytes_per_s);
+    }
+}
+
+static int remember_end(th_machine *m, const th_draw_history *h, const th_known_end *e)
+{
+    if (m->n_ends == ENDS_MAX) {
+        th_map_clear(m->end_numbers);
+        m->n_ends = 0;
+    }
+    if (th_grow(&m->ends, &m->ends_capacity, m->n_ends + 1, sizeof *m->ends) ||
+        th_map_put(m->end_numbers, h->digest, sizeof h->digest, (int64_t)m->n_ends))
+        return -1;
+    m->ends[m->n_ends++] = *e;
+    return 0;
+}
+
+static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
+{
+    a->at_end = e->stats;
+    return set_event(m, a, a->started + e->end, TH_COMPUTE_ENDS, err);
+}
+
+/* Should nothing change any more: when it ends. */
+static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
 {
     const th_work *w = work_of(m, a);
+    apply_history(&a->pipeline, w, &a->history, a->history.n_applied, !m->options.no_skip);
+    a->history.n_applied = a->history.n;
     th_pipeline ahead = a->pipeline;
-    th_time end = th_pipeline_finish(&ahead, &w->schedule, &w->port);
-    a->at_end = ahead.stats;
-    return set_event(m, a, a->started + end, TH_COMPUTE_ENDS, err);
-}
-
-static int post_bound(th_machine *m, th_accel_state *a, th_error *err)
-{
-    th_time left = work_of(m, a)->folded.busy_ps - a->pipeline.stats.busy_ps;
-    return set_event(m, a, m->now + left, TH_COMPUTE_MAY_END, err);
-}
-
-static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
-{
-    const th_work *w = work_of(m, a);
-    bool is_fresh = a->mode == TH_ACCEL_FRESH;
-    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, is_fresh ? draw : 0, !m->options.no_skip);
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-    a->mode = TH_ACCEL_UNFOLDED;
-    m->n_unfolded++;
-    return post_bound(m, a, err);
+    th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
+    e.stats = ahead.stats;
+    if (remember_end(m, &a->history, &e))
+        return th_error_no_memory(err);
+    return post_end(m, a, &e, err);
 }
 
 static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
-    const th_work *w = work_of(m, a);
-    if (draw == a->pipeline.foreign_bytes_per_s)
-        return 0;
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-    return post_bound(m, a, err);
+    int64_t number;
+    if (add_change(m, a, draw))
+        return th_error_no_memory(err);
+    if (th_map_get(m->end_numbers, a->history.digest, sizeof a->history.digest, &number))
+        return post_end(m, a, &m->ends[number], err);
+    th_time bound = a->started + work_of(m, a)->folded.busy_ps;
+    return set_event(m, a, bound > m->now ? bound : m->now, TH_COMPUTE_MAY_END, err);
 }
+
+static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
+    a->mode = TH_ACCEL_UNFOLDED;
+    m->n_unfolded++;
+    begin_history(a, m->program->tasks[a->task].work);
+    return change_draw(m, a, draw, err);
+}
+
+/* --- how it runs ------------------------------------------------------------------------------------ */
 
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
@@ -176,7 +226,7 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     if (e->argument == TH_PIPELINE_STEPS)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
-        return post_end(m, a, err);
+        return work_out_end(m, a, err);
     return end_task(m, a, a->mode == TH_ACCEL_FOLDED ? &work_of(m, a)->folded : &a->at_end, err);
 }
 
@@ -287,6 +337,8 @@ void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result 
     th_pipeline p = a->pipeline;
     if (a->mode == TH_ACCEL_FOLDED)
         th_pipeline_start(&p, &w->schedule, &w->port, 0, true);
+    else if (a->mode == TH_ACCEL_UNFOLDED)
+        apply_history(&p, w, &a->history, 0, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
     add_stats(sum, &p.stats);
 }

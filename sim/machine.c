@@ -62,10 +62,11 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
         m->options.network = th_network_types[0];
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
+    m->end_numbers = th_map_new();
     m->network = m->options.network->create(s, err);
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (m->events && m->accels && m->network && (m->random || !m->options.unfold_seed))
+    if (m->events && m->accels && m->end_numbers && m->network && (m->random || !m->options.unfold_seed))
         return m;
 fail:
     th_error_no_memory(err);
@@ -77,12 +78,16 @@ void th_machine_free(th_machine *m)
 {
     if (!m)
         return;
-    for (int a = 0; m->accels && a < m->system->n_accels; a++)
+    for (int a = 0; m->accels && a < m->system->n_accels; a++) {
         th_free(m->accels[a].ready.item);
+        th_free(m->accels[a].history.change);
+    }
     th_free(m->accels);
     if (m->network)
         m->options.network->destroy(m->network);
     th_events_free(m->events);
+    th_map_free(m->end_numbers);
+    th_free(m->ends);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
@@ -97,9 +102,11 @@ static void reset_accels(th_machine *m)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        th_least_first ready = a->ready;
-        ready.n = 0;
-        *a = (th_accel_state){.task = -1, .last_task = -1, .event = TH_NO_EVENT, .ready = ready};
+        a->mode = TH_ACCEL_IDLE;
+        a->task = a->last_task = -1;
+        a->event = TH_NO_EVENT;
+        a->ready.n = 0;
+        a->sum = (th_accel_result){0};
     }
 }
 

@@ -3,6 +3,7 @@
  * (accelerator.c). Plain data: indices only, but for the read-only inputs and the queues. */
 #ifndef TH_SIM_MACHINE_STATE_H
 #define TH_SIM_MACHINE_STATE_H
+#include "base/map.h"
 #include "base/random.h"
 #include "sim/machine.h"
 
@@ -19,9 +20,27 @@ typedef enum {
     TH_ACCEL_IDLE,
     TH_ACCEL_FRESH,      /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,     /* one end event, computed by the memo */
-    TH_ACCEL_UNFOLDED,   /* its own pipeline under the flows' present draw; its end, or a bound of it, as event */
+    TH_ACCEL_UNFOLDED,   /* flows draw on its DRAM: history tells how much since when; end or bound as event */
     TH_ACCEL_STEPPED     /* event by event: shared DRAM, or unfold_all */
 } th_accel_mode;
+
+/* From at on (relative to the task's start), flows draw this much from the DRAM. */
+typedef struct th_draw_change {
+    th_time at;
+    double bytes_per_s;
+} th_draw_change;
+
+typedef struct th_draw_history {
+    th_draw_change *change;
+    size_t n, capacity, n_applied;   /* applied: those that the accelerator's pipeline has seen */
+    uint64_t digest[2];              /* of the work and all changes */
+} th_draw_history;
+
+/* How a work ends under a history of draws. */
+typedef struct th_known_end {
+    th_time end;                     /* relative to the start */
+    th_pipeline_stats stats;
+} th_known_end;
 
 typedef struct th_accel_state {
     int32_t mode;                    /* th_accel_mode */
@@ -31,7 +50,8 @@ typedef struct th_accel_state {
     th_event_handle event;           /* its end, a bound of it, or its next step */
     uint32_t event_kind;
     bool rates_are_old;              /* stepped and shared: the network is to be asked */
-    th_pipeline pipeline;            /* unfolded and stepped */
+    th_pipeline pipeline;            /* stepped: its state; unfolded: as far as history is applied */
+    th_draw_history history;         /* unfolded */
     th_pipeline_stats at_end;        /* unfolded, once its end is known: what it will have done */
     th_least_first ready;            /* compute tasks that wait for it */
     th_accel_result sum;             /* of finished tasks */
@@ -55,6 +75,9 @@ struct th_machine {
     th_least_first ready;            /* tasks that became ready at this instant */
     th_least_first startable;        /* accelerators that may start something at this instant */
     th_accel_state *accels;
+    th_map *end_numbers;             /* memo: digest of a history -> number in ends */
+    th_known_end *ends;
+    size_t n_ends, ends_capacity;
     int64_t n_events, n_done, n_unfolded;
     bool settled;                    /* nothing has happened since the last settle */
 };

@@ -274,7 +274,15 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, int s
     return th_events_push(q, &enters) < 0 ? -1 : 0;
 }
 
-static int enter(fluid *f, int32_t own, th_time now)
+static int post_end(fluid *f, th_events *q, int32_t own, th_time at)
+{
+    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)(own - f->n_engines), 0, TH_FLOW_ENDS};
+    f->flows[own].end = th_events_push(q, &e);
+    return f->flows[own].end == TH_NO_EVENT ? -1 : 0;
+}
+
+/* A flow from a node to itself may draw on nothing: it ends at once. */
+static int enter(fluid *f, th_events *q, int32_t own, th_time now)
 {
     flow *w = &f->flows[own];
     const int ends[] = {w->src, w->dst};
@@ -284,7 +292,7 @@ static int enter(fluid *f, int32_t own, th_time now)
         if (accel >= 0 && add(&f->at_accel[accel], own))
             return -1;
     }
-    return draw(f, own);
+    return w->n_media > 0 ? draw(f, own) : post_end(f, q, own, now);
 }
 
 static int leave(fluid *f, int32_t own, th_time now)
@@ -323,9 +331,8 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 {
     fluid *f = (fluid *)n;
     int32_t own = f->n_engines + (int32_t)e->object;
-    (void)q;
     bool ends = e->argument == TH_FLOW_ENDS;
-    if (ends ? leave(f, own, now) : enter(f, own, now))
+    if (ends ? leave(f, own, now) : enter(f, q, own, now))
         f->out_of_memory = true;
     return ends;
 }
@@ -346,9 +353,7 @@ static int set_transfer_rate(fluid *f, th_events *q, th_time now, int32_t own, d
         th_events_reschedule(q, w->end, end);
         return 0;
     }
-    w->end = th_events_push(q, &(th_event){end, TH_PRIORITY_TRANSFER_END, (uint32_t)(own - f->n_engines), 0,
-                                           TH_FLOW_ENDS});
-    return w->end == TH_NO_EVENT ? -1 : 0;
+    return post_end(f, q, own, end);
 }
 
 static int set_rate(fluid *f, th_events *q, th_time now, int32_t own, double rate)
