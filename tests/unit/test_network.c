@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/network/network.h"
+#include "base/alloc.h"
+#include "sim/schedule.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <math.h>
+#include <string.h>
+
+#define GB 8000000000LL   /* 1 GB/s = 1 byte per ns, in bits per second */
+
+static int the_design = 0;
+
+/* n accelerators, not connected, with a DRAM of so many GB/s. */
+static th_system *new_system(int n, int dram_gbytes)
+{
+    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = dram_gbytes * GB, .dram_burst_bytes = 1, .vector_hz = 1,
+                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    char name[16];
+    th_system *s = th_system_new("sys", NULL);
+    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
+        th_system_set_accel(s, i, &a, NULL);
+    }
+    return s;
+}
+
+static void finish(th_system *s)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
+}
+
+typedef struct {
+    th_time at;
+    int src, dst;
+    int64_t bytes;
+    th_time end;              /* -1: has not arrived */
+} transfer;
+
+/* Called after every settle. */
+typedef void watcher(const th_network *n, th_time now, th_time next);
+
+/* Replays the transfers (by time of start) as the machine does: what happens at one instant, then settle. */
+static void drive_network(th_network *n, transfer *t, int count, watcher *watch)
+{
+    th_events *q = th_events_new();
+    th_event e;
+    int next = 0;
+    th_time now = 0;
+    for (int i = 0; i < count; i++)
+        t[i].end = -1;
+    while (next < count || th_events_count(q) > 0) {
+        for (; next < count && t[next].at == now; next++)
+            CU_ASSERT_EQUAL(n->type->start(n, q, now, next, t[next].src, t[next].dst, t[next].bytes), 0);
+        while (th_events_peek(q, &e) && e.time == now) {
+            th_events_pop(q, &e);
+            if (n->type->event(n, q, now, &e))
+                t[e.object].end = now;
+        }
+        CU_ASSERT_EQUAL(n->type->settle(n, q, now), 0);
+        th_time then = next < count ? t[next].at : TH_TIME_MAX;
+        if (th_events_peek(q, &e) && e.time < then)
+            then = e.time;
+        if (watch)
+            watch(n, now, then);
+        if (then == TH_TIME_MAX)
+            break;
+        now = then;
+    }
+    th_events_free(q);
+}
+
+static void drive(const char *model, const th_system *s, transfer *t, int count)
+{
+    th_network *n = th_network_find(model)->create(s, NULL);
+    n->type->reset(n);
+    drive_network(n, t, count, NULL);
+    n->type->destroy(n);
+}
+
+/* --- by hand ------------------------------------------------------------------------------------------ */
+
+/* 0 - 1 at 1 GB/s, 1000 ns, 1 - 2 at 0.25 GB/s, 500 ns: 1000 bytes take 1500 + 4000 ns, however many do. */
+static void ideal_adds_latencies_and_the_narrowest_link(void)
+{
+    th_system *s = new_system(3, 100);
+    th_system_connect(s, 0, 1, GB, 1000000, true, NULL);
+    th_system_connect(s, 1, 2, GB / 4, 500000, true, NULL);
+    finish(s);
+    transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 2, 1000, 0}, {7000, 2, 1, 3, 0}};
+    drive("ideal", s, t, 3);
+    CU_ASSERT_TRUE(t[0].end == 5500000 && t[1].end == 5500000 && t[2].end == 7000 + 500000 + 12000);
+    drive("fluid", s, t + 2, 1);   /* alone, fluid is ideal */
+    CU_ASSERT_EQUAL(t[2].end, 7000 + 500000 + 12000);
+    th_system_free(s);
+}
+
+static const double *expected_draws;
+static int wrong_draws;
+
+static void watch_first_draws(const th_network *n, th_time now, th_time next)
+{
+    (void)next;
+    for (int a = 0; now == 0 && a < n->system->n_accels; a++)
+        wrong_draws += fabs(n->accel_draw[a] - expected_draws[a]) > 1;
+}
+
+/* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck, 0.25 each, and
+ * 0 -> 1 gets the remaining 0.75. 1000 bytes of the first are through at 4000 ns; the second has 3000 of 6000
+ * left and now 1 GB/s: 7000 ns; the third 1000 of 2000 left at 0.5: 6000 ns.
+ * Draws before: accelerator 0 1.0, 1 0.75 + 0.25 (what passes through does not count), 2 0.5 GB/s. */
+static void three_flows_on_two_links(void)
+{
+    const double draws[] = {1e9, 1e9, 0.5e9};
+    th_system *s = new_system(3, 100);
+    th_system_connect(s, 0, 1, GB, 0, true, NULL);
+    th_system_connect(s, 1, 2, GB / 2, 0, true, NULL);
+    finish(s);
+    th_network *n = th_network_find("fluid")->create(s, NULL);
+    transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
+    for (int again = 0; again < 2; again++) {
+        n->type->reset(n);
+        expected_draws = draws;
+        wrong_draws = 0;
+        drive_network(n, t, 3, watch_first_draws);
+        CU_ASSERT_EQUAL(wrong_draws, 0);
+        CU_ASSERT_TRUE(t[0].end == 4000000 && t[1].end == 7000000 && t[2].end == 6000000);
+        int first = th_system_find_link(s, "0_1"), second = th_system_find_link(s, "1_2");
+        CU_ASSERT_TRUE(n->link_bytes[first] == 7000 && n->link_bytes[second] == 3000);
+        CU_ASSERT_TRUE(n->link_busy_ps[first] == 7000000 && n->link_busy_ps[second] == 6000000);
+        for (int a = 0; a < 3; a++)
+            CU_ASSERT_EQUAL(n->accel_draw[a], 0);
+    }
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+/* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000 bytes at 1. */
+static void half_duplex_cables_share_one_medium(void)
+{
+    for (int full = 0; full < 2; full++) {
+        th_system *s = new_system(2, 100);
+        th_system_connect(s, 0, 1, GB, 0, full, NULL);
+        finish(s);
+        transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 1000, 0}};
+        drive("fluid", s, t, 2);
+        CU_ASSERT_EQUAL(t[0].end, full ? 3000000 : 4000000);
+        CU_ASSERT_EQUAL(t[1].end, full ? 1000000 : 2000000);
+        th_system_free(s);
+    }
+}
+
+/* A bus: both hops of 0 - 2 - 1 on one medium of 1 GB/s, so each byte uses it twice: 0.5 GB/s. */
+static void a_route_may_cross_one_medium_twice(void)
+{
+    th_system *s = new_system(2, 100);
+    th_system_add_node(s, "hub", TH_NODE_SWITCH, 0, NULL);
+    int bus = th_system_add_medium(s, GB, NULL);
+    const int ends[][2] = {{0, 2}, {2, 0}, {1, 2}, {2, 1}};
+    for (int i = 0; i < 4; i++)
+        th_system_add_link(s, ends[i][0], ends[i][1], bus, 100000, NULL);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 1000, 0}, {0, 0, 1, 1000, 0}};
+    drive("fluid", s, t, 1);
+    CU_ASSERT_EQUAL(t[0].end, 200000 + 2000000);
+    drive("fluid", s, t, 2);
+    CU_ASSERT_TRUE(t[0].end == 200000 + 4000000 && t[1].end == t[0].end);
+    th_system_free(s);
+}
+
+/* 1 GB/s, 700 ns: the first enters at 700 ns and is alone until the second, begun at 1000 ns, enters at 1700.
+ * Then 0.5 each: the second's 1000 bytes end at 3700; the first has 5000 - 1000 - 1000 left: 6700. */
+static void latency_delays_the_entry(void)
+{
+    th_system *s = new_system(2, 100);
+    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 5000, 0}, {1000000, 0, 1, 1000, 0}};
+    drive("fluid", s, t, 2);
+    CU_ASSERT_TRUE(t[0].end == 6700000 && t[1].end == 3700000);
+    th_system_free(s);
+}
+
+/* From a node to itself no link is used: it is there at once. */
+static void a_transfer_to_itself_ends_at_once(void)
+{
+    th_system *s = new_system(2, 100);
+    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 2000, 0}, {5, 1, 1, 1000, 0}};
+    drive("fluid", s, t, 2);
+    CU_ASSERT_TRUE(t[0].end == 2700000 && t[1].end == 5);
+    th_system_free(s);
+}
+
+/* --- DRAM that flows can saturate ---------------------------------------------------------------------- */
+
+/* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 3 * 2 + 4 = 10 GB/s. */
+static void a_dram_is_shared_when_flows_can_saturate_it(void)
+{
+    for (int gbytes = 9; gbytes < 13; gbytes++) {
+        th_system *s = new_system(2, gbytes);
+        th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+        finish(s);
+        th_network *fluid = th_network_find("fluid")->create(s, NULL), *ideal = th_network_find("ideal")->create(s, NULL);
+        CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 10);
+        CU_ASSERT_FALSE(ideal->is_shared[1]);
+        fluid->type->destroy(fluid);
+        ideal->type->destroy(ideal);
+        th_system_free(s);
+    }
+}
+
+static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port, double draw, double in,
+                         double weight, double out)
+{
+    const double want[] = {in, weight, out};
+    CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
+    CU_ASSERT_EQUAL(n->type->settle(n, q, 0), 0);
+    CU_ASSERT_DOUBLE_EQUAL(n->accel_draw[1] / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(n->accel_draw[0] / 1e9, draw, 1e-9);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        if (mask >> e & 1)
+            CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES + e] / 1e9, want[e], 1e-9);
+}
+
+/* A flow of 2 GB/s at most into accelerator 1 with 3 GB/s of DRAM. Alone: 2. With an engine of 5 GB/s: 1.5 each.
+ * With two of 5: 1 each. With one of 0.25 and one of 5: 0.25 and 1.375 each. With one of 0.25: the flow has
+ * its link's 2. With three of 5: 0.75 each. */
+static void flows_and_engines_share_a_dram_fairly(void)
+{
+    const double fast[] = {5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9};
+    th_system *s = new_system(2, 3);
+    th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+    finish(s);
+    th_network *n = th_network_find("fluid")->create(s, NULL);
+    th_events *q = th_events_new();
+    th_event e;
+    n->type->reset(n);
+    n->type->start(n, q, 0, 0, 0, 1, 1000000000);
+    th_events_pop(q, &e);
+    CU_ASSERT_FALSE(n->type->event(n, q, 0, &e));
+    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
+    assert_rates(n, q, 1, fast, 1.5, 1.5, 0, 0);
+    assert_rates(n, q, 3, fast, 1, 1, 1, 0);
+    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
+    assert_rates(n, q, 5, mixed, 1.375, 0.25, 0, 1.375);
+    assert_rates(n, q, 1, mixed, 2, 0.25, 0, 0);
+    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
+    assert_rates(n, q, 7, fast, 0.75, 0.75, 0.75, 0.75);
+    n->type->destroy(n);
+    th_events_free(q);
+    th_system_free(s);
+}
+
+/* --- progressive filling, naively ---------------------------------------------------------------------- */
+
+enum { FLOWS_MAX = 200, MEDIA_MAX = 400, HOPS_MAX = 40 };
+typedef struct {
+    int n, medium[HOPS_MAX];
+    double rate;
+    bool fixed;
+} naive_flow;
+
+/* Rates of the flows for which in[i] holds. */
+static void naive_rates(const double *capacity, int n_media, naive_flow *f, const bool *in, int n)
+{
+    static double left[MEDIA_MAX];
+    static int users[MEDIA_MAX];
+    memcpy(left, capacity, (size_t)n_media * sizeof *left);
+    for (int i = 0; i < n; i++) {
+        f[i].fixed = !in[i];
+        f[i].rate = 0;
+    }
+    for (;;) {
+        int best = -1;
+        memset(users, 0, sizeof users);
+        for (int i = 0; i < n; i++)
+            for (int h = 0; !f[i].fixed && h < f[i].n; h++)
+                users[f[i].medium[h]]++;
+        for (int m = 0; m < n_media; m++)
+            if (users[m] && (best < 0 || left[m] / users[m] < left[best] / users[best]))
+                best = m;
+        if (best < 0)
+            return;
+        double share = left[best] / users[best];
+        for (int i = 0; i < n; i++) {
+            bool uses = false;
+            for (int h = 0; h < f[i].n; h++)
+                uses |= f[i].medium[h] == best;
+            if (f[i].fixed || !uses)
+                continue;
+            f[i].fixed = true;
+            f[i].rate = share;
+            for (int h = 0; h < f[i].n; h++)
+                left[f[i].medium[h]] -= share;
+        }
+    }
+}
+
+/* Links of the route, and the DRAM at both ends, whatever it is (medium n_media + accelerator). */
+static naive_flow naive_route(const th_system *s, int src, int dst)
+{
+    naive_flow f = {0};
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links);
+    for (int i = 0; i < n; i++)
+        f.medium[f.n++] = s->links[links[i]].medium;
+    f.medium[f.n++] = s->n_media + s->nodes[src].accel;
+    f.medium[f.n++] = s->n_media + s->nodes[dst].accel;
+    return f;
+}
+
+static th_time latency(const th_system *s, int src, int dst)
+{
+    th_route_summary r;
+    th_route_summarize(s, src, dst, &r);
+    return r.latency_ps;
+}
+
+/* The ends of the transfers, in doubles. */
+static void naive_run(const th_system *s, const double *capacity, const transfer *t, int n, double *end)
+{
+    static naive_flow f[FLOWS_MAX];
+    bool active[FLOWS_MAX] = {false}, over[FLOWS_MAX] = {false};
+    double left[FLOWS_MAX], now = 0;
+    for (int i = 0; i < n; i++) {
+        f[i] = naive_route(s, t[i].src, t[i].dst);
+        left[i] = (double)t[i].bytes;
+    }
+    for (;;) {
+        double next = INFINITY;
+        int which = -1;
+        naive_rates(capacity, s->n_media + s->n_accels, f, active, n);
+        for (int i = 0; i < n; i++) {
+            double at = over[i]     ? INFINITY
+                        : active[i] ? now + left[i] / f[i].rate * 1e12
+                                    : (double)(t[i].at + latency(s, t[i].src, t[i].dst));
+            if (at < next) {
+                next = at;
+                which = i;
+            }
+        }
+        if (which < 0)
+            return;
+        for (int i = 0; i < n; i++)
+            if (active[i])
+                left[i] -= f[i].rate * (next - now) * 1e-12;
+        over[which] = active[which];
+        if (active[which])
+            end[which] = next;
+        active[which] = !active[which];
+        now = next;
+    }
+}
+
+/* A tree with some more cables, of random widths and latencies, DRAMs from tight to wide. */
+static th_system *random_system(gsl_rng *r, int n)
+{
+    th_system *s = new_system(n, 1);
+    for (int i = 1; i < n; i++)
+        th_system_connect(s, i, (int)pick(r, 0, i - 1), pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1), NULL);
+    for (int i = 0; i < n / 2; i++) {
+        int a = (int)pick(r, 0, n - 1), b = (int)pick(r, 0, n - 1);
+        if (a != b)
+            th_system_connect(s, a, b, pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1), NULL);
+    }
+    for (int i = 0; i < n; i++)
+        s->nodes[i].a.dram_bits_per_s = pick(r, 0, 2) ? pick(r, 1, 60) * GB / 2 : 1000 * GB;
+    finish(s);
+    return s;
+}
+
+static void capacities(const th_system *s, double *capacity)
+{
+    for (int m = 0; m < s->n_media; m++)
+        capacity[m] = (double)s->media[m].bits_per_s / 8;
+    for (int a = 0; a < s->n_accels; a++)
+        capacity[s->n_media + a] = (double)s->nodes[s->accel_node[a]].a.dram_bits_per_s / 8;
+}
+
+static double moved;
+
+/* Integrates what the accelerators draw. */
+static void integrate(const th_network *n, th_time now, th_time next)
+{
+    if (next == TH_TIME_MAX)
+        return;
+    for (int a = 0; a < n->system->n_accels; a++)
+        moved += n->accel_draw[a] * (double)(next - now) * 1e-12;
+}
+
+/* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what was sent and
+ * received; the links carried it. */
+static void random_flows_agree_with_naive_filling(void)
+{
+    gsl_rng *r = th_random_stream(41, "flows", 0);
+    for (int round = 0; round < 60; round++) {
+        th_system *s = random_system(r, (int)pick(r, 2, 12));
+        transfer t[FLOWS_MAX];
+        double end[FLOWS_MAX], capacity[MEDIA_MAX], bytes = 0;
+        int n = (int)pick(r, 1, 120), wrong = 0;
+        th_time at = 0;
+        int64_t hops = 0, carried = 0;
+        for (int i = 0; i < n; i++) {
+            int src = (int)pick(r, 0, s->n_nodes - 1), dst = (int)pick(r, 0, s->n_nodes - 2), links[TH_ROUTE_MAX];
+            t[i] = (transfer){at, src, dst < src ? dst : dst + 1, pick(r, 1, 100000), 0};
+            at += pick(r, 0, 3) ? pick(r, 0, 20000000) : 0;
+            bytes += 2 * (double)t[i].bytes;
+            hops += t[i].bytes * th_route(s, t[i].src, t[i].dst, links);
+        }
+        capacities(s, capacity);
+        naive_run(s, capacity, t, n, end);
+        th_network *net = th_network_find("fluid")->create(s, NULL);
+        net->type->reset(net);
+        moved = 0;
+        drive_network(net, t, n, integrate);
+        for (int i = 0; i < n; i++)
+            wrong += t[i].end < 0 || fabs((double)t[i].end - end[i]) > 20.0 * n;
+        CU_ASSERT_EQUAL(wrong, 0);
+        CU_ASSERT_DOUBLE_EQUAL(moved, bytes, 2 + 0.1 * n);
+        for (int l = 0; l < s->n_links; l++)
+            carried += net->link_bytes[l];
+        CU_ASSERT_EQUAL(carried, hops);
+        net->type->destroy(net);
+        th_system_free(s);
+    }
+    gsl_rng_free(r);
+}
+
+/* --- one instant: flows and engines together ------------------------------------------------------------ */
+
+typedef struct {
+    unsigned mask;
+    double port[TH_N_ENGINES];
+} demand;
+
+/* Fair shares of what flows leave of a DRAM, each engine behind its port. */
+static void fair_rest(double left, const demand *d, double *rate)
+{
+    unsigned open = d->mask;
+    while (open) {
+        int n = 0, least = -1;
+        for (int e = 0; e < TH_N_ENGINES; e++) {
+            n += open >> e & 1;
+            if (open >> e & 1 && (least < 0 || d->port[e] < d->port[least]))
+                least = e;
+        }
+        rate[least] = d->port[least] < left / n ? d->port[least] : left / n;
+        left -= rate[least];
+        open &= ~(1u << least);
+    }
+}
+
+/* The one problem: links, every DRAM, every engine behind its port. Draws into draw, engines' rates into rate. */
+static void naive_instant(const th_system *s, const transfer *t, int n, const demand *d, double *draw, double *rate)
+{
+    static naive_flow f[FLOWS_MAX];
+    bool in[FLOWS_MAX];
+    double capacity[MEDIA_MAX];
+    int media = s->n_media + s->n_accels, all = n;
+    capacities(s, capacity);
+    for (int i = 0; i < n; i++) {
+        f[i] = naive_route(s, t[i].src, t[i].dst);
+        in[i] = true;
+    }
+    for (int a = 0; a < s->n_accels; a++) {
+        for (int e = 0; e < TH_N_ENGINES; e++) {
+            capacity[media] = d[a].port[e];
+            in[all] = d[a].mask >> e & 1;
+            f[all++] = (naive_flow){.n = 2, .medium = {media++, s->n_media + a}};
+        }
+    }
+    naive_rates(capacity, media, f, in, all);
+    memset(draw, 0, (size_t)s->n_accels * sizeof *draw);
+    for (int i = 0; i < n; i++) {
+        draw[s->nodes[t[i].src].accel] += f[i].rate;
+        draw[s->nodes[t[i].dst].accel] += f[i].rate;
+    }
+    for (int i = n; i < all; i++)
+        rate[i - n] = f[i].rate;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-3;
+}
+
+/* Engines of an accelerator that is not shared get what the pipeline computes from the draw: the same. */
+static int compare_instant(const th_network *n, const demand *d, const double *draw, const double *rate)
+{
+    int wrong = 0;
+    for (int a = 0; a < n->system->n_accels; a++) {
+        double own[TH_N_ENGINES] = {0};
+        fair_rest((double)n->system->nodes[a].a.dram_bits_per_s / 8 - draw[a], &d[a], own);
+        wrong += !near(n->accel_draw[a], draw[a]);
+        for (int e = 0; e < TH_N_ENGINES; e++) {
+            if (d[a].mask >> e & 1)
+                wrong += !near(n->is_shared[a] ? n->engine_rate[a * TH_N_ENGINES + e] : own[e], rate[a * TH_N_ENGINES + e]);
+        }
+    }
+    return wrong;
+}
+
+static void rates_with_engines_agree_with_naive_filling(void)
+{
+    gsl_rng *r = th_random_stream(43, "engines", 0);
+    int shared = 0, wrong = 0, all = 0;
+    for (int round = 0; round < 400; round++) {
+        th_system *s = random_system(r, (int)pick(r, 2, 10));
+        transfer t[FLOWS_MAX];
+        demand d[16];
+        double draw[16], rate[16 * TH_N_ENGINES];
+        int n = (int)pick(r, 1, 60);
+        th_network *net = th_network_find("fluid")->create(s, NULL);
+        th_events *q = th_events_new();
+        th_event e;
+        net->type->reset(net);
+        for (int i = 0; i < n; i++) {
+            int src = (int)pick(r, 0, s->n_nodes - 1), dst = (int)pick(r, 0, s->n_nodes - 2);
+            t[i] = (transfer){0, src, dst < src ? dst : dst + 1, 1000000000000, 0};
+            net->type->start(net, q, 0, i, t[i].src, t[i].dst, t[i].bytes);
+        }
+        while (th_events_pop(q, &e))   /* all enter; an instant is enough here */
+            CU_ASSERT_FALSE(net->type->event(net, q, 0, &e));
+        for (int again = 0; again < 3; again++) {   /* engines come and go */
+            for (int a = 0; a < s->n_accels; a++) {
+                if (again == 0)
+                    for (int i = 0; i < TH_N_ENGINES; i++)
+                        d[a].port[i] = (double)pick(r, 1, 200) * 0.1e9;
+                d[a].mask = (unsigned)pick(r, 0, 7);
+                if (net->is_shared[a])
+                    CU_ASSERT_EQUAL(net->type->demand(net, a, d[a].mask, d[a].port), 0);
+                shared += net->is_shared[a];
+                all++;
+            }
+            CU_ASSERT_EQUAL(net->type->settle(net, q, 0), 0);
+            naive_instant(s, t, n, d, draw, rate);
+            wrong += compare_instant(net, d, draw, rate);
+        }
+        net->type->destroy(net);
+        th_events_free(q);
+        th_system_free(s);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(shared > all / 10 && shared < all);   /* both kinds were there */
+    gsl_rng_free(r);
+}
+
+/* --- the table, and memory ------------------------------------------------------------------------------ */
+
+static void the_table_is_in_order(void)
+{
+    char names[200] = "";
+    for (int i = 0; th_network_types[i]; i++) {
+        CU_ASSERT_PTR_EQUAL(th_network_find(th_network_types[i]->name), th_network_types[i]);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", th_network_types[i]->name);
+    }
+    TAP_ASSERT_TEXT(th_network_names(), names);
+    TAP_ASSERT_TEXT(th_network_types[0]->name, "fluid");
+    CU_ASSERT_PTR_NULL(th_network_find("Fluid"));
+}
+
+/* 0 when all of it worked, -1 at the first failure. */
+static int use(const th_network_type *type, const th_system *s)
+{
+    const double port[] = {1e9, 2e9, 3e9};
+    th_error err = {"", ""};
+    th_events *q = th_events_new();
+    th_network *n = q ? type->create(s, &err) : NULL;
+    th_event e;
+    int failed = !n;
+    if (q && !n)
+        CU_ASSERT_EQUAL(strcmp(err.id, "BASE-0001"), 0);
+    if (n)
+        type->reset(n);
+    for (int i = 0; i < 20 && !failed; i++)
+        failed = type->start(n, q, 0, i, i % 3, (i + 1) % 3, 1000);
+    if (!failed && type->demand && n->is_shared[1])
+        failed = type->demand(n, 1, 7, port);
+    while (!failed && th_events_pop(q, &e)) {
+        type->event(n, q, e.time, &e);
+        failed = type->settle(n, q, e.time);
+    }
+    if (n)
+        type->destroy(n);
+    th_events_free(q);
+    return failed ? -1 : 0;
+}
+
+static void any_allocation_may_fail(void)
+{
+    th_system *s = new_system(3, 2);
+    for (int i = 0; i < 3; i++)
+        th_system_connect(s, i, (i + 1) % 3, GB, 1000, true, NULL);
+    finish(s);
+    for (int i = 0; th_network_types[i]; i++) {
+        int64_t live = th_alloc_live(), calls = th_alloc_calls();
+        CU_ASSERT_EQUAL(use(th_network_types[i], s), 0);
+        calls = th_alloc_calls() - calls;
+        for (int64_t k = 1; k <= calls; k++) {
+            th_alloc_fail_at(k);
+            CU_ASSERT_EQUAL(use(th_network_types[i], s), -1);
+            CU_ASSERT_EQUAL(th_alloc_live(), live);
+        }
+        th_alloc_fail_at(0);
+    }
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(ideal_adds_latencies_and_the_narrowest_link),
+        TAP(three_flows_on_two_links),
+        TAP(half_duplex_cables_share_one_medium),
+        TAP(a_route_may_cross_one_medium_twice),
+        TAP(latency_delays_the_entry),
+        TAP(a_transfer_to_itself_ends_at_once),
+        TAP(a_dram_is_shared_when_flows_can_saturate_it),
+        TAP(flows_and_engines_share_a_dram_fairly),
+        TAP(random_flows_agree_with_naive_filling),
+        TAP(rates_with_engines_agree_with_naive_filling),
+        TAP(the_table_is_in_order),
+        TAP(any_allocation_may_fail),
+        TAP_END,
+    };
+    return tap_main("network", tests, argc, argv);
+}
