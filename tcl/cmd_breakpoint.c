@@ -45,12 +45,15 @@ static int run_add_breakpoint(th_call *c)
     if (name[0] == '\0' || strlen(name) > 100)
         return th_error_set(&c->err, "TCL-0111", "-name \"%.20s\": must have 1 to 100 characters",
                             name);
+    const th_simulation *sim = c->session->simulation;
+    bool has_begun = sim != NULL && sim->has_begun;
     th_breakpoint b = {
         .name = (char *)name,
         .at_ps = c->option[ADD_AT].number,
         .script = (char *)th_call_text(c, ADD_DO, NULL),
         .is_once = th_call_has(c, ADD_ONCE),
         .goes_on = th_call_has(c, ADD_CONTINUE),
+        .is_passed = has_begun && c->option[ADD_AT].number <= th_machine_now(sim->machine),
     };
     if (th_breakpoint_add(c->session, &b, &c->err) != 0)
         return -1;
@@ -88,7 +91,8 @@ static int run_delete_breakpoint(th_call *c)
 
 const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options, "stop a run, or run a script, at an instant",
-     "Returns the breakpoint's name. The script may not call run, step or restart.",
+     "Returns the breakpoint's name. One that lies in the past counts from the next restart on. "
+     "The script may not call run, step or restart.",
      .run = run_add_breakpoint},
     {"delete_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "delete breakpoints", NULL,
      .run = run_delete_breakpoint},

@@ -202,8 +202,8 @@ static const th_option compare_options[] = {
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
          "Which figures, out of latency throughput link_utilization accel_utilization; all of them "
          "when left out."},
-    [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "NAME",
-                             "Adds the change against this run."},
+    [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
+                             "Adds the change against each of these runs."},
     {.name = NULL},
 };
 
@@ -237,58 +237,60 @@ static int parse_metrics(th_call *c, int *metrics, int *n_metrics)
     return 0;
 }
 
-/* The runs of a list of names; *out is the caller's to free. Their number, or -1. */
-static int parse_runs(th_call *c, Tcl_Obj *list, th_saved_run ***out)
+/* The saved runs of a list of names; out->all is the caller's to free. */
+static int parse_runs(th_call *c, Tcl_Obj *list, th_runs *out)
 {
+    enum { RUNS_MAX = 1000 };
     Tcl_Obj **words;
     Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0122", "\"%s\": must be a list of saved runs",
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n > RUNS_MAX)
+        return th_error_set(&c->err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
                             Tcl_GetString(list));
-    *out = th_alloc_array((size_t)n + 1, sizeof **out);
-    if (*out == NULL)
+    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
+    if (out->all == NULL)
         return th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (((*out)[i] = th_saved_run_find(c->session, Tcl_GetString(words[i]), &c->err)) == NULL) {
-            th_free(*out);
+    for (out->n = 0; out->n < n; out->n++) {
+        th_saved_run *run = th_saved_run_find(c->session, Tcl_GetString(words[out->n]), &c->err);
+        if (run == NULL)
             return -1;
-        }
-    return (int)n;
+        out->all[out->n] = run;
+    }
+    return 0;
 }
 
-static int compare(th_call *c, th_saved_run *const *runs, int n_runs)
+static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
 {
     int metrics[TH_N_METRICS], n_metrics = 0;
-    const th_saved_run *relative_to = NULL;
     if (parse_metrics(c, metrics, &n_metrics) != 0)
         return -1;
-    if (th_call_has(c, COMPARE_RELATIVE_TO)) {
-        relative_to =
-            th_saved_run_find(c->session, th_call_text(c, COMPARE_RELATIVE_TO, ""), &c->err);
-        if (relative_to == NULL)
-            return -1;
-    }
+    if (1 + n_metrics * (1 + relative_to->n) > TH_COLUMNS_MAX)
+        return th_error_set(&c->err, "TCL-0123",
+                            "more than %d columns: fewer -metrics, or -relative_to fewer runs",
+                            TH_COLUMNS_MAX);
     th_report *r = th_report_new("compare", "Comparison");
     if (r == NULL)
         return th_error_no_memory(&c->err);
-    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
-    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
-    if (relative_to != NULL) {
-        th_report_head_line(r, "relative to", relative_to->name);
-        th_report_head_field(r, "relative_to", th_text(relative_to->name));
+    th_section_saved_head(r, runs->all, runs->n);
+    if (relative_to->n > 0) {
+        th_report_head_line(r, "relative to", th_call_text(c, COMPARE_RELATIVE_TO, ""));
+        th_report_head_field(r, "relative_to", th_text(th_call_text(c, COMPARE_RELATIVE_TO, "")));
     }
-    int rc = th_section_runs(r, runs, n_runs, metrics, n_metrics, relative_to, &c->err);
+    int rc = th_section_runs(r, runs, metrics, n_metrics, relative_to, &c->err);
+    if (rc == 0 && format_of(c) == TH_FORMAT_JSON)
+        rc = th_section_saved(r, runs->all, runs->n, &c->err);
     return finish(c, r, rc, r->first);
 }
 
 static int run_report_compare(th_call *c)
 {
-    th_saved_run **runs = NULL;
-    int n = parse_runs(c, c->words[0], &runs);
-    if (n < 0)
-        return -1;
-    int rc = compare(c, runs, n);
-    th_free(runs);
+    th_runs runs = {NULL, 0}, relative_to = {NULL, 0};
+    int rc = parse_runs(c, c->words[0], &runs);
+    if (rc == 0 && th_call_has(c, COMPARE_RELATIVE_TO))
+        rc = parse_runs(c, c->option[COMPARE_RELATIVE_TO].word, &relative_to);
+    if (rc == 0)
+        rc = compare(c, &runs, &relative_to);
+    th_free(relative_to.all);
+    th_free(runs.all);
     return rc;
 }
 

@@ -128,11 +128,14 @@ static th_why run_to(th_drive *d, th_time until)
 /* n program events, one by one; a breakpoint is noticed after the event that passed it. */
 static th_why step_events(th_drive *d, int64_t n)
 {
+    th_machine *m = d->sim->machine;
+    int64_t first = th_machine_events(m), last = n > INT64_MAX - first ? INT64_MAX : first + n;
     th_why why = WHY_UNTIL;
-    for (int64_t i = 0; i < n && why == WHY_UNTIL; i++) {
-        if (i % SLICE_EVENTS == 0 && !may_go_on(d, &why))
-            break;
-        th_stop stop = th_machine_step(d->sim->machine, 1, &d->call->err);
+    for (int64_t i = 0; why == WHY_UNTIL && th_machine_events(m) < last; i++) {
+        th_why stopped;
+        if (i % SLICE_EVENTS == 0 && !may_go_on(d, &stopped))
+            return stopped;
+        th_stop stop = th_machine_step(m, 1, &d->call->err);
         th_simulation_changed(d->sim);
         why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
         if (why != WHY_FAILED)
@@ -143,20 +146,10 @@ static th_why step_events(th_drive *d, int64_t n)
 
 /* ---- around the drive ---- */
 
-static void skip_passed_breakpoints(th_drive *d)
-{
-    if (!d->sim->has_begun) {
-        th_breakpoints_reset(d->session);
-        return;
-    }
-    for (size_t i = 0; i < d->session->n_breakpoints; i++)
-        if (d->session->breakpoints[i]->at_ps <= th_machine_now(d->sim->machine))
-            d->session->breakpoints[i]->is_passed = true;
-}
-
 static void begin(th_drive *d)
 {
-    skip_passed_breakpoints(d);
+    if (!d->sim->has_begun)
+        th_breakpoints_reset(d->session);
     d->sim->has_begun = true;
     d->session->is_running = true;
     d->session->stop_asked = false;

@@ -1,10 +1,58 @@
-# tcl/ - the face: the shell `tharsis` and the loadable Tcl package.
-# Once there are sources, this is the place for both:
-#   bin_PROGRAMS += tharsis
-#   tharsis_SOURCES = tcl/shell.c ...
-#   tharsis_CPPFLAGS = $(AM_CPPFLAGS) $(TCL_CFLAGS)
-#   tharsis_LDADD = libtharsis.la $(TCL_LIBS_SPEC)
-#   pkglib_LTLIBRARIES += libtharsistcl.la
-#   libtharsistcl_la_CPPFLAGS = $(AM_CPPFLAGS) $(TCL_CFLAGS) -DUSE_TCL_STUBS
-#   libtharsistcl_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version
-#   libtharsistcl_la_LIBADD = libtharsis.la $(TCL_STUB_LIBS)
+# tcl/ - the face: the shell `tharsis` and the loadable Tcl package, from the same sources.
+face_sources = \
+	tcl/attributes.c \
+	tcl/breakpoint.c tcl/breakpoint.h \
+	tcl/cmd_breakpoint.c \
+	tcl/cmd_build.c \
+	tcl/cmd_map.c \
+	tcl/cmd_objects.c \
+	tcl/cmd_output.c \
+	tcl/cmd_report.c \
+	tcl/cmd_run.c \
+	tcl/cmd_session.c \
+	tcl/command.c tcl/command.h \
+	tcl/files.c tcl/files.h \
+	tcl/help.c \
+	tcl/init.c tcl/init.h \
+	tcl/interrupt.c tcl/interrupt.h \
+	tcl/objects.c tcl/objects.h \
+	tcl/options.c tcl/options.h \
+	tcl/progress.c tcl/progress.h \
+	tcl/quantity.c tcl/quantity.h \
+	tcl/report.c tcl/report.h tcl/report_text.c \
+	tcl/saved_run.c tcl/saved_run.h \
+	tcl/sections.h tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
+	tcl/session.c tcl/session.h \
+	tcl/simulation.c tcl/simulation.h
+
+# Where read_system and its like look: the sources that this was built from, then the installation.
+face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
+	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
+
+bin_PROGRAMS += tharsis
+tharsis_SOURCES = tcl/shell.c $(face_sources)
+tharsis_CPPFLAGS = $(face_flags)
+tharsis_LDADD = libtharsis.la $(TCL_LIBS_SPEC)
+
+# "package require tharsis", with $(pkglibdir) (or the build folder) in auto_path.
+pkglib_LTLIBRARIES += libtharsistcl.la
+libtharsistcl_la_SOURCES = $(face_sources)
+libtharsistcl_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
+libtharsistcl_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+libtharsistcl_la_LIBADD = libtharsis.la $(TCL_STUB_LIBS)
+
+# Beside the module; automake keeps pkglib for libraries.
+packagedir = $(pkglibdir)
+package_DATA = pkgIndex.tcl
+CLEANFILES += pkgIndex.tcl
+EXTRA_DIST += tcl/pkgIndex.tcl.in
+
+pkgIndex.tcl: tcl/pkgIndex.tcl.in Makefile
+	$(AM_V_GEN)sed 's/[@]VERSION[@]/$(PACKAGE_VERSION)/' $(srcdir)/tcl/pkgIndex.tcl.in >$@
+
+# What users run and copy.
+dist_experiments_DATA = \
+	scripts/experiments/compare_topologies.tcl \
+	scripts/experiments/f1_resnet34.tcl \
+	scripts/experiments/map_and_report.tcl \
+	scripts/experiments/pipeline_stream.tcl

@@ -2,6 +2,7 @@
 /* report.c - a report as data, as CSV and as JSON; report_text.c lays it out for people. */
 #include <config.h>
 #include "tcl/report.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -69,6 +70,19 @@ void th_report_head_field(th_report *r, const char *key, th_quantity value)
 th_column *th_report_columns(th_report *r, int n)
 {
     return th_arena_alloc(r->arena, (size_t)(n + 1) * sizeof(th_column));
+}
+
+const char *th_report_printf(th_report *r, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *copy = th_arena_string(r->arena, text);
+    if (copy == NULL)
+        r->failed = true;
+    return copy != NULL ? copy : "";
 }
 
 static th_table *add_table(th_report *r, const char *name, const char *title,
@@ -182,10 +196,9 @@ void th_table_limit(th_table *t, int64_t n)
 
 int th_table_column(const th_table *t, const char *name, th_error *err)
 {
-    enum { COLUMNS_MAX = 32 };
-    const char *names[COLUMNS_MAX + 1];
+    const char *names[TH_COLUMNS_MAX + 1];
     int n = 0;
-    for (; n < COLUMNS_MAX && t->columns[n].name != NULL; n++) {
+    for (; n < TH_COLUMNS_MAX && t->columns[n].name != NULL; n++) {
         if (strcmp(t->columns[n].name, name) == 0)
             return n;
         names[n] = t->columns[n].name;

@@ -13,6 +13,8 @@ typedef struct th_table th_table;
 typedef enum { TH_FORMAT_TEXT, TH_FORMAT_CSV, TH_FORMAT_JSON } th_format;
 const char *th_format_name(int i); /* text csv json; NULL after the last */
 
+enum { TH_COLUMNS_MAX = 32 };      /* of one table */
+
 typedef struct th_column {
     const char
         *name; /* field in CSV and JSON, without the unit; what -sort_by takes; NULL ends a list */
@@ -28,6 +30,8 @@ void th_report_head_field(th_report *r, const char *key, th_quantity value);
 
 /* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is out. */
 th_column *th_report_columns(th_report *r, int n);
+/* A text that lives as long as the report, for the names of such columns; "" when memory is out. */
+const char *th_report_printf(th_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* columns must outlive the report. A record is a table of one row, in text a list of its values. */
 th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
@@ -65,7 +69,7 @@ typedef struct th_head_item {
     bool is_line;
 } th_head_item;
 
-enum { TH_HEAD_MAX = 24 };
+enum { TH_HEAD_MAX = 40 };
 
 struct th_report {
     const char *name, *title;

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "tcl/report.h"
 
-enum { WIDTH = 80, GAP = 2, COLUMNS_MAX = 32, NARROWEST = 10 };
+enum { WIDTH = 80, GAP = 2, NARROWEST = 10, WIDEST = 30 };
 
 /* How the numbers of one column are written: divided, with so many decimals. */
 typedef struct th_scale {
@@ -20,9 +20,10 @@ typedef struct th_scale {
 } th_scale;
 
 typedef struct th_layout {
-    th_scale scale[COLUMNS_MAX];
-    int width[COLUMNS_MAX];
-    char **texts; /* (n_rows + 1) x n_columns; the last row is the total */
+    th_scale scale[TH_COLUMNS_MAX];
+    int width[TH_COLUMNS_MAX];
+    bool is_shown[TH_COLUMNS_MAX]; /* in the block of columns that is being written */
+    char **texts;                  /* (n_rows + 1) x n_columns; the last row is the total */
 } th_layout;
 
 /* ---- units ---- */
@@ -38,8 +39,9 @@ static const th_unit byte_units[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
                                      {"kB", 1e3},  {"B", 1},    {NULL, 0}};
 static const th_unit bandwidth_units[] = {{"Tbps", 1e12}, {"Gbps", 1e9}, {"Mbps", 1e6},
                                           {"kbps", 1e3},  {"bps", 1},    {NULL, 0}};
-static const th_unit rate_units[] = {{"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6},
-                                     {"k/s", 1e3},  {"1/s", 1},   {NULL, 0}};
+/* A rate of inputs stays in 1/s up to a million. */
+static const th_unit rate_units[] = {
+    {"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6}, {"1/s", 1}, {NULL, 0}};
 
 /* The largest unit that leaves at least 1 before the point, with so many significant digits. */
 static th_scale pick_unit(const th_unit *units, double largest, int digits)
@@ -69,14 +71,18 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* Over all columns of the kind, so that times (or sizes) of one table can be compared by eye. */
-static double largest_of_kind(const th_table *t, th_kind kind)
+/* Times (or sizes) of one table have one unit, so that they compare by eye: of all columns of the kind, the
+ * largest time sets it, and for sizes, which lie further apart, the column whose largest is the smallest. */
+static double reference_of_kind(const th_table *t, th_kind kind)
 {
-    double largest = 0;
-    for (int c = 0; c < t->n_columns; c++)
-        if (t->columns[c].kind == kind)
-            largest = fmax(largest, largest_in(t, c));
-    return largest;
+    double reference = 0;
+    for (int c = 0; c < t->n_columns; c++) {
+        double largest = t->columns[c].kind == kind ? largest_in(t, c) : 0;
+        bool is_better = kind == TH_KIND_TIME ? largest > reference : largest < reference;
+        if (largest > 0 && (reference == 0 || is_better))
+            reference = largest;
+    }
+    return reference;
 }
 
 /* Bandwidths are round numbers: no more decimals than any of them needs. */
@@ -102,9 +108,9 @@ static th_scale scale_of(const th_table *t, int column)
     case TH_KIND_COUNT:
         break;
     case TH_KIND_TIME:
-        return pick_unit(time_units, largest_of_kind(t, TH_KIND_TIME), 6);
+        return pick_unit(time_units, reference_of_kind(t, TH_KIND_TIME), 6);
     case TH_KIND_BYTES:
-        return pick_unit(byte_units, largest_of_kind(t, TH_KIND_BYTES), 4);
+        return pick_unit(byte_units, reference_of_kind(t, TH_KIND_BYTES), 4);
     case TH_KIND_BANDWIDTH:
         scale = pick_unit(bandwidth_units, largest, 4);
         drop_decimals(t, column, &scale);
@@ -161,19 +167,27 @@ static int total_width(const th_table *t, const th_layout *l)
     return sum;
 }
 
-/* Takes columns off the widest text until the table fits. */
+static int widest_text(const th_table *t, const th_layout *l)
+{
+    int widest = -1;
+    for (int c = 0; c < t->n_columns; c++)
+        if (t->columns[c].kind == TH_KIND_TEXT && (widest < 0 || l->width[c] > l->width[widest]))
+            widest = c;
+    return widest;
+}
+
+/* Takes columns off the widest text until the table fits; where that cannot be, it is written in blocks. */
 static void narrow(const th_table *t, th_layout *l)
 {
-    int excess;
-    while ((excess = total_width(t, l) - WIDTH) > 0) {
-        int widest = -1;
-        for (int c = 0; c < t->n_columns; c++)
-            if (t->columns[c].kind == TH_KIND_TEXT &&
-                (widest < 0 || l->width[c] > l->width[widest]))
-                widest = c;
-        if (widest < 0 || l->width[widest] <= NARROWEST)
-            return;
-        l->width[widest]--;
+    int excess = total_width(t, l) - WIDTH, spare = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (t->columns[c].kind == TH_KIND_TEXT && l->width[c] > NARROWEST)
+            spare += l->width[c] - NARROWEST;
+    bool fits = spare >= excess;
+    for (int c = widest_text(t, l); c >= 0 && (fits ? excess > 0 : l->width[c] > WIDEST);
+         excess--) {
+        l->width[c]--;
+        c = widest_text(t, l);
     }
 }
 
@@ -227,6 +241,8 @@ static void add_padded(th_strbuf *out, const char *text, int width, bool to_righ
 static void add_line(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++) {
+        if (!l->is_shown[c])
+            continue;
         th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
         add_padded(out, texts[c], l->width[c], t->columns[c].kind != TH_KIND_TEXT);
     }
@@ -236,6 +252,8 @@ static void add_line(const th_table *t, const th_layout *l, char *const *texts, 
 static void add_rule(const th_table *t, const th_layout *l, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++) {
+        if (!l->is_shown[c])
+            continue;
         th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
         for (int i = 0; i < l->width[c]; i++)
             th_strbuf_add(out, "-");
@@ -245,23 +263,45 @@ static void add_rule(const th_table *t, const th_layout *l, th_strbuf *out)
 
 static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
 {
+    char *titles[TH_COLUMNS_MAX], *units[TH_COLUMNS_MAX], bracketed[TH_COLUMNS_MAX][16];
     bool has_units = false;
     for (int c = 0; c < t->n_columns; c++) {
-        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
-        add_padded(out, t->columns[c].title, l->width[c], t->columns[c].kind != TH_KIND_TEXT);
-        has_units = has_units || l->scale[c].unit[0] != '\0';
+        bool has_unit = l->scale[c].unit[0] != '\0';
+        titles[c] = (char *)t->columns[c].title;
+        units[c] = bracketed[c];
+        snprintf(bracketed[c], sizeof bracketed[c], has_unit ? "[%s]" : "%s", l->scale[c].unit);
+        has_units = has_units || (has_unit && l->is_shown[c]);
     }
-    trim_line(out);
-    for (int c = 0; has_units && c < t->n_columns; c++) {
-        char unit[16] = "";
-        if (l->scale[c].unit[0] != '\0')
-            snprintf(unit, sizeof unit, "[%s]", l->scale[c].unit);
-        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
-        add_padded(out, unit, l->width[c], t->columns[c].kind != TH_KIND_TEXT);
-    }
+    add_line(t, l, titles, out);
     if (has_units)
-        trim_line(out);
+        add_line(t, l, units, out);
     add_rule(t, l, out);
+}
+
+/* The columns from first on that fit beside column 0; returns the one after them. */
+static int show_block(const th_table *t, th_layout *l, int first)
+{
+    int width = l->width[0], c = first;
+    memset(l->is_shown, 0, sizeof l->is_shown);
+    l->is_shown[0] = true;
+    for (; c < t->n_columns && (c == first || width + GAP + l->width[c] <= WIDTH); c++) {
+        width += GAP + l->width[c];
+        l->is_shown[c] = true;
+    }
+    return c;
+}
+
+static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
+{
+    add_heading(t, l, out);
+    for (size_t row = 0; row < t->n_rows; row++)
+        add_line(t, l, &l->texts[row * (size_t)t->n_columns], out);
+    if (t->n_hidden > 0)
+        th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
+    if (t->total != NULL) {
+        add_rule(t, l, out);
+        add_line(t, l, &l->texts[t->n_rows * (size_t)t->n_columns], out);
+    }
 }
 
 static void render_table(const th_table *t, th_strbuf *out)
@@ -271,15 +311,12 @@ static void render_table(const th_table *t, th_strbuf *out)
         return;
     if (t->title != NULL && strcmp(t->title, t->report->title) != 0)
         th_strbuf_printf(out, "%s\n", t->title);
-    add_heading(t, &l, out);
-    for (size_t row = 0; row < t->n_rows; row++)
-        add_line(t, &l, &l.texts[row * (size_t)t->n_columns], out);
-    if (t->n_hidden > 0)
-        th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
-    if (t->total != NULL) {
-        add_rule(t, &l, out);
-        add_line(t, &l, &l.texts[t->n_rows * (size_t)t->n_columns], out);
-    }
+    int next = 1;
+    do {
+        th_strbuf_add(out, next > 1 ? "\n" : "");
+        next = show_block(t, &l, next);
+        add_block(t, &l, out);
+    } while (next < t->n_columns);
 }
 
 /* A record's value with its unit; shares in percent, as in tables. */

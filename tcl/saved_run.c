@@ -32,6 +32,7 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
              s->searched.type != NULL ? s->searched.type->name : "file");
     snprintf(r->network, sizeof r->network, "%s", sim->options.network->name);
+    r->has_seed = s->searched.type != NULL && !s->searched.type->is_baseline;
     r->seed = s->searched.seed;
     r->batch = s->workload->batch;
     r->n_inputs = sim->options.stream.n_inputs;

@@ -21,11 +21,17 @@ int th_section_accels(th_session *s, th_report *r, th_error *err);
 int th_section_links(th_session *s, th_report *r, th_error *err);
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 
-/* The saved runs, compared with one of them; metrics and runs as the command was given them. */
+/* Saved runs side by side: the metrics of each, and their change against every run of relative_to. */
 enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };
 extern const char *const th_metric_names[TH_N_METRICS + 1];
-int th_section_runs(th_report *r, th_saved_run *const *runs, int n_runs, const int *metrics,
-                    int n_metrics, const th_saved_run *relative_to, th_error *err);
+typedef struct th_runs {
+    th_saved_run **all;
+    int n;
+} th_runs;
+int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
+                    const th_runs *relative_to, th_error *err);
+/* What all of these runs have in common. */
+void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
 
 #endif

@@ -193,13 +193,20 @@ static th_layer_line line_of(const th_session *s, int layer)
     return line;
 }
 
-/* The same set, strategy, and part of an output. */
-static bool are_alike(const th_layer_line *a, const th_layer_line *b)
+/* The same set, strategy, and part of an output; fully connected layers must be alike in all. */
+static bool are_alike(const th_session *s, const th_layer_line *a, const th_layer_line *b)
 {
-    return a->set == b->set && strcmp(a->strategy, b->strategy) == 0 &&
-           a->extent[TH_DIM_B] == b->extent[TH_DIM_B] &&
-           a->extent[TH_DIM_K] == b->extent[TH_DIM_K] &&
-           a->extent[TH_DIM_H] == b->extent[TH_DIM_H] && a->extent[TH_DIM_W] == b->extent[TH_DIM_W];
+    static const th_dim output[] = {TH_DIM_B, TH_DIM_K, TH_DIM_H, TH_DIM_W};
+    bool is_fc = s->workload->layers[a->last].kind == TH_LAYER_FC ||
+                 s->workload->layers[b->first].kind == TH_LAYER_FC;
+    if (a->set != b->set || strcmp(a->strategy, b->strategy) != 0)
+        return false;
+    if (is_fc)
+        return memcmp(a->extent, b->extent, sizeof a->extent) == 0;
+    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
+        if (a->extent[output[i]] != b->extent[output[i]])
+            return false;
+    return true;
 }
 
 static void draw_together(th_layer_line *line, const th_layer_line *next)
@@ -249,7 +256,7 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
     th_layer_line line = line_of(s, 0);
     for (int l = 1; l < s->mapping->n_layers; l++) {
         th_layer_line next = line_of(s, l);
-        if (is_folded && are_alike(&line, &next)) {
+        if (is_folded && are_alike(s, &line, &next)) {
             draw_together(&line, &next);
         } else {
             add_layer_line(s, t, &line);

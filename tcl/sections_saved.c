@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_saved.c - saved runs side by side. */
 #include <config.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
 #include "tcl/sections.h"
 
 const char *const th_metric_names[TH_N_METRICS + 1] = {"latency", "throughput", "link_utilization",
                                                        "accel_utilization", NULL};
 
-/* What a metric looks like in a table: itself, and the change against the reference. */
-static const struct {
-    th_column value, change;
-} metric_columns[TH_N_METRICS] = {
-    {{"latency", "latency", TH_KIND_TIME}, {"latency_change", "change", TH_KIND_CHANGE}},
-    {{"throughput", "throughput", TH_KIND_RATE}, {"throughput_change", "change", TH_KIND_CHANGE}},
-    {{"link_utilization", "links busy", TH_KIND_SHARE},
-     {"link_utilization_change", "change", TH_KIND_CHANGE}},
-    {{"accel_utilization", "accels busy", TH_KIND_SHARE},
-     {"accel_utilization_change", "change", TH_KIND_CHANGE}},
+static const th_column metric_columns[TH_N_METRICS] = {
+    {"latency", "latency", TH_KIND_TIME},
+    {"throughput", "throughput", TH_KIND_RATE},
+    {"link_utilization", "links busy", TH_KIND_SHARE},
+    {"accel_utilization", "accels busy", TH_KIND_SHARE},
 };
 
 static th_quantity value_of(const th_saved_run *run, int metric)
@@ -39,35 +38,84 @@ static th_quantity change_of(th_quantity value, th_quantity reference)
     return b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
 }
 
-int th_section_runs(th_report *r, th_saved_run *const *runs, int n_runs, const int *metrics,
-                    int n_metrics, const th_saved_run *relative_to, th_error *err)
+/* A metric's column, and one for its change against each reference; returns how many. */
+static int add_columns(th_report *r, th_column *columns, int metric, const th_runs *relative_to)
 {
-    enum { COLUMNS_MAX = 2 + 2 * TH_N_METRICS };
-    th_column *columns = th_report_columns(r, COLUMNS_MAX);
-    th_quantity cells[COLUMNS_MAX];
-    if (columns == NULL)
-        return th_error_no_memory(err);
     int n = 0;
-    columns[n++] = (th_column){"run", "run", TH_KIND_TEXT};
-    for (int k = 0; k < n_metrics; k++) {
-        columns[n++] = metric_columns[metrics[k]].value;
-        if (relative_to != NULL)
-            columns[n++] = metric_columns[metrics[k]].change;
+    columns[n++] = metric_columns[metric];
+    for (int k = 0; k < relative_to->n; k++) {
+        const char *reference = relative_to->all[k]->name;
+        columns[n++] = (th_column){
+            th_report_printf(r, "%s_vs_%s", metric_columns[metric].name, reference),
+            th_report_printf(r, relative_to->n == 1 ? "vs %s" : "%s", reference), TH_KIND_CHANGE};
     }
+    return n;
+}
+
+static int add_cells(th_quantity *cells, const th_saved_run *run, int metric,
+                     const th_runs *relative_to)
+{
+    int n = 0;
+    cells[n++] = value_of(run, metric);
+    for (int k = 0; k < relative_to->n; k++)
+        cells[n++] = change_of(value_of(run, metric), value_of(relative_to->all[k], metric));
+    return n;
+}
+
+int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
+                    const th_runs *relative_to, th_error *err)
+{
+    int n_columns = 1 + n_metrics * (1 + relative_to->n), n = 0;
+    th_column *columns = th_report_columns(r, n_columns);
+    th_quantity *cells = th_alloc_array((size_t)n_columns, sizeof *cells);
+    if (columns == NULL || cells == NULL) {
+        th_free(cells);
+        return th_error_no_memory(err);
+    }
+    columns[n++] = (th_column){"run", "run", TH_KIND_TEXT};
+    for (int k = 0; k < n_metrics; k++)
+        n += add_columns(r, &columns[n], metrics[k], relative_to);
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    th_table *t = th_report_table(r, "runs", NULL, columns);
-    for (int i = 0; i < n_runs; i++) {
+    th_table *t = th_report_table(r, "comparison", NULL, columns);
+    for (int i = 0; i < runs->n; i++) {
         n = 0;
-        cells[n++] = th_text(runs[i]->name);
-        for (int k = 0; k < n_metrics; k++) {
-            cells[n++] = value_of(runs[i], metrics[k]);
-            if (relative_to != NULL)
-                cells[n++] =
-                    change_of(value_of(runs[i], metrics[k]), value_of(relative_to, metrics[k]));
-        }
+        cells[n++] = th_text(runs->all[i]->name);
+        for (int k = 0; k < n_metrics; k++)
+            n += add_cells(&cells[n], runs->all[i], metrics[k], relative_to);
         th_table_row(t, cells);
     }
+    th_free(cells);
     return 0;
+}
+
+void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
+{
+    enum { LISTED_MAX = 20 };
+    bool has_one_system = n_runs > 0, has_one_workload = n_runs > 0;
+    char text[400];
+    for (int i = 1; i < n_runs; i++) {
+        has_one_system = has_one_system && strcmp(runs[i]->system, runs[0]->system) == 0;
+        has_one_workload = has_one_workload && runs[i]->batch == runs[0]->batch &&
+                           strcmp(runs[i]->workload, runs[0]->workload) == 0;
+    }
+    if (has_one_system)
+        th_report_head_line(r, "system", runs[0]->system);
+    if (has_one_workload) {
+        snprintf(text, sizeof text, "%.300s, batch %d", runs[0]->workload, (int)runs[0]->batch);
+        th_report_head_line(r, "workload", text);
+    }
+    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
+    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
+    for (int i = 0; i < n_runs && i <= LISTED_MAX; i++) {
+        char seed[40] = "";
+        if (runs[i]->has_seed)
+            snprintf(seed, sizeof seed, ", seed %" PRIu64, runs[i]->seed);
+        snprintf(text, sizeof text, "%.30s: mapping %s%s, %s", runs[i]->name, runs[i]->mapping,
+                 seed, runs[i]->network);
+        if (i == LISTED_MAX)
+            snprintf(text, sizeof text, "(%d more)", n_runs - LISTED_MAX);
+        th_report_head_line(r, i == 0 ? "runs" : "", text);
+    }
 }
 
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
@@ -97,10 +145,11 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         th_table_row(
             t, (th_quantity[]){th_text(x->name), th_text(x->system), th_text(x->workload),
                                th_count(x->batch), th_text(x->mapping), th_text(x->algorithm),
-                               th_count((int64_t)x->seed), th_text(x->network),
-                               th_count(x->n_inputs), th_ps(x->latency_ps), th_ps(x->makespan_ps),
-                               th_rate(x->throughput_per_s), th_share(x->link_utilization),
-                               th_share(x->accel_utilization), th_bytes(x->network_bytes)});
+                               x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),
+                               th_text(x->network), th_count(x->n_inputs), th_ps(x->latency_ps),
+                               th_ps(x->makespan_ps), th_rate(x->throughput_per_s),
+                               th_share(x->link_utilization), th_share(x->accel_utilization),
+                               th_bytes(x->network_bytes)});
     }
     return 0;
 }

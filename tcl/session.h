@@ -33,6 +33,7 @@ typedef struct th_saved_run {
     char *name, *system, *workload;
     char mapping[20]; /* digest */
     char algorithm[40];
+    bool has_seed;                /* it was searched for, not a baseline and not from a file */
     uint64_t seed;
     char network[20];
     int32_t batch, n_inputs;

@@ -100,6 +100,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line)
     if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
         Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
         return TCL_ERROR;
+    Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
     if (line->threads > 0)
@@ -115,7 +116,7 @@ static void print_error(Tcl_Interp *interp, int code, const char *file)
     const char *trace = Tcl_GetVar2(interp, "errorInfo", NULL, TCL_GLOBAL_ONLY);
     bool is_ours = error_code != NULL && (strncmp(error_code, "THARSIS ", 8) == 0 ||
                                           strncmp(error_code, "TCL CANCEL", 10) == 0);
-    fflush(stdout);
+    Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
     if (is_ours || trace == NULL || code != TCL_ERROR)
         fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
     else

@@ -1,8 +1,11 @@
 # tests/ - everything prints TAP; automake's driver counts the lines.
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .tcl
 SH_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
+TCL_LOG_DRIVER = $(LOG_DRIVER)
+TCL_LOG_COMPILER = ./tharsis
+AM_TCL_LOG_FLAGS = -no_init -exit
 
 # What a test may ask for. Sanitizers end the program at the first finding, so that the driver sees it.
 AM_TESTS_ENVIRONMENT = \
@@ -30,5 +33,26 @@ tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
 # For every program that does not say otherwise, and so for every unit test.
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
 
-TESTS = $(check_PROGRAMS) $(check_scripts)
+# The commands, as scripts see them; the example scripts, with small budgets.
+shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl
+$(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
+EXTRA_DIST += $(shell_scripts) \
+	tests/tcl/common.tcl \
+	tests/tcl/hand.map \
+	tests/tcl/build.test \
+	tests/tcl/help.test \
+	tests/tcl/map.test \
+	tests/tcl/objects.test \
+	tests/tcl/report.test \
+	tests/tcl/run.test \
+	tests/tcl/shell.test \
+	tests/golden/compare_topologies.txt \
+	tests/golden/f1_alexnet.txt \
+	tests/golden/map_and_report.txt \
+	tests/golden/pipeline_stream.txt
+
+TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)
 EXTRA_DIST += $(check_scripts)
+
+clean-local:
+	rm -rf tests/tcl/tmp tests/golden/tmp

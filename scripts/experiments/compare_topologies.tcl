@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# compare_topologies.tcl - the same sixteen accelerators as a ring, a mesh and a torus.
+#
+#   tharsis -exit scripts/experiments/compare_topologies.tcl ?OPTIONS of map_workload?
+
+foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}} {
+    create_system -name $name -topology $type -dims $dims -accel npu_v1 \
+        -link_bandwidth 100Gbps -link_latency 500ns
+    read_workload resnet101 -batch 16
+    map_workload -algorithm two_level -seed 1 -objective latency {*}$argv
+    run -all
+    lappend runs [save_run $name]
+}
+report_compare $runs -metrics {latency throughput link_utilization} -relative_to mesh

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# f1_resnet34.tcl - how much does a good mapping buy on eight FPGAs?
+#
+#   tharsis -exit scripts/experiments/f1_resnet34.tcl ?MODEL? ?-seed N? ?-evaluations N? ?-out FILE?
+#
+# MODEL is resnet34 when left out; alexnet, vgg16, resnet101 and wrn50_2 are there too. Four mappings are
+# found and each is simulated: two baselines, random search as the honest control, and the two-level search
+# with as many evaluations. On a chain of layers computation_prioritized leaves the second group of
+# accelerators idle, so a reduction against it says less than one against uniform.
+
+set model resnet34
+array set option {-seed 1 -evaluations 4000 -out {}}
+set words $argv
+if {[llength $words] % 2 == 1} {
+    set words [lassign $words model]
+}
+foreach {name value} $words {
+    if {![info exists option($name)]} {
+        error "unknown option \"$name\": must be one of [lsort [array names option]]"
+    }
+    set option($name) $value
+}
+if {$option(-out) eq ""} {
+    set option(-out) out/f1_$model.json
+}
+
+read_system   f1_16xlarge
+read_workload $model -batch 1
+check_setup
+
+set budget [list -seed $option(-seed) -evaluations $option(-evaluations)]
+foreach algorithm {computation_prioritized uniform random two_level} {
+    map_workload -algorithm $algorithm -objective latency {*}$budget
+    run -all
+    lappend runs [save_run $algorithm]
+}
+
+report_mapping
+report_search
+report_summary
+report_compare $runs -metrics latency -relative_to {computation_prioritized uniform random}
+puts "seed $option(-seed), $option(-evaluations) evaluations; results in [write_results $option(-out)]"

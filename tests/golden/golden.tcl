@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# golden.tcl - the example scripts with small budgets: their output, as text, is what it was.
+#   tharsis -no_init -exit tests/golden/golden.tcl            compares, told in TAP
+#   tharsis -no_init -exit tests/golden/golden.tcl --update   writes tests/golden/*.txt anew
+# After a change of a model or a search the numbers move: look at the difference, then update.
+
+set here [file dirname [file normalize [info script]]]
+set root [file dirname [file dirname $here]]
+set cases {
+    f1_alexnet          {f1_resnet34.tcl alexnet -seed 1 -evaluations 120 -out out/f1_alexnet.json}
+    map_and_report      {map_and_report.tcl -evaluations 120}
+    compare_topologies  {compare_topologies.tcl -evaluations 20}
+    pipeline_stream     {pipeline_stream.tcl -evaluations 60}
+}
+
+# The output of a script that works in a folder of its own; what goes wrong is part of it.
+proc output_of {words} {
+    set words [lassign $words script]
+    catch {exec [info nameofexecutable] -no_init -batch [file join $::root scripts experiments $script] \
+               {*}$words 2>@1} output
+    return $output\n
+}
+
+proc read_all {file} {
+    set f [open $file]
+    set text [read $f]
+    close $f
+    return $text
+}
+
+# The first line that differs, as TAP comments.
+proc show_difference {got expected} {
+    foreach g [split $got \n] e [split $expected \n] {
+        if {$g ne $e} {
+            puts "# expected: $e"
+            puts "# got:      $g"
+            return
+        }
+    }
+}
+
+set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/golden/tmp
+file mkdir $folder
+cd $folder
+set n 0
+puts "1..[expr {[llength $cases] / 2}]"
+foreach {name words} $cases {
+    set file [file join $here $name.txt]
+    set got [output_of $words]
+    if {$argv eq "--update"} {
+        set f [open $file w]
+        puts -nonewline $f $got
+        close $f
+    }
+    set expected [expr {[file exists $file] ? [read_all $file] : ""}]
+    puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - $name"
+    show_difference $got $expected
+    flush stdout
+}

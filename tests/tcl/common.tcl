@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# common.tcl - what every test file starts with. The commands are those of the shell.
+package require tcltest
+namespace import -force ::tcltest::*
+tcltest::configure -verbose {pass skip error} -tmpdir [file join [expr {
+    [info exists ::env(builddir)] ? $::env(builddir) : [pwd]}] tests tcl tmp [file rootname [file tail [info script]]]]
+file mkdir [tcltest::temporaryDirectory]
+testConstraint python [expr {[auto_execok python3] ne ""}]
+testConstraint static [expr {![catch {load {} Tharsis}]}]
+testConstraint module [file exists [file join [file dirname [info nameofexecutable]] pkgIndex.tcl]]
+set root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
+
+# AlexNet on eight FPGAs, and a mapping of it by hand: no search, so quick and always the same.
+proc small_problem {} {
+    read_system f1_16xlarge
+    read_workload alexnet
+}
+
+proc small_mapping {} {
+    small_problem
+    read_mapping [file join $::root tests tcl hand.map]
+}
+
+# All that a failing command must leave alone.
+proc session_state {} {
+    set state {}
+    foreach question {
+        {get_accels} {get_links} {get_layers} {now} {report_mapping -return_string -format json}
+        {report_search -return_string} {report_summary -return_string} {report_breakpoints -return_string}
+        {set_threads}
+    } {
+        catch $question answer
+        lappend state $answer
+    }
+    return $state
+}
+
+# The error of a script, and whether it left the session as it was.
+proc failure {script} {
+    set before [session_state]
+    if {![catch {uplevel 1 $script} message options]} {
+        return "no error: $message"
+    }
+    if {[lindex [dict get $options -errorcode] 0] ne "THARSIS"} {
+        return "not an error of Tharsis: $message"
+    }
+    if {[session_state] ne $before} {
+        return "the session changed: $message"
+    }
+    return $message
+}
+
+proc read_all {file} {
+    set f [open $file]
+    set text [read $f]
+    close $f
+    return $text
+}
+
+# A test of an error message, by glob pattern.
+proc test_failure {name what script pattern} {
+    uplevel 1 [list test $name $what -body [list failure $script] -match glob -result $pattern]
+}
+
+# A file in the temporary folder, with this text.
+proc file_with {name text} {
+    return [makeFile $text $name]
+}
+
+proc finish {} {
+    file delete -force [temporaryDirectory]
+    cleanupTests
+}
