@@ -2,12 +2,13 @@
 /* baseline.c - mappings that a search has to beat; docs/models/baselines.md.
  *
  * computation_prioritized, in the manner of Herald (H. Kwon et al., HPCA 2021), details ours: the
- * accelerators of each group form a set; each set has the design with the least total compute time; each
- * layer goes to the set whose compute would finish it soonest, split over its two longest dimensions.
- * Communication is ignored while choosing. On a chain of layers all but the first set stay idle.
+ * accelerators of each group form a set; each set has the design with the least total compute time;
+ * each layer goes to the set whose compute would finish it soonest, split over its two longest
+ * dimensions. Communication is ignored while choosing. On a chain of layers all but the first set
+ * stay idle.
  *
- * uniform: one set (one accelerator, the first group, or all), one design, one split for all convolutions
- * and one for all fully connected layers: the best of all by simulation. */
+ * uniform: one set (one accelerator, the first group, or all), one design, one split for all
+ * convolutions and one for all fully connected layers: the best of all by simulation. */
 #include <config.h>
 
 #include <string.h>
@@ -17,12 +18,12 @@
 #include "mapper/sets.h"
 #include "mapper/strategies.h"
 
-/* --- computation_prioritized -------------------------------------------------------------------------- */
+/* --- computation_prioritized ------------------------------------------------------------------ */
 
 typedef struct {
     th_mapping *mapping;
-    th_strategy *split;           /* per set and layer */
-    th_time *time;                /* per set and layer */
+    th_strategy *split; /* per set and layer */
+    th_time *time;      /* per set and layer */
     th_time *layer_end, *set_end;
 } herald;
 
@@ -34,23 +35,27 @@ static int choose_splits(th_search *s, herald *h, int set, th_error *err)
     const th_workload *w = s->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *split = &h->split[set * w->n_layers + l];
-        if (!th_strategy_longest(split, &w->layers[l], th_search_batch(s), h->mapping->sets[set].n_accels, herald_dims,
-                                 N_HERALD_DIMS))
-            return th_error_set(err, "MAP-0025", "computation_prioritized: layer \"%s\" cannot be split over %d "
-                                "accelerators", w->layers[l].name, (int)h->mapping->sets[set].n_accels);
+        if (!th_strategy_longest(split, &w->layers[l], th_search_batch(s),
+                                 h->mapping->sets[set].n_accels, herald_dims, N_HERALD_DIMS))
+            return th_error_set(err, "MAP-0025",
+                                "computation_prioritized: layer \"%s\" cannot be split over %d "
+                                "accelerators",
+                                w->layers[l].name, (int)h->mapping->sets[set].n_accels);
     }
     return 0;
 }
 
 /* Times of all layers on a set with a design; returns their sum, or -1. */
-static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time *time, th_error *err)
+static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time *time,
+                      th_error *err)
 {
     int n = s->problem.workload->n_layers;
     th_time sum = 0;
     th_set as = h->mapping->sets[set];
     as.design = design;
     for (int l = 0; l < n; l++) {
-        time[l] = th_evaluator_shard_time(th_pool_evaluator(s->pool), &as, l, &h->split[set * n + l], err);
+        time[l] = th_evaluator_shard_time(th_pool_evaluator(s->pool), &as, l,
+                                          &h->split[set * n + l], err);
         if (time[l] < 0)
             return -1;
         sum += time[l];
@@ -61,7 +66,8 @@ static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time 
 static int choose_design(th_search *s, herald *h, int set, th_error *err)
 {
     int n = s->problem.workload->n_layers;
-    th_time best = TH_TIME_MAX, *time = &h->time[set * n], *trial = th_alloc_array((size_t)n, sizeof *trial);
+    th_time best = TH_TIME_MAX, *time = &h->time[set * n],
+            *trial = th_alloc_array((size_t)n, sizeof *trial);
     if (!trial)
         return th_error_no_memory(err);
     for (int32_t d = 0; d < s->problem.system->n_designs; d++) {
@@ -164,18 +170,24 @@ static int iterate_computation_prioritized(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_computation_prioritized = {
-    "computation_prioritized", "one set per group, each layer where its compute ends soonest (Herald manner)", true, 0,
-    init_nothing, iterate_computation_prioritized, clear_nothing,
+    "computation_prioritized",
+    "one set per group, each layer where its compute ends soonest (Herald manner)",
+    true,
+    0,
+    init_nothing,
+    iterate_computation_prioritized,
+    clear_nothing,
 };
 
-/* --- uniform ------------------------------------------------------------------------------------------ */
+/* --- uniform ---------------------------------------------------------------------------------- */
 
 typedef struct {
     th_mapping **mappings;
     size_t n, capacity, next;
 } uniform;
 
-/* One split for all convolutions, one for the rest with weights; layers that cannot take it get the nearest. */
+/* One split for all convolutions, one for the rest with weights; layers that cannot take it get the
+ * nearest. */
 static int add_uniform(th_search *s, uniform *u, int32_t n, int32_t design, const th_strategy *conv,
                        const th_strategy *dense)
 {
@@ -201,10 +213,12 @@ static int add_uniform(th_search *s, uniform *u, int32_t n, int32_t design, cons
     return 0;
 }
 
-/* All splits over dims (each n ways in all) as strategies of an imaginary layer that allows them. */
+/* All splits over dims (each n ways in all) as strategies of an imaginary layer that allows
+ * them. */
 static int list_splits(const th_search *s, int32_t n, bool is_conv, th_strategy **list)
 {
-    th_layer any = {.kind = TH_LAYER_MATMUL, .groups = 1, .dim = {1, UINT8_MAX, UINT8_MAX, 1, 1, 1, 1}};
+    th_layer any = {
+        .kind = TH_LAYER_MATMUL, .groups = 1, .dim = {1, UINT8_MAX, UINT8_MAX, 1, 1, 1, 1}};
     th_strategy *all;
     any.dim[TH_DIM_B] = th_search_batch(s);
     if (is_conv)
@@ -240,7 +254,8 @@ static int init_uniform(th_search *s, th_error *err)
 {
     uniform *u = s->state;
     int32_t all = s->problem.system->n_accels, group = th_sets_first_group(s->problem.system);
-    if (add_size(s, u, 1) || (group > 1 && group < all && add_size(s, u, group)) || (all > 1 && add_size(s, u, all)))
+    if (add_size(s, u, 1) || (group > 1 && group < all && add_size(s, u, group)) ||
+        (all > 1 && add_size(s, u, all)))
         return th_error_no_memory(err);
     return 0;
 }
@@ -251,7 +266,8 @@ static int iterate_uniform(th_search *s, th_error *err)
     uniform *u = s->state;
     th_time fitness[BATCH];
     size_t n = u->n - u->next < BATCH ? u->n - u->next : BATCH;
-    int failed = th_search_evaluate(s, u->mappings + u->next, (int)n, s->best_fitness, fitness, err);
+    int failed =
+        th_search_evaluate(s, u->mappings + u->next, (int)n, s->best_fitness, fitness, err);
     u->next += n;
     s->done = u->next == u->n;
     return failed;
@@ -266,6 +282,8 @@ static void clear_uniform(th_search *s)
 }
 
 const th_search_type th_search_uniform = {
-    "uniform", "one set, one design, one split per kind of layer: the best of all", true, sizeof(uniform),
-    init_uniform, iterate_uniform, clear_uniform,
+    "uniform",     "one set, one design, one split per kind of layer: the best of all",
+    true,          sizeof(uniform),
+    init_uniform,  iterate_uniform,
+    clear_uniform,
 };

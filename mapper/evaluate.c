@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* evaluate.c - fitness: lower a mapping, replay it, read off the objective.
  *   new -> (run | shard_time)* -> free
- * The program and the machine are reused from one mapping to the next; the memos make it quick, and change
- * no result. */
+ * The program and the machine are reused from one mapping to the next; the memos make it quick, and
+ * change no result. */
 #include <config.h>
 
 #include "mapper/evaluate.h"
@@ -29,7 +29,8 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
     e->lower = th_lower_new(p->system, p->workload, err);
     e->program = e->lower ? th_program_new(err) : NULL;
     e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower),
-                                             &(th_machine_options){.network = p->network}, err) : NULL;
+                                             &(th_machine_options){.network = p->network}, err)
+                            : NULL;
     if (e->machine)
         return e;
     th_evaluator_free(e);
@@ -83,7 +84,8 @@ static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *er
     return -1;
 }
 
-int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness, th_error *err)
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
+                     th_error *err)
 {
     th_error reason = {0};
     if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
@@ -92,11 +94,12 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_tim
         th_error_set(err, reason.id, "%s", reason.text);
         return -1;
     }
-    *fitness = TH_TIME_MAX;   /* it does not fit: not a failure of the search */
+    *fitness = TH_TIME_MAX; /* it does not fit: not a failure of the search */
     return 0;
 }
 
-th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s, th_error *err)
+th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
+                                th_error *err)
 {
     th_plans *plans = th_lower_plans(e->lower);
     int32_t batch = e->problem.workload->batch / e->problem.stream.micro_batches;

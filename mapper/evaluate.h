@@ -12,7 +12,7 @@ typedef struct th_problem {
     const th_workload *workload;
     th_stream stream;
     th_objective objective;
-    const th_network_type *network;     /* NULL: the default */
+    const th_network_type *network; /* NULL: the default */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;
@@ -20,16 +20,19 @@ typedef struct th_evaluator th_evaluator;
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 
-/* Fitness in picoseconds, less is better: the makespan (latency) or the mean time between inputs in the
- * steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory; a run whose makespan
- * passes bound is stopped, and gets TH_TIME_MAX - 1. 0, or -1 (memory, or a defect of the mapping). */
-int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness, th_error *err);
+/* Fitness in picoseconds, less is better: the makespan (latency) or the mean time between inputs in
+ * the steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory; a run whose
+ * makespan passes bound is stopped, and gets TH_TIME_MAX - 1. 0, or -1 (memory, or a defect of the
+ * mapping). */
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
+                     th_error *err);
 
 th_lower *th_evaluator_lower(th_evaluator *e);
 const th_problem *th_evaluator_problem(const th_evaluator *e);
 
-/* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases added up:
- * what seeds and baselines reckon with. -1: error. */
-th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s, th_error *err);
+/* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases
+ * added up: what seeds and baselines reckon with. -1: error. */
+th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
+                                th_error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* footprint.c - peak bytes of every accelerator's DRAM, by program order.
  *
- * Weights are resident. A buffer lives from the layer whose end issues its first transfer (the producer; the
- * start for the external input) to the last layer that reads the tensor; an output until the end of its last
- * reader; pieces of a rotation and partial sums while their layer runs. Every pass in flight has buffers of
- * its own. Time is the layer's number: a table of changes by (accelerator, layer), summed once. */
+ * Weights are resident. A buffer lives from the layer whose end issues its first transfer (the
+ * producer; the start for the external input) to the last layer that reads the tensor; an output
+ * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
+ * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
+ * (accelerator, layer), summed once. */
 #include <config.h>
 
 #include "mapper/footprint.h"
@@ -41,7 +42,8 @@ static void hold_edge(th_lower *l, const th_edge *e)
     bool is_last = l->last_use[e->tensor + 1] == e->consumer;
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
-        hold(l, accel, from, is_last ? e->consumer : l->last_use[e->tensor + 1], e->plan->deliveries[d].bytes);
+        hold(l, accel, from, is_last ? e->consumer : l->last_use[e->tensor + 1],
+             e->plan->deliveries[d].bytes);
     }
 }
 
@@ -77,11 +79,13 @@ int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err)
         const th_node *node = &s->nodes[s->accel_node[a]];
         l->peak_bytes[a] = l->weight_bytes[a] + in_flight * peak_of(l, a, &layer);
         if (l->peak_bytes[a] > node->a.dram_bytes)
-            return th_error_set(err, "MAP-0022", "accel/%s: %lld bytes too few at layer \"%s\": %lld needed, %lld of "
-                                "them weights, %lld there", node->name,
-                                (long long)(l->peak_bytes[a] - node->a.dram_bytes), l->workload->layers[layer].name,
-                                (long long)l->peak_bytes[a], (long long)l->weight_bytes[a],
-                                (long long)node->a.dram_bytes);
+            return th_error_set(
+                err, "MAP-0022",
+                "accel/%s: %lld bytes too few at layer \"%s\": %lld needed, %lld of "
+                "them weights, %lld there",
+                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
+                l->workload->layers[layer].name, (long long)l->peak_bytes[a],
+                (long long)l->weight_bytes[a], (long long)node->a.dram_bytes);
     }
     return 0;
 }

@@ -36,8 +36,8 @@ static int add_single_sets(th_level1 *l, bool inside_groups)
     return 0;
 }
 
-/* The frontier below p: every node that has children is replaced by them. False when nothing changes or there
- * are too many. */
+/* The frontier below p: every node that has children is replaced by them. False when nothing
+ * changes or there are too many. */
 static bool descend(const th_level1 *l, const th_partition *p, th_partition *out)
 {
     out->n = 0;
@@ -94,7 +94,7 @@ bool th_level1_next_designs(const th_level1 *l, const th_partition *p, int32_t *
         if (design[i] < n) {
             if (i == p->n - 1)
                 return true;
-            design[++i] = -1;     /* the sets after it start again */
+            design[++i] = -1; /* the sets after it start again */
             is_first = true;
             continue;
         }
@@ -105,9 +105,10 @@ bool th_level1_next_designs(const th_level1 *l, const th_partition *p, int32_t *
     }
 }
 
-/* --- layers to sets ----------------------------------------------------------------------------------- */
+/* --- layers to sets --------------------------------------------------------------------------- */
 
-static int estimate_layers(const th_level1 *l, th_seeder *s, const th_mapping *m, th_time *time, th_error *err)
+static int estimate_layers(const th_level1 *l, th_seeder *s, const th_mapping *m, th_time *time,
+                           th_error *err)
 {
     const th_workload *w = l->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
@@ -143,13 +144,15 @@ static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, cons
     th_mapping *m = th_mapping_new(p->n, sizes, l->problem->workload->n_layers);
     for (int32_t i = 0; m && i < p->n; i++) {
         m->sets[i].design = design[i];
-        memcpy(m->sets[i].accels, l->tree.node[p->node[i]].accels, (size_t)sizes[i] * sizeof *m->sets[i].accels);
+        memcpy(m->sets[i].accels, l->tree.node[p->node[i]].accels,
+               (size_t)sizes[i] * sizeof *m->sets[i].accels);
     }
     return m;
 }
 
-int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p, const int32_t *design, double jitter,
-                      gsl_rng *r, th_mapping **out, th_error *err)
+int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p,
+                      const int32_t *design, double jitter, gsl_rng *r, th_mapping **out,
+                      th_error *err)
 {
     th_mapping *m = empty_mapping(l, p, design);
     th_time *time = th_alloc_zero((size_t)l->problem->workload->n_layers, sizeof *time);

@@ -16,7 +16,7 @@ typedef struct th_partition {
 typedef struct th_level1 {
     const th_problem *problem;
     th_set_tree tree;
-    th_partition *partitions;         /* candidates, coarse ones first */
+    th_partition *partitions; /* candidates, coarse ones first */
     size_t n, capacity;
 } th_level1;
 
@@ -25,14 +25,15 @@ typedef struct th_level1 {
 int th_level1_init(th_level1 *l, const th_problem *p, bool inside_groups);
 void th_level1_clear(th_level1 *l);
 
-/* A mapping with these sets and designs (design[i] of set i), the layers given to the sets in contiguous
- * ranges of near-equal estimated time; strategies by the dynamic programme. *out NULL when some layer cannot
- * run where it falls. 0 or -1. */
-int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p, const int32_t *design, double jitter,
-                      gsl_rng *r, th_mapping **out, th_error *err);
+/* A mapping with these sets and designs (design[i] of set i), the layers given to the sets in
+ * contiguous ranges of near-equal estimated time; strategies by the dynamic programme. *out NULL
+ * when some layer cannot run where it falls. 0 or -1. */
+int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p,
+                      const int32_t *design, double jitter, gsl_rng *r, th_mapping **out,
+                      th_error *err);
 
-/* The next vector of designs that the sets of p can take, counting up from all -1 (first call); false when
- * there is none left. */
+/* The next vector of designs that the sets of p can take, counting up from all -1 (first call);
+ * false when there is none left. */
 bool th_level1_next_designs(const th_level1 *l, const th_partition *p, int32_t *design);
 
 #endif

@@ -4,10 +4,10 @@
  *   new -> program* -> free
  *   inside: place layers -> plan layers and edges -> check memory -> emit one pass per micro-batch
  *
- * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in topological
- * order the transfers that bring what positions lack, the computes (one per phase of a rotation), the
- * exchange of partial sums, and last the transfers of the outputs to the host. Task numbers are program
- * order, so earlier passes and layers go first wherever a choice is left.
+ * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in
+ * topological order the transfers that bring what positions lack, the computes (one per phase of a
+ * rotation), the exchange of partial sums, and last the transfers of the outputs to the host. Task
+ * numbers are program order, so earlier passes and layers go first wherever a choice is left.
  * Weights are resident from the start. Not modelled: loading them, and training. */
 #include <config.h>
 
@@ -22,9 +22,9 @@
 
 const th_stream th_stream_single = {1, 0, 1, 0};
 
-enum { PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of memos that a search may hold per thread */
+enum { PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search may hold per thread */
 
-/* --- life ------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 /* Edges of the graph, by tensor: the external input first, then the layers' outputs in order. */
 static int list_edges(th_lower *l)
@@ -44,7 +44,8 @@ static int list_edges(th_lower *l)
             }
         }
         if (l->edge_start[t + 1] == n)
-            l->last_use[t + 1] = w->n_layers - 1;   /* an output stays until it has left for the host */
+            l->last_use[t + 1] =
+                w->n_layers - 1; /* an output stays until it has left for the host */
     }
     l->edge_start[w->n_layers + 1] = n;
     return 0;
@@ -63,9 +64,10 @@ static int allocate(th_lower *l)
     l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
-    return l->placed && l->layer_plan && l->first_final && l->final && l->edge_start && l->last_use &&
-                   l->consumers && l->peak_bytes && l->weight_bytes && l->first_need
-               ? 0 : -1;
+    return l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
+                   l->last_use && l->consumers && l->peak_bytes && l->weight_bytes && l->first_need
+               ? 0
+               : -1;
 }
 
 th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
@@ -132,7 +134,7 @@ const int64_t *th_lower_weight_bytes(const th_lower *l)
     return l->weight_bytes;
 }
 
-/* --- plans of this mapping ---------------------------------------------------------------------------- */
+/* --- plans of this mapping -------------------------------------------------------------------- */
 
 static int place(th_lower *l, const th_mapping *m, th_error *err)
 {
@@ -155,8 +157,8 @@ static int plan_edges(th_lower *l, int32_t batch, th_error *err)
         for (int32_t e = first; e < end; e++)
             l->consumers[e - first] = l->placed[l->edges[e].consumer];
         for (int32_t e = first; e < end; e++) {
-            l->edges[e].plan = th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t], l->consumers, e - first + 1,
-                                             batch, err);
+            l->edges[e].plan = th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t], l->consumers,
+                                             e - first + 1, batch, err);
             if (!l->edges[e].plan)
                 return -1;
         }
@@ -174,7 +176,7 @@ static int plan_batch(th_lower *l, int32_t batch, th_error *err)
     return plan_edges(l, batch, err);
 }
 
-/* --- emitting ----------------------------------------------------------------------------------------- */
+/* --- emitting --------------------------------------------------------------------------------- */
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
@@ -203,9 +205,15 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
     edge->first_task = l->program->n_tasks;
     for (int32_t d = 0; d < edge->plan->n; d++) {
         const th_delivery *x = &edge->plan->deliveries[d];
-        int32_t before = x->from < 0 ? l->release : l->final[l->first_final[edge->tensor] + x->from];
-        th_task t = {.kind = TH_TASK_TRANSFER, .node = x->from_node, .peer = x->to_node, .work = -1,
-                     .bytes = x->bytes, .layer = edge->consumer, .input = l->input};
+        int32_t before =
+            x->from < 0 ? l->release : l->final[l->first_final[edge->tensor] + x->from];
+        th_task t = {.kind = TH_TASK_TRANSFER,
+                     .node = x->from_node,
+                     .peer = x->to_node,
+                     .work = -1,
+                     .bytes = x->bytes,
+                     .layer = edge->consumer,
+                     .input = l->input};
         int32_t task = th_program_add(l->program, &t, err);
         if (task < 0 || th_program_depend(l->program, task, before, err))
             return -1;
@@ -224,7 +232,8 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
             return -1;
     for (int32_t i = 0; i < plan->n_reuses; i++)
         if (plan->reuses[i].to == r &&
-            need(l, l->edges[siblings + plan->reuses[i].edge].first_task + plan->reuses[i].delivery))
+            need(l,
+                 l->edges[siblings + plan->reuses[i].edge].first_task + plan->reuses[i].delivery))
             return -1;
     if (plan->local_from[r] >= 0)
         return need(l, l->final[l->first_final[edge->tensor] + plan->local_from[r]]);
@@ -237,7 +246,7 @@ static int32_t edge_of_input(const th_lower *l, int layer, int input)
     int32_t e = l->edge_start[tensor + 1];
     while (l->edges[e].consumer != layer)
         e++;
-    for (int i = 0; i < input; i++)   /* the same tensor twice has edges side by side */
+    for (int i = 0; i < input; i++) /* the same tensor twice has edges side by side */
         e += l->workload->layers[layer].inputs[i] == tensor;
     return e;
 }
@@ -263,30 +272,43 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
 
 static int32_t emit_compute(th_lower *l, int layer, int r, int32_t work, th_error *err)
 {
-    th_task t = {.kind = TH_TASK_COMPUTE, .node = node_of(l, layer, r), .peer = -1, .work = work, .layer = layer,
+    th_task t = {.kind = TH_TASK_COMPUTE,
+                 .node = node_of(l, layer, r),
+                 .peer = -1,
+                 .work = work,
+                 .layer = layer,
                  .input = l->input};
     return th_program_add(l->program, &t, err);
 }
 
-static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes, th_error *err)
+static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
+                             th_error *err)
 {
-    th_task t = {.kind = TH_TASK_TRANSFER, .node = from, .peer = to, .work = -1, .bytes = bytes, .layer = layer,
+    th_task t = {.kind = TH_TASK_TRANSFER,
+                 .node = from,
+                 .peer = to,
+                 .work = -1,
+                 .bytes = bytes,
+                 .layer = layer,
                  .input = l->input};
     return th_program_add(l->program, &t, err);
 }
 
-/* Piece for phase p of position r, from its neighbour on the ring, who had it one phase earlier. It needs a
- * free buffer: with two pieces per position, the one of phase p - 2 has been used and passed on. */
+/* Piece for phase p of position r, from its neighbour on the ring, who had it one phase earlier. It
+ * needs a free buffer: with two pieces per position, the one of phase p - 2 has been used and
+ * passed on. */
 static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 {
     const th_layer_plan *plan = l->layer_plan[layer];
     const th_position_plan *at = &plan->at[r];
-    int32_t *here = &l->arrivals[r * plan->phases], *before = &l->arrivals[at->ring_from * plan->phases];
+    int32_t *here = &l->arrivals[r * plan->phases],
+            *before = &l->arrivals[at->ring_from * plan->phases];
     int64_t bytes = plan->arriving_bytes[r * plan->phases + p];
     here[p] = -1;
     if (bytes == 0)
         return 0;
-    int32_t t = emit_transfer(l, layer, node_of(l, layer, at->ring_from), node_of(l, layer, r), bytes, err);
+    int32_t t =
+        emit_transfer(l, layer, node_of(l, layer, at->ring_from), node_of(l, layer, r), bytes, err);
     if (t < 0)
         return -1;
     here[p] = t;
@@ -295,7 +317,8 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
     int32_t passed_on = l->arrivals[at->ring_to * plan->phases + p - 1];
     if (before[p - 1] >= 0 && th_program_depend(l->program, t, before[p - 1], err))
         return -1;
-    if (passed_on >= 0 && passed_on != before[p - 1] && th_program_depend(l->program, t, passed_on, err))
+    if (passed_on >= 0 && passed_on != before[p - 1] &&
+        th_program_depend(l->program, t, passed_on, err))
         return -1;
     return th_program_depend(l->program, t, l->phase_task[r * plan->phases + p - 2], err);
 }
@@ -333,14 +356,16 @@ static int emit_phases(th_lower *l, int layer, th_error *err)
     return 0;
 }
 
-/* Every position sends its partial sums of the others' pieces, and sums what it gets for its own. */
+/* Every position sends its partial sums of the others' pieces, and sums what it gets for its
+ * own. */
 static int emit_partial_sends(th_lower *l, int layer, th_error *err)
 {
     const th_layer_plan *plan = l->layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
         for (int i = 0; i < plan->at[r].n_sends; i++) {
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
-            int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to), x->bytes, err);
+            int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
+                                      x->bytes, err);
             if (t < 0 || th_program_depend(l->program, t, l->final[l->first_final[layer] + r], err))
                 return -1;
         }
@@ -362,7 +387,8 @@ static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
     }
     for (int r = 0; r < plan->n; r++)
         for (int i = 0; i < plan->at[r].n_sends; i++)
-            if (th_program_depend(l->program, final[plan->sends[plan->at[r].first_send + i].to], send++, err))
+            if (th_program_depend(l->program, final[plan->sends[plan->at[r].first_send + i].to],
+                                  send++, err))
                 return -1;
     return 0;
 }
@@ -375,7 +401,7 @@ static int emit_reduction(th_lower *l, int layer, th_error *err)
     return l->program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
 }
 
-/* --- passes ------------------------------------------------------------------------------------------- */
+/* --- passes ----------------------------------------------------------------------------------- */
 
 static int end_of_pass(th_lower *l, int32_t task)
 {
@@ -389,7 +415,8 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
     int32_t task = l->final[l->first_final[layer] + r];
     int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
-    int64_t bytes = th_box_elements(&l->layer_plan[layer]->at[r].held) * l->workload->layers[layer].element_bytes;
+    int64_t bytes = th_box_elements(&l->layer_plan[layer]->at[r].held) *
+                    l->workload->layers[layer].element_bytes;
     if (host >= 0 && bytes > 0) {
         int32_t sent = emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
         if (sent < 0 || th_program_depend(l->program, sent, task, err))
@@ -408,28 +435,37 @@ static int emit_outputs(th_lower *l, th_error *err)
     return 0;
 }
 
-static int emit_release(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight, th_error *err)
+static int emit_release(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
+                        th_error *err)
 {
-    th_task t = {.kind = TH_TASK_HOST, .node = -1, .peer = -1, .work = -1, .layer = -1, .input = l->input,
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = -1,
+                 .peer = -1,
+                 .work = -1,
+                 .layer = -1,
+                 .input = l->input,
                  .release_ps = l->input * stream->interval_ps};
     l->release = th_program_add(l->program, &t, err);
     if (l->release < 0)
         return -1;
     if (pass < in_flight)
         return 0;
-    for (size_t i = l->pass_end_start[pass - in_flight]; i < l->pass_end_start[pass - in_flight + 1]; i++)
+    for (size_t i = l->pass_end_start[pass - in_flight];
+         i < l->pass_end_start[pass - in_flight + 1]; i++)
         if (th_program_depend(l->program, l->release, l->pass_end[i], err))
             return -1;
     return 0;
 }
 
-static int emit_pass(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight, th_error *err)
+static int emit_pass(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
+                     th_error *err)
 {
     l->input = pass / stream->micro_batches;
     if (emit_release(l, stream, pass, in_flight, err))
         return -1;
     for (int layer = 0; layer < l->workload->n_layers; layer++)
-        if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) || emit_reduction(l, layer, err))
+        if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
+            emit_reduction(l, layer, err))
             return -1;
     l->pass_end_start[pass] = l->n_pass_ends;
     if (emit_outputs(l, err))
@@ -457,16 +493,19 @@ static int32_t batch_of(const th_lower *l, const th_stream *stream, int32_t pass
 }
 
 /* Strategies that split the batch must leave every micro-batch something. */
-static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream,
+                        th_error *err)
 {
     int32_t smallest = l->workload->batch / stream->micro_batches;
     if (stream->n_inputs < 1 || stream->micro_batches < 1 || smallest < 1)
-        return th_error_set(err, "MAP-0021", "%d inputs in %d micro-batches of a batch of %d: must be at least one "
-                            "input, and 1 .. batch micro-batches", (int)stream->n_inputs, (int)stream->micro_batches,
+        return th_error_set(err, "MAP-0021",
+                            "%d inputs in %d micro-batches of a batch of %d: must be at least one "
+                            "input, and 1 .. batch micro-batches",
+                            (int)stream->n_inputs, (int)stream->micro_batches,
                             (int)l->workload->batch);
     for (int i = 0; stream->micro_batches > 1 && i < m->n_layers; i++)
-        if (th_strategy_check(&m->strategy[i], &l->workload->layers[i], smallest, m->sets[m->set_of[i]].n_accels,
-                              "micro-batches: ", err))
+        if (th_strategy_check(&m->strategy[i], &l->workload->layers[i], smallest,
+                              m->sets[m->set_of[i]].n_accels, "micro-batches: ", err))
             return -1;
     return 0;
 }
@@ -474,7 +513,8 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
 static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = batch_of(l, stream, 0);
-    if (th_grow(&l->pass_end_start, &l->pass_capacity, (size_t)passes + 1, sizeof *l->pass_end_start))
+    if (th_grow(&l->pass_end_start, &l->pass_capacity, (size_t)passes + 1,
+                sizeof *l->pass_end_start))
         return th_error_no_memory(err);
     l->n_pass_ends = 0;
     for (int32_t pass = 0; pass < passes; pass++) {
@@ -488,16 +528,18 @@ static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_
     return 0;
 }
 
-int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program, th_error *err)
+int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,
+                     th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches;
     int32_t in_flight = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m);
     th_program_clear(program);
     th_plans_trim(l->plans, PLANS_LIMIT);
     l->program = program;
-    if (check_stream(l, m, stream, err) || place(l, m, err) || plan_batch(l, batch_of(l, stream, 0), err) ||
-        th_footprint_check(l, in_flight < passes ? in_flight : passes, err) || emit_all(l, stream, in_flight, err) ||
-        th_program_finish(program, err)) {
+    if (check_stream(l, m, stream, err) || place(l, m, err) ||
+        plan_batch(l, batch_of(l, stream, 0), err) ||
+        th_footprint_check(l, in_flight < passes ? in_flight : passes, err) ||
+        emit_all(l, stream, in_flight, err) || th_program_finish(program, err)) {
         th_program_clear(program);
         return -1;
     }

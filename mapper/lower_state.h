@@ -5,12 +5,13 @@
 #include "mapper/lower.h"
 #include "mapper/plan.h"
 
-/* One reading of a tensor by a layer. Edges stand by tensor (the external input first), then consumer. */
+/* One reading of a tensor by a layer. Edges stand by tensor (the external input first), then
+ * consumer. */
 typedef struct th_edge {
-    int32_t tensor;              /* layer, or TH_EXTERNAL_INPUT */
+    int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
     int32_t consumer;
     const th_edge_plan *plan;
-    int32_t first_task;          /* of its deliveries in this pass */
+    int32_t first_task; /* of its deliveries in this pass */
 } th_edge;
 
 struct th_lower {
@@ -20,24 +21,25 @@ struct th_lower {
     /* the graph */
     th_edge *edges;
     size_t edge_capacity;
-    int32_t *edge_start;         /* by tensor + 1 */
-    int32_t *last_use;           /* by tensor + 1: the last layer that reads it */
+    int32_t *edge_start; /* by tensor + 1 */
+    int32_t *last_use;   /* by tensor + 1: the last layer that reads it */
     /* the mapping */
     th_placed *placed;
     const th_layer_plan **layer_plan;
-    th_placed *consumers;        /* scratch */
-    int64_t *peak_bytes, *weight_bytes;      /* by accelerator */
-    int64_t *footprint;          /* scratch of th_footprint_check */
+    th_placed *consumers;               /* scratch */
+    int64_t *peak_bytes, *weight_bytes; /* by accelerator */
+    int64_t *footprint;                 /* scratch of th_footprint_check */
     size_t footprint_capacity;
     /* the program */
     th_program *program;
-    int32_t input, release;      /* of the pass being emitted; its host task */
-    int32_t *first_final, *final;/* per layer and position: the task after which its part is held */
+    int32_t input, release; /* of the pass being emitted; its host task */
+    int32_t *first_final,
+        *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
     size_t n_needs, need_capacity;
-    int32_t *arrivals, *phase_task;          /* per position and phase of a rotation */
+    int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
     size_t arrival_capacity, phase_capacity;
-    int32_t *pass_end;           /* last tasks of all passes so far */
+    int32_t *pass_end; /* last tasks of all passes so far */
     size_t *pass_end_start;
     size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };

@@ -45,7 +45,8 @@ th_mapping *th_mapping_copy(const th_mapping *m)
         return NULL;
     for (int i = 0; i < m->n_sets; i++) {
         copy->sets[i].design = m->sets[i].design;
-        memcpy(copy->sets[i].accels, m->sets[i].accels, (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
+        memcpy(copy->sets[i].accels, m->sets[i].accels,
+               (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
     }
     memcpy(copy->set_of, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     memcpy(copy->strategy, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
@@ -56,7 +57,7 @@ void th_mapping_free(th_mapping *m)
 {
     if (!m)
         return;
-    for (int i = 0; m->sets && i <= m->n_sets; i++)   /* the one that new failed at, too */
+    for (int i = 0; m->sets && i <= m->n_sets; i++) /* the one that new failed at, too */
         th_free(m->sets[i].accels);
     th_free(m->sets);
     th_free(m->set_of);
@@ -83,7 +84,7 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
     return true;
 }
 
-/* --- checks ------------------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool can_take_design(const th_accel *a, int32_t design)
 {
@@ -93,19 +94,22 @@ static bool can_take_design(const th_accel *a, int32_t design)
     return false;
 }
 
-static int check_member(const th_mapping *m, int set, int i, const th_system *s, bool *taken, th_error *err)
+static int check_member(const th_mapping *m, int set, int i, const th_system *s, bool *taken,
+                        th_error *err)
 {
     int32_t accel = m->sets[set].accels[i], design = m->sets[set].design;
     if (accel < 0 || accel >= s->n_accels)
-        return th_error_set(err, "MAP-0006", "set %d: accelerator %d does not exist, must be 0 .. %d", set, (int)accel,
-                            s->n_accels - 1);
+        return th_error_set(err, "MAP-0006",
+                            "set %d: accelerator %d does not exist, must be 0 .. %d", set,
+                            (int)accel, s->n_accels - 1);
     const th_node *node = &s->nodes[s->accel_node[accel]];
     if (taken[accel])
         return th_error_set(err, "MAP-0007", "set %d: accel/%s is in two sets", set, node->name);
     taken[accel] = true;
     if (!can_take_design(&node->a, design))
-        return th_error_set(err, "MAP-0008", "set %d: accel/%s cannot be configured with design \"%s\"", set, node->name,
-                            s->designs[design].name);
+        return th_error_set(err, "MAP-0008",
+                            "set %d: accel/%s cannot be configured with design \"%s\"", set,
+                            node->name, s->designs[design].name);
     return 0;
 }
 
@@ -114,7 +118,8 @@ static int check_set(const th_mapping *m, int set, const th_system *s, bool *tak
     if (m->sets[set].n_accels < 1)
         return th_error_set(err, "MAP-0009", "set %d has no accelerators", set);
     if (m->sets[set].design < 0 || m->sets[set].design >= s->n_designs)
-        return th_error_set(err, "MAP-0010", "set %d: design %d does not exist", set, (int)m->sets[set].design);
+        return th_error_set(err, "MAP-0010", "set %d: design %d does not exist", set,
+                            (int)m->sets[set].design);
     for (int i = 0; i < m->sets[set].n_accels; i++)
         if (check_member(m, set, i, s, taken, err))
             return -1;
@@ -129,25 +134,27 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
         failed = check_set(m, i, s, taken, err);
     th_free(taken);
     if (!failed && m->n_layers != w->n_layers)
-        failed = th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d", m->n_layers, w->name,
-                              w->n_layers);
+        failed = th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d",
+                              m->n_layers, w->name, w->n_layers);
     for (int l = 0; !failed && l < m->n_layers; l++) {
         if (m->set_of[l] < 0 || m->set_of[l] >= m->n_sets)
             failed = th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
         else
-            failed = th_strategy_check(&m->strategy[l], &w->layers[l], w->batch, m->sets[m->set_of[l]].n_accels, "", err);
+            failed = th_strategy_check(&m->strategy[l], &w->layers[l], w->batch,
+                                       m->sets[m->set_of[l]].n_accels, "", err);
     }
     return failed ? -1 : 0;
 }
 
-/* --- text --------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
 {
     const th_set *set = &m->sets[i];
     th_strbuf_printf(out, "  { design = \"%s\"; accelerators = [ ", s->designs[set->design].name);
     for (int a = 0; a < set->n_accels; a++)
-        th_strbuf_printf(out, "%s\"%s\"", a ? ", " : "", s->nodes[s->accel_node[set->accels[a]]].name);
+        th_strbuf_printf(out, "%s\"%s\"", a ? ", " : "",
+                         s->nodes[s->accel_node[set->accels[a]]].name);
     th_strbuf_printf(out, " ]; }%s\n", i + 1 < m->n_sets ? "," : "");
 }
 
@@ -155,7 +162,8 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
 {
     const th_strategy *s = &m->strategy[l];
     const char *separator = "";
-    th_strbuf_printf(out, "  { name = \"%s\"; set = %d; split = { ", w->layers[l].name, (int)m->set_of[l]);
+    th_strbuf_printf(out, "  { name = \"%s\"; set = %d; split = { ", w->layers[l].name,
+                     (int)m->set_of[l]);
     for (int d = 0; d < TH_N_DIMS; d++) {
         if (s->split[d] > 1) {
             th_strbuf_printf(out, "%s%c = %d;", separator, th_dim_letters[d], s->split[d]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping.h - who computes which part: sets of accelerators, per set a design, per layer a set and a
- * strategy. Plain data that a person can read and edit (mapping_read.h). */
+/* mapping.h - who computes which part: sets of accelerators, per set a design, per layer a set and
+ * a strategy. Plain data that a person can read and edit (mapping_read.h). */
 #ifndef TH_MAPPER_MAPPING_H
 #define TH_MAPPER_MAPPING_H
 #include "base/strbuf.h"
@@ -8,30 +8,32 @@
 #include "topology/system.h"
 
 typedef struct th_set {
-    int32_t design;          /* index in system.designs */
+    int32_t design; /* index in system.designs */
     int32_t n_accels;
-    int32_t *accels;         /* accelerator indices; the position in this list is the shard's position */
+    int32_t *accels; /* accelerator indices; the position in this list is the shard's position */
 } th_set;
 
 typedef struct th_mapping {
     int32_t n_sets;
     th_set *sets;
     int32_t n_layers;
-    int32_t *set_of;         /* per layer */
-    th_strategy *strategy;   /* per layer */
+    int32_t *set_of;       /* per layer */
+    th_strategy *strategy; /* per layer */
 } th_mapping;
 
-/* Empty sets (n_accels 0), layers all on set 0. sizes[i] accelerators in set i. NULL: memory is out. */
+/* Empty sets (n_accels 0), layers all on set 0. sizes[i] accelerators in set i. NULL: memory is
+ * out. */
 th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers);
 th_mapping *th_mapping_copy(const th_mapping *m);
-void th_mapping_free(th_mapping *m);                     /* accepts NULL */
+void th_mapping_free(th_mapping *m); /* accepts NULL */
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
 
-/* Accelerators in range and in one set at most, designs that they can take, every layer on a set, every
- * strategy fits. 0 or -1. */
+/* Accelerators in range and in one set at most, designs that they can take, every layer on a set,
+ * every strategy fits. 0 or -1. */
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err);
 
 /* The mapping as text in the format of mapping files; the same mapping gives the same bytes. */
-void th_mapping_write(const th_mapping *m, const th_system *s, const th_workload *w, th_strbuf *out);
+void th_mapping_write(const th_mapping *m, const th_system *s, const th_workload *w,
+                      th_strbuf *out);
 
 #endif

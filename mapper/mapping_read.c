@@ -30,8 +30,8 @@ static int read_accels(const reader *r, const th_config_node *list, th_set *set)
             return -1;
         int node = th_system_find_node(r->system, name);
         if (node < 0 || r->system->nodes[node].accel < 0)
-            return th_error_set(r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"", th_config_file(item),
-                                th_config_line(item), name);
+            return th_error_set(r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"",
+                                th_config_file(item), th_config_line(item), name);
         set->accels[i] = r->system->nodes[node].accel;
     }
     return 0;
@@ -40,7 +40,7 @@ static int read_accels(const reader *r, const th_config_node *list, th_set *set)
 static int unknown_design(const reader *r, const th_config_node *g, const char *name)
 {
     const char *near = NULL;
-    int best = 3;   /* further off is no near miss */
+    int best = 3; /* further off is no near miss */
     for (int i = 0; i < r->system->n_designs; i++) {
         int distance = th_name_distance(name, r->system->designs[i].name);
         if (distance < best) {
@@ -48,8 +48,9 @@ static int unknown_design(const reader *r, const th_config_node *g, const char *
             near = r->system->designs[i].name;
         }
     }
-    return th_error_set(r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s%s%s", th_config_file(g), th_config_line(g),
-                        name, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return th_error_set(r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s%s%s", th_config_file(g),
+                        th_config_line(g), name, near ? ", did you mean \"" : "", near ? near : "",
+                        near ? "\"?" : "");
 }
 
 static int read_set(const reader *r, const th_config_node *g, th_set *set)
@@ -57,7 +58,8 @@ static int read_set(const reader *r, const th_config_node *g, th_set *set)
     static const char *const keys[] = {"design", "accelerators", NULL};
     const char *design;
     const th_config_node *accels;
-    if (th_config_check_keys(g, keys, r->err) || th_config_string(g, "design", true, &design, r->err) ||
+    if (th_config_check_keys(g, keys, r->err) ||
+        th_config_string(g, "design", true, &design, r->err) ||
         th_config_child(g, "accelerators", true, TH_CONFIG_LIST, &accels, r->err))
         return -1;
     set->design = th_system_find_design(r->system, design);
@@ -74,8 +76,10 @@ static int read_split(const reader *r, const th_config_node *g, th_strategy *s)
         const char *letter = strlen(key) == 1 ? strchr(th_dim_letters, key[0]) : NULL;
         int64_t n;
         if (!letter)
-            return th_error_set(r->err, "MAP-0015", "%s:%d: unknown dimension \"%s\", must be one of B, K, C, H, W, R, S",
-                                th_config_file(item), th_config_line(item), key);
+            return th_error_set(
+                r->err, "MAP-0015",
+                "%s:%d: unknown dimension \"%s\", must be one of B, K, C, H, W, R, S",
+                th_config_file(item), th_config_line(item), key);
         if (th_config_as_int(item, 1, UINT8_MAX, &n, r->err))
             return -1;
         s->split[letter - th_dim_letters] = (uint8_t)n;
@@ -92,8 +96,8 @@ static int read_rotation(const reader *r, const th_config_node *g, th_strategy *
         return 0;
     const char *letter = strlen(text) == 1 ? strchr(th_dim_letters, text[0]) : NULL;
     if (!letter)
-        return th_error_set(r->err, "MAP-0016", "%s:%d: rotate \"%s\" must be one of B, K, C, H, W", th_config_file(g),
-                            th_config_line(g), text);
+        return th_error_set(r->err, "MAP-0016", "%s:%d: rotate \"%s\" must be one of B, K, C, H, W",
+                            th_config_file(g), th_config_line(g), text);
     s->rotate = (int8_t)(letter - th_dim_letters);
     return 0;
 }
@@ -102,20 +106,21 @@ static int find_layer(const reader *r, const th_config_node *g, const char *name
 {
     int l = th_workload_find(r->workload, name);
     if (l < 0)
-        return th_error_set(r->err, "MAP-0017", "%s:%d: workload \"%s\" has no layer \"%s\"", th_config_file(g),
-                            th_config_line(g), r->workload->name, name);
+        return th_error_set(r->err, "MAP-0017", "%s:%d: workload \"%s\" has no layer \"%s\"",
+                            th_config_file(g), th_config_line(g), r->workload->name, name);
     if (r->mapping->set_of[l] >= 0)
-        return th_error_set(r->err, "MAP-0018", "%s:%d: layer \"%s\" is mapped twice", th_config_file(g),
-                            th_config_line(g), name);
+        return th_error_set(r->err, "MAP-0018", "%s:%d: layer \"%s\" is mapped twice",
+                            th_config_file(g), th_config_line(g), name);
     return l;
 }
 
-static int check_layer(const reader *r, const th_config_node *g, int l, int64_t set, const th_strategy *s)
+static int check_layer(const reader *r, const th_config_node *g, int l, int64_t set,
+                       const th_strategy *s)
 {
     char prefix[300];
     snprintf(prefix, sizeof prefix, "%s:%d: ", th_config_file(g), th_config_line(g));
-    return th_strategy_check(s, &r->workload->layers[l], r->workload->batch, r->mapping->sets[set].n_accels, prefix,
-                             r->err);
+    return th_strategy_check(s, &r->workload->layers[l], r->workload->batch,
+                             r->mapping->sets[set].n_accels, prefix, r->err);
 }
 
 static int read_layer(const reader *r, const th_config_node *g)
@@ -130,7 +135,8 @@ static int read_layer(const reader *r, const th_config_node *g)
         th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err))
         return -1;
     int l = find_layer(r, g, name);
-    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) || check_layer(r, g, l, set, &s))
+    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
+        check_layer(r, g, l, set, &s))
         return -1;
     r->mapping->set_of[l] = (int32_t)set;
     r->mapping->strategy[l] = s;
@@ -143,7 +149,8 @@ static th_mapping *new_mapping(const reader *r, const th_config_node *sets)
     int32_t *sizes = th_alloc_zero((size_t)n + 1, sizeof *sizes);
     for (int i = 0; sizes && i < n; i++) {
         const th_config_node *accels = th_config_kind_of(th_config_at(sets, i)) == TH_CONFIG_GROUP
-                                           ? th_config_member(th_config_at(sets, i), "accelerators") : NULL;
+                                           ? th_config_member(th_config_at(sets, i), "accelerators")
+                                           : NULL;
         sizes[i] = accels ? th_config_count(accels) : 0;
     }
     th_mapping *m = sizes ? th_mapping_new(n, sizes, r->workload->n_layers) : NULL;
@@ -159,7 +166,8 @@ static int expect_group(const reader *r, const th_config_node *g, const char *wh
 {
     if (th_config_kind_of(g) == TH_CONFIG_GROUP)
         return 0;
-    return th_error_set(r->err, "MAP-0019", "%s:%d: %s must be a group { ... }", th_config_file(g), th_config_line(g), what);
+    return th_error_set(r->err, "MAP-0019", "%s:%d: %s must be a group { ... }", th_config_file(g),
+                        th_config_line(g), what);
 }
 
 static int read_all(reader *r, const th_config_node *root)
@@ -168,22 +176,27 @@ static int read_all(reader *r, const th_config_node *root)
     const th_config_node *sets, *layers;
     if (th_config_check_keys(root, keys, r->err) ||
         th_config_child(root, "sets", true, TH_CONFIG_LIST, &sets, r->err) ||
-        th_config_child(root, "layers", true, TH_CONFIG_LIST, &layers, r->err) || !(r->mapping = new_mapping(r, sets)))
+        th_config_child(root, "layers", true, TH_CONFIG_LIST, &layers, r->err) ||
+        !(r->mapping = new_mapping(r, sets)))
         return -1;
     for (int i = 0; i < th_config_count(sets); i++)
-        if (expect_group(r, th_config_at(sets, i), "a set") || read_set(r, th_config_at(sets, i), &r->mapping->sets[i]))
+        if (expect_group(r, th_config_at(sets, i), "a set") ||
+            read_set(r, th_config_at(sets, i), &r->mapping->sets[i]))
             return -1;
     for (int i = 0; i < th_config_count(layers); i++)
-        if (expect_group(r, th_config_at(layers, i), "a layer") || read_layer(r, th_config_at(layers, i)))
+        if (expect_group(r, th_config_at(layers, i), "a layer") ||
+            read_layer(r, th_config_at(layers, i)))
             return -1;
     for (int l = 0; l < r->mapping->n_layers; l++)
         if (r->mapping->set_of[l] < 0)
-            return th_error_set(r->err, "MAP-0020", "%s: layer \"%s\" of workload \"%s\" is left out",
-                                th_config_file(root), r->workload->layers[l].name, r->workload->name);
+            return th_error_set(
+                r->err, "MAP-0020", "%s: layer \"%s\" of workload \"%s\" is left out",
+                th_config_file(root), r->workload->layers[l].name, r->workload->name);
     return 0;
 }
 
-static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w, th_error *err)
+static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w,
+                               th_error *err)
 {
     th_error inner = {0};
     reader r = {s, w, NULL, err};
@@ -201,13 +214,14 @@ static th_mapping *read_config(th_config *c, const th_system *s, const th_worklo
     return NULL;
 }
 
-th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workload *w, th_error *err)
+th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workload *w,
+                            th_error *err)
 {
     return read_config(th_config_open(path, err), s, w, err);
 }
 
-th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s, const th_workload *w,
-                                 th_error *err)
+th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s,
+                                 const th_workload *w, th_error *err)
 {
     return read_config(th_config_open_text(text, name, err), s, w, err);
 }

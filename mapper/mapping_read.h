@@ -5,8 +5,9 @@
 #include "mapper/mapping.h"
 
 /* A checked mapping for this system and workload, or NULL with FILE:LINE in err. */
-th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workload *w, th_error *err);
-th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s, const th_workload *w,
-                                 th_error *err);
+th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workload *w,
+                            th_error *err);
+th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s,
+                                 const th_workload *w, th_error *err);
 
 #endif

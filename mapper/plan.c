@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.c - the memos of lowering: keys, lookup, life. What a plan says is computed in plan_layer.c and
- * plan_edge.c.
+/* plan.c - the memos of lowering: keys, lookup, life. What a plan says is computed in plan_layer.c
+ * and plan_edge.c.
  *
- * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and the
- * batch. Keys are byte strings without padding. */
+ * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and
+ * the batch. Keys are byte strings without padding. */
 #include <config.h>
 
 #include "mapper/plan_state.h"
@@ -19,9 +19,10 @@ static void shape_of(const th_layer *l, int32_t *key)
     key[n++] = (int32_t)l->kind;
     for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
         key[n++] = l->dim[d];
-    const int32_t rest[] = {l->in_h,       l->in_w,       l->stride_h, l->stride_w, l->pad_top,
-                            l->pad_left,   l->dilation_h, l->dilation_w, l->groups, l->has_bias || l->has_norm,
-                            l->element_bytes, l->n_inputs};
+    const int32_t rest[] = {
+        l->in_h,          l->in_w,       l->stride_h,   l->stride_w, l->pad_top,
+        l->pad_left,      l->dilation_h, l->dilation_w, l->groups,   l->has_bias || l->has_norm,
+        l->element_bytes, l->n_inputs};
     memcpy(key + n, rest, sizeof rest);
 }
 
@@ -37,7 +38,7 @@ static int find_classes(th_plans *p)
         shape_of(&p->workload->layers[l], key);
         if (!th_map_get(shapes, key, sizeof key, &class))
             failed = th_map_put(shapes, key, sizeof key, class);
-        p->class_of[l] = (int32_t)class;
+        p->class_of[l] = (int32_t) class;
     }
     th_map_free(shapes);
     return failed;
@@ -157,25 +158,31 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
         return th_error_no_memory(err);
     key[0] = design;
     memcpy(key + 1, set->accels, (n - 1) * sizeof *key);
-    if (!th_map_get(p->sets, key, n * sizeof *key, &number) && th_map_put(p->sets, key, n * sizeof *key, number))
+    if (!th_map_get(p->sets, key, n * sizeof *key, &number) &&
+        th_map_put(p->sets, key, n * sizeof *key, number))
         number = th_error_no_memory(err);
     if (key != small)
         th_free(key);
     return (int32_t)number;
 }
 
-int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out, th_error *err)
+int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
+                   th_error *err)
 {
-    int32_t number = number_of(p, set, set->design, err), crew = number < 0 ? -1 : number_of(p, set, -1, err);
+    int32_t number = number_of(p, set, set->design, err),
+            crew = number < 0 ? -1 : number_of(p, set, -1, err);
     if (crew < 0)
         return -1;
     *out = (th_placed){layer, set, number, crew, *s};
     return 0;
 }
 
-/* --- keys --------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
-enum { PLACED_WORDS = 4, MAX_CONSUMERS = 64 };   /* more consumers of one tensor: the earlier ones are left out */
+enum {
+    PLACED_WORDS = 4,
+    MAX_CONSUMERS = 64
+}; /* more consumers of one tensor: the earlier ones are left out */
 
 static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
@@ -208,8 +215,8 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
     return plan;
 }
 
-const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer, const th_placed *consumers, int n,
-                                  int32_t batch, th_error *err)
+const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
+                                  const th_placed *consumers, int n, int32_t batch, th_error *err)
 {
     int32_t key[PLACED_WORDS * (MAX_CONSUMERS + 1) + 1];
     int64_t number;

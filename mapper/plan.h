@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.h - what lowering remembers from one mapping to the next: how a layer runs on a set, and how a tensor
- * gets from one set to the next. Both depend on shapes, sets and strategies alone, so equal blocks of a
- * network and repeated candidates of a search share them.
+/* plan.h - what lowering remembers from one mapping to the next: how a layer runs on a set, and how
+ * a tensor gets from one set to the next. Both depend on shapes, sets and strategies alone, so
+ * equal blocks of a network and repeated candidates of a search share them.
  *
  *   new -> (set, layer, edge)* -> free. Plans live until th_plans_free or th_plans_trim. */
 #ifndef TH_MAPPER_PLAN_H
@@ -11,33 +11,34 @@
 
 /* One position of a set that runs a layer. */
 typedef struct th_position_plan {
-    th_box need;               /* of every input, before the first phase */
-    th_box held;               /* of the output, when the layer is through */
-    int64_t weight_bytes;      /* resident */
-    int64_t output_bytes;      /* of its output box, partial sums included */
-    int64_t buffer_bytes;      /* while the layer runs: arriving piece of a rotation, partners' partial sums */
-    int32_t ring_from, ring_to;/* who sends it pieces, and whom it sends to; -1 without rotation */
-    int32_t reduce_work;       /* the sum of the partners' partial sums; -1: none */
+    th_box need;          /* of every input, before the first phase */
+    th_box held;          /* of the output, when the layer is through */
+    int64_t weight_bytes; /* resident */
+    int64_t output_bytes; /* of its output box, partial sums included */
+    int64_t buffer_bytes; /* while the layer runs: an arriving piece, partners' partial sums */
+    int32_t ring_from, ring_to; /* who sends it pieces, and whom it sends to; -1 without rotation */
+    int32_t reduce_work;        /* the sum of the partners' partial sums; -1: none */
     int32_t first_send, n_sends;
 } th_position_plan;
 
 typedef struct th_partial_send {
-    int32_t to;                /* position */
+    int32_t to; /* position */
     int64_t bytes;
 } th_partial_send;
 
 typedef struct th_layer_plan {
     int32_t n, phases;
     bool rotates_input;
-    th_position_plan *at;      /* n */
-    int32_t *work;             /* n x phases */
-    int64_t *arriving_bytes;   /* n x phases: of the piece that phase p computes with; 0 for phase 0 */
+    th_position_plan *at; /* n */
+    int32_t *work;        /* n x phases */
+    int64_t
+        *arriving_bytes; /* n x phases: of the piece that phase p computes with; 0 for phase 0 */
     th_partial_send *sends;
 } th_layer_plan;
 
 /* Bytes from one position of the producer (or a host) to one of the consumer, in one transfer. */
 typedef struct th_delivery {
-    int32_t from;              /* position; -1: the host */
+    int32_t from; /* position; -1: the host */
     int32_t from_node, to_node;
     int32_t to;
     int64_t bytes;
@@ -46,16 +47,16 @@ typedef struct th_delivery {
 
 /* What came for an earlier consumer of the tensor and serves this one too. */
 typedef struct th_reuse {
-    int32_t to;                /* position that uses it */
-    int32_t edge, delivery;    /* ordinal among the tensor's consumers, and there */
+    int32_t to;             /* position that uses it */
+    int32_t edge, delivery; /* ordinal among the tensor's consumers, and there */
 } th_reuse;
 
 typedef struct th_edge_plan {
     int32_t n;
-    th_delivery *deliveries;   /* ascending by to */
+    th_delivery *deliveries; /* ascending by to */
     th_box *boxes;
-    int32_t *first_of;         /* n_positions + 1: deliveries to position r start at first_of[r] */
-    int32_t *local_from;       /* per position: the producer's position on its own accelerator that it uses; -1 */
+    int32_t *first_of; /* n_positions + 1: deliveries to position r start at first_of[r] */
+    int32_t *local_from; /* per position: the producer's on its own accelerator that it uses; -1 */
     int32_t n_reuses;
     th_reuse *reuses;
 } th_edge_plan;
@@ -64,8 +65,8 @@ typedef struct th_edge_plan {
 typedef struct th_placed {
     int32_t layer;
     const th_set *set;
-    int32_t set_number;        /* equal for equal accelerators and design, from th_plans_place */
-    int32_t crew_number;       /* equal for equal accelerators */
+    int32_t set_number;  /* equal for equal accelerators and design, from th_plans_place */
+    int32_t crew_number; /* equal for equal accelerators */
     th_strategy strategy;
 } th_placed;
 
@@ -74,30 +75,34 @@ typedef struct th_plans th_plans;
 th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err);
 void th_plans_free(th_plans *p);
 th_works *th_plans_works(const th_plans *p);
-/* Forgets everything but the works when more than limit bytes are held: between two lowerings only. */
+/* Forgets everything but the works when more than limit bytes are held: between two lowerings
+ * only. */
 void th_plans_trim(th_plans *p, size_t limit);
 
 /* Equal for layers of equal shape. */
 int32_t th_plans_class(const th_plans *p, int layer);
 
 /* Fills *out for a layer on a set, which must outlive it. 0 or -1. */
-int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out, th_error *err);
+int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
+                   th_error *err);
 
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
-/* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the host), given
- * that consumers[0 .. n - 2] have got theirs. */
-const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer, const th_placed *consumers, int n,
-                                  int32_t batch, th_error *err);
+/* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the
+ * host), given that consumers[0 .. n - 2] have got theirs. */
+const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
+                                  const th_placed *consumers, int n, int32_t batch, th_error *err);
 
-/* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest latency. */
+/* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
+ * latency. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e);
-/* What a layer takes on its set when nothing else goes on: the slowest position's folded time per phase, or
- * the pieces' travel where that is longer, and the exchange and sum of partial results. */
+/* What a layer takes on its set when nothing else goes on: the slowest position's folded time per
+ * phase, or the pieces' travel where that is longer, and the exchange and sum of partial
+ * results. */
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
 
-/* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the route, then
- * fewest hops, then lowest number. Node, or -1 when the system has no host. */
+/* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
+ * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_edge.c - how a tensor gets from the set that made it to a set that reads it.
  *
- * A position lacks what it needs, minus what its accelerator made itself, minus what came to it for an
- * earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each lacked element
- * has exactly one sender; all that one position sends to another is one transfer. The external input is held
- * by the host nearest to the receiver (th_plans_host_of); without a host it is everywhere. */
+ * A position lacks what it needs, minus what its accelerator made itself, minus what came to it for
+ * an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each
+ * lacked element has exactly one sender; all that one position sends to another is one transfer.
+ * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
+ * it is everywhere. */
 #include <config.h>
 
 #include <string.h>
@@ -30,7 +31,8 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
 {
     size_t n = from->n, kept = 0;
     for (size_t i = 0; i < n; i++) {
-        th_box whole = from->box[i], common = th_box_intersect(&whole, cut), rest[2 * TH_TENSOR_DIMS];
+        th_box whole = from->box[i], common = th_box_intersect(&whole, cut),
+               rest[2 * TH_TENSOR_DIMS];
         if (th_box_is_empty(&common)) {
             from->box[kept++] = whole;
             continue;
@@ -39,7 +41,7 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
             return -1;
         int pieces = th_box_subtract(&whole, &common, rest);
         for (int j = 0; j < pieces; j++)
-            if (add_box(from, &rest[j]))   /* behind the n that are looked at; moved down below */
+            if (add_box(from, &rest[j])) /* behind the n that are looked at; moved down below */
                 return -1;
     }
     memmove(from->box + kept, from->box + n, (from->n - n) * sizeof *from->box);
@@ -49,14 +51,14 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
 
 typedef struct {
     th_plans *plans;
-    const th_placed *producer;           /* NULL: the external input */
-    const th_layer_plan *made;           /* its plan */
+    const th_placed *producer; /* NULL: the external input */
+    const th_layer_plan *made; /* its plan */
     const th_placed *consumers;
     int n_consumers;
     int32_t batch;
-    const th_layer_plan *reads;          /* plan of the last consumer */
-    const th_edge_plan **earlier;        /* plans of the other consumers' edges */
-    boxes lacked, out;                   /* scratch; boxes of the deliveries so far */
+    const th_layer_plan *reads;   /* plan of the last consumer */
+    const th_edge_plan **earlier; /* plans of the other consumers' edges */
+    boxes lacked, out;            /* scratch; boxes of the deliveries so far */
     th_delivery *deliveries;
     size_t n, capacity;
     th_reuse *reuses;
@@ -74,7 +76,12 @@ static int add_delivery(maker *k, int from, int from_node, int r, int to_node, s
         return 0;
     if (th_grow(&k->deliveries, &k->capacity, k->n + 1, sizeof *k->deliveries))
         return -1;
-    k->deliveries[k->n++] = (th_delivery){from, from_node, to_node, r, elements * element_bytes, (int32_t)first_box,
+    k->deliveries[k->n++] = (th_delivery){from,
+                                          from_node,
+                                          to_node,
+                                          r,
+                                          elements * element_bytes,
+                                          (int32_t)first_box,
                                           (int32_t)(k->out.n - first_box)};
     return 0;
 }
@@ -92,7 +99,7 @@ static int take_own(maker *k, int accel, int r)
             return -1;
         if (k->out.n > before)
             k->local_from[r] = q;
-        k->out.n = before;   /* only asked whether there was anything */
+        k->out.n = before; /* only asked whether there was anything */
     }
     return 0;
 }
@@ -177,7 +184,9 @@ static th_edge_plan *keep(maker *k)
     th_edge_plan *e = th_plans_alloc(k->plans, 1, sizeof *e);
     if (!e)
         return NULL;
-    *e = (th_edge_plan){.n = (int32_t)k->n, .n_reuses = (int32_t)k->n_reuses, .first_of = k->first_of,
+    *e = (th_edge_plan){.n = (int32_t)k->n,
+                        .n_reuses = (int32_t)k->n_reuses,
+                        .first_of = k->first_of,
                         .local_from = k->local_from};
     e->deliveries = th_plans_alloc(k->plans, k->n, sizeof *e->deliveries);
     e->boxes = th_plans_alloc(k->plans, k->out.n, sizeof *e->boxes);
@@ -196,21 +205,24 @@ static th_edge_plan *keep(maker *k)
 static int get_inputs(maker *k, th_error *err)
 {
     k->reads = th_plans_layer(k->plans, &k->consumers[k->n_consumers - 1], k->batch, err);
-    if (!k->reads || (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
+    if (!k->reads ||
+        (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
         return -1;
     k->earlier = th_alloc_zero((size_t)k->n_consumers, sizeof *k->earlier);
     if (!k->earlier)
         return th_error_no_memory(err);
     for (int e = 0; e < k->n_consumers - 1; e++)
-        if (!(k->earlier[e] = th_plans_edge(k->plans, k->producer, k->consumers, e + 1, k->batch, err)))
+        if (!(k->earlier[e] =
+                  th_plans_edge(k->plans, k->producer, k->consumers, e + 1, k->batch, err)))
             return -1;
     return 0;
 }
 
-th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers, int n,
-                                int32_t batch, th_error *err)
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
+                                int n, int32_t batch, th_error *err)
 {
-    maker k = {.plans = p, .producer = producer, .consumers = consumers, .n_consumers = n, .batch = batch};
+    maker k = {
+        .plans = p, .producer = producer, .consumers = consumers, .n_consumers = n, .batch = batch};
     th_edge_plan *plan = NULL;
     if (!get_inputs(&k, err)) {
         plan = plan_positions(&k) ? NULL : keep(&k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_layer.c - how a layer runs on a set: per position its works, what it needs and holds, and the traffic
- * inside the set (rotating pieces, partial sums). */
+/* plan_layer.c - how a layer runs on a set: per position its works, what it needs and holds, and
+ * the traffic inside the set (rotating pieces, partial sums). */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -17,10 +17,16 @@ static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
 static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 {
     th_box input = th_layer_input_of(l, loops);
-    th_shard s = {.kind = (int32_t)l->kind, .groups = groups_touched(l, loops),
-                  .in_h = input.hi[2] - input.lo[2], .in_w = input.hi[3] - input.lo[3],
-                  .stride_h = l->stride_h, .stride_w = l->stride_w, .dilation_h = l->dilation_h,
-                  .dilation_w = l->dilation_w, .element_bytes = l->element_bytes, .n_operands = l->n_inputs};
+    th_shard s = {.kind = (int32_t)l->kind,
+                  .groups = groups_touched(l, loops),
+                  .in_h = input.hi[2] - input.lo[2],
+                  .in_w = input.hi[3] - input.lo[3],
+                  .stride_h = l->stride_h,
+                  .stride_w = l->stride_w,
+                  .dilation_h = l->dilation_h,
+                  .dilation_w = l->dilation_w,
+                  .element_bytes = l->element_bytes,
+                  .n_operands = l->n_inputs};
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
     if (l->groups > 1)
@@ -34,9 +40,17 @@ static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 static th_shard sum_of(const th_layer *l, const th_box *box, int n)
 {
     int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
-    return (th_shard){.kind = TH_LAYER_ADD, .dim = {box->hi[0] - box->lo[0], k, k, h, w, 1, 1}, .groups = 1,
-                      .in_h = h, .in_w = w, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1,
-                      .element_bytes = l->element_bytes, .n_operands = n};
+    return (th_shard){.kind = TH_LAYER_ADD,
+                      .dim = {box->hi[0] - box->lo[0], k, k, h, w, 1, 1},
+                      .groups = 1,
+                      .in_h = h,
+                      .in_w = w,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .element_bytes = l->element_bytes,
+                      .n_operands = n};
 }
 
 typedef struct {
@@ -45,7 +59,7 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     th_layer_plan *plan;
-    int32_t *members;          /* scratch, n */
+    int32_t *members; /* scratch, n */
     int32_t n_sends;
 } maker;
 
@@ -56,9 +70,11 @@ static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
         th_box box = th_layer_input_of(l, loops);
         return th_box_elements(&box) * l->element_bytes;
     }
-    int64_t n = (int64_t)(loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K]) * (loops->hi[TH_DIM_R] - loops->lo[TH_DIM_R]) *
+    int64_t n = (int64_t)(loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K]) *
+                (loops->hi[TH_DIM_R] - loops->lo[TH_DIM_R]) *
                 (loops->hi[TH_DIM_S] - loops->lo[TH_DIM_S]);
-    int64_t c = l->groups == 1 ? loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C] : l->dim[TH_DIM_C] / l->groups;
+    int64_t c =
+        l->groups == 1 ? loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C] : l->dim[TH_DIM_C] / l->groups;
     return n * c * l->element_bytes;
 }
 
@@ -81,7 +97,8 @@ static int plan_phases(maker *k, int r, th_error *err)
         if (phase == 0)
             plan->at[r].need = th_layer_input_of(k->layer, &loops);
     }
-    if (plan->phases > 1 && !plan->rotates_input) {   /* all phases read the same input, or a part of it */
+    if (plan->phases > 1 &&
+        !plan->rotates_input) { /* all phases read the same input, or a part of it */
         th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
         plan->at[r].need = th_layer_input_of(k->layer, &whole);
     }

@@ -17,15 +17,15 @@ struct th_plans {
     size_t n_layer_plans, layer_capacity;
     th_edge_plan **edge_plans;
     size_t n_edge_plans, edge_capacity;
-    int32_t *class_of;         /* by layer: equal for equal shapes */
-    int32_t *host_of;          /* by accelerator */
-    th_time *medium_ps;        /* scratch of th_plans_edge_time */
+    int32_t *class_of;  /* by layer: equal for equal shapes */
+    int32_t *host_of;   /* by accelerator */
+    th_time *medium_ps; /* scratch of th_plans_edge_time */
 };
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
-th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers, int n,
-                                int32_t batch, th_error *err);
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
+                                int n, int32_t batch, th_error *err);
 #endif

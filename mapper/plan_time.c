@@ -9,7 +9,7 @@
 
 typedef struct {
     th_plans *plans;
-    th_time busiest, latency;     /* most of any medium, longest of any route */
+    th_time busiest, latency; /* most of any medium, longest of any route */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
@@ -55,7 +55,7 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
     for (int r = 0; r < plan->n; r++) {
         th_time own = th_works_get(p->works, plan->work[r * plan->phases + phase])->folded_ps;
         longest = own > longest ? own : longest;
-        if (phase + 1 < plan->phases)   /* the next piece travels meanwhile */
+        if (phase + 1 < plan->phases) /* the next piece travels meanwhile */
             carry(&t, node_of(p, at, plan->at[r].ring_from), node_of(p, at, r),
                   plan->arriving_bytes[r * plan->phases + phase + 1]);
     }
@@ -73,7 +73,9 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
             carry(&t, node_of(p, at, r), node_of(p, at, x->to), x->bytes);
         }
-        th_time own = plan->at[r].reduce_work < 0 ? 0 : th_works_get(p->works, plan->at[r].reduce_work)->folded_ps;
+        th_time own = plan->at[r].reduce_work < 0
+                          ? 0
+                          : th_works_get(p->works, plan->at[r].reduce_work)->folded_ps;
         longest = own > longest ? own : longest;
     }
     return t.busiest + t.latency + longest;

@@ -10,9 +10,10 @@ typedef struct th_pool th_pool;
 th_pool *th_pool_new(const th_problem *p, int threads, th_error *err);
 void th_pool_free(th_pool *p);
 
-/* fitness[i] of mappings[i] with this bound, for i < n. 0, or -1 with the error of the lowest i that
- * failed. */
-int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound, th_time *fitness, th_error *err);
+/* fitness[i] of mappings[i] with this bound, for i < n. 0, or -1 with the error of the lowest i
+ * that failed. */
+int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound,
+                     th_time *fitness, th_error *err);
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);

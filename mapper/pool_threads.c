@@ -2,8 +2,8 @@
 /* pool_threads.c - evaluates batches on the threads of one machine.
  *
  *   new -> evaluate* -> free.  Worker 0 is the calling thread; the others sleep between batches.
- * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends on the
- * mapping and the bound alone, so results do not depend on who takes what. */
+ * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends
+ * on the mapping and the bound alone, so results do not depend on who takes what. */
 #include <config.h>
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ struct th_pool {
     int n_workers;
     pthread_mutex_t lock;
     pthread_cond_t start, end;
-    int64_t batch;               /* number of the batch at hand; workers wait for the next */
+    int64_t batch; /* number of the batch at hand; workers wait for the next */
     int busy;
     bool quit;
     /* the batch */
@@ -32,7 +32,7 @@ struct th_pool {
     int n;
     th_time bound, *fitness;
     atomic_int next;
-    int failed_at;               /* lowest index that failed; n: none */
+    int failed_at; /* lowest index that failed; n: none */
     th_error error;
 };
 
@@ -127,7 +127,8 @@ void th_pool_free(th_pool *p)
     th_free(p);
 }
 
-int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound, th_time *fitness, th_error *err)
+int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound,
+                     th_time *fitness, th_error *err)
 {
     pthread_mutex_lock(&p->lock);
     p->mappings = mappings;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random_search.c - the honest control: as many evaluations as two_level, no learning.
  *
- * Draws a partition, designs, contiguous ranges of layers and a strategy per layer with weights (all those
- * that it can run, equally likely; the others follow). With heuristic_seeds every second mapping has its
- * strategies from the blurred dynamic programme, as two_level's seeds do. */
+ * Draws a partition, designs, contiguous ranges of layers and a strategy per layer with weights
+ * (all those that it can run, equally likely; the others follow). With heuristic_seeds every second
+ * mapping has its strategies from the blurred dynamic programme, as two_level's seeds do. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -26,7 +26,8 @@ static int init(th_search *s, th_error *err)
     c->budget = s->options.evaluations > 0 ? s->options.evaluations : DEFAULT_EVALUATIONS;
     c->random = th_random_stream(s->options.seed, "random", 0);
     c->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
-    if (!c->random || !c->seeder || th_level1_init(&c->level1, &s->problem, s->options.sets_inside_groups))
+    if (!c->random || !c->seeder ||
+        th_level1_init(&c->level1, &s->problem, s->options.sets_inside_groups))
         return th_error_no_memory(err);
     return 0;
 }
@@ -47,7 +48,8 @@ static int randomize(th_search *s, control *c, th_mapping *m, th_error *err)
         th_strategy *list = NULL;
         if (!th_layer_has_weights(&w->layers[l]))
             continue;
-        int n = th_strategies_list(&w->layers[l], th_search_batch(s), m->sets[m->set_of[l]].n_accels, &list);
+        int n = th_strategies_list(&w->layers[l], th_search_batch(s),
+                                   m->sets[m->set_of[l]].n_accels, &list);
         if (n > 0)
             m->strategy[l] = list[th_random_below(c->random, (uint64_t)n)];
         th_free(list);
@@ -100,6 +102,8 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_random = {
-    "random", "mappings drawn at random: the control with as many evaluations", false, sizeof(control), init, iterate,
+    "random", "mappings drawn at random: the control with as many evaluations",
+    false,    sizeof(control),
+    init,     iterate,
     clear,
 };

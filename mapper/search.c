@@ -13,7 +13,11 @@
 const th_search_options th_search_defaults = {.seed = 1, .evaluations = 0, .threads = 1};
 
 const th_search_type *const th_search_types[] = {
-    &th_search_two_level, &th_search_random, &th_search_computation_prioritized, &th_search_uniform, NULL,
+    &th_search_two_level,
+    &th_search_random,
+    &th_search_computation_prioritized,
+    &th_search_uniform,
+    NULL,
 };
 
 const th_search_type *th_search_find(const char *name)
@@ -24,7 +28,8 @@ const th_search_type *th_search_find(const char *name)
     return NULL;
 }
 
-th_search *th_search_new(const th_search_type *type, const th_problem *p, const th_search_options *o, th_error *err)
+th_search *th_search_new(const th_search_type *type, const th_problem *p,
+                         const th_search_options *o, th_error *err)
 {
     th_search *s = th_alloc_zero(1, sizeof *s);
     if (!s) {
@@ -52,8 +57,9 @@ int th_search_iterate(th_search *s, th_error *err)
     if (s->type->iterate(s, err))
         return -1;
     if (s->done && !s->best)
-        return th_error_set(err, "MAP-0024", "%s: none of %lld mappings of \"%s\" onto \"%s\" fits", s->type->name,
-                            (long long)s->n_evaluations, s->problem.workload->name, s->problem.system->name);
+        return th_error_set(err, "MAP-0024", "%s: none of %lld mappings of \"%s\" onto \"%s\" fits",
+                            s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
+                            s->problem.system->name);
     return 0;
 }
 
@@ -69,7 +75,8 @@ void th_search_free(th_search *s)
     th_free(s);
 }
 
-static int keep_if_best(th_search *s, const th_mapping *m, th_time fitness, int64_t number, th_error *err)
+static int keep_if_best(th_search *s, const th_mapping *m, th_time fitness, int64_t number,
+                        th_error *err)
 {
     s->n_infeasible += fitness == TH_TIME_MAX;
     s->n_stopped += fitness == TH_TIME_MAX - 1;
@@ -85,8 +92,8 @@ static int keep_if_best(th_search *s, const th_mapping *m, th_time fitness, int6
     return 0;
 }
 
-int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, th_time bound, th_time *fitness,
-                       th_error *err)
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, th_time bound,
+                       th_time *fitness, th_error *err)
 {
     if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
         return -1;

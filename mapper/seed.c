@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* seed.c - a dynamic programme over the layers of a set: strategies per layer, redistribution between them.
+/* seed.c - a dynamic programme over the layers of a set: strategies per layer, redistribution
+ * between them.
  *
- *   run: layers of the set -> choices of each -> from the last layer back, the least time of everything that
+ *   run: layers of the set -> choices of each -> from the last layer back, the least time of all that
  *   hangs on each choice -> from the first layer on, the choices that give it
  *
- * A layer with weights hangs on its ancestor: the nearest layer with weights along first inputs on the same
- * set; layers without weights between follow the ancestor. So the graph becomes a forest, and the programme is
- * exact on it. What it leaves out: the other inputs of adds, overlap, contention, other sets - the simulation
- * judges those.
- * Choices are the KEPT quickest strategies of a layer by themselves, and every pure split besides. */
+ * A layer with weights hangs on its ancestor: the nearest layer with weights along first inputs on
+ * the same set; layers without weights between follow the ancestor. So the graph becomes a forest,
+ * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
+ * contention, other sets - the simulation judges those. Choices are the KEPT quickest strategies of
+ * a layer by themselves, and every pure split besides. */
 #include <config.h>
 
 #include "mapper/seed.h"
@@ -30,7 +31,7 @@ struct th_seeder {
     th_map *choice_numbers, *matrix_numbers;
     th_choices **choices;
     size_t n_choices, choice_capacity;
-    th_time **matrices;              /* transition times, row-major by (ancestor's choice, own choice) */
+    th_time **matrices; /* transition times, row-major by (ancestor's choice, own choice) */
     size_t n_matrices, matrix_capacity;
 };
 
@@ -77,7 +78,7 @@ void th_seeder_free(th_seeder *s)
     th_free(s);
 }
 
-/* --- choices ------------------------------------------------------------------------------------------ */
+/* --- choices ---------------------------------------------------------------------------------- */
 
 typedef struct {
     th_strategy strategy;
@@ -93,7 +94,8 @@ static int by_time(const void *a, const void *b)
     return x->order - y->order;
 }
 
-static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy, th_error *err)
+static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
+                        th_error *err)
 {
     th_placed at;
     if (th_plans_place(s->plans, layer, set, strategy, &at, err))
@@ -175,21 +177,22 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
     return c;
 }
 
-/* --- transitions -------------------------------------------------------------------------------------- */
+/* --- transitions ------------------------------------------------------------------------------ */
 
 /* From an ancestor to a layer, over the layers without weights between them. */
 typedef struct {
-    int ancestor;                     /* -1: the external input, or another set */
+    int ancestor; /* -1: the external input, or another set */
     bool is_external;
     int n;
-    int between[PATH_MAX_LAYERS];     /* in order of computation */
+    int between[PATH_MAX_LAYERS]; /* in order of computation */
 } path;
 
 static path path_to(const th_seeder *s, const th_mapping *m, int layer)
 {
     path p = {-1, false, 0, {0}};
     int at = s->workload->layers[layer].inputs[0], reversed[PATH_MAX_LAYERS];
-    while (at >= 0 && m->set_of[at] == m->set_of[layer] && !th_layer_has_weights(&s->workload->layers[at])) {
+    while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
+           !th_layer_has_weights(&s->workload->layers[at])) {
         if (p.n == PATH_MAX_LAYERS)
             return p;
         reversed[p.n++] = at;
@@ -208,9 +211,10 @@ static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *t
     return e ? th_plans_edge_time(s->plans, e) : -1;
 }
 
-/* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each choice. */
-static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_strategy *from, int layer,
-                    const th_choices *to, th_time *row, th_error *err)
+/* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each
+ * choice. */
+static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_strategy *from,
+                    int layer, const th_choices *to, th_time *row, th_error *err)
 {
     th_placed at, next;
     th_time sum = 0;
@@ -224,7 +228,8 @@ static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_str
             return 1;
         if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
             return -1;
-        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err), own = own_time(s, set, p->between[i], &follows, err);
+        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err),
+                own = own_time(s, set, p->between[i], &follows, err);
         if (edge < 0 || own < 0)
             return -1;
         sum += edge + own;
@@ -242,7 +247,8 @@ static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_str
     return 0;
 }
 
-static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int layer, th_error *err)
+static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int layer,
+                            th_error *err)
 {
     const th_choices *to = th_seeder_choices(s, set, layer, err);
     const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
@@ -255,18 +261,20 @@ static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int 
         return NULL;
     }
     for (int i = 0; i < rows && (from || p->is_external); i++) {
-        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to, matrix + i * to->n, err);
+        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to,
+                              matrix + i * to->n, err);
         if (failed < 0) {
             th_free(matrix);
             return NULL;
         }
         for (int j = 0; failed && j < to->n; j++)
-            matrix[i * to->n + j] = TH_TIME_MAX / 1024;   /* this ancestor's choice leads nowhere */
+            matrix[i * to->n + j] = TH_TIME_MAX / 1024; /* this ancestor's choice leads nowhere */
     }
     return matrix;
 }
 
-static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, int layer, th_error *err)
+static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, int layer,
+                                th_error *err)
 {
     int32_t key[PATH_MAX_LAYERS + 4] = {0};
     int64_t number;
@@ -293,14 +301,14 @@ static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, 
     return matrix;
 }
 
-/* --- the programme ------------------------------------------------------------------------------------ */
+/* --- the programme ---------------------------------------------------------------------------- */
 
 typedef struct {
-    const th_choices *choices;        /* NULL: not on this set, or without weights */
+    const th_choices *choices; /* NULL: not on this set, or without weights */
     const th_time *matrix;
     int ancestor, chosen;
-    th_time *total;                   /* by own choice: its time and all that hangs on it */
-    int *best;                        /* by the ancestor's choice: the own choice then */
+    th_time *total; /* by own choice: its time and all that hangs on it */
+    int *best;      /* by the ancestor's choice: the own choice then */
 } cell;
 
 typedef struct {
@@ -386,7 +394,8 @@ static int solve(programme *p, th_time *estimate, th_error *err)
     return th_mapping_follow(p->mapping, p->seeder->workload, p->seeder->batch) ? 0 : 1;
 }
 
-int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r, th_time *estimate, th_error *err)
+int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+                  th_time *estimate, th_error *err)
 {
     int n = s->workload->n_layers;
     programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells)};

@@ -12,8 +12,8 @@ typedef struct th_seeder th_seeder;
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err);
 void th_seeder_free(th_seeder *s);
 
-/* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in ps), and
- * their number (0: the layer cannot run there); -1: error. Owned by the seeder. */
+/* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
+ * ps), and their number (0: the layer cannot run there); -1: error. Owned by the seeder. */
 typedef struct th_choices {
     int n;
     th_strategy *strategy;
@@ -21,10 +21,11 @@ typedef struct th_choices {
 } th_choices;
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 
-/* Gives the layers of m that stand on set the strategies of least estimated time, transitions included, and
- * the layers without weights those that follow. Estimates are blurred by up to jitter (0: none) with
- * random numbers from r, for other starting points than the best. *estimate: the sum of times.
- * 0; 1 when some layer cannot run there; -1: error. */
-int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r, th_time *estimate, th_error *err);
+/* Gives the layers of m that stand on set the strategies of least estimated time, transitions
+ * included, and the layers without weights those that follow. Estimates are blurred by up to jitter
+ * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum
+ * of times. 0; 1 when some layer cannot run there; -1: error. */
+int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+                  th_time *estimate, th_error *err);
 
 #endif

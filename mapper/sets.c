@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sets.c - candidate sets: remove the weakest links, see what still hangs together (MARS, DAC 2023).
+/* sets.c - candidate sets: remove the weakest links, see what still hangs together (MARS, DAC
+ * 2023).
  *
- * A part is split at the lowest bandwidth whose removal (of all links up to it) disconnects its accelerators
- * from each other; links through hosts and switches count. A part that only falls apart into single
- * accelerators, all at once, is halved by number instead: its links are alike. */
+ * A part is split at the lowest bandwidth whose removal (of all links up to it) disconnects its
+ * accelerators from each other; links through hosts and switches count. A part that only falls
+ * apart into single accelerators, all at once, is halved by number instead: its links are alike. */
 #include <config.h>
 
 #include "mapper/sets.h"
@@ -47,8 +48,9 @@ th_mapping *th_sets_by_group(const th_system *s, int n_layers)
     int n = 0;
     for (int a = 0; set_of && sizes && a < s->n_accels; a++) {
         int same = 0;
-        while (same < a && (one_group ? same / ((s->n_accels + 1) / 2) != a / ((s->n_accels + 1) / 2)
-                                      : group_of(s, same) != group_of(s, a)))
+        while (same < a &&
+               (one_group ? same / ((s->n_accels + 1) / 2) != a / ((s->n_accels + 1) / 2)
+                          : group_of(s, same) != group_of(s, a)))
             same++;
         set_of[a] = same < a ? set_of[same] : n++;
         sizes[set_of[a]]++;
@@ -65,7 +67,7 @@ th_mapping *th_sets_by_group(const th_system *s, int n_layers)
     return m;
 }
 
-/* --- the tree ----------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static int32_t find_root(int32_t *above, int32_t i)
 {
@@ -81,12 +83,14 @@ static void join(const th_system *s, const bool *inside, int64_t bits_per_s, int
         above[i] = i;
     for (int l = 0; l < s->n_links; l++) {
         const th_link *link = &s->links[l];
-        if (s->media[link->medium].bits_per_s > bits_per_s && inside[link->from] && inside[link->to])
+        if (s->media[link->medium].bits_per_s > bits_per_s && inside[link->from] &&
+            inside[link->to])
             above[find_root(above, link->from)] = find_root(above, link->to);
     }
 }
 
-static int32_t count_parts(const th_system *s, const th_set_node *node, int32_t *above, int32_t *part_of)
+static int32_t count_parts(const th_system *s, const th_set_node *node, int32_t *above,
+                           int32_t *part_of)
 {
     int32_t n = 0;
     for (int i = 0; i < node->n; i++) {
@@ -110,7 +114,8 @@ static int64_t next_bandwidth(const th_system *s, int64_t above)
 }
 
 /* part_of each accelerator of the node; returns the number of parts, >= 2 for node->n >= 2. */
-static int32_t part(const th_system *s, const th_set_node *node, bool *inside, int32_t *above, int32_t *part_of)
+static int32_t part(const th_system *s, const th_set_node *node, bool *inside, int32_t *above,
+                    int32_t *part_of)
 {
     int32_t n = 1;
     for (int i = 0; i < s->n_nodes; i++)
@@ -145,7 +150,8 @@ static void note_groups(const th_system *s, th_set_node *node)
         node->spans_groups |= group_of(s, node->accels[i]) != group_of(s, node->accels[0]);
 }
 
-static int add_children(th_set_tree *t, const th_system *s, int32_t parent, const int32_t *part_of, int32_t parts)
+static int add_children(th_set_tree *t, const th_system *s, int32_t parent, const int32_t *part_of,
+                        int32_t parts)
 {
     int32_t first = (int32_t)t->n;
     for (int32_t p = 0; p < parts; p++)
@@ -162,7 +168,8 @@ static int add_children(th_set_tree *t, const th_system *s, int32_t parent, cons
     return 0;
 }
 
-static int grow_tree(th_set_tree *t, const th_system *s, bool *inside, int32_t *above, int32_t *part_of)
+static int grow_tree(th_set_tree *t, const th_system *s, bool *inside, int32_t *above,
+                     int32_t *part_of)
 {
     if (add_node(t, -1, s->n_accels) < 0)
         return -1;
@@ -183,7 +190,8 @@ int th_set_tree_init(th_set_tree *t, const th_system *s)
 {
     size_t nodes = (size_t)s->n_nodes + 1;
     bool *inside = th_alloc_zero(nodes, sizeof *inside);
-    int32_t *above = th_alloc_zero(nodes, sizeof *above), *part_of = th_alloc_zero(nodes, sizeof *part_of);
+    int32_t *above = th_alloc_zero(nodes, sizeof *above),
+            *part_of = th_alloc_zero(nodes, sizeof *part_of);
     *t = (th_set_tree){0};
     int failed = inside && above && part_of ? grow_tree(t, s, inside, above, part_of) : -1;
     th_free(inside);

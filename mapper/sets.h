@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sets.h - which accelerators can sensibly form a set: the system graph, its weakest links removed. */
+/* sets.h - which accelerators can sensibly form a set: the system graph, its weakest links
+ * removed. */
 #ifndef TH_MAPPER_SETS_H
 #define TH_MAPPER_SETS_H
 #include "mapper/mapping.h"
 
-/* A tree of candidate sets: the root holds all accelerators; children part their parent along its weakest
- * links, or, where all links are alike, in two halves by number. Leaves are single accelerators. */
+/* A tree of candidate sets: the root holds all accelerators; children part their parent along its
+ * weakest links, or, where all links are alike, in two halves by number. Leaves are single
+ * accelerators. */
 typedef struct th_set_node {
     int32_t *accels;
     int32_t n;
-    int32_t parent;              /* -1: root */
-    int32_t first_child, n_children;   /* children stand side by side */
+    int32_t parent;                  /* -1: root */
+    int32_t first_child, n_children; /* children stand side by side */
     bool spans_groups;
 } th_set_node;
 
@@ -19,14 +21,15 @@ typedef struct th_set_tree {
     size_t n, capacity;
 } th_set_tree;
 
-int th_set_tree_init(th_set_tree *t, const th_system *s);    /* -1: memory is out; clear all the same */
+int th_set_tree_init(th_set_tree *t,
+                     const th_system *s); /* -1: memory is out; clear all the same */
 void th_set_tree_clear(th_set_tree *t);
 
 /* Can every accelerator of the set be configured with this design? */
 bool th_set_can_take(const th_system *s, const th_set *set, int32_t design);
 
-/* A mapping with one set per group of the system (two halves where there is one group of several). Designs
- * and layers are left at 0. NULL: memory is out. */
+/* A mapping with one set per group of the system (two halves where there is one group of several).
+ * Designs and layers are left at 0. NULL: memory is out. */
 th_mapping *th_sets_by_group(const th_system *s, int n_layers);
 /* Accelerators in the group of accelerator 0. */
 int32_t th_sets_first_group(const th_system *s);

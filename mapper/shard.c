@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shard.c - sharding geometry, exact for uneven cuts, halos, groups and partial sums.
  *
- * A position is a number in the mixed radix of the splits; who shares an operand with whom follows from
- * which digits the operand's index uses. No state, no memory: every function computes from its arguments. */
+ * A position is a number in the mixed radix of the splits; who shares an operand with whom follows
+ * from which digits the operand's index uses. No state, no memory: every function computes from its
+ * arguments. */
 #include <config.h>
 
 #include "mapper/shard.h"
@@ -44,7 +45,7 @@ static int32_t extent_of(const th_layer *l, int32_t batch, int d)
     return d == TH_DIM_B ? batch : l->dim[d];
 }
 
-/* --- which strategies a layer can run ----------------------------------------------------------------- */
+/* --- which strategies a layer can run --------------------------------------------------------- */
 
 static bool can_split(const th_layer *l, int d)
 {
@@ -65,11 +66,19 @@ static bool can_split(const th_layer *l, int d)
     return false;
 }
 
-/* Dimensions that index an operand, as bits: positions that differ only in the others hold the same. */
+/* Dimensions that index an operand, as bits: positions that differ only in the others hold the
+ * same. */
 static unsigned index_of(const th_layer *l, th_operand operand)
 {
-    enum { B = 1 << TH_DIM_B, K = 1 << TH_DIM_K, C = 1 << TH_DIM_C, H = 1 << TH_DIM_H, W = 1 << TH_DIM_W,
-           R = 1 << TH_DIM_R, S = 1 << TH_DIM_S };
+    enum {
+        B = 1 << TH_DIM_B,
+        K = 1 << TH_DIM_K,
+        C = 1 << TH_DIM_C,
+        H = 1 << TH_DIM_H,
+        W = 1 << TH_DIM_W,
+        R = 1 << TH_DIM_R,
+        S = 1 << TH_DIM_S
+    };
     if (operand == TH_OPERAND_WEIGHT)
         return K | C | R | S;
     return l->groups == 1 ? B | C | H | W | R | S : B | K | C | H | W | R | S;
@@ -86,7 +95,8 @@ static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
 
 th_operand th_shard_rotating(const th_layer *l, const th_strategy *s)
 {
-    bool weights = replicas(l, s, TH_OPERAND_WEIGHT) > 1, inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
+    bool weights = replicas(l, s, TH_OPERAND_WEIGHT) > 1,
+         inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
     if (s->rotate == TH_NO_ROTATION || !th_layer_has_weights(l))
         return TH_OPERAND_NONE;
     switch ((th_dim)s->rotate) {
@@ -114,36 +124,46 @@ int th_shard_phases(const th_layer *l, const th_strategy *s)
     return operand == TH_OPERAND_NONE ? 1 : replicas(l, s, operand);
 }
 
-static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch, const char *prefix, th_error *err)
+static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch,
+                          const char *prefix, th_error *err)
 {
     if (s->rotate == TH_NO_ROTATION)
         return 0;
     if (th_shard_rotating(l, s) == TH_OPERAND_NONE)
-        return th_error_set(err, "MAP-0001", "%slayer \"%s\" cannot rotate along %c: no operand that is cut along %c "
-                            "is the same on several accelerators", prefix, l->name, th_dim_letters[(int)s->rotate],
-                            th_dim_letters[(int)s->rotate]);
+        return th_error_set(
+            err, "MAP-0001",
+            "%slayer \"%s\" cannot rotate along %c: no operand that is cut along %c "
+            "is the same on several accelerators",
+            prefix, l->name, th_dim_letters[(int)s->rotate], th_dim_letters[(int)s->rotate]);
     int32_t shortest = extent_of(l, batch, s->rotate) / s->split[(int)s->rotate];
     if (shortest < th_shard_phases(l, s))
-        return th_error_set(err, "MAP-0002", "%slayer \"%s\" cannot rotate along %c: %d pieces of %d elements", prefix,
-                            l->name, th_dim_letters[(int)s->rotate], th_shard_phases(l, s), (int)shortest);
+        return th_error_set(
+            err, "MAP-0002", "%slayer \"%s\" cannot rotate along %c: %d pieces of %d elements",
+            prefix, l->name, th_dim_letters[(int)s->rotate], th_shard_phases(l, s), (int)shortest);
     return 0;
 }
 
-int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n, const char *prefix, th_error *err)
+int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
+                      const char *prefix, th_error *err)
 {
     int product = 1;
     for (int d = 0; d < TH_N_DIMS; d++) {
         product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d))
-            return th_error_set(err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix, l->name,
-                                th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
+            return th_error_set(
+                err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix,
+                l->name, th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
         if (s->split[d] > 1 && !can_split(l, d))
-            return th_error_set(err, "MAP-0004", "%slayer \"%s\": a %s%s layer cannot be split along %c", prefix, l->name,
-                                l->groups > 1 ? "grouped " : "", th_layer_kind_name(l->kind), th_dim_letters[d]);
+            return th_error_set(err, "MAP-0004",
+                                "%slayer \"%s\": a %s%s layer cannot be split along %c", prefix,
+                                l->name, l->groups > 1 ? "grouped " : "",
+                                th_layer_kind_name(l->kind), th_dim_letters[d]);
     }
     if (product != n)
-        return th_error_set(err, "MAP-0005", "%slayer \"%s\": the splits make %d shards for a set of %d accelerators",
-                            prefix, l->name, product, n);
+        return th_error_set(
+            err, "MAP-0005",
+            "%slayer \"%s\": the splits make %d shards for a set of %d accelerators", prefix,
+            l->name, product, n);
     return check_rotation(s, l, batch, prefix, err);
 }
 
@@ -152,7 +172,8 @@ bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, in
     int product = 1;
     for (int d = 0; d < TH_N_DIMS; d++) {
         product *= s->split[d];
-        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) || (s->split[d] > 1 && !can_split(l, d)))
+        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) ||
+            (s->split[d] > 1 && !can_split(l, d)))
             return false;
     }
     return product == n && check_rotation(s, l, batch, "", NULL) == 0;
@@ -169,15 +190,17 @@ char *th_strategy_format(const th_strategy *s, char *out, size_t size)
     out[0] = 0;
     for (int d = 0; d < TH_N_DIMS && n < size; d++)
         if (s->split[d] > 1)
-            n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d], s->split[d]);
+            n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d],
+                                  s->split[d]);
     if (s->rotate != TH_NO_ROTATION && n < size)
-        n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "", th_dim_letters[(int)s->rotate]);
+        n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "",
+                              th_dim_letters[(int)s->rotate]);
     if (n == 0)
         snprintf(out, size, "-");
     return out;
 }
 
-/* --- the parts ---------------------------------------------------------------------------------------- */
+/* --- the parts -------------------------------------------------------------------------------- */
 
 static th_loop_box loops_of_batch(const th_layer *l, int32_t batch)
 {
@@ -204,7 +227,8 @@ th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *
     return box;
 }
 
-th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r, int phase)
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r,
+                                 int phase)
 {
     th_loop_box box = th_shard_loops(l, batch, s, r);
     int n = th_shard_phases(l, s), rank = 0;
@@ -313,7 +337,8 @@ int th_box_subtract(const th_box *a, const th_box *b, th_box *out)
         out[0] = *a;
         return 1;
     }
-    for (int d = 0; d < TH_TENSOR_DIMS; d++) {   /* slice off what lies below and above, then narrow */
+    for (int d = 0; d < TH_TENSOR_DIMS;
+         d++) { /* slice off what lies below and above, then narrow */
         if (rest.lo[d] < common.lo[d]) {
             out[n] = rest;
             out[n++].hi[d] = common.lo[d];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shard.h - sharding geometry: how a set of accelerators splits one layer, in boxes of index space.
  *
- * Exclusive shards (ES): dimension d is cut split[d] ways, the product over d is the size of the set.
- * Position r of the set holds the coordinates of r written in the mixed radix of the splits, the last
- * dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
- * [i*e/n, (i+1)*e/n), never empty because n <= e.
- * Shared shards (SS) on top: along rotate, an operand that ES leaves identical on a group of positions is
- * cut into as many pieces as the group has members; each member starts with the piece of its own rank and
- * passes pieces round the ring of the group, computing one phase with each. */
+ * Exclusive shards (ES): dimension d is cut split[d] ways, the product over d is the size of the
+ * set. Position r of the set holds the coordinates of r written in the mixed radix of the splits,
+ * the last dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
+ * [i*e/n, (i+1)*e/n), never empty because n <= e. Shared shards (SS) on top: along rotate, an
+ * operand that ES leaves identical on a group of positions is cut into as many pieces as the group
+ * has members; each member starts with the piece of its own rank and passes pieces round the ring
+ * of the group, computing one phase with each. */
 #ifndef TH_MAPPER_SHARD_H
 #define TH_MAPPER_SHARD_H
 #include <stddef.h>
@@ -17,40 +17,46 @@
 enum { TH_NO_ROTATION = -1 };
 
 typedef struct th_strategy {
-    uint8_t split[TH_N_DIMS];     /* by th_dim, each >= 1 */
-    int8_t rotate;                /* th_dim or TH_NO_ROTATION */
+    uint8_t split[TH_N_DIMS]; /* by th_dim, each >= 1 */
+    int8_t rotate;            /* th_dim or TH_NO_ROTATION */
 } th_strategy;
 
 typedef enum { TH_OPERAND_NONE, TH_OPERAND_INPUT, TH_OPERAND_WEIGHT } th_operand;
 
-extern const th_strategy th_strategy_single;       /* a set of one */
+extern const th_strategy th_strategy_single; /* a set of one */
 
-/* 0, or -1 with the reason when n positions cannot run layer l (with batch images) by strategy s: the
- * product is not n, more pieces than extent, a dimension that this kind cannot split, a rotation without a
- * replicated operand or with fewer elements than members. prefix stands before the reason in err. */
-int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n, const char *prefix, th_error *err);
+/* 0, or -1 with the reason when n positions cannot run layer l (with batch images) by strategy s:
+ * the product is not n, more pieces than extent, a dimension that this kind cannot split, a
+ * rotation without a replicated operand or with fewer elements than members. prefix stands before
+ * the reason in err. */
+int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
+                      const char *prefix, th_error *err);
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n);
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b);
 /* "K4", "H2 K2 rotate C", "-" for a set of one. Into out[size], returned. */
 char *th_strategy_format(const th_strategy *s, char *out, size_t size);
 
-/* The part of the loop nest of position r: ES only, and in phase p of the rotation (0 when there is none). */
+/* The part of the loop nest of position r: ES only, and in phase p of the rotation (0 when there is
+ * none). */
 th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r);
-th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r, int phase);
-int th_shard_phases(const th_layer *l, const th_strategy *s);          /* 1 without rotation */
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r,
+                                 int phase);
+int th_shard_phases(const th_layer *l, const th_strategy *s); /* 1 without rotation */
 th_operand th_shard_rotating(const th_layer *l, const th_strategy *s);
-/* The members of r's ring in order (positions), and r's rank in it. Returns the number of members. */
+/* The members of r's ring in order (positions), and r's rank in it. Returns the number of
+ * members. */
 int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, int *rank);
 
-/* Positions that hold partial sums of the same output box as r, ascending; 1 (r alone) when no reduction
- * dimension is split. */
+/* Positions that hold partial sums of the same output box as r, ascending; 1 (r alone) when no
+ * reduction dimension is split. */
 int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank);
 /* What position r holds of the output when the layer is through: its ES output box, or, after the
- * reduce-scatter that follows split reductions, its piece of it (cut along the longest dimension; may be
- * empty when there are fewer elements than partners). */
+ * reduce-scatter that follows split reductions, its piece of it (cut along the longest dimension;
+ * may be empty when there are fewer elements than partners). */
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int r);
 
-/* Bytes of weights that position r keeps resident (its share; the rotating piece of one phase under SS). */
+/* Bytes of weights that position r keeps resident (its share; the rotating piece of one phase under
+ * SS). */
 int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r);
 
 /* a minus b as at most 2 * TH_TENSOR_DIMS disjoint boxes into out; returns their number. */

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* --- all of them -------------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static const th_dim searched[] = {TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
 enum { N_SEARCHED = sizeof searched / sizeof *searched };
@@ -70,7 +70,7 @@ int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **li
     return (int)all.count;
 }
 
-/* --- the nearest one ---------------------------------------------------------------------------------- */
+/* --- the nearest one -------------------------------------------------------------------------- */
 
 static int32_t extent_of(const th_layer *l, int32_t batch, int d)
 {
@@ -137,21 +137,24 @@ bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
     return th_strategy_fits(s, l, batch, n);
 }
 
-bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n, const th_strategy *producer)
+bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
+                        const th_strategy *producer)
 {
     *s = th_strategy_single;
     if (producer) {
-        int pieces = producer->split[TH_DIM_C] * producer->split[TH_DIM_R] * producer->split[TH_DIM_S];
+        int pieces =
+            producer->split[TH_DIM_C] * producer->split[TH_DIM_R] * producer->split[TH_DIM_S];
         *s = *producer;
         s->rotate = TH_NO_ROTATION;
         s->split[TH_DIM_C] = s->split[TH_DIM_R] = s->split[TH_DIM_S] = 1;
-        if (s->split[TH_DIM_K] * pieces <= UINT8_MAX)   /* reduced pieces are cut along K as a rule */
+        if (s->split[TH_DIM_K] * pieces <= UINT8_MAX) /* reduced pieces are cut along K as a rule */
             s->split[TH_DIM_K] = (uint8_t)(s->split[TH_DIM_K] * pieces);
     }
     return th_strategy_repair(s, l, batch, n);
 }
 
-static th_dim longest_of(const th_layer *l, int32_t batch, const th_dim *dims, int n_dims, th_dim except)
+static th_dim longest_of(const th_layer *l, int32_t batch, const th_dim *dims, int n_dims,
+                         th_dim except)
 {
     th_dim best = TH_N_DIMS;
     for (int i = 0; i < n_dims; i++) {
@@ -164,7 +167,8 @@ static th_dim longest_of(const th_layer *l, int32_t batch, const th_dim *dims, i
     return best;
 }
 
-bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n, const th_dim *dims, int n_dims)
+bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n,
+                         const th_dim *dims, int n_dims)
 {
     int half = 1;
     while ((half + 1) * (half + 1) <= n)
@@ -193,7 +197,8 @@ bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch)
         for (int i = x->n_inputs - 1; i >= 0; i--)
             if (x->inputs[i] >= 0 && m->set_of[x->inputs[i]] == m->set_of[l])
                 producer = &m->strategy[x->inputs[i]];
-        if (!th_strategy_follow(&m->strategy[l], x, batch, m->sets[m->set_of[l]].n_accels, producer))
+        if (!th_strategy_follow(&m->strategy[l], x, batch, m->sets[m->set_of[l]].n_accels,
+                                producer))
             return false;
     }
     return true;

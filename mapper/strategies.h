@@ -4,24 +4,29 @@
 #define TH_MAPPER_STRATEGIES_H
 #include "mapper/mapping.h"
 
-/* All strategies over B, K, C, H, W by which n positions can run layer l, with and without rotation, in a
- * fixed order; *list is the caller's (th_free). Returns their number, or -1: memory is out. Kernels are not
- * split here: R and S are small, and a split of C does the same with less halo. */
+/* All strategies over B, K, C, H, W by which n positions can run layer l, with and without
+ * rotation, in a fixed order; *list is the caller's (th_free). Returns their number, or -1: memory
+ * is out. Kernels are not split here: R and S are small, and a split of C does the same with less
+ * halo. */
 int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
-/* The wish, as far as the layer allows: factors of dimensions that cannot take them go to those with most
- * room. *s keeps its rotation if it still fits. False: there is no strategy for n positions. */
+/* The wish, as far as the layer allows: factors of dimensions that cannot take them go to those
+ * with most room. *s keeps its rotation if it still fits. False: there is no strategy for n
+ * positions. */
 bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n);
 
-/* For layers without weights: the producer's split, so that (almost) nothing moves. producer may be NULL. */
-bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n, const th_strategy *producer);
+/* For layers without weights: the producer's split, so that (almost) nothing moves. producer may be
+ * NULL. */
+bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
+                        const th_strategy *producer);
 
-/* n split into two near-equal factors over the two longest of dims (a 0-ended list, ties to the earlier),
- * extents of 1 skipped. */
-bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n, const th_dim *dims, int n_dims);
+/* n split into two near-equal factors over the two longest of dims (a 0-ended list, ties to the
+ * earlier), extents of 1 skipped. */
+bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n,
+                         const th_dim *dims, int n_dims);
 
-/* Gives every layer without weights of the mapping the strategy that follows its first producer on the same
- * set. False when some layer cannot run on its set at all. */
+/* Gives every layer without weights of the mapping the strategy that follows its first producer on
+ * the same set. False when some layer cannot run on its set at all. */
 bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch);
 
 #endif

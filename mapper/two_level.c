@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* two_level.c - the two-level genetic search, in the manner of MARS (DAC 2023).
  *
- *   init -> iterate: seeds first, batch by batch -> then generations until the budget is spent -> clear
+ *   init -> iterate: seeds first, batch by batch -> then generations until the budget is spent
+ *   -> clear
  *
- * Level 1 is a table of configurations: sets, designs, and the layers of each set. Every configuration has a
- * population of its own, whose genes are level 2: the strategies of the layers with weights (the others
- * follow). A generation picks configurations by rank, makes offspring from their populations (crossover of
- * contiguous segments; mutation of one layer, a run, or all layers of one shape), and now and then makes a
- * new configuration from an old one (another design, a moved boundary, another partition), which replaces the
- * worst if it is better. Fitness is the simulated objective. Seeds: the dynamic programme on every candidate
- * of level 1 (seed.c), uniform splits, and the computation-prioritised baseline.
- * Deterministic: all draws come from one stream on the searching thread; evaluation alone is parallel. */
+ * Level 1 is a table of configurations: sets, designs, and the layers of each set. Every
+ * configuration has a population of its own, whose genes are level 2: the strategies of the layers
+ * with weights (the others follow). A generation picks configurations by rank, makes offspring from
+ * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
+ * of one shape), and now and then makes a new configuration from an old one (another design, a
+ * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
+ * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (seed.c), uniform
+ * splits, and the computation-prioritised baseline. Deterministic: all draws come from one stream
+ * on the searching thread; evaluation alone is parallel. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -22,15 +24,15 @@
 #include "mapper/strategies.h"
 
 enum {
-    BATCH = 32,                 /* evaluations between two looks at the clock */
+    BATCH = 32, /* evaluations between two looks at the clock */
     CONFIGURATIONS = 8,
-    POPULATION = 12,            /* per configuration */
-    SEEDS_PER_PARTITION = 12,   /* vectors of designs tried at most */
+    POPULATION = 12,          /* per configuration */
+    SEEDS_PER_PARTITION = 12, /* vectors of designs tried at most */
     DEFAULT_EVALUATIONS = 4000
 };
-static const double SLACK = 1.3;           /* offspring slower than this many times the best are stopped */
-static const double LEVEL1_RATE = 0.08;    /* offspring that change level 1 */
-static const double JITTERS[] = {0, 0.3};  /* blur of the dynamic programme's estimates, per seed */
+static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
+static const double LEVEL1_RATE = 0.08;   /* offspring that change level 1 */
+static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
 
 typedef struct {
     th_mapping *mapping;
@@ -38,7 +40,7 @@ typedef struct {
 } individual;
 
 typedef struct {
-    individual member[POPULATION];         /* by ascending fitness */
+    individual member[POPULATION]; /* by ascending fitness */
     int n;
 } configuration;
 
@@ -48,7 +50,7 @@ typedef struct {
     gsl_rng *random;
     th_mapping **seeds;
     size_t n_seeds, seed_capacity, next_seed;
-    configuration table[CONFIGURATIONS];   /* by ascending best fitness */
+    configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
     int64_t budget;
 } two_level;
@@ -63,7 +65,7 @@ static int below(two_level *t, int n)
     return (int)th_random_below(t->random, (uint64_t)n);
 }
 
-/* --- seeds -------------------------------------------------------------------------------------------- */
+/* --- seeds ------------------------------------------------------------------------------------ */
 
 static int add_seed(two_level *t, th_mapping *m)
 {
@@ -77,7 +79,8 @@ static int add_seed(two_level *t, th_mapping *m)
     return 0;
 }
 
-static int seed_by_programme(two_level *t, const th_partition *p, const int32_t *design, th_error *err)
+static int seed_by_programme(two_level *t, const th_partition *p, const int32_t *design,
+                             th_error *err)
 {
     for (size_t j = 0; j < sizeof JITTERS / sizeof *JITTERS; j++) {
         th_mapping *m;
@@ -99,7 +102,8 @@ static int seed_partition(two_level *t, const th_partition *p, th_error *err)
 }
 
 /* One split for all layers (the nearest where it does not fit), on every set of a mapping. */
-static int seed_uniform(const th_search *s, two_level *t, const th_mapping *like, const th_strategy *split)
+static int seed_uniform(const th_search *s, two_level *t, const th_mapping *like,
+                        const th_strategy *split)
 {
     const th_workload *w = s->problem.workload;
     th_mapping *m = th_mapping_copy(like);
@@ -107,7 +111,8 @@ static int seed_uniform(const th_search *s, two_level *t, const th_mapping *like
     for (int l = 0; fits && l < w->n_layers; l++) {
         m->strategy[l] = *split;
         if (th_layer_has_weights(&w->layers[l]))
-            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(s), m->sets[m->set_of[l]].n_accels);
+            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(s),
+                                      m->sets[m->set_of[l]].n_accels);
     }
     if (fits && th_mapping_follow(m, w, th_search_batch(s)))
         return add_seed(t, m);
@@ -163,7 +168,8 @@ static int init(th_search *s, th_error *err)
     t->budget = s->options.evaluations > 0 ? s->options.evaluations : DEFAULT_EVALUATIONS;
     t->random = th_random_stream(s->options.seed, "two_level", 0);
     t->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
-    if (!t->random || !t->seeder || th_level1_init(&t->level1, &s->problem, s->options.sets_inside_groups))
+    if (!t->random || !t->seeder ||
+        th_level1_init(&t->level1, &s->problem, s->options.sets_inside_groups))
         return th_error_no_memory(err);
     return make_seeds(s, t, err);
 }
@@ -183,11 +189,12 @@ static void clear(th_search *s)
         gsl_rng_free(t->random);
 }
 
-/* --- the table ---------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static bool same_level1(const th_mapping *a, const th_mapping *b)
 {
-    if (a->n_sets != b->n_sets || memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) != 0)
+    if (a->n_sets != b->n_sets ||
+        memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) != 0)
         return false;
     for (int i = 0; i < a->n_sets; i++) {
         const th_set *x = &a->sets[i], *y = &b->sets[i];
@@ -260,7 +267,7 @@ static void insert(two_level *t, th_mapping *m, th_time fitness)
     move_up(t, c);
 }
 
-/* --- offspring ---------------------------------------------------------------------------------------- */
+/* --- offspring -------------------------------------------------------------------------------- */
 
 /* Rank 0 with probability 1/2, rank 1 with 1/4, ... */
 static int by_rank(two_level *t, int n)
@@ -274,7 +281,8 @@ static int by_rank(two_level *t, int n)
 static void cross(two_level *t, th_mapping *child, const th_mapping *other)
 {
     int n = child->n_layers, from = below(t, n), to = from + 1 + below(t, n - from);
-    memcpy(child->strategy + from, other->strategy + from, (size_t)(to - from) * sizeof *child->strategy);
+    memcpy(child->strategy + from, other->strategy + from,
+           (size_t)(to - from) * sizeof *child->strategy);
 }
 
 static int random_weighted_layer(two_level *t, const th_workload *w)
@@ -285,7 +293,8 @@ static int random_weighted_layer(two_level *t, const th_workload *w)
     return l;
 }
 
-/* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can run. */
+/* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can
+ * run. */
 static int draw_strategy(two_level *t, th_mapping *m, int l, th_strategy *out, th_error *err)
 {
     const th_choices *c = th_seeder_choices(t->seeder, &m->sets[m->set_of[l]], l, err);
@@ -321,7 +330,8 @@ static int mutate(th_search *s, two_level *t, th_mapping *m, th_error *err)
         bool is_meant = kind >= 2 ? same_shape(t, s, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
         if (is_meant && th_layer_has_weights(&w->layers[i]) &&
-            th_strategy_repair(&repaired, &w->layers[i], th_search_batch(s), m->sets[m->set_of[i]].n_accels))
+            th_strategy_repair(&repaired, &w->layers[i], th_search_batch(s),
+                               m->sets[m->set_of[i]].n_accels))
             m->strategy[i] = repaired;
     }
     return 0;
@@ -399,7 +409,8 @@ static int another_partition(th_search *s, two_level *t, th_mapping **out, th_er
             design[i] = (int32_t)below(t, s->problem.system->n_designs);
         while (!th_set_can_take(s->problem.system, &set, design[i]));
     }
-    return th_level1_mapping(&t->level1, t->seeder, p, design, th_random_unit(t->random), t->random, out, err);
+    return th_level1_mapping(&t->level1, t->seeder, p, design, th_random_unit(t->random), t->random,
+                             out, err);
 }
 
 static int level1_offspring(th_search *s, two_level *t, th_mapping **out, th_error *err)
@@ -421,7 +432,7 @@ static int level1_offspring(th_search *s, two_level *t, th_mapping **out, th_err
     return failed < 0 ? -1 : 0;
 }
 
-/* --- generations -------------------------------------------------------------------------------------- */
+/* --- generations ------------------------------------------------------------------------------ */
 
 static int next_mapping(th_search *s, two_level *t, th_mapping **out, th_error *err)
 {
@@ -441,7 +452,7 @@ static int fill_batch(th_search *s, two_level *t, th_mapping **batch, int wanted
     bool seeding = t->next_seed < t->n_seeds;
     for (int tries = 0; n < wanted && tries < 8 * BATCH; tries++) {
         if (seeding && t->next_seed == t->n_seeds)
-            break;   /* offspring of seeds come when the seeds have been judged */
+            break; /* offspring of seeds come when the seeds have been judged */
         if (next_mapping(s, t, &batch[n], err)) {
             while (n > 0)
                 th_mapping_free(batch[--n]);
@@ -466,7 +477,7 @@ static int iterate(th_search *s, th_error *err)
     th_time fitness[BATCH];
     int64_t left = t->budget - s->n_evaluations;
     if (t->next_seed == t->n_seeds && t->n == 0) {
-        s->done = true;   /* no seed fits: there is nothing to breed from */
+        s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
     int n = fill_batch(s, t, batch, left < BATCH ? (int)left : BATCH, err);
@@ -484,6 +495,8 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_two_level = {
-    "two_level", "two-level genetic search over sets, designs and layers (1), and strategies (2)", false,
-    sizeof(two_level), init, iterate, clear,
+    "two_level", "two-level genetic search over sets, designs and layers (1), and strategies (2)",
+    false,       sizeof(two_level),
+    init,        iterate,
+    clear,
 };

@@ -3,13 +3,14 @@
  *
  *   start -> settle -> (event | settle)* -> the task ends
  *
- * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a flow does,
- * it unfolds: from then on it keeps the history of what flows draw. Its end follows from its work and that
- * history, so it is looked up there first; an end that is not known yet is worked out, by running its tile
- * pipeline through the history, only when it could be near: until then the event at hand is a lower bound,
- * the start plus all that the array has to compute. Where flows could saturate the DRAM (network.is_shared),
- * or when everything is to be unfolded, the pipeline is stepped event by event instead. Looking at a pipeline
- * changes nothing, so all give the same times; tests hold them against each other. */
+ * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a
+ * flow does, it unfolds: from then on it keeps the history of what flows draw. Its end follows from
+ * its work and that history, so it is looked up there first; an end that is not known yet is worked
+ * out, by running its tile pipeline through the history, only when it could be near: until then the
+ * event at hand is a lower bound, the start plus all that the array has to compute. Where flows
+ * could saturate the DRAM (network.is_shared), or when everything is to be unfolded, the pipeline
+ * is stepped event by event instead. Looking at a pipeline changes nothing, so all give the same
+ * times; tests hold them against each other. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -39,7 +40,8 @@ static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind
     if (a->event != TH_NO_EVENT)
         th_events_cancel(m->events, a->event);
     a->event_kind = kind;
-    a->event = th_events_push(m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)accel_of(m, a), 0, kind});
+    a->event = th_events_push(
+        m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)accel_of(m, a), 0, kind});
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
@@ -57,9 +59,9 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
     return 0;
 }
 
-/* --- histories of draws ------------------------------------------------------------------------------- */
+/* --- histories of draws ----------------------------------------------------------------------- */
 
-enum { ENDS_MAX = 1 << 20 };   /* memo entries; past that it starts anew */
+enum { ENDS_MAX = 1 << 20 }; /* memo entries; past that it starts anew */
 
 static void begin_history(th_accel_state *a, int32_t work)
 {
@@ -80,7 +82,8 @@ static int add_change(th_machine *m, th_accel_state *a, double draw)
     return 0;
 }
 
-static void apply_history(th_pipeline *p, const th_work *w, const th_draw_history *h, size_t from, bool skip)
+static void apply_history(th_pipeline *p, const th_work *w, const th_draw_history *h, size_t from,
+                          bool skip)
 {
     if (from == 0)
         th_pipeline_start(p, &w->schedule, &w->port, 0, skip);
@@ -142,7 +145,7 @@ static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
     return change_draw(m, a, draw, err);
 }
 
-/* --- how it runs ------------------------------------------------------------------------------------ */
+/* --- how it runs ------------------------------------------------------------------------------ */
 
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
@@ -153,7 +156,8 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
         port[e] = (double)(bits > 0 && bits < w->port.bits_per_s ? bits : w->port.bits_per_s) / 8.0;
     }
     a->rates_are_old = true;
-    if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline), port))
+    if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
+                                 port))
         return th_error_no_memory(err);
     return 0;
 }
@@ -167,7 +171,8 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
         th_pipeline_start_shared(&a->pipeline, &w->schedule, &w->port);
         return tell_demand(m, a, err);
     }
-    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, m->network->accel_draw[accel_of(m, a)], false);
+    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, m->network->accel_draw[accel_of(m, a)],
+                      false);
     return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
 }
 
@@ -182,7 +187,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, a->started + work_of(m, a)->folded_ps, TH_COMPUTE_ENDS, err);
 }
 
-/* --- events ----------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void add_stats(th_accel_result *sum, const th_pipeline_stats *s)
 {
@@ -230,7 +235,7 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     return end_task(m, a, a->mode == TH_ACCEL_FOLDED ? &work_of(m, a)->folded : &a->at_end, err);
 }
 
-/* --- settling --------------------------------------------------------------------------------------- */
+/* --- settling --------------------------------------------------------------------------------- */
 
 static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
@@ -325,7 +330,7 @@ int th_accelerator_settle(th_machine *m, th_error *err)
     return 0;
 }
 
-/* --- accounts --------------------------------------------------------------------------------------- */
+/* --- accounts --------------------------------------------------------------------------------- */
 
 void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* critical_path.c - from the task that ended last back through what let each start.
  *
- * The machine notes for every task the one whose end let it start: its last predecessor, or the task before
- * it on its accelerator when it was ready earlier. A host task may wait for its release besides, and that
- * wait is in wait_ps; so waits and durations add up to the makespan exactly. */
+ * The machine notes for every task the one whose end let it start: its last predecessor, or the
+ * task before it on its accelerator when it was ready earlier. A host task may wait for its release
+ * besides, and that wait is in wait_ps; so waits and durations add up to the makespan exactly. */
 #include <config.h>
 
 #include "sim/critical_path.h"

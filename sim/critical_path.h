@@ -7,7 +7,7 @@
 
 typedef struct th_path_entry {
     int32_t task;
-    th_time wait_ps;       /* between the cause's end (or 0) and this start */
+    th_time wait_ps; /* between the cause's end (or 0) and this start */
     th_time start_ps, end_ps;
 } th_path_entry;
 

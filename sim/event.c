@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* event.c - the pending events of one machine, a 4-ary heap.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Invariant: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank packs
- * priority and object. place[h] is where the event of handle h stands in the heap; free handles are chained
- * through place as well. Not modelled: anything; this is a container. */
+ * Invariant: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank
+ * packs priority and object. place[h] is where the event of handle h stands in the heap; free
+ * handles are chained through place as well. Not modelled: anything; this is a container. */
 #include <config.h>
 
 #include "sim/event.h"
@@ -15,7 +15,7 @@
 
 typedef struct {
     th_time time;
-    uint64_t rank;       /* priority << 32 | object */
+    uint64_t rank; /* priority << 32 | object */
     uint32_t sequence;
     uint32_t argument;
     int32_t handle;
@@ -24,9 +24,9 @@ typedef struct {
 struct th_events {
     node *heap;
     size_t n, capacity;
-    int32_t *place;      /* by handle: index in heap, or -2 - next for free handles */
+    int32_t *place; /* by handle: index in heap, or -2 - next for free handles */
     size_t place_capacity;
-    int32_t n_handles, free_handle;   /* free_handle: -1 when there is none */
+    int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
 };
 
 enum { ARITY = 4 };

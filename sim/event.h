@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* event.h - the pending events of one machine: a 4-ary heap with handles.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Events leave in order of (time, priority, object, sequence). The sequence counts within an object and is
- * the caller's, so the key depends on the model alone, never on the order of pushing. An event is plain
- * data: it can be copied, compared and written to a file. */
+ * Events leave in order of (time, priority, object, sequence). The sequence counts within an object
+ * and is the caller's, so the key depends on the model alone, never on the order of pushing. An
+ * event is plain data: it can be copied, compared and written to a file. */
 #ifndef TH_SIM_EVENT_H
 #define TH_SIM_EVENT_H
 #include <stdbool.h>
@@ -12,30 +12,30 @@
 
 /* What goes first at one instant, each with its reason. */
 typedef enum {
-    TH_PRIORITY_CHANGE,         /* properties and faults hold from their instant on, for everyone */
-    TH_PRIORITY_TRANSFER_END,   /* data that has arrived is there for whatever starts now */
-    TH_PRIORITY_COMPUTE_END,    /* stores and computes end before anyone looks for a free unit */
-    TH_PRIORITY_RELEASE,        /* what they held becomes free */
-    TH_PRIORITY_READY,          /* only then is it known who may start */
-    TH_PRIORITY_START,          /* loads, computes and transfers start, knowing all who are ready */
-    TH_PRIORITY_SAMPLE          /* watchers see the instant when all of it has happened */
+    TH_PRIORITY_CHANGE,       /* properties and faults hold from their instant on, for everyone */
+    TH_PRIORITY_TRANSFER_END, /* data that has arrived is there for whatever starts now */
+    TH_PRIORITY_COMPUTE_END,  /* stores and computes end before anyone looks for a free unit */
+    TH_PRIORITY_RELEASE,      /* what they held becomes free */
+    TH_PRIORITY_READY,        /* only then is it known who may start */
+    TH_PRIORITY_START,        /* loads, computes and transfers start, knowing all who are ready */
+    TH_PRIORITY_SAMPLE        /* watchers see the instant when all of it has happened */
 } th_priority;
 
 typedef struct th_event {
     th_time time;
-    uint32_t priority;          /* th_priority */
-    uint32_t object;            /* index of the object that it concerns, in the machine's numbering */
-    uint32_t sequence;          /* within (time, priority, object) */
-    uint32_t argument;          /* the kind of event among those of the priority */
+    uint32_t priority; /* th_priority */
+    uint32_t object;   /* index of the object that it concerns, in the machine's numbering */
+    uint32_t sequence; /* within (time, priority, object) */
+    uint32_t argument; /* the kind of event among those of the priority */
 } th_event;
 
 typedef struct th_events th_events;
-typedef int32_t th_event_handle;                 /* >= 0; TH_NO_EVENT when there is none */
+typedef int32_t th_event_handle; /* >= 0; TH_NO_EVENT when there is none */
 enum { TH_NO_EVENT = -1 };
 
-th_events *th_events_new(void);                  /* NULL: memory is out */
-void th_events_free(th_events *q);               /* accepts NULL */
-void th_events_reset(th_events *q);              /* empty again, memory kept */
+th_events *th_events_new(void);     /* NULL: memory is out */
+void th_events_free(th_events *q);  /* accepts NULL */
+void th_events_reset(th_events *q); /* empty again, memory kept */
 int64_t th_events_count(const th_events *q);
 
 /* Returns a handle that stays valid until the event leaves, or TH_NO_EVENT when memory is out. */

@@ -4,9 +4,9 @@
 #define TH_SIM_FLUID_TIME_H
 #include "base/units.h"
 
-/* Picoseconds that bytes need at bytes_per_s, rounded up; TH_TIME_MAX at rate 0. A duration that is whole
- * but for the rounding of doubles stays whole: excess below a thousandth of a picosecond, or below a few
- * units in the last place of long durations, does not count. */
+/* Picoseconds that bytes need at bytes_per_s, rounded up; TH_TIME_MAX at rate 0. A duration that is
+ * whole but for the rounding of doubles stays whole: excess below a thousandth of a picosecond, or
+ * below a few units in the last place of long durations, does not count. */
 static inline th_time th_fluid_duration(double bytes, double bytes_per_s)
 {
     if (bytes <= 0)
@@ -15,7 +15,7 @@ static inline th_time th_fluid_duration(double bytes, double bytes_per_s)
     if (!(ps < 9.0e18))
         return TH_TIME_MAX;
     double slack = ps * 0x1p-50, least = ps - (slack > 1e-3 ? slack : 1e-3);
-    th_time whole = (th_time)least;   /* towards 0; a call of ceil would cost more than the rest */
+    th_time whole = (th_time)least; /* towards 0; a call of ceil would cost more than the rest */
     return whole + (least > (double)whole);
 }
 

@@ -2,13 +2,14 @@
 /* machine.c - the replay of a program, event by event.
  *
  *   new -> load -> (run_until | step)* -> result
- *   inside: act = { an event of now before READY | a ready task | an accelerator's start | an event of now
- *                   from START on | settle, then on to the next time }
+ *   inside: act = { an event of now before READY | a ready task | an accelerator's start
+ *                   | an event of now from START on | settle, then on to the next time }
  *
- * Within an instant things happen in the order of th_priority; settle comes when nothing is left to happen
- * at it, so rates and folded ends follow from all of it at once. Tasks that become ready at an instant and
- * accelerators that may start are kept least first: no result depends on the order of pushing.
- * Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue, running, or ended - one of them. */
+ * Within an instant things happen in the order of th_priority; settle comes when nothing is left to
+ * happen at it, so rates and folded ends follow from all of it at once. Tasks that become ready at
+ * an instant and accelerators that may start are kept least first: no result depends on the order
+ * of pushing. Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue, running, or
+ * ended - one of them. */
 #include <config.h>
 
 #include "sim/machine.h"
@@ -19,7 +20,7 @@
 #include "base/alloc.h"
 #include "sim/machine_state.h"
 
-/* --- a set that gives the least first: a binary heap ------------------------------------------------- */
+/* --- a set that gives the least first: a binary heap ------------------------------------------ */
 
 int th_least_first_add(th_least_first *q, int32_t item)
 {
@@ -48,9 +49,10 @@ int32_t th_least_first_take(th_least_first *q)
     return least;
 }
 
-/* --- life ------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
-th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o, th_error *err)
+th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
+                           th_error *err)
 {
     th_machine *m = th_alloc_zero(1, sizeof *m);
     if (!m)
@@ -66,7 +68,8 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->network = m->options.network->create(s, err);
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (m->events && m->accels && m->end_numbers && m->network && (m->random || !m->options.unfold_seed))
+    if (m->events && m->accels && m->end_numbers && m->network &&
+        (m->random || !m->options.unfold_seed))
         return m;
 fail:
     th_error_no_memory(err);
@@ -153,7 +156,7 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
     return 0;
 }
 
-/* --- tasks ------------------------------------------------------------------------------------------ */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
 {
@@ -192,7 +195,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         return th_machine_task_ends(m, task, err);
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->times[task].cause);
-        if (m->network->type->start(m->network, m->events, m->now, task, t->node, t->peer, t->bytes))
+        if (m->network->type->start(m->network, m->events, m->now, task, t->node, t->peer,
+                                    t->bytes))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COMPUTE:
@@ -216,7 +220,7 @@ static int end_transfer(th_machine *m, int32_t task, th_error *err)
     return th_machine_task_ends(m, task, err);
 }
 
-/* --- the loop --------------------------------------------------------------------------------------- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static int dispatch(th_machine *m, const th_event *e, th_error *err)
 {
@@ -285,8 +289,10 @@ static th_stop finish(const th_machine *m, th_error *err)
     int32_t t = 0;
     while (m->times[t].end_ps >= 0)
         t++;
-    th_error_set(err, "SIM-0006", "task/%d (layer %d, input %d) can never run: %d of its predecessors have not ended",
-                 t, m->program->tasks[t].layer, m->program->tasks[t].input, m->waiting[t]);
+    th_error_set(
+        err, "SIM-0006",
+        "task/%d (layer %d, input %d) can never run: %d of its predecessors have not ended", t,
+        m->program->tasks[t].layer, m->program->tasks[t].input, m->waiting[t]);
     return TH_STOP_ERROR;
 }
 
@@ -294,10 +300,14 @@ th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
 {
     for (;;) {
         switch (act(m, bound, err)) {
-        case ACTED: break;
-        case NOTHING_LEFT: return finish(m, err);
-        case BEYOND_LIMIT: return TH_STOP_BOUND;
-        case FAILED: return TH_STOP_ERROR;
+        case ACTED:
+            break;
+        case NOTHING_LEFT:
+            return finish(m, err);
+        case BEYOND_LIMIT:
+            return TH_STOP_BOUND;
+        case FAILED:
+            return TH_STOP_ERROR;
         }
     }
 }
@@ -317,16 +327,20 @@ th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
     int64_t target = m->n_events + n;
     while (m->n_events < target) {
         switch (act(m, TH_TIME_MAX, err)) {
-        case ACTED: break;
-        case NOTHING_LEFT: return finish(m, err);
-        case BEYOND_LIMIT: return TH_STOP_DONE;
-        case FAILED: return TH_STOP_ERROR;
+        case ACTED:
+            break;
+        case NOTHING_LEFT:
+            return finish(m, err);
+        case BEYOND_LIMIT:
+            return TH_STOP_DONE;
+        case FAILED:
+            return TH_STOP_ERROR;
         }
     }
     return th_machine_is_done(m) ? TH_STOP_DONE : TH_STOP_UNTIL;
 }
 
-/* --- looking at it ---------------------------------------------------------------------------------- */
+/* --- looking at it ---------------------------------------------------------------------------- */
 
 th_time th_machine_now(const th_machine *m)
 {
@@ -385,8 +399,10 @@ void th_machine_set_trace(th_machine *m, th_trace *t)
 
 static int allocate_result(const th_machine *m, th_result *r)
 {
-    *r = (th_result){.n_accels = m->system->n_accels, .n_links = m->system->n_links,
-                     .n_tasks = m->program->n_tasks, .n_inputs = m->program->n_inputs};
+    *r = (th_result){.n_accels = m->system->n_accels,
+                     .n_links = m->system->n_links,
+                     .n_tasks = m->program->n_tasks,
+                     .n_inputs = m->program->n_inputs};
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
     r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
     r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
@@ -411,7 +427,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     }
     for (int l = 0; l < r.n_links; l++) {
         th_time open = m->network->link_flows[l] > 0 ? m->now - m->network->link_since[l] : 0;
-        r.links[l] = (th_link_result){m->network->link_bytes[l], m->network->link_busy_ps[l] + open};
+        r.links[l] =
+            (th_link_result){m->network->link_bytes[l], m->network->link_busy_ps[l] + open};
     }
     memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
     memcpy(r.input_end_ps, m->input_end, (size_t)r.n_inputs * sizeof *r.input_end_ps);

@@ -2,8 +2,8 @@
 /* machine.h - a system made ready to run, and the replay of a program on it, event by event.
  *
  *   new -> load(program) -> (run_until | step)* -> result; load again -> ... -> free
- * Several machines live side by side; one machine belongs to one thread. The system, the works and the
- * program must outlive it. All its state is plain data (indices, no addresses). */
+ * Several machines live side by side; one machine belongs to one thread. The system, the works and
+ * the program must outlive it. All its state is plain data (indices, no addresses). */
 #ifndef TH_SIM_MACHINE_H
 #define TH_SIM_MACHINE_H
 #include <stdbool.h>
@@ -16,15 +16,16 @@
 typedef struct th_machine th_machine;
 
 typedef struct th_machine_options {
-    const th_network_type *network;      /* NULL: the default */
-    bool unfold_all;                     /* run every tile pipeline event by event (slow, same times) */
-    bool no_skip;                        /* tile pipelines never jump whole periods (slower, same times) */
-    uint64_t unfold_seed;                /* not 0: unfold tasks at random instants (tests; same times) */
+    const th_network_type *network; /* NULL: the default */
+    bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
+    bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
+    uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
 } th_machine_options;
 
 typedef enum { TH_STOP_DONE, TH_STOP_UNTIL, TH_STOP_BOUND, TH_STOP_ERROR } th_stop;
 
-th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o, th_error *err);
+th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
+                           th_error *err);
 void th_machine_free(th_machine *m);
 
 /* Time 0, nothing has happened. The program is referred to, not copied. 0 or -1. */
@@ -35,17 +36,18 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
 /* Stops early (BOUND) as soon as simulated time passes bound: the search has something better. */
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
-/* On to just after the next n program events (a task starts or ends; all at one instant count singly, in
- * order). DONE when there is none left, else UNTIL. */
+/* On to just after the next n program events (a task starts or ends; all at one instant count
+ * singly, in order). DONE when there is none left, else UNTIL. */
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err);
 
 th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
-int64_t th_machine_events(const th_machine *m);        /* program events (starts and ends) so far */
+int64_t th_machine_events(const th_machine *m); /* program events (starts and ends) so far */
 int64_t th_machine_tasks_done(const th_machine *m);
-int64_t th_machine_unfoldings(const th_machine *m);    /* tasks that had to unfold so far */
+int64_t th_machine_unfoldings(const th_machine *m); /* tasks that had to unfold so far */
 
-/* When input (of the stream) was through as far as it has come: the end of its last task so far; -1: none. */
+/* When input (of the stream) was through as far as it has come: the end of its last task so far;
+ * -1: none. */
 th_time th_machine_input_end(const th_machine *m, int32_t input);
 
 /* What a task is doing. */
@@ -56,7 +58,8 @@ int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */
 int32_t th_machine_link_flows(const th_machine *m, int link);
 
-/* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or -1. */
+/* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
+ * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
 /* Start and end of every task is told to t from now on; NULL ends it. Never changes a time. */

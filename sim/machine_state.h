@@ -14,14 +14,14 @@ typedef struct th_least_first {
 } th_least_first;
 
 int th_least_first_add(th_least_first *q, int32_t item);
-int32_t th_least_first_take(th_least_first *q);      /* q must not be empty */
+int32_t th_least_first_take(th_least_first *q); /* q must not be empty */
 
 typedef enum {
     TH_ACCEL_IDLE,
-    TH_ACCEL_FRESH,      /* its task has started at this instant; settle decides how it runs */
-    TH_ACCEL_FOLDED,     /* one end event, computed by the memo */
-    TH_ACCEL_UNFOLDED,   /* flows draw on its DRAM: history tells how much since when; end or bound as event */
-    TH_ACCEL_STEPPED     /* event by event: shared DRAM, or unfold_all */
+    TH_ACCEL_FRESH,  /* its task has started at this instant; settle decides how it runs */
+    TH_ACCEL_FOLDED, /* one end event, computed by the memo */
+    TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
+    TH_ACCEL_STEPPED /* event by event: shared DRAM, or unfold_all */
 } th_accel_mode;
 
 /* From at on (relative to the task's start), flows draw this much from the DRAM. */
@@ -32,29 +32,29 @@ typedef struct th_draw_change {
 
 typedef struct th_draw_history {
     th_draw_change *change;
-    size_t n, capacity, n_applied;   /* applied: those that the accelerator's pipeline has seen */
-    uint64_t digest[2];              /* of the work and all changes */
+    size_t n, capacity, n_applied; /* applied: those that the accelerator's pipeline has seen */
+    uint64_t digest[2];            /* of the work and all changes */
 } th_draw_history;
 
 /* How a work ends under a history of draws. */
 typedef struct th_known_end {
-    th_time end;                     /* relative to the start */
+    th_time end; /* relative to the start */
     th_pipeline_stats stats;
 } th_known_end;
 
 typedef struct th_accel_state {
-    int32_t mode;                    /* th_accel_mode */
-    int32_t task;                    /* that runs, -1: none */
-    int32_t last_task;               /* that ended last, -1: none */
+    int32_t mode;      /* th_accel_mode */
+    int32_t task;      /* that runs, -1: none */
+    int32_t last_task; /* that ended last, -1: none */
     th_time started;
-    th_event_handle event;           /* its end, a bound of it, or its next step */
+    th_event_handle event; /* its end, a bound of it, or its next step */
     uint32_t event_kind;
-    bool rates_are_old;              /* stepped and shared: the network is to be asked */
-    th_pipeline pipeline;            /* stepped: its state; unfolded: as far as history is applied */
-    th_draw_history history;         /* unfolded */
-    th_pipeline_stats at_end;        /* unfolded, once its end is known: what it will have done */
-    th_least_first ready;            /* compute tasks that wait for it */
-    th_accel_result sum;             /* of finished tasks */
+    bool rates_are_old;       /* stepped and shared: the network is to be asked */
+    th_pipeline pipeline;     /* stepped: its state; unfolded: as far as history is applied */
+    th_draw_history history;  /* unfolded */
+    th_pipeline_stats at_end; /* unfolded, once its end is known: what it will have done */
+    th_least_first ready;     /* compute tasks that wait for it */
+    th_accel_result sum;      /* of finished tasks */
 } th_accel_state;
 
 struct th_machine {
@@ -65,21 +65,21 @@ struct th_machine {
     th_network *network;
     th_events *events;
     th_trace *trace;
-    gsl_rng *random;                 /* for unfold_seed, else NULL */
+    gsl_rng *random; /* for unfold_seed, else NULL */
     th_time now, last_end;
-    int32_t *waiting;                /* per task: predecessors that have not ended */
-    th_task_result *times;           /* per task */
+    int32_t *waiting;      /* per task: predecessors that have not ended */
+    th_task_result *times; /* per task */
     size_t waiting_capacity, times_capacity;
     th_time *input_end;
     size_t input_capacity;
-    th_least_first ready;            /* tasks that became ready at this instant */
-    th_least_first startable;        /* accelerators that may start something at this instant */
+    th_least_first ready;     /* tasks that became ready at this instant */
+    th_least_first startable; /* accelerators that may start something at this instant */
     th_accel_state *accels;
-    th_map *end_numbers;             /* memo: digest of a history -> number in ends */
+    th_map *end_numbers; /* memo: digest of a history -> number in ends */
     th_known_end *ends;
     size_t n_ends, ends_capacity;
     int64_t n_events, n_done, n_unfolded;
-    bool settled;                    /* nothing has happened since the last settle */
+    bool settled; /* nothing has happened since the last settle */
 };
 
 /* What events of priority COMPUTE_END mean (th_event.argument); the object is the accelerator. */

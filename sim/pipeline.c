@@ -2,17 +2,18 @@
 /* pipeline.c - one accelerator at work on one schedule.
  *
  *   start -> (advance | set_foreign)* -> finish
- *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share -> try_skip }
+ *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
+ *                        -> try_skip }
  *
- * The rules (docs/models/pipeline.md): request j of an input engine may begin when step j - slots_in has
- * computed; its first byte moves one DRAM latency after that, or when the request before it is through,
- * whichever is later. Step j computes when both its operands are in, step j - 1 has computed and, if it
- * opens an output tile, one of slots_out is free. A store begins when its tile has computed, likewise
- * after the latency and the store before it.
+ * The rules (docs/models/pipeline.md): request j of an input engine may begin when step j -
+ * slots_in has computed; its first byte moves one DRAM latency after that, or when the request
+ * before it is through, whichever is later. Step j computes when both its operands are in, step j -
+ * 1 has computed and, if it opens an output tile, one of slots_out is free. A store begins when its
+ * tile has computed, likewise after the latency and the store before it.
  *
- * Invariants: engine[e].n_done >= steps_done for both input engines, and < steps_done + slots_in while a
- * request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out. left_bytes changes only when a
- * rate changes, so looking at a pipeline at any instant changes no result.
+ * Invariants: engine[e].n_done >= steps_done for both input engines, and < steps_done + slots_in
+ * while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out. left_bytes changes
+ * only when a rate changes, so looking at a pipeline at any instant changes no result.
  *
  * Not modelled here: what others do with the DRAM beyond their total draw (see network/fluid.c). */
 #include <config.h>
@@ -25,9 +26,10 @@
 #include "sim/fluid_time.h"
 #include "sim/pipeline_skip.h"
 
-/* --- loops ------------------------------------------------------------------------------------------ */
+/* --- loops ------------------------------------------------------------------------------------ */
 
-/* The next iteration, innermost fastest; returns the outermost loop that moved (TH_LOOP_B when all wrap). */
+/* The next iteration, innermost fastest; returns the outermost loop that moved (TH_LOOP_B when all
+ * wrap). */
 static int32_t advance_index(int32_t *index, const th_schedule *s, int innermost)
 {
     int loop = innermost;
@@ -88,7 +90,7 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
     return p->engine[TH_ENGINE_OUTPUT].index[TH_LOOP_B] == s->count[TH_LOOP_B];
 }
 
-/* --- sharing the DRAM ------------------------------------------------------------------------------- */
+/* --- sharing the DRAM ------------------------------------------------------------------------- */
 
 static void change_rate(th_engine *g, th_time now, double rate)
 {
@@ -107,7 +109,8 @@ static double port_rate(const th_schedule *s, const th_port *port, int e)
     return (double)(bits > 0 && bits < port->bits_per_s ? bits : port->bits_per_s) / 8.0;
 }
 
-/* Max-min fair shares for the engines in moving of what the others leave, each capped by its port. */
+/* Max-min fair shares for the engines in moving of what the others leave, each capped by its
+ * port. */
 static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *port, unsigned moving)
 {
     double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
@@ -133,7 +136,8 @@ static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *por
     p->shares_known |= 1u << moving;
 }
 
-/* Shares depend on who moves and on the others' draw alone, and change less often than requests do. */
+/* Shares depend on who moves and on the others' draw alone, and change less often than requests
+ * do. */
 static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     unsigned moving = th_pipeline_demand(p);
@@ -144,9 +148,10 @@ static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port
             change_rate(&p->engine[e], p->now, p->share[moving][e]);
 }
 
-/* --- what can begin --------------------------------------------------------------------------------- */
+/* --- what can begin --------------------------------------------------------------------------- */
 
-static void begin_request(th_pipeline *p, const th_port *port, int e, int64_t bytes, th_time possible_since)
+static void begin_request(th_pipeline *p, const th_port *port, int e, int64_t bytes,
+                          th_time possible_since)
 {
     th_engine *g = &p->engine[e];
     g->bytes = round_up(bytes, port->burst_bytes);
@@ -189,7 +194,8 @@ static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
     while (g->phase == TH_ENGINE_IDLE && g->n_done < p->tiles_done) {
         int64_t bytes = request_bytes(s, TH_ENGINE_OUTPUT, g->index);
         if (bytes > 0)
-            begin_request(p, port, TH_ENGINE_OUTPUT, bytes, p->out_full[slot_of(g->n_done, s->slots_out)]);
+            begin_request(p, port, TH_ENGINE_OUTPUT, bytes,
+                          p->out_full[slot_of(g->n_done, s->slots_out)]);
         else
             end_request(p, s, TH_ENGINE_OUTPUT);
     }
@@ -203,7 +209,8 @@ static bool operands_in(const th_pipeline *p)
 
 static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
 {
-    return p->index[TH_LOOP_C] != 0 || p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
+    return p->index[TH_LOOP_C] != 0 ||
+           p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
 }
 
 static void begin_compute(th_pipeline *p, const th_schedule *s)
@@ -212,7 +219,8 @@ static void begin_compute(th_pipeline *p, const th_schedule *s)
         return;
     if (!operands_in(p) || !output_slot_free(p, s))
         return;
-    int64_t cycles = s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
+    int64_t cycles =
+        s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
     p->compute_end = p->now + th_cycles_ps(cycles, s->hz);
 }
 
@@ -226,7 +234,7 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     p->done = all_stored(p, s);
 }
 
-/* --- what is due ------------------------------------------------------------------------------------ */
+/* --- what is due ------------------------------------------------------------------------------ */
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
@@ -262,7 +270,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
         finish_compute(p, s);
 }
 
-/* --- time ------------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 th_time th_pipeline_next(const th_pipeline *p)
 {
@@ -320,8 +328,8 @@ static void start(th_pipeline *p, const th_schedule *s, const th_port *port)
     begin_all_possible(p, s, port);
 }
 
-void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port, double foreign_bytes_per_s,
-                       bool skip)
+void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
+                       double foreign_bytes_per_s, bool skip)
 {
     *p = (th_pipeline){.skip = skip, .foreign_bytes_per_s = foreign_bytes_per_s};
     start(p, s, port);
@@ -341,7 +349,8 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
         move_to(p, s, t);
 }
 
-void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s)
+void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port,
+                             double bytes_per_s)
 {
     p->foreign_bytes_per_s = bytes_per_s;
     p->shares_known = 0;

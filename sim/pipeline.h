@@ -3,15 +3,15 @@
  *
  *   start -> (advance | set_foreign)* -> finish, in times relative to the start
  *
- * Input and weight engines fill slots in the order of the steps; a step computes when both operands are in
- * and an output slot is free; a store empties the output slot. The DRAM is shared fairly among the engines
- * at work and what others (network flows) draw from it; each engine is also limited by its own port. A
- * request pays the DRAM latency once, hidden behind the transfer before it when its slot was free early.
- * Stalls, fill and drain are consequences.
+ * Input and weight engines fill slots in the order of the steps; a step computes when both operands
+ * are in and an output slot is free; a store empties the output slot. The DRAM is shared fairly
+ * among the engines at work and what others (network flows) draw from it; each engine is also
+ * limited by its own port. A request pays the DRAM latency once, hidden behind the transfer before
+ * it when its slot was free early. Stalls, fill and drain are consequences.
  *
- * Plain data: copying the struct copies the state. A pipeline in a steady state is periodic; advance jumps
- * whole periods at once when exact (a state that recurs bit by bit), and th_pipeline_set_skip(false) turns
- * that off: results are the same to the picosecond. */
+ * Plain data: copying the struct copies the state. A pipeline in a steady state is periodic;
+ * advance jumps whole periods at once when exact (a state that recurs bit by bit), and
+ * th_pipeline_set_skip(false) turns that off: results are the same to the picosecond. */
 #ifndef TH_SIM_PIPELINE_H
 #define TH_SIM_PIPELINE_H
 #include <stdbool.h>
@@ -21,13 +21,13 @@
 typedef struct th_port {
     int64_t bits_per_s;
     th_time latency_ps;
-    int64_t burst_bytes;       /* every request is rounded up to it */
+    int64_t burst_bytes; /* every request is rounded up to it */
 } th_port;
 
 /* Where the time went; busy + stall_in + stall_out = the time since the start. */
 typedef struct th_pipeline_stats {
     th_time busy_ps, stall_in_ps, stall_out_ps;
-    int64_t read_bytes, written_bytes;   /* through the DRAM, bursts included */
+    int64_t read_bytes, written_bytes; /* through the DRAM, bursts included */
 } th_pipeline_stats;
 
 /* private: the machine keeps it by value. */
@@ -45,37 +45,39 @@ typedef struct th_engine {
 } th_engine;
 
 typedef struct th_pipeline {
-    th_time now;               /* relative to the start */
-    double foreign_bytes_per_s;/* what others draw from the DRAM */
+    th_time now;                /* relative to the start */
+    double foreign_bytes_per_s; /* what others draw from the DRAM */
     th_engine engine[TH_N_ENGINES];
-    th_time compute_end;       /* of the running step; TH_TIME_MAX when none runs */
-    int64_t steps_done, tiles_done;                /* computed */
-    int32_t index[TH_N_LOOPS];                     /* the step that runs or comes next */
-    int32_t last_carry;                            /* outermost loop that the last step's end advanced */
-    th_time in_free[TH_SLOTS_MAX];                 /* when the slot of step j (mod slots_in) became free */
-    th_time out_full[TH_SLOTS_MAX];                /* when output tile i (mod slots_out) was computed */
+    th_time compute_end;            /* of the running step; TH_TIME_MAX when none runs */
+    int64_t steps_done, tiles_done; /* computed */
+    int32_t index[TH_N_LOOPS];      /* the step that runs or comes next */
+    int32_t last_carry;             /* outermost loop that the last step's end advanced */
+    th_time in_free[TH_SLOTS_MAX];  /* when the slot of step j (mod slots_in) became free */
+    th_time out_full[TH_SLOTS_MAX]; /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;
     bool done, skip;
-    bool rates_from_outside;   /* the network shares the DRAM, see th_pipeline_demand */
+    bool rates_from_outside; /* the network shares the DRAM, see th_pipeline_demand */
     /* A memo, and no part of the state: the engines' rates while exactly those in a mask move. */
-    unsigned shares_known;     /* bit m: share[m] is up to date */
+    unsigned shares_known; /* bit m: share[m] is up to date */
     double share[1 << TH_N_ENGINES][TH_N_ENGINES];
 } th_pipeline;
 
-void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port, double foreign_bytes_per_s,
-                       bool skip);
-/* Runs all events up to and including time t (relative); p->now is t then, or the end if that is earlier. */
+void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
+                       double foreign_bytes_per_s, bool skip);
+/* Runs all events up to and including time t (relative); p->now is t then, or the end if that is
+ * earlier. */
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t);
 /* Others now draw this much, from p->now on. */
-void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port, double bytes_per_s);
+void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port,
+                             double bytes_per_s);
 /* Runs to the end; the time at which the last byte is stored. */
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port);
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
 th_time th_pipeline_next(const th_pipeline *p);
 
-/* For a DRAM that network flows can saturate (the network then shares it among flows and engines): after
- * starting with rates from outside, every advance may change the demand, and the caller sets the rates.
- * demand: bit e is set while engine e moves data. */
+/* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
+ * after starting with rates from outside, every advance may change the demand, and the caller sets
+ * the rates. demand: bit e is set while engine e moves data. */
 void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port);
 unsigned th_pipeline_demand(const th_pipeline *p);
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);

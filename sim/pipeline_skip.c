@@ -3,11 +3,12 @@
  *
  *   init -> try_skip after every computed step
  *
- * When a step's end moves loop L on (its inner loops are at 0), the state is compared with the one at L's
- * previous move: everything relative to now and to the counters, doubles bit by bit. If it recurs, what
- * follows is the same period again, for as long as no cursor (array, load engines, store engine) enters the
- * first or last iteration of L, where tiles may differ. So n periods are jumped by adding n times the
- * difference, and the result equals the one of going step by step to the last bit. */
+ * When a step's end moves loop L on (its inner loops are at 0), the state is compared with the one
+ * at L's previous move: everything relative to now and to the counters, doubles bit by bit. If it
+ * recurs, what follows is the same period again, for as long as no cursor (array, load engines,
+ * store engine) enters the first or last iteration of L, where tiles may differ. So n periods are
+ * jumped by adding n times the difference, and the result equals the one of going step by step to
+ * the last bit. */
 #include <config.h>
 
 #include "sim/pipeline_skip.h"
@@ -51,8 +52,8 @@ static th_time freshness(th_time at, th_time now, th_time latency)
     return at - now < -latency ? -latency : at - now;
 }
 
-static bool same_slots(const th_time *a, int64_t a_first, th_time a_now, const th_time *b, int64_t b_first,
-                       th_time b_now, int n, int slots, th_time latency)
+static bool same_slots(const th_time *a, int64_t a_first, th_time a_now, const th_time *b,
+                       int64_t b_first, th_time b_now, int n, int slots, th_time latency)
 {
     for (int i = 0; i < n; i++)
         if (freshness(a[(a_first + i) % slots], a_now, latency) !=
@@ -69,13 +70,15 @@ static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop)
         int32_t by = is_store && loop == TH_LOOP_C ? 0 : 1;
         int64_t x_lead = x->n_done - (is_store ? a->tiles_done : a->steps_done);
         int64_t y_lead = y->n_done - (is_store ? b->tiles_done : b->steps_done);
-        if (x_lead != y_lead || !index_moved(x->index, y->index, loop, by) || !same_engine(x, a->now, y, b->now))
+        if (x_lead != y_lead || !index_moved(x->index, y->index, loop, by) ||
+            !same_engine(x, a->now, y, b->now))
             return false;
     }
     return true;
 }
 
-static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const th_schedule *s, th_time latency)
+static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const th_schedule *s,
+                   th_time latency)
 {
     if (!index_moved(a->index, b->index, loop, 1) || !same_engines(a, b, loop))
         return false;
@@ -83,8 +86,8 @@ static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const t
         (a->compute_end != TH_TIME_MAX && a->compute_end - a->now != b->compute_end - b->now))
         return false;
     int stores = (int)(b->tiles_done - b->engine[TH_ENGINE_OUTPUT].n_done);
-    return same_slots(a->in_free, a->steps_done, a->now, b->in_free, b->steps_done, b->now, s->slots_in,
-                      s->slots_in, latency) &&
+    return same_slots(a->in_free, a->steps_done, a->now, b->in_free, b->steps_done, b->now,
+                      s->slots_in, s->slots_in, latency) &&
            same_slots(a->out_full, a->engine[TH_ENGINE_OUTPUT].n_done, a->now, b->out_full,
                       b->engine[TH_ENGINE_OUTPUT].n_done, b->now, stores, s->slots_out, latency);
 }
@@ -95,7 +98,8 @@ static int64_t room(const th_pipeline *before, const th_pipeline *p, int loop, c
     int32_t first = before->engine[TH_ENGINE_INPUT].index[loop], furthest = p->index[loop];
     if (before->engine[TH_ENGINE_WEIGHT].index[loop] < first)
         first = before->engine[TH_ENGINE_WEIGHT].index[loop];
-    for (int e = 0; e < TH_N_ENGINES; e++)   /* a store may lag behind in the outer loop's previous iteration */
+    for (int e = 0; e < TH_N_ENGINES;
+         e++) /* a store may lag behind in the outer loop's previous iteration */
         if (p->engine[e].index[loop] > furthest)
             furthest = p->engine[e].index[loop];
     return first < 1 ? 0 : (int64_t)s->count[loop] - 2 - furthest;
@@ -120,10 +124,12 @@ static void shift_engine(th_engine *g, const th_engine *before, int64_t n, th_ti
         g->end_at += by;
 }
 
-static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s, int64_t n, int loop)
+static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s, int64_t n,
+                 int loop)
 {
     th_time by = n * (p->now - before->now);
-    int64_t steps = n * (p->steps_done - before->steps_done), tiles = n * (p->tiles_done - before->tiles_done);
+    int64_t steps = n * (p->steps_done - before->steps_done),
+            tiles = n * (p->tiles_done - before->tiles_done);
     for (int e = 0; e < TH_N_ENGINES; e++)
         shift_engine(&p->engine[e], &before->engine[e], n, by, loop);
     shift_slots(p->in_free, s->slots_in, steps, by);
@@ -141,8 +147,8 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
     p->stats.written_bytes += n * (p->stats.written_bytes - before->stats.written_bytes);
 }
 
-void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s, const th_port *port,
-                          th_time limit)
+void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s,
+                          const th_port *port, th_time limit)
 {
     int loop = p->last_carry;
     if (s->count[loop] < 5)

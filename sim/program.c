@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program.c - tasks and dependencies, collected as a list of edges and sorted into successor lists once.
+/* program.c - tasks and dependencies, collected as a list of edges and sorted into successor lists
+ * once.
  *   new -> (add | depend)* -> finish -> read only -> clear -> ... -> free */
 #include <config.h>
 
@@ -60,7 +61,8 @@ static int grow_edges(th_program *p)
 
 int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
 {
-    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks && after != before);
+    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks &&
+           after != before);
     if ((size_t)p->n_dependencies == p->edge_capacity && grow_edges(p))
         return th_error_no_memory(err);
     p->edge_from[p->n_dependencies] = before;
@@ -68,7 +70,8 @@ int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *er
     return 0;
 }
 
-/* Counting sort of the edges by their first task. Successors of a task stand in the order of adding. */
+/* Counting sort of the edges by their first task. Successors of a task stand in the order of
+ * adding. */
 int th_program_finish(th_program *p, th_error *err)
 {
     size_t n = (size_t)p->n_tasks, edges = (size_t)p->n_dependencies;
@@ -78,7 +81,8 @@ int th_program_finish(th_program *p, th_error *err)
         return th_error_no_memory(err);
     memset(p->successor_start, 0, (n + 2) * sizeof *p->successor_start);
     memset(p->n_predecessors, 0, (n + 1) * sizeof *p->n_predecessors);
-    int32_t *fill = p->successor_start + 1;   /* shifted by one: after the fill it has become the start */
+    int32_t *fill =
+        p->successor_start + 1; /* shifted by one: after the fill it has become the start */
     for (size_t i = 0; i < edges; i++) {
         fill[p->edge_from[i] + 1]++;
         p->n_predecessors[p->edge_to[i]]++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* program.h - the only language that the machine speaks: tasks with dependencies.
  *
- * Everything else (mappings, schedules, traces) is lowered to it. Tasks are numbered in program order;
- * among those that wait for one accelerator, the lowest number goes first.
+ * Everything else (mappings, schedules, traces) is lowered to it. Tasks are numbered in program
+ * order; among those that wait for one accelerator, the lowest number goes first.
  *   new -> (add_task | add_dependency)* -> finish -> read only -> (clear ->)* free */
 #ifndef TH_SIM_PROGRAM_H
 #define TH_SIM_PROGRAM_H
@@ -10,28 +10,29 @@
 #include "base/units.h"
 
 typedef enum {
-    TH_TASK_COMPUTE,     /* a shard on an accelerator: node, work */
-    TH_TASK_TRANSFER,    /* bytes from node to peer over the network */
-    TH_TASK_HOST         /* nothing but time on no resource: an input that becomes available at release */
+    TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
+    TH_TASK_TRANSFER, /* bytes from node to peer over the network */
+    TH_TASK_HOST /* nothing but time on no resource: an input that becomes available at release */
 } th_task_kind;
 
 typedef struct th_task {
-    int32_t kind;            /* th_task_kind */
-    int32_t node;            /* where it runs, or the sender */
-    int32_t peer;            /* the receiver */
-    int32_t work;            /* compute: number in th_works */
-    int64_t bytes;           /* transfer, > 0 */
-    th_time release_ps;      /* host: not before */
-    int32_t layer;           /* of the workload; -1: none */
-    int32_t input;           /* of the stream, 0 based */
+    int32_t kind;       /* th_task_kind */
+    int32_t node;       /* where it runs, or the sender */
+    int32_t peer;       /* the receiver */
+    int32_t work;       /* compute: number in th_works */
+    int64_t bytes;      /* transfer, > 0 */
+    th_time release_ps; /* host: not before */
+    int32_t layer;      /* of the workload; -1: none */
+    int32_t input;      /* of the stream, 0 based */
 } th_task;
 
 typedef struct th_program {
-    th_task *tasks;            int32_t n_tasks;
+    th_task *tasks;
+    int32_t n_tasks;
     /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
-    int32_t n_inputs;          /* inputs (or micro-batches) of the stream */
+    int32_t n_inputs; /* inputs (or micro-batches) of the stream */
     int64_t n_dependencies;
     /* private */
     int32_t *edge_from, *edge_to;
@@ -39,9 +40,9 @@ typedef struct th_program {
 } th_program;
 
 th_program *th_program_new(th_error *err);
-void th_program_clear(th_program *p);     /* no tasks, memory kept */
+void th_program_clear(th_program *p); /* no tasks, memory kept */
 void th_program_free(th_program *p);
-int32_t th_program_add(th_program *p, const th_task *t, th_error *err);   /* its number, or -1 */
+int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its number, or -1 */
 /* Task "after" starts when "before" has ended. 0 or -1. */
 int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err);
 /* Builds the successor lists; fails on a cycle only in paranoid builds (lowering makes none). */

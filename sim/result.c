@@ -18,7 +18,8 @@ void th_result_clear(th_result *r)
 double th_result_throughput(const th_result *r)
 {
     int32_t n = r->n_inputs, half = n / 2;
-    th_time last = n > 0 ? r->input_end_ps[n - 1] : 0, middle = half > 0 ? r->input_end_ps[half - 1] : 0;
+    th_time last = n > 0 ? r->input_end_ps[n - 1] : 0,
+            middle = half > 0 ? r->input_end_ps[half - 1] : 0;
     return last > middle ? (double)(n - half) * (double)TH_PS_PER_S / (double)(last - middle) : 0;
 }
 

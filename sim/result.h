@@ -10,8 +10,8 @@
 /* Of one accelerator; busy + stall_in + stall_out + idle = elapsed. */
 typedef struct th_accel_result {
     th_time busy_ps, stall_in_ps, stall_out_ps, idle_ps;
-    int64_t dram_read_bytes, dram_written_bytes;   /* by its own engines */
-    int64_t sent_bytes, received_bytes;            /* over the network */
+    int64_t dram_read_bytes, dram_written_bytes; /* by its own engines */
+    int64_t sent_bytes, received_bytes;          /* over the network */
     int32_t n_tasks;
 } th_accel_result;
 
@@ -21,19 +21,23 @@ typedef struct th_link_result {
 } th_link_result;
 
 typedef struct th_task_result {
-    th_time start_ps, end_ps;    /* -1: not yet */
-    th_time ready_ps;            /* when its last predecessor ended */
-    int32_t cause;               /* the task whose end let it start: predecessor or the one before it on the
+    th_time start_ps, end_ps; /* -1: not yet */
+    th_time ready_ps;         /* when its last predecessor ended */
+    int32_t cause; /* the task whose end let it start: predecessor or the one before it on the
                                     accelerator; -1: none */
 } th_task_result;
 
 typedef struct th_result {
-    th_time elapsed_ps;                     /* makespan when the run is done */
+    th_time elapsed_ps; /* makespan when the run is done */
     bool is_done;
-    th_accel_result *accels;  int n_accels;
-    th_link_result *links;    int n_links;
-    th_task_result *tasks;    int32_t n_tasks;
-    th_time *input_end_ps;    int32_t n_inputs;   /* when each input of the stream was through; -1 not yet */
+    th_accel_result *accels;
+    int n_accels;
+    th_link_result *links;
+    int n_links;
+    th_task_result *tasks;
+    int32_t n_tasks;
+    th_time *input_end_ps;
+    int32_t n_inputs; /* when each input of the stream was through; -1 not yet */
     int64_t n_events, n_unfolded;
 } th_result;
 
@@ -42,6 +46,6 @@ void th_result_clear(th_result *r);
 double th_result_throughput(const th_result *r);
 /* Mean over links that carried anything of busy / elapsed. */
 double th_result_link_utilization(const th_result *r);
-double th_result_accel_utilization(const th_result *r);   /* mean busy / elapsed */
+double th_result_accel_utilization(const th_result *r); /* mean busy / elapsed */
 
 #endif

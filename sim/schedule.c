@@ -4,7 +4,8 @@
 
 #include "sim/schedule.h"
 
-/* How many steps are of the kind mask: per loop, 1 if it is in its last iteration, else the others. */
+/* How many steps are of the kind mask: per loop, 1 if it is in its last iteration, else the
+ * others. */
 static int64_t steps_of_kind(const th_schedule *s, unsigned mask, int innermost)
 {
     int64_t n = s->count[TH_LOOP_B];
@@ -19,7 +20,8 @@ static int64_t loads_of_kind(const th_schedule *s, unsigned mask, unsigned stays
     int64_t n = stays & 1u << TH_LOOP_B ? 1 : s->count[TH_LOOP_B];
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++) {
         bool is_last = mask >> (loop - TH_LOOP_H) & 1u;
-        if (stays >> loop & 1u)   /* only iteration 0, which is the last one when it is the only one */
+        if (stays >> loop &
+            1u) /* only iteration 0, which is the last one when it is the only one */
             n *= is_last == (s->count[loop] == 1);
         else
             n *= is_last ? 1 : s->count[loop] - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* work.c - the memo of folded tasks.
  *   new -> (intern | get)* -> free
- * Invariant: two works differ in (memory class, design, shard). Accelerators with equal memory and vector
- * unit are one class, so alike accelerators share their works. */
+ * Invariant: two works differ in (memory class, design, shard). Accelerators with equal memory and
+ * vector unit are one class, so alike accelerators share their works. */
 #include <config.h>
 
 #include "sim/work.h"
@@ -20,7 +20,8 @@ typedef struct {
 struct th_works {
     const th_system *system;
     configured *designs;
-    int32_t *class_of;        /* by accelerator: the first accelerator with the same memory and vector unit */
+    int32_t
+        *class_of; /* by accelerator: the first accelerator with the same memory and vector unit */
     th_map *numbers;
     th_work *works;
     size_t n, capacity;
@@ -105,7 +106,8 @@ static void read_partial_sums(th_schedule *s)
     }
 }
 
-static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out, th_error *err)
+static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
+                     th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     out->shard = *shard;
@@ -113,7 +115,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
     out->port = (th_port){a->dram_bits_per_s, a->dram_latency_ps, a->dram_burst_bytes};
     if (design < 0)
         th_vector_schedule(a, shard, &out->schedule);
-    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->schedule, err))
+    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->schedule,
+                                               err))
         return -1;
     if (shard->adds_to_output)
         read_partial_sums(&out->schedule);

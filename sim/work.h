@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* work.h - the memo of folded tasks: what a shard takes on a design when nobody else touches its DRAM.
+/* work.h - the memo of folded tasks: what a shard takes on a design when nobody else touches its
+ * DRAM.
  *
- * The folded time depends on (design, shard, memory) alone, so it is computed once, by running the very
- * pipeline that an unfolded task runs (sim/pipeline.h). */
+ * The folded time depends on (design, shard, memory) alone, so it is computed once, by running the
+ * very pipeline that an unfolded task runs (sim/pipeline.h). */
 #ifndef TH_SIM_WORK_H
 #define TH_SIM_WORK_H
 #include "sim/design/design.h"
@@ -10,11 +11,11 @@
 
 typedef struct th_work {
     th_shard shard;
-    int32_t design;              /* index in the system; -1: the vector unit */
+    int32_t design; /* index in the system; -1: the vector unit */
     th_schedule schedule;
     th_port port;
     th_time folded_ps;
-    th_pipeline_stats folded;    /* of the whole task */
+    th_pipeline_stats folded; /* of the whole task */
 } th_work;
 
 typedef struct th_works th_works;
@@ -23,10 +24,11 @@ typedef struct th_works th_works;
 th_works *th_works_new(const th_system *s, th_error *err);
 void th_works_free(th_works *w);
 
-/* The work of a shard on accelerator accel configured with design (an index in system.designs; layers
- * without multiply-accumulates go to the vector unit whatever it is). Returns its number or -1. */
+/* The work of a shard on accelerator accel configured with design (an index in system.designs;
+ * layers without multiply-accumulates go to the vector unit whatever it is). Returns its number or
+ * -1. */
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
-const th_work *th_works_get(const th_works *w, int32_t number);   /* valid until the next intern */
+const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
 int32_t th_works_count(const th_works *w);
 
 #endif

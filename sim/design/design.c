@@ -33,33 +33,41 @@ static int fail_unknown_type(const th_design_block *b, th_error *err)
         th_strbuf_printf(&list, "%s%s", n ? ", " : "", names[n]);
     }
     const char *near = th_name_nearest(b->type, names, n);
-    th_error_set(err, "SIM-0001", "%s:%d: design \"%s\": unknown type \"%s\"%s%s%s; must be one of %s", b->file,
-                 b->line, b->name, b->type, near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "",
-                 list.text ? list.text : "");
+    th_error_set(err, "SIM-0001",
+                 "%s:%d: design \"%s\": unknown type \"%s\"%s%s%s; must be one of %s", b->file,
+                 b->line, b->name, b->type, near ? ", did you mean \"" : "", near ? near : "",
+                 near ? "\"?" : "", list.text ? list.text : "");
     th_strbuf_clear(&list);
     return -1;
 }
 
-static int fail_unknown_key(const th_design_block *b, const th_param *p, const th_design_type *t, th_error *err)
+static int fail_unknown_key(const th_design_block *b, const th_param *p, const th_design_type *t,
+                            th_error *err)
 {
     const char *names[TH_DESIGN_KEYS_MAX];
     size_t n = 0;
     for (; t->keys[n].name; n++)
         names[n] = t->keys[n].name;
     const char *near = th_name_nearest(p->key, names, n);
-    return th_error_set(err, "SIM-0002", "%s:%d: design \"%s\": unknown key \"%s\" of a %s design%s%s%s", b->file,
-                        p->line, b->name, p->key, t->name, near ? ", did you mean \"" : "", near ? near : "",
-                        near ? "\"?" : "");
+    return th_error_set(err, "SIM-0002",
+                        "%s:%d: design \"%s\": unknown key \"%s\" of a %s design%s%s%s", b->file,
+                        p->line, b->name, p->key, t->name, near ? ", did you mean \"" : "",
+                        near ? near : "", near ? "\"?" : "");
 }
 
 static const char *kind_text(th_key_kind kind)
 {
     switch (kind) {
-    case TH_KEY_INTEGER: return "a whole number";
-    case TH_KEY_NUMBER: return "a number";
-    case TH_KEY_FREQUENCY: return "a frequency such as \"200MHz\"";
-    case TH_KEY_BYTES: return "a size such as \"64KiB\"";
-    case TH_KEY_BOOL: return "true or false";
+    case TH_KEY_INTEGER:
+        return "a whole number";
+    case TH_KEY_NUMBER:
+        return "a number";
+    case TH_KEY_FREQUENCY:
+        return "a frequency such as \"200MHz\"";
+    case TH_KEY_BYTES:
+        return "a size such as \"64KiB\"";
+    case TH_KEY_BOOL:
+        return "true or false";
     }
     return "";
 }
@@ -72,14 +80,18 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
     case TH_KEY_INTEGER:
     case TH_KEY_NUMBER:
         *out = p->number;
-        return p->kind == TH_PARAM_NUMBER && (k->kind == TH_KEY_NUMBER || p->number == floor(p->number)) ? 0 : -1;
+        return p->kind == TH_PARAM_NUMBER &&
+                       (k->kind == TH_KEY_NUMBER || p->number == floor(p->number))
+                   ? 0
+                   : -1;
     case TH_KEY_BOOL:
         *out = p->number;
         return p->kind == TH_PARAM_BOOL ? 0 : -1;
     case TH_KEY_FREQUENCY:
     case TH_KEY_BYTES:
         if (p->kind != TH_PARAM_TEXT ||
-            (k->kind == TH_KEY_BYTES ? th_parse_bytes : th_parse_frequency)(p->text, &quantity, NULL))
+            (k->kind == TH_KEY_BYTES ? th_parse_bytes : th_parse_frequency)(p->text, &quantity,
+                                                                            NULL))
             return -1;
         *out = (double)quantity;
         return 0;
@@ -87,14 +99,16 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
     return -1;
 }
 
-static int read_key(const th_design_block *b, const th_design_key *k, const th_param *p, double *out, th_error *err)
+static int read_key(const th_design_block *b, const th_design_key *k, const th_param *p,
+                    double *out, th_error *err)
 {
     double value = 0;
     if (convert(k, p, &value))
-        return th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file, p->line, b->name, k->name,
-                            kind_text(k->kind));
+        return th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file,
+                            p->line, b->name, k->name, kind_text(k->kind));
     if (!(value >= k->minimum && value <= k->maximum))
-        return th_error_set(err, "SIM-0004", "%s:%d: design \"%s\": %s is %.15g, must be in %.15g .. %.15g", b->file,
+        return th_error_set(err, "SIM-0004",
+                            "%s:%d: design \"%s\": %s is %.15g, must be in %.15g .. %.15g", b->file,
                             p->line, b->name, k->name, value, k->minimum, k->maximum);
     *out = value;
     return 0;
@@ -116,7 +130,8 @@ static bool knows_key(const th_design_type *t, const char *key)
     return false;
 }
 
-int th_design_configure(const th_design_block *block, const th_design_type **type, th_design_config *out, th_error *err)
+int th_design_configure(const th_design_block *block, const th_design_type **type,
+                        th_design_config *out, th_error *err)
 {
     const th_design_type *t = th_design_find(block->type);
     th_design_config config = {{0}};
@@ -129,8 +144,9 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
         const th_param *p = find_param(block, t->keys[i].name);
         config.value[i] = t->keys[i].standard;
         if (!p && t->keys[i].required)
-            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s", block->file,
-                                block->line, block->name, t->keys[i].name, t->keys[i].meaning);
+            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s",
+                                block->file, block->line, block->name, t->keys[i].name,
+                                t->keys[i].meaning);
         if (p && read_key(block, &t->keys[i], p, &config.value[i], err))
             return -1;
     }

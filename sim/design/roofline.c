@@ -2,9 +2,9 @@
 /* roofline.c - peak, efficiency and memory bandwidth, and nothing else.
  *
  * Source: S. Williams et al., "Roofline", CACM 2009. A layer takes max(MACs / (peak efficiency),
- * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces, cut along the operand that
- * weighs more: output channels when weights do, rows when inputs do. Each byte moves once.
- * Not modelled: any shape dependence of the efficiency. */
+ * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces, cut along the operand
+ * that weighs more: output channels when weights do, rows when inputs do. Each byte moves once. Not
+ * modelled: any shape dependence of the efficiency. */
 #include <config.h>
 
 #include <math.h>
@@ -13,13 +13,16 @@
 #include "sim/design/tiles.h"
 
 enum { CLOCK, MACS_PER_CYCLE, EFFICIENCY, SLOTS };
-enum { PIECES = 32 };   /* of a layer: fill and drain are 1/32 of the operand that is cut */
+enum { PIECES = 32 }; /* of a layer: fill and drain are 1/32 of the operand that is cut */
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1e-3, 1e12, 0, "peak multiply-accumulates per cycle"},
-    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-6, 1, 1, "share of the peak that layers reach"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "pieces that each on-chip buffer holds"},
+    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1e-3, 1e12, 0,
+                        "peak multiply-accumulates per cycle"},
+    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-6, 1, 1,
+                    "share of the peak that layers reach"},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "pieces that each on-chip buffer holds"},
     {.name = NULL},
 };
 
@@ -37,7 +40,8 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
     int64_t weights = k * window * s->element_bytes;
     int64_t inputs = b * s->dim[TH_DIM_C] * s->in_h * s->in_w * s->element_bytes;
     bool by_channel = weights > inputs;
-    int64_t extent = by_channel ? k : b * h, piece = th_ceil_div(extent, PIECES), n = th_ceil_div(extent, piece);
+    int64_t extent = by_channel ? k : b * h, piece = th_ceil_div(extent, PIECES),
+            n = th_ceil_div(extent, piece);
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK], .count = {1, 1, 1, 1, 1}};
     out->count[by_channel ? TH_LOOP_K : TH_LOOP_H] = (int32_t)n;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
@@ -45,9 +49,11 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
         int64_t part = th_tile_extent(extent, piece, is_last);
         int64_t share = is_last ? inputs - inputs / n * (n - 1) : inputs / n;
         double macs = (double)part * (double)(by_channel ? b * h : k) * (double)w * (double)window;
-        out->step[mask] = (th_step){by_channel ? inputs : share,
-                                    by_channel ? part * window * s->element_bytes : weights, cycles_of(d, macs)};
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = part * (by_channel ? b * h : k) * w * s->element_bytes;
+        out->step[mask] =
+            (th_step){by_channel ? inputs : share,
+                      by_channel ? part * window * s->element_bytes : weights, cycles_of(d, macs)};
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            part * (by_channel ? b * h : k) * w * s->element_bytes;
     }
     out->input_stays = by_channel ? 1u << TH_LOOP_K : 0;
     out->weight_stays = by_channel ? 0 : 1u << TH_LOOP_H;
@@ -56,5 +62,8 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
 }
 
 const th_design_type th_design_roofline = {
-    "roofline", "peak, efficiency and bandwidth", keys, schedule,
+    "roofline",
+    "peak, efficiency and bandwidth",
+    keys,
+    schedule,
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* systolic_vec.c - a rows x cols x vec systolic array: rows work on output channels, columns on output
- * columns, each element multiplies a vector of input channels.
+/* systolic_vec.c - a rows x cols x vec systolic array: rows work on output channels, columns on
+ * output columns, each element multiplies a vector of input channels.
  *
  * Source: the FPGA form of X. Wei et al., "Automated Systolic Array Architecture Synthesis for High
  * Throughput CNN Inference on FPGAs", DAC 2017; equation ours. Per image and group
  *   cycles = ceil(K/rows) ceil(W/cols) H R S ceil(C/vec) + fill
  * where a pass is one (K block, W block); fill = rows + cols per pass, once per layer with overlap.
- * A step is one vector of channels of a pass; partial sums of a pass (rows x cols x H) stay in the array's
- * accumulators. Inputs are loaded as real windows. */
+ * A step is one vector of channels of a pass; partial sums of a pass (rows x cols x H) stay in the
+ * array's accumulators. Inputs are loaded as real windows. */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -17,14 +17,18 @@ enum { CLOCK, ROWS, COLS, VEC, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, OVERLAP, SL
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0, "rows of the array, one output channel each"},
-    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0, "columns of the array, one output column each"},
+    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0,
+              "rows of the array, one output channel each"},
+    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0,
+              "columns of the array, one output column each"},
     [VEC] = {"vec", TH_KEY_INTEGER, true, 1, 65536, 0, "input channels per element and cycle"},
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1, "a pass fills while the one before drains"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "steps that each on-chip buffer holds"},
+    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1,
+                 "a pass fills while the one before drains"},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "steps that each on-chip buffer holds"},
     {.name = NULL},
 };
 
@@ -37,8 +41,9 @@ static void set_step(const th_design_config *d, const th_shard *s, unsigned mask
     int64_t columns = th_window(w, s->stride_w, s->dim[TH_DIM_S], s->dilation_w, s->in_w);
     int64_t fill = (int64_t)(d->value[ROWS] + d->value[COLS]);
     bool fills_again = d->value[OVERLAP] == 0 && (mask & TH_LAST_C);
-    out->step[mask] = (th_step){c * s->in_h * columns * s->element_bytes, k * c * kernel * s->element_bytes,
-                                h * kernel + (fills_again ? fill : 0)};
+    out->step[mask] =
+        (th_step){c * s->in_h * columns * s->element_bytes, k * c * kernel * s->element_bytes,
+                  h * kernel + (fills_again ? fill : 0)};
     out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = k * h * w * s->element_bytes;
 }
 
@@ -61,5 +66,8 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
 }
 
 const th_design_type th_design_systolic_vec = {
-    "systolic_vec", "rows x cols x vec systolic array (DAC'17)", keys, schedule,
+    "systolic_vec",
+    "rows x cols x vec systolic array (DAC'17)",
+    keys,
+    schedule,
 };

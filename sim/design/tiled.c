@@ -2,16 +2,29 @@
 /* tiled.c - loop tiling Tm x Tn x Tr x Tc with double-buffered tiles.
  *
  * Source: C. Zhang et al., "Optimizing FPGA-based Accelerator Design for Deep Convolutional Neural
- * Networks", FPGA 2015; ports as in W. Jiang et al., "Achieving Super-Linear Speedup across Multi-FPGA",
- * 2019. Per step: t_I = Tn Tr Tc / Ip, t_W = Tm Tn R S / Wp, t_C = R S Tr Tc; per tile t_O = Tm Tr Tc / Op.
- * Overlap, fill and drain come from the pipeline. docs/models/tiled.md has the closed forms.
- * Not modelled: on-chip reuse between tiles (each step loads its operands anew, as published). */
+ * Networks", FPGA 2015; ports as in W. Jiang et al., "Achieving Super-Linear Speedup across
+ * Multi-FPGA", 2019. Per step: t_I = Tn Tr Tc / Ip, t_W = Tm Tn R S / Wp, t_C = R S Tr Tc; per tile
+ * t_O = Tm Tr Tc / Op. Overlap, fill and drain come from the pipeline. docs/models/tiled.md has the
+ * closed forms. Not modelled: on-chip reuse between tiles (each step loads its operands anew, as
+ * published). */
 #include <config.h>
 
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { CLOCK, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, SLOTS, CLIP, HALO };
+enum {
+    CLOCK,
+    TILE_K,
+    TILE_C,
+    TILE_H,
+    TILE_W,
+    INPUT_PORT,
+    WEIGHT_PORT,
+    OUTPUT_PORT,
+    SLOTS,
+    CLIP,
+    HALO
+};
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
@@ -22,9 +35,12 @@ static const th_design_key keys[] = {
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Ip, elements per cycle"},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Wp, elements per cycle"},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Op, elements per cycle"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds"},
-    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder tiles cost what they hold, not a full tile"},
-    [HALO] = {"halo", TH_KEY_BOOL, false, 0, 1, 0, "load the real input window (stride, kernel), not Tr x Tc"},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "tiles that each on-chip buffer holds"},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1,
+              "remainder tiles cost what they hold, not a full tile"},
+    [HALO] = {"halo", TH_KEY_BOOL, false, 0, 1, 0,
+              "load the real input window (stride, kernel), not Tr x Tc"},
     {.name = NULL},
 };
 
@@ -80,5 +96,8 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
 }
 
 const th_design_type th_design_tiled = {
-    "tiled", "loop tiling Tm x Tn x Tr x Tc (FPGA'15)", keys, schedule,
+    "tiled",
+    "loop tiling Tm x Tn x Tr x Tc (FPGA'15)",
+    keys,
+    schedule,
 };

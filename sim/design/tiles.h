@@ -16,7 +16,8 @@ static inline int64_t th_tile_extent(int64_t extent, int64_t tile, bool is_last)
 }
 
 /* Rows (or columns) of input that n rows of output read, at most all there are. */
-static inline int64_t th_window(int64_t n, int64_t stride, int64_t kernel, int64_t dilation, int64_t all)
+static inline int64_t th_window(int64_t n, int64_t stride, int64_t kernel, int64_t dilation,
+                                int64_t all)
 {
     int64_t rows = (n - 1) * stride + (kernel - 1) * dilation + 1;
     return rows < all ? rows : all;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* winograd.c - F(m x m, r x r) transforms on Pn input-channel x Pm output-channel processing elements,
- * line buffers of n + m rows, n = m + r - 1.
+/* winograd.c - F(m x m, r x r) transforms on Pn input-channel x Pm output-channel processing
+ * elements, line buffers of n + m rows, n = m + r - 1.
  *
- * Source: L. Lu et al., "Evaluating Fast Algorithms for Convolutional Neural Networks on FPGAs", FCCM 2017;
- * equations ours. A stripe is m output rows:
+ * Source: L. Lu et al., "Evaluating Fast Algorithms for Convolutional Neural Networks on FPGAs",
+ * FCCM 2017; equations ours. A stripe is m output rows:
  *   t_row = ceil(C/Pn) ceil(K/Pm) ceil(W/m) cycles,   multipliers = Pm Pn n^2
- * Raw weights are loaded once when the weight buffer holds them, else once per stripe, in blocks of output
- * channels that fill half the buffer. The first stripe needs n rows of input, each further one m.
- * A kernel that is not r x r is cut into ceil(R/r) ceil(S/r) sub-kernels where that is exact (stride 1, no
- * dilation), or is computed directly on the same multipliers, ceil(MACs / multipliers) per block,
- * whichever takes fewer cycles; strided and dilated kernels are always direct.
- * Not modelled: the latency of the transforms (a few cycles per layer). */
+ * Raw weights are loaded once when the weight buffer holds them, else once per stripe, in blocks of
+ * output channels that fill half the buffer. The first stripe needs n rows of input, each further
+ * one m. A kernel that is not r x r is cut into ceil(R/r) ceil(S/r) sub-kernels where that is exact
+ * (stride 1, no dilation), or is computed directly on the same multipliers, ceil(MACs /
+ * multipliers) per block, whichever takes fewer cycles; strided and dilated kernels are always
+ * direct. Not modelled: the latency of the transforms (a few cycles per layer). */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -27,15 +27,17 @@ static const th_design_key keys[] = {
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for raw weights"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "blocks that each on-chip buffer holds"},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0,
+                       "on-chip bytes for raw weights"},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "blocks that each on-chip buffer holds"},
     {.name = NULL},
 };
 
 /* What the blocks of one layer shard have in common. */
 typedef struct {
-    int64_t k, c, h, w, r, s;       /* per group */
-    int64_t m, n, block;            /* output rows of a stripe; transform size; output channels of a block */
+    int64_t k, c, h, w, r, s; /* per group */
+    int64_t m, n, block; /* output rows of a stripe; transform size; output channels of a block */
     bool weights_stay;
 } plan;
 
@@ -48,8 +50,16 @@ static int64_t block_channels(const th_design_config *d, const th_shard *s, cons
 
 static plan make_plan(const th_design_config *d, const th_shard *s)
 {
-    plan p = {th_group_outputs(s), th_group_inputs(s), s->dim[TH_DIM_H], s->dim[TH_DIM_W], s->dim[TH_DIM_R],
-              s->dim[TH_DIM_S], (int64_t)d->value[M], (int64_t)(d->value[M] + d->value[RR]) - 1, 0, false};
+    plan p = {th_group_outputs(s),
+              th_group_inputs(s),
+              s->dim[TH_DIM_H],
+              s->dim[TH_DIM_W],
+              s->dim[TH_DIM_R],
+              s->dim[TH_DIM_S],
+              (int64_t)d->value[M],
+              (int64_t)(d->value[M] + d->value[RR]) - 1,
+              0,
+              false};
     int64_t weights = p.k * p.c * p.r * p.s * s->element_bytes;
     p.weights_stay = weights <= (int64_t)d->value[WEIGHT_BUFFER];
     p.block = p.weights_stay ? p.k : block_channels(d, s, &p);
@@ -69,16 +79,19 @@ static int64_t direct_cycles(const th_design_config *d, const plan *p, int64_t k
     return th_ceil_div(k * p->c * h * p->w * p->r * p->s, multipliers);
 }
 
-static int64_t block_cycles(const th_design_config *d, const th_shard *s, const plan *p, int64_t k, int64_t h)
+static int64_t block_cycles(const th_design_config *d, const th_shard *s, const plan *p, int64_t k,
+                            int64_t h)
 {
-    bool is_exact = s->stride_h == 1 && s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1;
+    bool is_exact =
+        s->stride_h == 1 && s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1;
     int64_t direct = direct_cycles(d, p, k, h), transformed = transformed_cycles(d, p, k);
     return is_exact && transformed < direct ? transformed : direct;
 }
 
-/* New input rows of a stripe: the first one reads its window, all together in_h rows. Where padding makes the
- * windows reach beyond the input, the first has that much less, or all there is. */
-static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, int64_t row_bytes, th_schedule *out)
+/* New input rows of a stripe: the first one reads its window, all together in_h rows. Where padding
+ * makes the windows reach beyond the input, the first has that much less, or all there is. */
+static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, int64_t row_bytes,
+                           th_schedule *out)
 {
     int64_t first = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
     int64_t middle = p->m * s->stride_h, last = s->in_h - first - (stripes - 2) * middle;
@@ -110,13 +123,15 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(p.k, p.block);
     set_input_rows(s, &p, out->count[TH_LOOP_H], p.c * s->in_w * s->element_bytes, out);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        int64_t k = th_tile_extent(p.k, p.block, mask & TH_LAST_K), h = th_tile_extent(p.h, p.m, mask & TH_LAST_H);
+        int64_t k = th_tile_extent(p.k, p.block, mask & TH_LAST_K),
+                h = th_tile_extent(p.h, p.m, mask & TH_LAST_H);
         out->step[mask].weight_bytes = k * p.c * p.r * p.s * s->element_bytes;
         out->step[mask].cycles = block_cycles(d, s, &p, k, h);
         out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = k * h * p.w * s->element_bytes;
     }
     out->input_stays = 1u << TH_LOOP_K;
-    out->weight_stays = p.weights_stay ? 1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u) : 0u;
+    out->weight_stays =
+        p.weights_stay ? 1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u) : 0u;
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
     for (int e = 0; e < TH_N_ENGINES; e++)
         out->port_bits_per_s[e] = th_port_bits(d->value[INPUT_PORT + e], s, out->hz);
@@ -124,5 +139,8 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
 }
 
 const th_design_type th_design_winograd = {
-    "winograd", "F(m x m, r x r) fast convolution (FCCM'17)", keys, schedule,
+    "winograd",
+    "F(m x m, r x r) fast convolution (FCCM'17)",
+    keys,
+    schedule,
 };

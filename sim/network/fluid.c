@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fluid.c - concurrent transfers share links max-min fairly.
  *
- *   create -> reset -> (start -> event ENTERS -> event ENDS | demand)*, settle before time goes on -> destroy
+ *   create -> reset -> (start -> event ENTERS -> event ENDS | demand)*, settle before time goes on
+ *   -> destroy
  *
- * A flow enters the sharing one route latency after its start and draws on every medium of its route
- * (progressive filling: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2; the delayed entry
- * as in SimGrid's CM02). Settle recomputes the rates of the touched components alone: media that are joined
- * through common flows. A flow's left bytes change only when its rate changes, and its end is rounded up.
+ * A flow enters the sharing one route latency after its start and draws on every medium of its
+ * route (progressive filling: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2; the
+ * delayed entry as in SimGrid's CM02). Settle recomputes the rates of the touched components alone:
+ * media that are joined through common flows. A flow's left bytes change only when its rate
+ * changes, and its end is rounded up.
  *
- * DRAM: flows draw on the DRAM at both ends. Where that can limit them (is_shared), the DRAM is one more
- * medium and the engines of the accelerator are flows too, each behind a medium of its own (its port). Where
- * it cannot, flows are solved without it and their sum is told (accel_draw).
+ * DRAM: flows draw on the DRAM at both ends. Where that can limit them (is_shared), the DRAM is one
+ * more medium and the engines of the accelerator are flows too, each behind a medium of its own
+ * (its port). Where it cannot, flows are solved without it and their sum is told (accel_draw).
  *
- * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows: the
- * engines first, then the machine's transfers. Not modelled: packets, buffers, protocol overhead. */
+ * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows:
+ * the engines first, then the machine's transfers. Not modelled: packets, buffers, protocol
+ * overhead. */
 #include <config.h>
 
 #include <assert.h>
@@ -25,22 +28,22 @@
 #include "sim/schedule.h"
 
 typedef struct {
-    double left_bytes;            /* at since */
-    double bytes_per_s;           /* from since on */
+    double left_bytes;  /* at since */
+    double bytes_per_s; /* from since on */
     th_time since;
     int64_t bytes;
-    int32_t src, dst;             /* nodes; -1 for engines */
-    int32_t first_medium, n_media;/* in route_media */
+    int32_t src, dst;              /* nodes; -1 for engines */
+    int32_t first_medium, n_media; /* in route_media */
     th_event_handle end;
-    bool is_fixed;                /* while a component is being solved */
-    uint32_t seen;                /* stamp of the settle that has collected it */
+    bool is_fixed; /* while a component is being solved */
+    uint32_t seen; /* stamp of the settle that has collected it */
 } flow;
 
 typedef struct {
-    double capacity;              /* bytes per second */
-    int32_t *flows;               /* that draw on it now; one entry per hop */
+    double capacity; /* bytes per second */
+    int32_t *flows;  /* that draw on it now; one entry per hop */
     size_t n_flows, room;
-    double left;                  /* while a component is being solved */
+    double left; /* while a component is being solved */
     int32_t n_open;
     uint32_t seen;
     bool is_dirty;
@@ -52,23 +55,23 @@ typedef struct {
 } list;
 
 typedef struct {
-    int32_t first, n;             /* n = -1: not yet computed */
+    int32_t first, n; /* n = -1: not yet computed */
 } media_of_pair;
 
 typedef struct {
     th_network head;
     th_paths paths;
-    media_of_pair *pairs;         /* by (src, dst) */
+    media_of_pair *pairs; /* by (src, dst) */
     list route_media;
     medium *media;
     int32_t n_media, n_engines;
     flow *flows;
     size_t n_flows, flow_room;
-    list dirty, members, component;   /* media, flows, media */
-    list *at_accel;               /* per accelerator, its transfers now; one entry per end */
-    int32_t *pending;             /* accelerators that the next settle will tell of */
+    list dirty, members, component; /* media, flows, media */
+    list *at_accel;                 /* per accelerator, its transfers now; one entry per end */
+    int32_t *pending;               /* accelerators that the next settle will tell of */
     int32_t n_pending;
-    bool *is_touched;             /* those in pending */
+    bool *is_touched; /* those in pending */
     uint32_t stamp;
     bool out_of_memory;
 } fluid;
@@ -89,7 +92,7 @@ static void drop(int32_t *items, size_t *n, int32_t item)
     items[i] = items[--*n];
 }
 
-/* --- life ------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void destroy(th_network *n)
 {
@@ -135,11 +138,16 @@ static int create_media(fluid *f, const th_system *s)
     for (int m = 0; m < s->n_media; m++)
         f->media[m].capacity = (double)s->media[m].bits_per_s / 8.0;
     for (int a = 0; a < s->n_accels; a++) {
-        f->media[dram_medium(f, a)].capacity = (double)s->nodes[s->accel_node[a]].a.dram_bits_per_s / 8.0;
+        f->media[dram_medium(f, a)].capacity =
+            (double)s->nodes[s->accel_node[a]].a.dram_bits_per_s / 8.0;
         for (int e = 0; e < TH_N_ENGINES; e++) {
-            flow engine = {.src = -1, .dst = -1, .first_medium = (int32_t)f->route_media.n, .n_media = 2,
+            flow engine = {.src = -1,
+                           .dst = -1,
+                           .first_medium = (int32_t)f->route_media.n,
+                           .n_media = 2,
                            .end = TH_NO_EVENT};
-            if (add(&f->route_media, port_medium(f, a, e)) || add(&f->route_media, dram_medium(f, a)))
+            if (add(&f->route_media, port_medium(f, a, e)) ||
+                add(&f->route_media, dram_medium(f, a)))
                 return -1;
             f->flows[a * TH_N_ENGINES + e] = engine;
         }
@@ -191,7 +199,7 @@ static void reset(th_network *n)
     f->out_of_memory = false;
 }
 
-/* --- flows come and go ------------------------------------------------------------------------------ */
+/* --- flows come and go ------------------------------------------------------------------------ */
 
 static int mark_dirty(fluid *f, int32_t m)
 {
@@ -258,7 +266,8 @@ static void touch(fluid *f, int accel)
     f->pending[f->n_pending++] = accel;
 }
 
-static int start(th_network *n, th_events *q, th_time now, int32_t number, int src, int dst, int64_t bytes)
+static int start(th_network *n, th_events *q, th_time now, int32_t number, int src, int dst,
+                 int64_t bytes)
 {
     fluid *f = (fluid *)n;
     int32_t own = f->n_engines + number;
@@ -266,11 +275,17 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, int s
     const th_path *path = th_paths_get(&f->paths, n->system, src, dst);
     if (!pair || !path || th_grow(&f->flows, &f->flow_room, (size_t)own + 1, sizeof *f->flows))
         return -1;
-    f->flows[own] = (flow){.left_bytes = (double)bytes, .bytes = bytes, .src = src, .dst = dst,
-                           .first_medium = pair->first, .n_media = pair->n, .end = TH_NO_EVENT};
+    f->flows[own] = (flow){.left_bytes = (double)bytes,
+                           .bytes = bytes,
+                           .src = src,
+                           .dst = dst,
+                           .first_medium = pair->first,
+                           .n_media = pair->n,
+                           .end = TH_NO_EVENT};
     for (int i = 0; i < path->n_links; i++)
         th_network_link_enter(n, f->paths.links[path->first + i], now);
-    th_event enters = {now + path->latency_ps, TH_PRIORITY_START, (uint32_t)number, 0, TH_FLOW_ENTERS};
+    th_event enters = {now + path->latency_ps, TH_PRIORITY_START, (uint32_t)number, 0,
+                       TH_FLOW_ENTERS};
     return th_events_push(q, &enters) < 0 ? -1 : 0;
 }
 
@@ -337,7 +352,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     return ends;
 }
 
-/* --- rates ------------------------------------------------------------------------------------------ */
+/* --- rates ------------------------------------------------------------------------------------ */
 
 static int set_transfer_rate(fluid *f, th_events *q, th_time now, int32_t own, double rate)
 {
@@ -405,7 +420,8 @@ static int collect(fluid *f, int32_t m)
     return 0;
 }
 
-/* The medium that gives its flows the least; the lowest number among equals. -1: all flows are fixed. */
+/* The medium that gives its flows the least; the lowest number among equals. -1: all flows are
+ * fixed. */
 static int32_t find_bottleneck(const fluid *f)
 {
     int32_t best = -1;
@@ -470,7 +486,8 @@ static int settle(th_network *n, th_events *q, th_time now)
     for (size_t i = 0; i < f->dirty.n; i++) {
         int32_t m = f->dirty.item[i];
         f->media[m].is_dirty = false;
-        if (f->media[m].seen != f->stamp && f->media[m].n_flows > 0 && (collect(f, m) || fill(f, q, now)))
+        if (f->media[m].seen != f->stamp && f->media[m].n_flows > 0 &&
+            (collect(f, m) || fill(f, q, now)))
             return -1;
     }
     f->dirty.n = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ideal.c - no contention: a transfer takes the latencies of its route plus bytes / smallest bandwidth.
+/* ideal.c - no contention: a transfer takes the latencies of its route plus bytes / smallest
+ * bandwidth.
  *   create -> reset -> (start | event)* -> destroy
  * Exact where links are never shared; a lower bound elsewhere. Flows draw nothing from any DRAM. */
 #include <config.h>
@@ -15,7 +16,7 @@ typedef struct {
 typedef struct {
     th_network head;
     th_paths paths;
-    transfer *flows;          /* by flow number */
+    transfer *flows; /* by flow number */
     size_t capacity;
 } ideal;
 
@@ -33,14 +34,16 @@ static void destroy(th_network *n)
 static th_network *create(const th_system *s, th_error *err)
 {
     ideal *net = th_alloc_zero(1, sizeof *net);
-    if (net && !th_network_head_init(&net->head, &th_network_ideal, s) && !th_paths_init(&net->paths, s))
+    if (net && !th_network_head_init(&net->head, &th_network_ideal, s) &&
+        !th_paths_init(&net->paths, s))
         return &net->head;
     th_error_no_memory(err);
     destroy((th_network *)net);
     return NULL;
 }
 
-static int start(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst, int64_t bytes)
+static int start(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst,
+                 int64_t bytes)
 {
     ideal *net = (ideal *)n;
     const th_path *path = th_paths_get(&net->paths, n->system, src, dst);
@@ -50,7 +53,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t flow, int src
     for (int i = 0; i < path->n_links; i++)
         th_network_link_enter(n, net->paths.links[path->first + i], now);
     th_time end = now + path->latency_ps + th_duration_ps(bytes, path->bits_per_s);
-    return th_events_push(q, &(th_event){end, TH_PRIORITY_TRANSFER_END, (uint32_t)flow, 0, TH_FLOW_ENDS}) < 0;
+    return th_events_push(
+               q, &(th_event){end, TH_PRIORITY_TRANSFER_END, (uint32_t)flow, 0, TH_FLOW_ENDS}) < 0;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
@@ -73,6 +77,13 @@ static int settle(th_network *n, th_events *q, th_time now)
 }
 
 const th_network_type th_network_ideal = {
-    "ideal", "latencies plus bytes over the smallest bandwidth, no contention",
-    create, destroy, th_network_head_reset, start, event, settle, NULL,
+    "ideal",
+    "latencies plus bytes over the smallest bandwidth, no contention",
+    create,
+    destroy,
+    th_network_head_reset,
+    start,
+    event,
+    settle,
+    NULL,
 };

@@ -12,14 +12,14 @@ enum { TH_FLOW_ENTERS, TH_FLOW_ENDS };
 
 /* Where transfers from src to dst go, computed at first use. */
 typedef struct th_path {
-    int32_t n_links;                /* -1: not yet computed */
-    int32_t first;                  /* in th_paths.links */
+    int32_t n_links; /* -1: not yet computed */
+    int32_t first;   /* in th_paths.links */
     th_time latency_ps;
-    int64_t bits_per_s;             /* smallest on the way */
+    int64_t bits_per_s; /* smallest on the way */
 } th_path;
 
 typedef struct th_paths {
-    th_path *of_pair;               /* n_nodes x n_nodes */
+    th_path *of_pair; /* n_nodes x n_nodes */
     int32_t *links;
     size_t n_links, capacity;
 } th_paths;

@@ -69,9 +69,9 @@ const th_path *th_paths_get(th_paths *p, const th_system *s, int src, int dst)
     return path;
 }
 
-/* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links full both
- * ways, an equal share of the rest among the engines exceeds what any one link can bring: then max-min
- * fairness fixes every flow elsewhere, and the engines get what flows leave. */
+/* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links
+ * full both ways, an equal share of the rest among the engines exceeds what any one link can bring:
+ * then max-min fairness fixes every flow elsewhere, and the engines get what flows leave. */
 static bool dram_can_saturate(const th_system *s, int node)
 {
     double all = 0, fastest = 0;

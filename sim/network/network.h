@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* network.h - the table of network models: how transfers share links, and DRAM where flows can saturate it.
+/* network.h - the table of network models: how transfers share links, and DRAM where flows can
+ * saturate it.
  *
  *   create -> reset -> (start | event | demand | settle)* -> destroy
- * A model keeps its state as plain data and speaks to the machine through its event queue alone: events of
- * priority TRANSFER_END, and START for a flow that enters the sharing after its latency, whose object is
- * the flow's number. Flows are numbered 0 .. by the machine. */
+ * A model keeps its state as plain data and speaks to the machine through its event queue alone:
+ * events of priority TRANSFER_END, and START for a flow that enters the sharing after its latency,
+ * whose object is the flow's number. Flows are numbered 0 .. by the machine. */
 #ifndef TH_SIM_NETWORK_H
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
@@ -20,15 +21,18 @@ typedef struct th_network_type {
     th_network *(*create)(const th_system *s, th_error *err);
     void (*destroy)(th_network *n);
     void (*reset)(th_network *n);
-    /* A transfer of bytes > 0 from node src to node dst begins at now; its number is flow. 0 or -1. */
-    int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst, int64_t bytes);
-    /* An event of this network has come up. True when the flow's last byte has arrived. Should memory run
-     * out, the next settle says so. */
+    /* A transfer of bytes > 0 from node src to node dst begins at now; its number is flow. 0 or
+     * -1. */
+    int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst,
+                 int64_t bytes);
+    /* An event of this network has come up. True when the flow's last byte has arrived. Should
+     * memory run out, the next settle says so. */
     bool (*event)(th_network *n, th_events *q, th_time now, const th_event *e);
     /* Before time goes on: rates follow from all that happened at now. */
     int (*settle)(th_network *n, th_events *q, th_time now);
-    /* Accelerator accel is_shared: its engines in mask want the DRAM, each up to its port's rate. Their
-     * rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0 or -1. */
+    /* Accelerator accel is_shared: its engines in mask want the DRAM, each up to its port's rate.
+     * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
+     * or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
 } th_network_type;
 
@@ -36,19 +40,19 @@ typedef struct th_network_type {
 struct th_network {
     const th_network_type *type;
     const th_system *system;
-    int64_t *link_bytes;            /* per link, carried since reset, of flows that have ended */
-    th_time *link_busy_ps;          /* per link, past time with at least one flow on it */
-    th_time *link_since;            /* per link, since when it has flows; meaningful when link_flows > 0 */
-    int32_t *link_flows;            /* per link, flows on it now */
-    double *accel_draw;             /* per accelerator, bytes/s that flows draw from its DRAM now */
-    double *engine_rate;            /* per accelerator and engine, where the DRAM is shared */
-    bool *is_shared;                /* per accelerator: flows could saturate its DRAM, see models.h */
-    int32_t *touched;               /* accelerators whose draw or engine rates changed at the last settle */
+    int64_t *link_bytes;   /* per link, carried since reset, of flows that have ended */
+    th_time *link_busy_ps; /* per link, past time with at least one flow on it */
+    th_time *link_since;   /* per link, since when it has flows; meaningful when link_flows > 0 */
+    int32_t *link_flows;   /* per link, flows on it now */
+    double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM now */
+    double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
+    bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
+    int32_t *touched;      /* accelerators whose draw or engine rates changed at the last settle */
     int32_t n_touched;
 };
 
-extern const th_network_type *const th_network_types[];    /* ends in NULL; the first is the default */
+extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
 const th_network_type *th_network_find(const char *name);
-const char *th_network_names(void);                        /* "fluid, ideal" for messages */
+const char *th_network_names(void); /* "fluid, ideal" for messages */
 
 #endif

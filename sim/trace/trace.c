@@ -22,8 +22,8 @@ const th_trace_type *th_trace_find(const char *name)
     return NULL;
 }
 
-th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_system *s, const th_workload *w,
-                        th_error *err)
+th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_system *s,
+                        const th_workload *w, th_error *err)
 {
     th_trace *t = th_alloc_zero(1, sizeof *t);
     if (!t || !(t->path = th_alloc_string(path))) {
@@ -36,7 +36,8 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_sy
     t->workload = w;
     t->file = fopen(path, "w");
     if (!t->file) {
-        th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path, strerror(errno));
+        th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path,
+                     strerror(errno));
         th_free(t->path);
         th_free(t);
         return NULL;
@@ -52,7 +53,8 @@ int th_trace_close(th_trace *t, th_error *err)
     int failed = ferror(t->file) != 0;
     failed |= fclose(t->file) != 0;
     if (failed)
-        th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path, strerror(errno));
+        th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path,
+                     strerror(errno));
     th_free(t->path);
     th_free(t);
     return failed ? -1 : 0;
