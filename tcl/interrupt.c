@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static struct {
-    atomic_bool is_pending;
+    atomic_bool is_pending, is_dropped;
     _Atomic(const char *) prompt;
     Tcl_AsyncHandler handler;
     Tcl_Interp *interp;
@@ -43,6 +43,7 @@ static void *wait_for_signals(void *unused)
     while (sigwait(&set, &number) == 0) {
         const char *prompt = atomic_load(&state.prompt);
         if (prompt != NULL) {
+            atomic_store(&state.is_dropped, true);
             show_prompt(prompt);
             continue;
         }
@@ -81,4 +82,9 @@ bool th_interrupt_take(void)
 void th_interrupt_set_prompt(const char *prompt)
 {
     atomic_store(&state.prompt, prompt);
+}
+
+bool th_interrupt_take_dropped(void)
+{
+    return atomic_exchange(&state.is_dropped, false);
 }

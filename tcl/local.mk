@@ -30,7 +30,7 @@ face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
 bin_PROGRAMS += tharsis
-tharsis_SOURCES = tcl/shell.c $(face_sources)
+tharsis_SOURCES = tcl/shell.c tcl/unknown.c tcl/unknown.h $(face_sources)
 tharsis_CPPFLAGS = $(face_flags)
 tharsis_LDADD = libtharsis.la $(TCL_LIBS_SPEC)
 

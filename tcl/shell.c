@@ -11,6 +11,11 @@
 #include "tcl/init.h"
 #include "tcl/interrupt.h"
 #include "tcl/session.h"
+#include "tcl/unknown.h"
+
+#if TCL_MAJOR_VERSION > 8 && !defined(Tcl_StaticPackage)
+#define Tcl_StaticPackage Tcl_StaticLibrary /* its name since Tcl 9 */
+#endif
 
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
 
@@ -100,6 +105,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line)
     if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
         Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
         return TCL_ERROR;
+    th_unknown_create(interp);
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
@@ -148,13 +154,15 @@ static void source_init_file(Tcl_Interp *interp)
 
 /* ---- prompt ---- */
 
+static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
+
 static void show_prompt(bool is_on, const char *prompt)
 {
     if (!is_on)
         return;
     fputs(prompt, stdout);
     fflush(stdout);
-    th_interrupt_set_prompt(prompt);
+    th_interrupt_set_prompt(first_prompt);
 }
 
 /* Runs one whole command and prints its result. */
@@ -170,29 +178,46 @@ static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
     return code;
 }
 
+/* A new, empty command in the place of *command. */
+static void begin_command(Tcl_Obj **command)
+{
+    if (*command != NULL)
+        Tcl_DecrRefCount(*command);
+    *command = Tcl_NewObj();
+    Tcl_IncrRefCount(*command);
+}
+
+/* Adds a line to the command. False at the end of the input. */
+static bool read_line(Tcl_Obj **command)
+{
+    Tcl_Channel in = Tcl_GetStdChannel(TCL_STDIN);
+    Tcl_Obj *line = Tcl_NewObj();
+    Tcl_IncrRefCount(line);
+    bool is_read = in != NULL && Tcl_GetsObj(in, line) >= 0;
+    th_interrupt_set_prompt(NULL);
+    if (th_interrupt_take_dropped())
+        begin_command(command);
+    Tcl_AppendObjToObj(*command, line);
+    Tcl_AppendToObj(*command, "\n", 1);
+    Tcl_DecrRefCount(line);
+    return is_read;
+}
+
 /* Reads commands from standard input to its end. is_on: a person types them. */
 static int read_commands(Tcl_Interp *interp, bool is_on)
 {
-    Tcl_Channel in = Tcl_GetStdChannel(TCL_STDIN);
-    Tcl_Obj *command = Tcl_NewObj();
+    Tcl_Obj *command = NULL;
     int last = TCL_OK;
-    Tcl_IncrRefCount(command);
-    show_prompt(is_on, "tharsis> ");
-    while (in != NULL && Tcl_GetsObj(in, command) >= 0) {
-        th_interrupt_set_prompt(NULL);
-        Tcl_AppendToObj(command, "\n", 1);
-        if (Tcl_CommandComplete(Tcl_GetString(command))) {
+    begin_command(&command);
+    show_prompt(is_on, first_prompt);
+    while (read_line(&command)) {
+        bool is_whole = Tcl_CommandComplete(Tcl_GetString(command));
+        if (is_whole) {
             last = run_command(interp, command, is_on);
-            Tcl_DecrRefCount(command);
-            command = Tcl_NewObj();
-            Tcl_IncrRefCount(command);
-            in = Tcl_GetStdChannel(TCL_STDIN);
-            show_prompt(is_on, "tharsis> ");
-        } else {
-            show_prompt(is_on, "       > ");
+            begin_command(&command);
         }
+        show_prompt(is_on, is_whole ? first_prompt : next_prompt);
     }
-    th_interrupt_set_prompt(NULL);
     Tcl_DecrRefCount(command);
     if (is_on)
         puts("");
