@@ -43,6 +43,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/test_design \
 	tests/unit/test_event \
+	tests/unit/test_machine \
 	tests/unit/test_network \
 	tests/unit/test_pipeline \
 	tests/unit/test_schedule
