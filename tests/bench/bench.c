@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench.c - the figures of docs/benchmarks.md: `make bench`.
+ *
+ *   bench answers              known answers of the models
+ *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
+ *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
+ * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mapper/search.h"
+#include "topology/system_read.h"
+#include "workloads/workload_read.h"
+
+static const char *const networks[] = {"alexnet", "vgg16", "resnet34", "resnet101", "wrn50_2"};
+enum { N_NETWORKS = sizeof networks / sizeof *networks };
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void stop_at(const th_error *e)
+{
+    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
+    exit(1);
+}
+
+static th_system *read_system(const char *name)
+{
+    char path[200];
+    th_error e = {0};
+    snprintf(path, sizeof path, "topology/systems/%s.cfg", name);
+    th_system *s = th_system_read(path, &e);
+    if (!s)
+        stop_at(&e);
+    return s;
+}
+
+static th_workload *read_workload(const char *name)
+{
+    char path[200];
+    th_error e = {0};
+    snprintf(path, sizeof path, "workloads/models/%s.cfg", name);
+    th_workload *w = th_workload_read(path, 1, &e);
+    if (!w)
+        stop_at(&e);
+    return w;
+}
+
+/* --- known answers ---------------------------------------------------------------------------- */
+
+static th_param number(char *key, double value)
+{
+    return (th_param){key, TH_PARAM_NUMBER, value, NULL, 1};
+}
+
+/* Super-LIP's example: tile (8, 32, 13, 13), all ports 2 elements per cycle, 128 x 192 channels. */
+static void answer_tiled(void)
+{
+    th_param params[] = {{"clock", TH_PARAM_TEXT, 0, "200MHz", 1},
+                         number("tile_k", 8),
+                         number("tile_c", 32),
+                         number("tile_h", 13),
+                         number("tile_w", 13),
+                         number("input_port", 2),
+                         number("weight_port", 2),
+                         number("output_port", 2)};
+    th_design_block block = {"superlip", "tiled", params, 8, "bench", 1};
+    const th_port ideal = {INT64_C(1000000000000000), 0, 1};
+    const th_shard shard = {.kind = TH_LAYER_CONV,
+                            .dim = {2, 128, 192, 13, 13, 3, 3},
+                            .groups = 1,
+                            .in_h = 13,
+                            .in_w = 13,
+                            .stride_h = 1,
+                            .stride_w = 1,
+                            .dilation_h = 1,
+                            .dilation_w = 1,
+                            .element_bytes = 2,
+                            .n_operands = 1};
+    const th_design_type *type;
+    th_design_config config;
+    th_schedule s;
+    th_pipeline p;
+    th_error e = {0};
+    if (th_design_configure(&block, &type, &config, &e) || type->schedule(&config, &shard, &s, &e))
+        stop_at(&e);
+    th_pipeline_start(&p, &s, &ideal, 0, true);
+    th_time end = th_pipeline_finish(&p, &s, &ideal);
+    printf("tiled, Super-LIP example: %" PRId64 " cycles event by event (521365 known)\n",
+           end / th_cycles_ps(1, s.hz));
+}
+
+static void answer_totals(void)
+{
+    for (int i = 0; i < N_NETWORKS; i++) {
+        th_workload *w = read_workload(networks[i]);
+        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, th_workload_parameters(w),
+               (double)th_workload_macs(w) * 1e-9);
+        th_workload_free(w);
+    }
+}
+
+/* --- searches --------------------------------------------------------------------------------- */
+
+static th_search *search(const th_problem *p, const char *name, int64_t evaluations, bool inside)
+{
+    th_error e = {0};
+    th_search_options o = th_search_defaults;
+    o.evaluations = evaluations;
+    o.sets_inside_groups = inside;
+    th_search *s = th_search_new(th_search_find(name), p, &o, &e);
+    if (!s)
+        stop_at(&e);
+    while (!s->done)
+        if (th_search_iterate(s, &e))
+            stop_at(&e);
+    return s;
+}
+
+static th_time latency(const th_problem *p, const char *name, int64_t evaluations, bool inside)
+{
+    th_search *s = search(p, name, evaluations, inside);
+    th_time best = s->best_fitness;
+    th_search_free(s);
+    return best;
+}
+
+static double reduction(th_time from, th_time to)
+{
+    return 100.0 * (1.0 - (double)to / (double)from);
+}
+
+static void bench_search(int64_t evaluations)
+{
+    double inside_sum = 0, free_sum = 0;
+    th_system *system = read_system("f1_16xlarge");
+    printf("latency in ms, %" PRId64 " evaluations, seed 1; reductions under "
+           "computation_prioritized in %%\n",
+           evaluations);
+    printf("%-10s %9s %9s %9s %9s %6s %9s %6s\n", "network", "c.prior.", "uniform", "random",
+           "inside", "red.", "free", "red.");
+    for (int i = 0; i < N_NETWORKS; i++) {
+        th_workload *w = read_workload(networks[i]);
+        th_problem p = {system, w, th_stream_single, TH_OBJECTIVE_LATENCY, NULL};
+        th_time herald = latency(&p, "computation_prioritized", 0, false);
+        th_time uniform = latency(&p, "uniform", 0, false);
+        th_time control = latency(&p, "random", evaluations, false);
+        th_time inside = latency(&p, "two_level", evaluations, true);
+        th_time best = latency(&p, "two_level", evaluations, false);
+        printf("%-10s %9.4f %9.4f %9.4f %9.4f %6.1f %9.4f %6.1f\n", networks[i],
+               (double)herald * 1e-9, (double)uniform * 1e-9, (double)control * 1e-9,
+               (double)inside * 1e-9, reduction(herald, inside), (double)best * 1e-9,
+               reduction(herald, best));
+        inside_sum += reduction(herald, inside);
+        free_sum += reduction(herald, best);
+        th_workload_free(w);
+    }
+    printf("%-50s %6.1f %16.1f\n", "mean", inside_sum / N_NETWORKS, free_sum / N_NETWORKS);
+    th_system_free(system);
+}
+
+/* --- fitness ---------------------------------------------------------------------------------- */
+
+/* CPU seconds of one evaluation, the memos warm. */
+static double evaluation_seconds(const th_problem *p, const th_mapping *m)
+{
+    enum { RUNS = 400 };
+    th_error e = {0};
+    th_time fitness;
+    th_evaluator *ev = th_evaluator_new(p, &e);
+    if (!ev || th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
+        stop_at(&e);
+    double start = cpu_seconds();
+    for (int i = 0; i < RUNS; i++)
+        if (th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
+            stop_at(&e);
+    double seconds = (cpu_seconds() - start) / RUNS;
+    th_evaluator_free(ev);
+    return seconds;
+}
+
+/* CPU seconds of one replay with these options on a machine of its own, nothing warm. */
+static double replay_seconds(const th_problem *p, th_lower *lower, const th_program *program,
+                             const th_machine_options *o, th_time *end, int64_t *events)
+{
+    th_error e = {0};
+    th_machine *m = th_machine_new(p->system, th_lower_works(lower), o, &e);
+    double start = cpu_seconds();
+    if (!m || th_machine_load(m, program, &e) ||
+        th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
+        stop_at(&e);
+    double seconds = cpu_seconds() - start;
+    *end = th_machine_now(m);
+    *events = th_machine_events(m);
+    th_machine_free(m);
+    return seconds;
+}
+
+static void bench_fitness_of(const th_system *system, const char *network)
+{
+    th_error e = {0};
+    th_workload *w = read_workload(network);
+    th_problem p = {system, w, th_stream_single, TH_OBJECTIVE_LATENCY, NULL};
+    th_search *s = search(&p, "two_level", 1000, false);
+    double warm = evaluation_seconds(&p, s->best);
+    th_lower *lower = th_lower_new(system, w, &e);
+    th_program *program = lower ? th_program_new(&e) : NULL;
+    if (!program || th_lower_program(lower, s->best, &p.stream, program, &e))
+        stop_at(&e);
+    th_time folded, unfolded;
+    int64_t events;
+    double cold = replay_seconds(&p, lower, program, NULL, &folded, &events);
+    double slow = replay_seconds(&p, lower, program, &(th_machine_options){.unfold_all = true},
+                                 &unfolded, &events);
+    printf("%-10s %9.4f %7d %8" PRId64 " %9.0f %10.1f %9.1f  %s\n", network, (double)folded * 1e-9,
+           (int)program->n_tasks, events, 1 / warm, (double)events / warm * 1e-6, slow / cold,
+           folded == unfolded ? "equal" : "DIFFERENT");
+    th_program_free(program);
+    th_lower_free(lower);
+    th_search_free(s);
+    th_workload_free(w);
+}
+
+static void bench_fitness(char **network, int n)
+{
+    th_system *system = read_system("f1_16xlarge");
+    printf("one evaluation of the mapping that two_level finds (1000 evaluations, seed 1)\n");
+    printf("%-10s %9s %7s %8s %9s %10s %9s  %s\n", "network", "ms", "tasks", "events", "eval/s",
+           "Mevents/s", "unfolded", "times");
+    for (int i = 0; i < (n > 0 ? n : N_NETWORKS); i++)
+        bench_fitness_of(system, n > 0 ? network[i] : networks[i]);
+    printf("eval/s: per CPU second, memos warm; unfolded: CPU time of the replay with every tile "
+           "event,\nover the folded replay with nothing warm\n");
+    th_system_free(system);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "answers";
+    if (strcmp(what, "answers") == 0) {
+        answer_tiled();
+        answer_totals();
+    } else if (strcmp(what, "fitness") == 0) {
+        bench_fitness(argv + 2, argc - 2);
+    } else if (strcmp(what, "search") == 0) {
+        bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
+    } else {
+        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS]\n");
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,11 @@
+# tests/bench/ - figures of docs/benchmarks.md. `make bench`; nothing here is run by `make check`.
+EXTRA_PROGRAMS = tests/bench/bench
+tests_bench_bench_SOURCES = tests/bench/bench.c
+tests_bench_bench_LDADD = libtharsis.la
+CLEANFILES += $(EXTRA_PROGRAMS)
+
+.PHONY: bench
+bench: tests/bench/bench$(EXEEXT)
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
