@@ -2,6 +2,7 @@
 /* cmd_map.c - map_workload, write_mapping. The reports on mappings are in cmd_report_map.c.
  *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the session */
 #include <config.h>
+#include <assert.h>
 #include "base/alloc.h"
 #include "base/units.h"
 #include "tcl/options.h"
@@ -97,9 +98,7 @@ static int iterate(th_call *c, th_search *search)
 /* The session takes over the best mapping and how it was found. */
 static int keep_best(th_call *c, const th_search *search, const th_run_options *run)
 {
-    if (search->best == NULL)
-        return th_error_set(&c->err, "TCL-0090", "none of %lld mappings fits into the memories",
-                            (long long)search->n_evaluations);
+    assert(search->best != NULL); /* a search that finds nothing that fits fails */
     th_mapping *best = th_mapping_copy(search->best);
     if (best == NULL)
         return th_error_no_memory(&c->err);
