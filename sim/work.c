@@ -7,6 +7,7 @@
 
 #include "sim/work.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -94,15 +95,27 @@ static bool runs_on_array(const th_shard *s)
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL;
 }
 
-/* Partial sums of an earlier phase come in with the operand that every output tile loads anew. */
+/* Is an operand that stays through these loops loaded anew in every step all the same? */
+static bool loads_always(const th_schedule *s, unsigned stays)
+{
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        if ((stays >> loop & 1u) && s->count[loop] > 1)
+            return false;
+    return true;
+}
+
+/* Partial sums of an earlier phase come in with an operand that every output tile loads anew; of every
+ * design's operands at least one is. */
 static void read_partial_sums(th_schedule *s)
 {
+    bool with_input = loads_always(s, s->input_stays);
+    assert(with_input || loads_always(s, s->weight_stays));
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         int64_t bytes = mask & TH_LAST_C ? s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] : 0;
-        if (s->input_stays)
-            s->step[mask].weight_bytes += bytes;
-        else
+        if (with_input)
             s->step[mask].input_bytes += bytes;
+        else
+            s->step[mask].weight_bytes += bytes;
     }
 }
 
