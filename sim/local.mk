@@ -46,6 +46,9 @@ unit_tests += \
 	tests/unit/test_machine \
 	tests/unit/test_network \
 	tests/unit/test_pipeline \
-	tests/unit/test_schedule
+	tests/unit/test_program \
+	tests/unit/test_schedule \
+	tests/unit/test_trace \
+	tests/unit/test_work
 
 EXTRA_DIST += tests/unit/sim_help.h

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/program.h"
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static int32_t add(th_program *p, int32_t input)
+{
+    return th_program_add(p, &(th_task){.kind = TH_TASK_HOST, .layer = -1, .input = input}, NULL);
+}
+
+static void assert_successors(const th_program *p, int32_t task, int n, const int32_t *expected)
+{
+    CU_ASSERT_EQUAL(p->successor_start[task + 1] - p->successor_start[task], n);
+    CU_ASSERT_EQUAL(memcmp(p->successors + p->successor_start[task], expected, (size_t)n * sizeof *expected), 0);
+}
+
+/* 0 -> 3, 0 -> 2, 2 -> 3, 0 -> 4, and 3 told of 2 twice: in the order of telling. */
+static void lists_successors_in_the_order_of_telling(void)
+{
+    th_program *p = th_program_new(NULL);
+    for (int32_t i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(add(p, i % 3), i);
+    const int32_t edges[][2] = {{3, 0}, {2, 0}, {3, 2}, {4, 0}, {3, 2}};
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(th_program_depend(p, edges[i][0], edges[i][1], NULL), 0);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_TRUE(p->n_tasks == 5 && p->n_inputs == 3 && p->n_dependencies == 5);
+    assert_successors(p, 0, 3, (const int32_t[]){3, 2, 4});
+    assert_successors(p, 1, 0, (const int32_t[]){0});
+    assert_successors(p, 2, 2, (const int32_t[]){3, 3});
+    assert_successors(p, 4, 0, (const int32_t[]){0});
+    CU_ASSERT_EQUAL(memcmp(p->n_predecessors, (const int32_t[]){0, 0, 1, 3, 1}, 5 * sizeof(int32_t)), 0);
+    th_program_free(p);
+    th_program_free(NULL);
+}
+
+static void is_empty_again_once_cleared(void)
+{
+    th_program *p = th_program_new(NULL);
+    for (int32_t i = 0; i < 40; i++)
+        add(p, i);
+    for (int32_t i = 1; i < 40; i++)
+        th_program_depend(p, i, i - 1, NULL);
+    th_program_finish(p, NULL);
+    int64_t calls = th_alloc_calls();
+    th_program_clear(p);
+    for (int32_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(add(p, 6), i);
+    th_program_depend(p, 2, 0, NULL);
+    th_program_finish(p, NULL);
+    CU_ASSERT_TRUE(p->n_tasks == 3 && p->n_inputs == 7 && p->n_dependencies == 1);
+    assert_successors(p, 0, 1, (const int32_t[]){2});
+    assert_successors(p, 1, 0, (const int32_t[]){0});
+    CU_ASSERT_EQUAL(th_alloc_calls(), calls);   /* memory is kept */
+    th_program_free(p);
+}
+
+static void any_allocation_may_fail(void)
+{
+    int64_t live = th_alloc_live();
+    int failures = 0;
+    for (int64_t k = 1; k < 60; k++) {
+        th_error e = {"", ""};
+        th_alloc_fail_at(k);
+        th_program *p = th_program_new(&e);
+        for (int32_t i = 0; p && i < 100; i++) {
+            int32_t n = p->n_tasks;
+            if (th_program_add(p, &(th_task){.input = i}, &e) < 0)
+                CU_ASSERT_TRUE(p->n_tasks == n && p->n_inputs <= i);
+            if (p->n_tasks > 2 && th_program_depend(p, p->n_tasks - 1, 0, &e))
+                CU_ASSERT_EQUAL(th_program_depend(p, p->n_tasks - 1, 0, NULL), 0);
+        }
+        if (p && th_program_finish(p, &e))
+            CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+        if (p)
+            CU_ASSERT_EQUAL(p->successor_start[1] - p->successor_start[0], p->n_dependencies);
+        if (e.id[0])
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        failures += e.id[0] != 0;
+        th_alloc_fail_at(0);
+        th_program_free(p);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(failures > 10 && failures < 59);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(lists_successors_in_the_order_of_telling),
+        TAP(is_empty_again_once_cleared),
+        TAP(any_allocation_may_fail),
+        TAP_END,
+    };
+    return tap_main("program", tests, argc, argv);
+}
