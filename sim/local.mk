@@ -51,4 +51,4 @@ unit_tests += \
 	tests/unit/test_trace \
 	tests/unit/test_work
 
-EXTRA_DIST += tests/unit/sim_help.h
+EXTRA_DIST += tests/unit/sim_help.h sim/design/README.md
