@@ -378,6 +378,20 @@ static void move_boundary(two_level *t, th_mapping *m)
     }
 }
 
+/* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators of
+ * its own. */
+static void move_run(const th_search *s, two_level *t, th_mapping *m)
+{
+    const th_workload *w = s->problem.workload;
+    int l = below(t, m->n_layers), length = 1 + below(t, 8);
+    int32_t set = (int32_t)below(t, m->n_sets);
+    for (int i = l; i < m->n_layers && i < l + length; i++) {
+        if (i > l && (w->layers[i].n_inputs > 1 || w->layers[i].inputs[0] != i - 1))
+            break;
+        m->set_of[i] = set;
+    }
+}
+
 static void change_design(th_search *s, two_level *t, th_mapping *m)
 {
     th_set *set = &m->sets[below(t, m->n_sets)];
@@ -421,10 +435,16 @@ static int level1_offspring(th_search *s, two_level *t, th_mapping **out, th_err
     th_mapping *m = th_mapping_copy(c->member[0].mapping);
     if (!m)
         return th_error_no_memory(err);
-    if (chance(t, 0.6))
+    switch (below(t, 3)) {
+    case 0:
         move_boundary(t, m);
-    else
+        break;
+    case 1:
+        move_run(s, t, m);
+        break;
+    default:
         change_design(s, t, m);
+    }
     int failed = reseed(t, m, chance(t, 0.5) ? 0.3 : 0, err);
     *out = failed ? NULL : m;
     if (failed)
