@@ -146,7 +146,7 @@ static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch
 int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
                       const char *prefix, th_error *err)
 {
-    int product = 1;
+    int64_t product = 1; /* at most 255^7, which 32 bits would wrap */
     for (int d = 0; d < TH_N_DIMS; d++) {
         product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d))
@@ -162,14 +162,14 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
     if (product != n)
         return th_error_set(
             err, "MAP-0005",
-            "%slayer \"%s\": the splits make %d shards for a set of %d accelerators", prefix,
-            l->name, product, n);
+            "%slayer \"%s\": the splits make %lld shards for a set of %d accelerators", prefix,
+            l->name, (long long)product, n);
     return check_rotation(s, l, batch, prefix, err);
 }
 
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n)
 {
-    int product = 1;
+    int64_t product = 1; /* at most 255^7, which 32 bits would wrap */
     for (int d = 0; d < TH_N_DIMS; d++) {
         product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) ||
