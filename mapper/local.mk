@@ -36,4 +36,7 @@ libtharsis_la_SOURCES += \
 	mapper/strategies.h \
 	mapper/two_level.c
 
-unit_tests +=
+unit_tests += \
+	tests/unit/test_shard
+
+EXTRA_DIST += tests/unit/map_help.h
