@@ -47,6 +47,7 @@ unit_tests += \
 	tests/unit/test_network \
 	tests/unit/test_pipeline \
 	tests/unit/test_program \
+	tests/unit/test_replay \
 	tests/unit/test_schedule \
 	tests/unit/test_trace \
 	tests/unit/test_work

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sim_help.h - what the tests of the simulator share: random integers, shards, systems from text. */
+/* sim_help.h - what the tests of the simulator share: random integers, shards, systems from text.
+ * */
 #ifndef TH_TESTS_UNIT_SIM_HELP_H
 #define TH_TESTS_UNIT_SIM_HELP_H
 #include <stdio.h>
@@ -17,9 +18,17 @@ static inline int64_t pick(gsl_rng *r, int64_t lo, int64_t hi)
 /* 2-byte elements, stride 1, no padding, one group; the caller changes what it wants. */
 static inline th_shard conv_shard(int b, int k, int c, int h, int w, int kernel)
 {
-    return (th_shard){.kind = TH_LAYER_CONV, .dim = {b, k, c, h, w, kernel, kernel}, .groups = 1,
-                      .in_h = h + kernel - 1, .in_w = w + kernel - 1, .stride_h = 1, .stride_w = 1,
-                      .dilation_h = 1, .dilation_w = 1, .element_bytes = 2, .n_operands = 1};
+    return (th_shard){.kind = TH_LAYER_CONV,
+                      .dim = {b, k, c, h, w, kernel, kernel},
+                      .groups = 1,
+                      .in_h = h + kernel - 1,
+                      .in_w = w + kernel - 1,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .element_bytes = 2,
+                      .n_operands = 1};
 }
 
 /* The system of a text that must be right. */

@@ -6,16 +6,19 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-#define ACCELERATOR                                                                                          \
-    "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = "   \
-    "\"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; designs = "   \
+#define ACCELERATOR                                                                                \
+    "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; "   \
+    "latency = "                                                                                   \
+    "\"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; "   \
+    "designs = "                                                                                   \
     "[\"d\"]; } );\n"
 
 /* A system of one accelerator with the design of these keys, on line 1. */
 static th_system *system_with(const char *keys)
 {
     char text[2000];
-    snprintf(text, sizeof text, "name = \"one\"; designs = ( { name = \"d\"; %s } );\n" ACCELERATOR, keys);
+    snprintf(text, sizeof text, "name = \"one\"; designs = ( { name = \"d\"; %s } );\n" ACCELERATOR,
+             keys);
     return system_of(text);
 }
 
@@ -39,7 +42,8 @@ static void assert_counts(const th_schedule *s, int b, int h, int w, int k, int 
     CU_ASSERT_EQUAL(memcmp(s->count, expected, sizeof expected), 0);
 }
 
-static void assert_step(const th_schedule *s, unsigned mask, int64_t in, int64_t weight, int64_t cycles, int64_t out)
+static void assert_step(const th_schedule *s, unsigned mask, int64_t in, int64_t weight,
+                        int64_t cycles, int64_t out)
 {
     CU_ASSERT_EQUAL(s->step[mask].input_bytes, in);
     CU_ASSERT_EQUAL(s->step[mask].weight_bytes, weight);
@@ -49,10 +53,11 @@ static void assert_step(const th_schedule *s, unsigned mask, int64_t in, int64_t
 
 enum { ALL_LAST = TH_LAST_H | TH_LAST_W | TH_LAST_K | TH_LAST_C };
 
-/* --- tiled -------------------------------------------------------------------------------------------- */
+/* --- tiled ------------------------------------------------------------------------------------ */
 
-#define TILED "type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; " \
-              "input_port = 2; weight_port = 3; output_port = 2.5; "
+#define TILED                                                                                      \
+    "type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; "       \
+    "input_port = 2; weight_port = 3; output_port = 2.5; "
 
 /* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. Last tiles: 4 of K, 2 of C, 4 of H, 3 of W. */
 static th_shard strided(void)
@@ -64,8 +69,9 @@ static th_shard strided(void)
     return s;
 }
 
-/* full: in 4*5*4, weights 8*4*9, 9*20 cycles, out 8*5*4; last: 2*4*3, 4*2*9, 9*12, 4*4*3; 2 bytes each
- * all: cycles 2*3*3*9*63 = 10206, in 2*3*10*63*2 = 7560, weights 2*4*20*10*9*2 = 28800, out 2*20*63*2 = 5040 */
+/* full: in 4*5*4, weights 8*4*9, 9*20 cycles, out 8*5*4; last: 2*4*3, 4*2*9, 9*12, 4*4*3; 2 bytes
+ * each all: cycles 2*3*3*9*63 = 10206, in 2*3*10*63*2 = 7560, weights 2*4*20*10*9*2 = 28800, out
+ * 2*20*63*2 = 5040 */
 static void tiled_clips_remainder_tiles(void)
 {
     th_shard shard = strided();
@@ -75,10 +81,12 @@ static void tiled_clips_remainder_tiles(void)
     assert_step(&s, ALL_LAST, 48, 144, 108, 96);
     assert_step(&s, TH_LAST_W | TH_LAST_C, 60, 288, 135, 240);
     th_schedule_totals t = th_schedule_sum(&s);
-    CU_ASSERT_TRUE(t.cycles == 10206 && t.input_bytes == 7560 && t.weight_bytes == 28800 && t.output_bytes == 5040);
+    CU_ASSERT_TRUE(t.cycles == 10206 && t.input_bytes == 7560 && t.weight_bytes == 28800 &&
+                   t.output_bytes == 5040);
     CU_ASSERT_TRUE(s.hz == 200000000 && s.slots_in == 2 && s.slots_out == 2 && s.start_cycles == 0);
     /* elements per cycle * 16 bits * 200 MHz */
-    CU_ASSERT_TRUE(s.port_bits_per_s[TH_ENGINE_INPUT] == 6400000000 && s.port_bits_per_s[TH_ENGINE_WEIGHT] == 9600000000 &&
+    CU_ASSERT_TRUE(s.port_bits_per_s[TH_ENGINE_INPUT] == 6400000000 &&
+                   s.port_bits_per_s[TH_ENGINE_WEIGHT] == 9600000000 &&
                    s.port_bits_per_s[TH_ENGINE_OUTPUT] == 8000000000);
 }
 
@@ -102,7 +110,7 @@ static void tiled_halo_loads_real_windows(void)
     shard.in_h = 10;
     s = schedule_on(TILED "halo = true; ", &shard);
     assert_step(&s, 0, 4 * 10 * 9 * 2, 576, 180, 320);
-    shard.dilation_w = 3;   /* 3*2 + 2*3 + 1 = 13 columns */
+    shard.dilation_w = 3; /* 3*2 + 2*3 + 1 = 13 columns */
     s = schedule_on(TILED "halo = true; clip = false; ", &shard);
     assert_step(&s, ALL_LAST, 4 * 10 * 13 * 2, 576, 180, 320);
 }
@@ -118,32 +126,40 @@ static void tiled_walks_groups_with_the_batch(void)
     assert_step(&s, TH_LAST_K | TH_LAST_C, 2 * 20 * 2, 4 * 2 * 9 * 2, 180, 4 * 20 * 2);
 }
 
-/* The published layer through the design: see test_pipeline.c. 1e6-port and 10 THz do not overflow. */
+/* The published layer through the design: see test_pipeline.c. 1e6-port and 10 THz do not overflow.
+ * */
 static void tiled_reproduces_the_published_layer(void)
 {
     const th_port ideal = {1000000000000000, 0, 1};
     th_shard shard = conv_shard(2, 128, 192, 13, 13, 3);
-    th_schedule s = schedule_on("type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; tile_c = 32; tile_h = 13; tile_w = 13; "
-                                "input_port = 2; weight_port = 2; output_port = 2; clip = false; ", &shard);
+    th_schedule s = schedule_on(
+        "type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; tile_c = 32; tile_h = 13; tile_w = 13; "
+        "input_port = 2; weight_port = 2; output_port = 2; clip = false; ",
+        &shard);
     th_pipeline p;
     th_pipeline_start(&p, &s, &ideal, 0, true);
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &ideal), 521365 * 5000LL);
-    s = schedule_on("type = \"tiled\"; clock = \"10000GHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; "
-                    "input_port = 1000000; weight_port = 1000; output_port = 1000000; ", &shard);
+    s = schedule_on(
+        "type = \"tiled\"; clock = \"10000GHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; "
+        "input_port = 1000000; weight_port = 1000; output_port = 1000000; ",
+        &shard);
     CU_ASSERT_EQUAL(s.port_bits_per_s[TH_ENGINE_INPUT], INT64_MAX);
     CU_ASSERT_EQUAL(s.port_bits_per_s[TH_ENGINE_WEIGHT], 160000000000000000);
 }
 
-/* --- systolic_vec ------------------------------------------------------------------------------------- */
+/* --- systolic_vec ----------------------------------------------------------------------------- */
 
-#define SYSTOLIC "type = \"systolic_vec\"; clock = \"200MHz\"; rows = %d; cols = %d; vec = %d; input_port = 40; " \
-                 "weight_port = 40; output_port = 40; overlap = %s; "
+#define SYSTOLIC                                                                                   \
+    "type = \"systolic_vec\"; clock = \"200MHz\"; rows = %d; cols = %d; vec = %d; input_port = "   \
+    "40; "                                                                                         \
+    "weight_port = 40; output_port = 40; overlap = %s; "
 
 static th_shard random_shard(gsl_rng *r)
 {
     int groups = (int)pick(r, 0, 2) == 0 ? (int)pick(r, 2, 4) : 1, kernel = (int)pick(r, 1, 5);
-    th_shard s = conv_shard((int)pick(r, 1, 3), groups * (int)pick(r, 1, 60), groups * (int)pick(r, 1, 60),
-                            (int)pick(r, 1, 40), (int)pick(r, 1, 40), kernel);
+    th_shard s =
+        conv_shard((int)pick(r, 1, 3), groups * (int)pick(r, 1, 60), groups * (int)pick(r, 1, 60),
+                   (int)pick(r, 1, 40), (int)pick(r, 1, 40), kernel);
     s.groups = groups;
     s.stride_h = s.stride_w = (int)pick(r, 0, 3) == 0 ? 2 : 1;
     s.in_h = (s.dim[TH_DIM_H] - 1) * s.stride_h + kernel;
@@ -160,8 +176,8 @@ static int64_t over(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-/* Rounds of ceil(K/rows) ceil(W/cols) passes of H R S ceil(C/vec) cycles, and rows + cols per pass, or once.
- * Weights go in once per round and W block, outputs leave once. */
+/* Rounds of ceil(K/rows) ceil(W/cols) passes of H R S ceil(C/vec) cycles, and rows + cols per pass,
+ * or once. Weights go in once per round and W block, outputs leave once. */
 static void systolic_cycles_are_the_formula(void)
 {
     gsl_rng *r = th_random_stream(29, "systolic", 0);
@@ -174,8 +190,10 @@ static void systolic_cycles_are_the_formula(void)
         snprintf(keys, sizeof keys, SYSTOLIC, rows, cols, vec, overlap ? "true" : "false");
         th_schedule out = schedule_on(keys, &s);
         th_schedule_totals t = th_schedule_sum(&out);
-        int64_t rounds = (int64_t)s.dim[TH_DIM_B] * s.groups, k = s.dim[TH_DIM_K] / s.groups, c = s.dim[TH_DIM_C] / s.groups;
-        int64_t h = s.dim[TH_DIM_H], w = s.dim[TH_DIM_W], rs = (int64_t)s.dim[TH_DIM_R] * s.dim[TH_DIM_S];
+        int64_t rounds = (int64_t)s.dim[TH_DIM_B] * s.groups, k = s.dim[TH_DIM_K] / s.groups,
+                c = s.dim[TH_DIM_C] / s.groups;
+        int64_t h = s.dim[TH_DIM_H], w = s.dim[TH_DIM_W],
+                rs = (int64_t)s.dim[TH_DIM_R] * s.dim[TH_DIM_S];
         int64_t passes = rounds * over(k, rows) * over(w, cols);
         int64_t fill = (rows + cols) * (overlap ? 1 : passes);
         wrong += t.cycles != passes * h * rs * over(c, vec) + fill;
@@ -187,7 +205,8 @@ static void systolic_cycles_are_the_formula(void)
     gsl_rng_free(r);
 }
 
-/* strided() on 11 x 4 x 3: W 7 = 4 + 3, K 20 = 11 + 9, C 10 = 3 + 3 + 3 + 1; windows (4-1)2+3 = 9 and 7 columns. */
+/* strided() on 11 x 4 x 3: W 7 = 4 + 3, K 20 = 11 + 9, C 10 = 3 + 3 + 3 + 1; windows (4-1)2+3 = 9
+ * and 7 columns. */
 static void systolic_by_hand(void)
 {
     char keys[500];
@@ -203,13 +222,15 @@ static void systolic_by_hand(void)
     CU_ASSERT_TRUE(s.start_cycles == 15 && s.step[ALL_LAST].cycles == 81);
 }
 
-/* --- winograd ----------------------------------------------------------------------------------------- */
+/* --- winograd --------------------------------------------------------------------------------- */
 
-#define WINOGRAD(m, buffer) "type = \"winograd\"; clock = \"200MHz\"; m = " m "; r = 3; pn = 2; pm = 8; input_port = 40; " \
-                            "weight_port = 40; output_port = 40; weight_buffer = \"" buffer "\"; "
+#define WINOGRAD(m, buffer)                                                                        \
+    "type = \"winograd\"; clock = \"200MHz\"; m = " m "; r = 3; pn = 2; pm = 8; input_port = 40; " \
+    "weight_port = 40; output_port = 40; weight_buffer = \"" buffer "\"; "
 
-/* K 20, C 5, 10 x 9, 3 x 3 on F(4,3), Pn 2, Pm 8: t_row = 3*3*3 = 27 (direct: 20*5*36*9/576 = 56.25).
- * Stripes of 4, 4, 2 rows: 6, 4, 2 new input rows of 5*11*2 = 110 bytes. Weights 20*5*9*2 = 1800, once. */
+/* K 20, C 5, 10 x 9, 3 x 3 on F(4,3), Pn 2, Pm 8: t_row = 3*3*3 = 27 (direct: 20*5*36*9/576 =
+ * 56.25). Stripes of 4, 4, 2 rows: 6, 4, 2 new input rows of 5*11*2 = 110 bytes. Weights 20*5*9*2 =
+ * 1800, once. */
 static void winograd_by_hand(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
@@ -219,12 +240,13 @@ static void winograd_by_hand(void)
     assert_step(&s, ALL_LAST, 220, 1800, 27, 20 * 2 * 9 * 2);
     CU_ASSERT_EQUAL(s.first_row_extra_bytes, 220);
     th_schedule_totals t = th_schedule_sum(&s);
-    CU_ASSERT_TRUE(t.cycles == 81 && t.input_bytes == 12 * 110 && t.weight_bytes == 1800 && t.output_bytes == 3600);
+    CU_ASSERT_TRUE(t.cycles == 81 && t.input_bytes == 12 * 110 && t.weight_bytes == 1800 &&
+                   t.output_bytes == 3600);
 }
 
-/* 1700 bytes do not hold 1800: blocks of 850/90 = 9, in eights: 8, 8, 4 channels, 3*1*3 = 9 cycles each (but 2 rows
- * of the 4 are quicker direct: 4*5*18*9/576 -> 6), so 27 + 27 + 24; loaded for each of 3 stripes; inputs still
- * once. Weights that stay do so for the whole batch. */
+/* 1700 bytes do not hold 1800: blocks of 850/90 = 9, in eights: 8, 8, 4 channels, 3*1*3 = 9 cycles
+ * each (but 2 rows of the 4 are quicker direct: 4*5*18*9/576 -> 6), so 27 + 27 + 24; loaded for
+ * each of 3 stripes; inputs still once. Weights that stay do so for the whole batch. */
 static void winograd_loads_weights_per_stripe_when_they_do_not_fit(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
@@ -233,7 +255,8 @@ static void winograd_loads_weights_per_stripe_when_they_do_not_fit(void)
     assert_step(&s, 0, 440, 720, 9, 8 * 36 * 2);
     assert_step(&s, ALL_LAST, 220, 360, 6, 4 * 18 * 2);
     th_schedule_totals t = th_schedule_sum(&s);
-    CU_ASSERT_TRUE(t.cycles == 78 && t.input_bytes == 1320 && t.weight_bytes == 5400 && t.output_bytes == 3600);
+    CU_ASSERT_TRUE(t.cycles == 78 && t.input_bytes == 1320 && t.weight_bytes == 5400 &&
+                   t.output_bytes == 3600);
     s = schedule_on(WINOGRAD("4", "1800B"), &shard);
     CU_ASSERT_EQUAL(th_schedule_sum(&s).weight_bytes, 1800);
     shard.dim[TH_DIM_B] = 3;
@@ -242,7 +265,8 @@ static void winograd_loads_weights_per_stripe_when_they_do_not_fit(void)
 }
 
 /* Whole tiles: direct / transformed = (m r / n)^2. K 16, C 4, 8 x 8, 36864 MACs:
- *   F(4,3): 576 multipliers, direct 64, transformed 2 stripes of 2*2*2 = 16;  F(2,3): 256, 144, 4 of 2*2*4 = 64 */
+ *   F(4,3): 576 multipliers, direct 64, transformed 2 stripes of 2*2*2 = 16;  F(2,3): 256, 144, 4
+ *   of 2*2*4 = 64 */
 static void winograd_saves_as_published(void)
 {
     th_shard shard = conv_shard(1, 16, 4, 8, 8, 3);
@@ -252,8 +276,8 @@ static void winograd_saves_as_published(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles * 9 / 4, 144);
 }
 
-/* K 20, C 5, stripes of 4 x 9, 576 multipliers. Stride 2: ceil(20*5*36*9/576) = 57. Kernel 1 x 1: direct
- * ceil(20*5*36/576) = 7 against 27. 5 x 5: 4 sub-kernels, 108 against ceil(156.25). */
+/* K 20, C 5, stripes of 4 x 9, 576 multipliers. Stride 2: ceil(20*5*36*9/576) = 57. Kernel 1 x 1:
+ * direct ceil(20*5*36/576) = 7 against 27. 5 x 5: 4 sub-kernels, 108 against ceil(156.25). */
 static void winograd_runs_other_kernels_the_faster_way(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
@@ -275,7 +299,8 @@ static void winograd_runs_other_kernels_the_faster_way(void)
     CU_ASSERT_EQUAL(s.step[ALL_LAST].cycles, 108);
 }
 
-/* 13 rows with padding 1: 5, 4, 4 and no new row in the last stripe; every input row goes in exactly once. */
+/* 13 rows with padding 1: 5, 4, 4 and no new row in the last stripe; every input row goes in
+ * exactly once. */
 static void winograd_loads_every_input_row_once(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 13, 9, 3);
@@ -291,9 +316,10 @@ static void winograd_loads_every_input_row_once(void)
         s = schedule_on(pick(r, 0, 1) ? WINOGRAD("4", "2KiB") : WINOGRAD("2", "64KiB"), &shard);
         th_schedule_totals t = th_schedule_sum(&s);
         int64_t rounds = (int64_t)shard.dim[TH_DIM_B] * shard.groups, e = shard.element_bytes;
-        wrong += t.input_bytes != (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_C] * shard.in_h * shard.in_w * e;
-        wrong += t.output_bytes != (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_K] * shard.dim[TH_DIM_H] *
-                                       shard.dim[TH_DIM_W] * e;
+        wrong += t.input_bytes !=
+                 (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_C] * shard.in_h * shard.in_w * e;
+        wrong += t.output_bytes != (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_K] *
+                                       shard.dim[TH_DIM_H] * shard.dim[TH_DIM_W] * e;
         wrong += rounds != s.count[TH_LOOP_B];
         for (int m = 0; m < TH_N_STEP_KINDS; m++)
             wrong += s.step[m].input_bytes < 0 || s.step[m].cycles < 1 ||
@@ -303,15 +329,15 @@ static void winograd_loads_every_input_row_once(void)
     gsl_rng_free(r);
 }
 
-/* --- roofline ----------------------------------------------------------------------------------------- */
+/* --- roofline --------------------------------------------------------------------------------- */
 
 #define ROOFLINE "type = \"roofline\"; clock = \"100MHz\"; macs_per_cycle = 100; efficiency = 0.5; "
 
-/* K 64, C 32, 16 x 16, 3 x 3: weights 36864 bytes outweigh inputs 32*18*18*2 = 20736: 32 pieces of 2 channels,
- * 2*256*288/50 -> 2950 cycles of 10 ns each; outputs 1024 per piece.
- * At 10 GB/s: inputs and both slots of weights come in first (23040 bytes, 2304 ns), 32 * 29500 ns of compute, 102.4 ns for the last store.
- * At 50 MB/s: traffic (36864 + 20736 + 32768) / 0.05 = 1807.36 us; at most the first and last pieces of work
- * and store are not hidden behind it. */
+/* K 64, C 32, 16 x 16, 3 x 3: weights 36864 bytes outweigh inputs 32*18*18*2 = 20736: 32 pieces of
+ * 2 channels, 2*256*288/50 -> 2950 cycles of 10 ns each; outputs 1024 per piece.
+ * At 10 GB/s: inputs and both slots of weights come in first (23040 bytes, 2304 ns), 32 * 29500 ns
+ * of compute, 102.4 ns for the last store. At 50 MB/s: traffic (36864 + 20736 + 32768) / 0.05 =
+ * 1807.36 us; at most the first and last pieces of work and store are not hidden behind it. */
 static void roofline_by_hand(void)
 {
     th_shard shard = conv_shard(1, 64, 32, 16, 16, 3);
@@ -327,7 +353,8 @@ static void roofline_by_hand(void)
     CU_ASSERT_TRUE(end >= 1807360000 && end <= 1807360000 + 2 * 29500000);
 }
 
-/* Every byte moves once, and the pieces' MACs add up; at most one cycle per piece is lost in rounding. */
+/* Every byte moves once, and the pieces' MACs add up; at most one cycle per piece is lost in
+ * rounding. */
 static void roofline_moves_every_byte_once(void)
 {
     gsl_rng *r = th_random_stream(37, "roofline", 0);
@@ -336,17 +363,20 @@ static void roofline_moves_every_byte_once(void)
         th_shard d = random_shard(r);
         th_schedule s = schedule_on(ROOFLINE, &d);
         th_schedule_totals t = th_schedule_sum(&s);
-        int64_t k = d.dim[TH_DIM_K], c = d.dim[TH_DIM_C] / d.groups, rs = (int64_t)d.dim[TH_DIM_R] * d.dim[TH_DIM_S];
+        int64_t k = d.dim[TH_DIM_K], c = d.dim[TH_DIM_C] / d.groups,
+                rs = (int64_t)d.dim[TH_DIM_R] * d.dim[TH_DIM_S];
         int64_t out = (int64_t)d.dim[TH_DIM_B] * k * d.dim[TH_DIM_H] * d.dim[TH_DIM_W];
-        wrong += t.weight_bytes != k * c * rs * d.element_bytes || t.output_bytes != out * d.element_bytes;
-        wrong += t.input_bytes != (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * d.element_bytes;
+        wrong += t.weight_bytes != k * c * rs * d.element_bytes ||
+                 t.output_bytes != out * d.element_bytes;
+        wrong += t.input_bytes !=
+                 (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * d.element_bytes;
         wrong += t.cycles < out * c * rs / 50 || t.cycles > out * c * rs / 50 + 33;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
 }
 
-/* --- the vector unit ---------------------------------------------------------------------------------- */
+/* --- the vector unit -------------------------------------------------------------------------- */
 
 /* Pool 3 x 3 of 6 channels, 33 x 5 from 67 x 12: 16 pieces would be 2.06 rows, so 11 of 3. Cycles
  * 6*5*3*9/64 -> 13, output 6*5*3*2 = 180 bytes, input 6*67*12*2 = 9648 = 10*877 + 878 per image.
@@ -370,13 +400,13 @@ static void vector_by_hand(void)
     th_vector_schedule(&a, &sum, &s);
     th_schedule_totals t = th_schedule_sum(&s);
     CU_ASSERT_TRUE(t.cycles == 11 * 5 && t.input_bytes == 4 * 1980 && t.output_bytes == 1980);
-    sum.dim[TH_DIM_H] = sum.in_h = 2;   /* fewer rows than pieces: one each, 30*3/64 -> 2 cycles */
+    sum.dim[TH_DIM_H] = sum.in_h = 2; /* fewer rows than pieces: one each, 30*3/64 -> 2 cycles */
     th_vector_schedule(&a, &sum, &s);
     assert_counts(&s, 1, 2, 1, 1, 1);
     CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 4);
 }
 
-/* --- keys --------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *keys, const char *id, const char *message)
 {
@@ -395,42 +425,54 @@ static void assert_refused(const char *keys, const char *id, const char *message
 
 static void refuses_unknown_types_and_keys(void)
 {
-    assert_refused("type = \"tilde\";", "SIM-0001", "test:1: design \"d\": unknown type \"tilde\", did you mean "
+    assert_refused("type = \"tilde\";", "SIM-0001",
+                   "test:1: design \"d\": unknown type \"tilde\", did you mean "
                    "\"tiled\"?; must be one of tiled, systolic_vec, winograd, roofline");
-    assert_refused("type = \"quantum\";", "SIM-0001", "test:1: design \"d\": unknown type \"quantum\"; must be one of "
+    assert_refused("type = \"quantum\";", "SIM-0001",
+                   "test:1: design \"d\": unknown type \"quantum\"; must be one of "
                    "tiled, systolic_vec, winograd, roofline");
-    assert_refused(TILED "\nsolts = 3;", "SIM-0002",
-                   "test:2: design \"d\": unknown key \"solts\" of a tiled design, did you mean \"slots\"?");
-    assert_refused(TILED "weather = 3;", "SIM-0002", "test:1: design \"d\": unknown key \"weather\" of a tiled design");
+    assert_refused(
+        TILED "\nsolts = 3;", "SIM-0002",
+        "test:2: design \"d\": unknown key \"solts\" of a tiled design, did you mean \"slots\"?");
+    assert_refused(TILED "weather = 3;", "SIM-0002",
+                   "test:1: design \"d\": unknown key \"weather\" of a tiled design");
 }
 
 static void refuses_wrong_kinds(void)
 {
-    assert_refused(TILED "slots = 2.5;", "SIM-0003", "test:1: design \"d\": slots must be a whole number");
-    assert_refused(TILED "slots = \"2\";", "SIM-0003", "test:1: design \"d\": slots must be a whole number");
-    assert_refused(TILED "clip = 1;", "SIM-0003", "test:1: design \"d\": clip must be true or false");
+    assert_refused(TILED "slots = 2.5;", "SIM-0003",
+                   "test:1: design \"d\": slots must be a whole number");
+    assert_refused(TILED "slots = \"2\";", "SIM-0003",
+                   "test:1: design \"d\": slots must be a whole number");
+    assert_refused(TILED "clip = 1;", "SIM-0003",
+                   "test:1: design \"d\": clip must be true or false");
     assert_refused("type = \"roofline\"; macs_per_cycle = true; clock = \"1GHz\";", "SIM-0003",
                    "test:1: design \"d\": macs_per_cycle must be a number");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = 1000000;", "SIM-0003",
                    "test:1: design \"d\": clock must be a frequency such as \"200MHz\"");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GB\";", "SIM-0003",
                    "test:1: design \"d\": clock must be a frequency such as \"200MHz\"");
-    assert_refused(WINOGRAD("4", "64kHz"), "SIM-0003", "test:1: design \"d\": weight_buffer must be a size such as \"64KiB\"");
+    assert_refused(WINOGRAD("4", "64kHz"), "SIM-0003",
+                   "test:1: design \"d\": weight_buffer must be a size such as \"64KiB\"");
 }
 
 static void refuses_values_out_of_range_and_missing_keys(void)
 {
-    assert_refused(TILED "slots = 9;", "SIM-0004", "test:1: design \"d\": slots is 9, must be in 1 .. 8");
-    assert_refused(TILED "slots = 0;", "SIM-0004", "test:1: design \"d\": slots is 0, must be in 1 .. 8");
-    assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GHz\"; efficiency = 1.01;", "SIM-0004",
-                   "test:1: design \"d\": efficiency is 1.01, must be in 1e-06 .. 1");
+    assert_refused(TILED "slots = 9;", "SIM-0004",
+                   "test:1: design \"d\": slots is 9, must be in 1 .. 8");
+    assert_refused(TILED "slots = 0;", "SIM-0004",
+                   "test:1: design \"d\": slots is 0, must be in 1 .. 8");
+    assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GHz\"; efficiency = 1.01;",
+                   "SIM-0004", "test:1: design \"d\": efficiency is 1.01, must be in 1e-06 .. 1");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"999Hz\";", "SIM-0004",
                    "test:1: design \"d\": clock is 999, must be in 1000 .. 10000000000000");
     assert_refused("type = \"roofline\"; clock = \"1GHz\";", "SIM-0005",
-                   "test:1: design \"d\": key \"macs_per_cycle\" is missing: peak multiply-accumulates per cycle");
+                   "test:1: design \"d\": key \"macs_per_cycle\" is missing: peak "
+                   "multiply-accumulates per cycle");
 }
 
-/* Every row has its keys within the table's bounds, standard values within their own, and is found by name. */
+/* Every row has its keys within the table's bounds, standard values within their own, and is found
+ * by name. */
 static void the_table_is_in_order(void)
 {
     for (int i = 0; th_design_types[i]; i++) {
@@ -438,8 +480,9 @@ static void the_table_is_in_order(void)
         CU_ASSERT_PTR_EQUAL(th_design_find(t->name), t);
         int n = 0;
         for (const th_design_key *k = t->keys; k->name; k++, n++)
-            CU_ASSERT_TRUE(k->minimum <= k->maximum && k->meaning &&
-                           (k->required || (k->standard >= k->minimum && k->standard <= k->maximum)));
+            CU_ASSERT_TRUE(
+                k->minimum <= k->maximum && k->meaning &&
+                (k->required || (k->standard >= k->minimum && k->standard <= k->maximum)));
         CU_ASSERT_TRUE(n > 0 && n <= TH_DESIGN_KEYS_MAX);
     }
     CU_ASSERT_PTR_NULL(th_design_find("tile"));
@@ -447,7 +490,8 @@ static void the_table_is_in_order(void)
 
 static void shipped_systems_have_valid_designs(void)
 {
-    const char *const names[] = {"f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_small", "npu_v1", "ring8"};
+    const char *const names[] = {"f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_small",
+                                 "npu_v1", "ring8"};
     for (int i = 0; i < 5; i++) {
         th_system *s = shipped_system(names[i]);
         th_error e = {"", ""};

@@ -33,8 +33,9 @@ static void assert_pops(th_events *q, const th_event *expected, int n)
 static void leaves_in_order_of_time_priority_object_sequence(void)
 {
     const th_event sorted[] = {
-        {-3, TH_PRIORITY_SAMPLE, 9, 9, 1}, {7, TH_PRIORITY_CHANGE, 0xffffffff, 5, 2}, {7, TH_PRIORITY_START, 2, 8, 3},
-        {7, TH_PRIORITY_START, 3, 4, 9},   {7, TH_PRIORITY_START, 3, 6, 2},           {8, TH_PRIORITY_CHANGE, 0, 0, 0},
+        {-3, TH_PRIORITY_SAMPLE, 9, 9, 1}, {7, TH_PRIORITY_CHANGE, 0xffffffff, 5, 2},
+        {7, TH_PRIORITY_START, 2, 8, 3},   {7, TH_PRIORITY_START, 3, 4, 9},
+        {7, TH_PRIORITY_START, 3, 6, 2},   {8, TH_PRIORITY_CHANGE, 0, 0, 0},
     };
     th_events *q = th_events_new();
     const int order[] = {5, 3, 0, 4, 2, 1};
@@ -55,7 +56,8 @@ static void random_orders_of_pushing_leave_sorted(void)
     th_events *q = th_events_new();
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < N; i++)
-            all[i] = (th_event){pick(r, 0, 40), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 3), (uint32_t)i, 5};
+            all[i] = (th_event){pick(r, 0, 40), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 3),
+                                (uint32_t)i, 5};
         memcpy(sorted, all, sizeof all);
         qsort(sorted, N, sizeof *sorted, compare);
         for (int i = N - 1; i > 0; i--) {
@@ -80,9 +82,9 @@ static void cancels_and_reschedules(void)
     for (int i = 0; i < 6; i++)
         h[i] = th_events_push(q, &(th_event){10 * i, TH_PRIORITY_READY, (uint32_t)i, 0, 0});
     th_events_cancel(q, h[0]);
-    th_events_reschedule(q, h[4], 5);      /* earlier */
-    th_events_reschedule(q, h[1], 45);     /* later */
-    th_events_reschedule(q, h[2], 20);     /* as it was */
+    th_events_reschedule(q, h[4], 5);  /* earlier */
+    th_events_reschedule(q, h[1], 45); /* later */
+    th_events_reschedule(q, h[2], 20); /* as it was */
     const uint32_t order[] = {4, 2, 3, 1, 5};
     for (int i = 0; i < 5; i++) {
         CU_ASSERT_TRUE(th_events_peek(q, &e) && e.object == order[i]);
@@ -96,7 +98,7 @@ static void cancels_and_reschedules(void)
     th_events_free(q);
 }
 
-/* --- against a list that does everything by looking at all -------------------------------------------- */
+/* --- against a list that does everything by looking at all ------------------------------------ */
 
 enum { LIST_MAX = 400 };
 static struct {
@@ -127,7 +129,8 @@ static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
 {
     int64_t what = pick(r, 0, 9);
     if (n_list == 0 || (what < 4 && n_list < LIST_MAX)) {
-        th_event e = {pick(r, 0, 60), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5), number, number * 7};
+        th_event e = {pick(r, 0, 60), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5), number,
+                      number * 7};
         th_event_handle h = th_events_push(q, &e);
         if (h < 0 || handle_is_taken(h))
             return 1;

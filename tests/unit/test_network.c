@@ -9,15 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-#define GB 8000000000LL   /* 1 GB/s = 1 byte per ns, in bits per second */
+#define GB 8000000000LL /* 1 GB/s = 1 byte per ns, in bits per second */
 
 static int the_design = 0;
 
 /* n accelerators, not connected, with a DRAM of so many GB/s. */
 static th_system *new_system(int n, int dram_gbytes)
 {
-    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = dram_gbytes * GB, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    const th_accel a = {.dram_bytes = 1,
+                        .dram_bits_per_s = dram_gbytes * GB,
+                        .dram_burst_bytes = 1,
+                        .vector_hz = 1,
+                        .vector_elements_per_cycle = 1,
+                        .designs = &the_design,
+                        .n_designs = 1};
     char name[16];
     th_system *s = th_system_new("sys", NULL);
     th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
@@ -39,13 +44,14 @@ typedef struct {
     th_time at;
     int src, dst;
     int64_t bytes;
-    th_time end;              /* -1: has not arrived */
+    th_time end; /* -1: has not arrived */
 } transfer;
 
 /* Called after every settle. */
 typedef void watcher(const th_network *n, th_time now, th_time next);
 
-/* Replays the transfers (by time of start) as the machine does: what happens at one instant, then settle. */
+/* Replays the transfers (by time of start) as the machine does: what happens at one instant, then
+ * settle. */
 static void drive_network(th_network *n, transfer *t, int count, watcher *watch)
 {
     th_events *q = th_events_new();
@@ -56,7 +62,8 @@ static void drive_network(th_network *n, transfer *t, int count, watcher *watch)
         t[i].end = -1;
     while (next < count || th_events_count(q) > 0) {
         for (; next < count && t[next].at == now; next++)
-            CU_ASSERT_EQUAL(n->type->start(n, q, now, next, t[next].src, t[next].dst, t[next].bytes), 0);
+            CU_ASSERT_EQUAL(
+                n->type->start(n, q, now, next, t[next].src, t[next].dst, t[next].bytes), 0);
         while (th_events_peek(q, &e) && e.time == now) {
             th_events_pop(q, &e);
             if (n->type->event(n, q, now, &e))
@@ -83,9 +90,10 @@ static void drive(const char *model, const th_system *s, transfer *t, int count)
     n->type->destroy(n);
 }
 
-/* --- by hand ------------------------------------------------------------------------------------------ */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
-/* 0 - 1 at 1 GB/s, 1000 ns, 1 - 2 at 0.25 GB/s, 500 ns: 1000 bytes take 1500 + 4000 ns, however many do. */
+/* 0 - 1 at 1 GB/s, 1000 ns, 1 - 2 at 0.25 GB/s, 500 ns: 1000 bytes take 1500 + 4000 ns, however
+ * many do. */
 static void ideal_adds_latencies_and_the_narrowest_link(void)
 {
     th_system *s = new_system(3, 100);
@@ -95,7 +103,7 @@ static void ideal_adds_latencies_and_the_narrowest_link(void)
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 2, 1000, 0}, {7000, 2, 1, 3, 0}};
     drive("ideal", s, t, 3);
     CU_ASSERT_TRUE(t[0].end == 5500000 && t[1].end == 5500000 && t[2].end == 7000 + 500000 + 12000);
-    drive("fluid", s, t + 2, 1);   /* alone, fluid is ideal */
+    drive("fluid", s, t + 2, 1); /* alone, fluid is ideal */
     CU_ASSERT_EQUAL(t[2].end, 7000 + 500000 + 12000);
     th_system_free(s);
 }
@@ -110,10 +118,11 @@ static void watch_first_draws(const th_network *n, th_time now, th_time next)
         wrong_draws += fabs(n->accel_draw[a] - expected_draws[a]) > 1;
 }
 
-/* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck, 0.25 each, and
- * 0 -> 1 gets the remaining 0.75. 1000 bytes of the first are through at 4000 ns; the second has 3000 of 6000
- * left and now 1 GB/s: 7000 ns; the third 1000 of 2000 left at 0.5: 6000 ns.
- * Draws before: accelerator 0 1.0, 1 0.75 + 0.25 (what passes through does not count), 2 0.5 GB/s. */
+/* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck,
+ * 0.25 each, and 0 -> 1 gets the remaining 0.75. 1000 bytes of the first are through at 4000 ns;
+ * the second has 3000 of 6000 left and now 1 GB/s: 7000 ns; the third 1000 of 2000 left at 0.5:
+ * 6000 ns. Draws before: accelerator 0 1.0, 1 0.75 + 0.25 (what passes through does not count), 2
+ * 0.5 GB/s. */
 static void three_flows_on_two_links(void)
 {
     const double draws[] = {1e9, 1e9, 0.5e9};
@@ -140,7 +149,8 @@ static void three_flows_on_two_links(void)
     th_system_free(s);
 }
 
-/* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000 bytes at 1. */
+/* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
+ * bytes at 1. */
 static void half_duplex_cables_share_one_medium(void)
 {
     for (int full = 0; full < 2; full++) {
@@ -173,8 +183,9 @@ static void a_route_may_cross_one_medium_twice(void)
     th_system_free(s);
 }
 
-/* 1 GB/s, 700 ns: the first enters at 700 ns and is alone until the second, begun at 1000 ns, enters at 1700.
- * Then 0.5 each: the second's 1000 bytes end at 3700; the first has 5000 - 1000 - 1000 left: 6700. */
+/* 1 GB/s, 700 ns: the first enters at 700 ns and is alone until the second, begun at 1000 ns,
+ * enters at 1700. Then 0.5 each: the second's 1000 bytes end at 3700; the first has 5000 - 1000 -
+ * 1000 left: 6700. */
 static void latency_delays_the_entry(void)
 {
     th_system *s = new_system(2, 100);
@@ -198,7 +209,7 @@ static void a_transfer_to_itself_ends_at_once(void)
     th_system_free(s);
 }
 
-/* --- DRAM that flows can saturate ---------------------------------------------------------------------- */
+/* --- DRAM that flows can saturate ------------------------------------------------------------- */
 
 /* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 3 * 2 + 4 = 10 GB/s. */
 static void a_dram_is_shared_when_flows_can_saturate_it(void)
@@ -207,7 +218,8 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
         th_system *s = new_system(2, gbytes);
         th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
         finish(s);
-        th_network *fluid = th_network_find("fluid")->create(s, NULL), *ideal = th_network_find("ideal")->create(s, NULL);
+        th_network *fluid = th_network_find("fluid")->create(s, NULL),
+                   *ideal = th_network_find("ideal")->create(s, NULL);
         CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 10);
         CU_ASSERT_FALSE(ideal->is_shared[1]);
         fluid->type->destroy(fluid);
@@ -216,8 +228,8 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
     }
 }
 
-static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port, double draw, double in,
-                         double weight, double out)
+static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port,
+                         double draw, double in, double weight, double out)
 {
     const double want[] = {in, weight, out};
     CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
@@ -229,9 +241,9 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
             CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES + e] / 1e9, want[e], 1e-9);
 }
 
-/* A flow of 2 GB/s at most into accelerator 1 with 3 GB/s of DRAM. Alone: 2. With an engine of 5 GB/s: 1.5 each.
- * With two of 5: 1 each. With one of 0.25 and one of 5: 0.25 and 1.375 each. With one of 0.25: the flow has
- * its link's 2. With three of 5: 0.75 each. */
+/* A flow of 2 GB/s at most into accelerator 1 with 3 GB/s of DRAM. Alone: 2. With an engine of 5
+ * GB/s: 1.5 each. With two of 5: 1 each. With one of 0.25 and one of 5: 0.25 and 1.375 each. With
+ * one of 0.25: the flow has its link's 2. With three of 5: 0.75 each. */
 static void flows_and_engines_share_a_dram_fairly(void)
 {
     const double fast[] = {5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9};
@@ -258,7 +270,7 @@ static void flows_and_engines_share_a_dram_fairly(void)
     th_system_free(s);
 }
 
-/* --- progressive filling, naively ---------------------------------------------------------------------- */
+/* --- progressive filling, naively ------------------------------------------------------------- */
 
 enum { FLOWS_MAX = 200, MEDIA_MAX = 400, HOPS_MAX = 40 };
 typedef struct {
@@ -323,7 +335,8 @@ static th_time latency(const th_system *s, int src, int dst)
 }
 
 /* The ends of the transfers, in doubles. */
-static void naive_run(const th_system *s, const double *capacity, const transfer *t, int n, double *end)
+static void naive_run(const th_system *s, const double *capacity, const transfer *t, int n,
+                      double *end)
 {
     static naive_flow f[FLOWS_MAX];
     bool active[FLOWS_MAX] = {false}, over[FLOWS_MAX] = {false};
@@ -363,11 +376,13 @@ static th_system *random_system(gsl_rng *r, int n)
 {
     th_system *s = new_system(n, 1);
     for (int i = 1; i < n; i++)
-        th_system_connect(s, i, (int)pick(r, 0, i - 1), pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1), NULL);
+        th_system_connect(s, i, (int)pick(r, 0, i - 1), pick(r, 1, 16) * GB / 4,
+                          pick(r, 0, 2000000), pick(r, 0, 1), NULL);
     for (int i = 0; i < n / 2; i++) {
         int a = (int)pick(r, 0, n - 1), b = (int)pick(r, 0, n - 1);
         if (a != b)
-            th_system_connect(s, a, b, pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1), NULL);
+            th_system_connect(s, a, b, pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1),
+                              NULL);
     }
     for (int i = 0; i < n; i++)
         s->nodes[i].a.dram_bits_per_s = pick(r, 0, 2) ? pick(r, 1, 60) * GB / 2 : 1000 * GB;
@@ -394,8 +409,8 @@ static void integrate(const th_network *n, th_time now, th_time next)
         moved += n->accel_draw[a] * (double)(next - now) * 1e-12;
 }
 
-/* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what was sent and
- * received; the links carried it. */
+/* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what
+ * was sent and received; the links carried it. */
 static void random_flows_agree_with_naive_filling(void)
 {
     gsl_rng *r = th_random_stream(41, "flows", 0);
@@ -407,7 +422,8 @@ static void random_flows_agree_with_naive_filling(void)
         th_time at = 0;
         int64_t hops = 0, carried = 0;
         for (int i = 0; i < n; i++) {
-            int src = (int)pick(r, 0, s->n_nodes - 1), dst = (int)pick(r, 0, s->n_nodes - 2), links[TH_ROUTE_MAX];
+            int src = (int)pick(r, 0, s->n_nodes - 1), dst = (int)pick(r, 0, s->n_nodes - 2),
+                links[TH_ROUTE_MAX];
             t[i] = (transfer){at, src, dst < src ? dst : dst + 1, pick(r, 1, 100000), 0};
             at += pick(r, 0, 3) ? pick(r, 0, 20000000) : 0;
             bytes += 2 * (double)t[i].bytes;
@@ -432,7 +448,7 @@ static void random_flows_agree_with_naive_filling(void)
     gsl_rng_free(r);
 }
 
-/* --- one instant: flows and engines together ------------------------------------------------------------ */
+/* --- one instant: flows and engines together -------------------------------------------------- */
 
 typedef struct {
     unsigned mask;
@@ -456,8 +472,10 @@ static void fair_rest(double left, const demand *d, double *rate)
     }
 }
 
-/* The one problem: links, every DRAM, every engine behind its port. Draws into draw, engines' rates into rate. */
-static void naive_instant(const th_system *s, const transfer *t, int n, const demand *d, double *draw, double *rate)
+/* The one problem: links, every DRAM, every engine behind its port. Draws into draw, engines' rates
+ * into rate. */
+static void naive_instant(const th_system *s, const transfer *t, int n, const demand *d,
+                          double *draw, double *rate)
 {
     static naive_flow f[FLOWS_MAX];
     bool in[FLOWS_MAX];
@@ -490,8 +508,10 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-3;
 }
 
-/* Engines of an accelerator that is not shared get what the pipeline computes from the draw: the same. */
-static int compare_instant(const th_network *n, const demand *d, const double *draw, const double *rate)
+/* Engines of an accelerator that is not shared get what the pipeline computes from the draw: the
+ * same. */
+static int compare_instant(const th_network *n, const demand *d, const double *draw,
+                           const double *rate)
 {
     int wrong = 0;
     for (int a = 0; a < n->system->n_accels; a++) {
@@ -500,7 +520,8 @@ static int compare_instant(const th_network *n, const demand *d, const double *d
         wrong += !near(n->accel_draw[a], draw[a]);
         for (int e = 0; e < TH_N_ENGINES; e++) {
             if (d[a].mask >> e & 1)
-                wrong += !near(n->is_shared[a] ? n->engine_rate[a * TH_N_ENGINES + e] : own[e], rate[a * TH_N_ENGINES + e]);
+                wrong += !near(n->is_shared[a] ? n->engine_rate[a * TH_N_ENGINES + e] : own[e],
+                               rate[a * TH_N_ENGINES + e]);
         }
     }
     return wrong;
@@ -525,9 +546,9 @@ static void rates_with_engines_agree_with_naive_filling(void)
             t[i] = (transfer){0, src, dst < src ? dst : dst + 1, 1000000000000, 0};
             net->type->start(net, q, 0, i, t[i].src, t[i].dst, t[i].bytes);
         }
-        while (th_events_pop(q, &e))   /* all enter; an instant is enough here */
+        while (th_events_pop(q, &e)) /* all enter; an instant is enough here */
             CU_ASSERT_FALSE(net->type->event(net, q, 0, &e));
-        for (int again = 0; again < 3; again++) {   /* engines come and go */
+        for (int again = 0; again < 3; again++) { /* engines come and go */
             for (int a = 0; a < s->n_accels; a++) {
                 if (again == 0)
                     for (int i = 0; i < TH_N_ENGINES; i++)
@@ -547,18 +568,19 @@ static void rates_with_engines_agree_with_naive_filling(void)
         th_system_free(s);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(shared > all / 10 && shared < all);   /* both kinds were there */
+    CU_ASSERT_TRUE(shared > all / 10 && shared < all); /* both kinds were there */
     gsl_rng_free(r);
 }
 
-/* --- the table, and memory ------------------------------------------------------------------------------ */
+/* --- the table, and memory -------------------------------------------------------------------- */
 
 static void the_table_is_in_order(void)
 {
     char names[200] = "";
     for (int i = 0; th_network_types[i]; i++) {
         CU_ASSERT_PTR_EQUAL(th_network_find(th_network_types[i]->name), th_network_types[i]);
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", th_network_types[i]->name);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+                 th_network_types[i]->name);
     }
     TAP_ASSERT_TEXT(th_network_names(), names);
     TAP_ASSERT_TEXT(th_network_types[0]->name, "fluid");

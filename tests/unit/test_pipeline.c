@@ -27,7 +27,8 @@ static th_time run(const th_schedule *s, const th_port *port, bool skip, th_pipe
 }
 
 /* All steps alike: elements, cycles of one step; elements of one store; two slots. */
-static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int64_t cycles, int64_t out, int ports)
+static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int64_t cycles,
+                           int64_t out, int ports)
 {
     th_schedule s = {.hz = HZ, .slots_in = 2, .slots_out = 2};
     memcpy(s.count, count, sizeof s.count);
@@ -40,7 +41,7 @@ static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int
     return s;
 }
 
-/* --- known answers ------------------------------------------------------------------------------------ */
+/* --- known answers ---------------------------------------------------------------------------- */
 
 /* models.md 2.1: B 2, K 128, C 192, 13 x 13, 3 x 3, tile (8, 32, 13, 13), ports of 2.
  *   t_I = 32*169/2 = 2704   t_W = 8*32*9/2 = 1152   t_O = 8*169/2 = 676   t_C = 9*169 = 1521
@@ -76,7 +77,8 @@ static void the_two_slot_closed_form(void)
     for (int round = 0; round < 5000; round++) {
         int32_t count[] = {(int32_t)pick(r, 1, 3), (int32_t)pick(r, 1, 4), (int32_t)pick(r, 1, 4),
                            (int32_t)pick(r, 1, 6), (int32_t)pick(r, 1, 9)};
-        int64_t t_i = pick(r, 1, 900), t_w = pick(r, 1, 900), t_c = pick(r, 1, 900), t_o = pick(r, 1, 4000);
+        int64_t t_i = pick(r, 1, 900), t_w = pick(r, 1, 900), t_c = pick(r, 1, 900),
+                t_o = pick(r, 1, 4000);
         th_schedule s = uniform(count, 4 * t_i, 4 * t_w, t_c, 4 * t_o, 4);
         int64_t q = count[TH_LOOP_C], tiles = (int64_t)count[0] * count[1] * count[2] * count[3];
         int64_t t_l = max2(t_i, t_w), l1 = max2(t_l, t_c);
@@ -88,13 +90,18 @@ static void the_two_slot_closed_form(void)
 }
 
 /* Ports of 3.2 GB/s on a DRAM of 5 GB/s, latency 70 ns, bursts of 64; three steps of 100 bytes,
- * each 40 ns to load 128 bytes at 3.2 GB/s (the port), compute 25 ns, one output of 64 bytes, 20 ns.
- *   loads: 70 .. 110, 110 .. 150 (its slot was free from the start), then step 0 has computed at 135, so the
- *   third may begin at 135 and moves from 135 + 70 = 205 on, .. 245
+ * each 40 ns to load 128 bytes at 3.2 GB/s (the port), compute 25 ns, one output of 64 bytes, 20
+ * ns.
+ *   loads: 70 .. 110, 110 .. 150 (its slot was free from the start), then step 0 has computed at
+ *   135, so the third may begin at 135 and moves from 135 + 70 = 205 on, .. 245
  *   computes: 110 .. 135, 150 .. 175, 245 .. 270;  store: 270 + 70 = 340 .. 360 */
 static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
 {
-    th_schedule s = {.hz = HZ, .count = {1, 1, 1, 1, 3}, .slots_in = 2, .slots_out = 2, .weight_stays = 31,
+    th_schedule s = {.hz = HZ,
+                     .count = {1, 1, 1, 1, 3},
+                     .slots_in = 2,
+                     .slots_out = 2,
+                     .weight_stays = 31,
                      .port_bits_per_s = {25600000000, 25600000000, 25600000000}};
     const th_port dram = {40000000000, 70000, 64};
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
@@ -103,23 +110,28 @@ static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
         s.output_bytes[m] = 64;
     th_pipeline_stats stats;
     CU_ASSERT_EQUAL(run(&s, &dram, false, &stats), 360000);
-    CU_ASSERT_TRUE(stats.busy_ps == 75000 && stats.stall_out_ps == 90000 && stats.stall_in_ps == 195000);
+    CU_ASSERT_TRUE(stats.busy_ps == 75000 && stats.stall_out_ps == 90000 &&
+                   stats.stall_in_ps == 195000);
     CU_ASSERT_TRUE(stats.read_bytes == 3 * 128 && stats.written_bytes == 64);
-    /* with four slots all loads queue up behind the first: 70 .. 110 .. 150 .. 190, computes end at 215 */
+    /* with four slots all loads queue up: 70 .. 110 .. 150 .. 190, computes end at 215 */
     s.slots_in = 4;
     CU_ASSERT_EQUAL(run(&s, &dram, false, NULL), 215000 + 70000 + 20000);
 }
 
-/* A DRAM of 6 GB/s, three engines: input port 1 GB/s, the others without limit. Two steps, one tile each.
- * Inputs of 1000 bytes: always 1 GB/s, 1000 ns. Weights of 10000 bytes: 5 GB/s, 2000 ns, while the input is
- * under way (1000 ns, 5000 bytes; the second input follows at once and takes another 1000 ns), so 2000 ns.
- * Second weights from 2000 ns alone: 6 GB/s, 1666.667 ns -> 3666.667. Step 0 computes 2000 .. 2500 and its
- * store of 3000 bytes begins at 2500 and shares 3 GB/s each: 3500 ns. Until then the weights have had
- * 500 ns * 6 + 1000 ns * 3 = 6000 bytes; the rest of 4000 at 6 GB/s: 3500 + 666.667 = 4166.667 ns (rounded up).
- * Step 1 computes 500 ns and stores 500 ns: 5166.667. */
+/* A DRAM of 6 GB/s, three engines: input port 1 GB/s, the others without limit. Two steps, one tile
+ * each. Inputs of 1000 bytes: always 1 GB/s, 1000 ns. Weights of 10000 bytes: 5 GB/s, 2000 ns,
+ * while the input is under way (1000 ns, 5000 bytes; the second input follows at once and takes
+ * another 1000 ns), so 2000 ns. Second weights from 2000 ns alone: 6 GB/s, 1666.667 ns -> 3666.667.
+ * Step 0 computes 2000 .. 2500 and its store of 3000 bytes begins at 2500 and shares 3 GB/s each:
+ * 3500 ns. Until then the weights have had 500 ns * 6 + 1000 ns * 3 = 6000 bytes; the rest of 4000
+ * at 6 GB/s: 3500 + 666.667 = 4166.667 ns (rounded up). Step 1 computes 500 ns and stores 500 ns:
+ * 5166.667. */
 static void engines_share_the_dram_fairly(void)
 {
-    th_schedule s = {.hz = HZ, .count = {1, 1, 1, 2, 1}, .slots_in = 2, .slots_out = 2,
+    th_schedule s = {.hz = HZ,
+                     .count = {1, 1, 1, 2, 1},
+                     .slots_in = 2,
+                     .slots_out = 2,
                      .port_bits_per_s = {8000000000, 0, 0}};
     const th_port dram = {48000000000, 0, 1};
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
@@ -128,21 +140,23 @@ static void engines_share_the_dram_fairly(void)
         s.output_bytes[m] = 3000;
     CU_ASSERT_EQUAL(run(&s, &dram, false, NULL), 4166667 + 1000000);
     /* and with 2 GB/s drawn by others all the time, 4 GB/s are left:
-     * weights 3 GB/s for 2000 ns (6000), then 4 GB/s: 3000 ns; step 0 ends at 3500. Second weights from 3000:
-     * 4 GB/s * 500 ns = 2000, then 2 GB/s each while the store's 3000 take 1500 ns (.. 5000; 5000 by then),
-     * then 4 GB/s: 1250 ns, 6250; + 500 + 3000 / 4 = 750: 7500 */
+     * weights 3 GB/s for 2000 ns (6000), then 4 GB/s: 3000 ns; step 0 ends at 3500. The second
+     * weights from 3000: 4 GB/s * 500 ns = 2000, then 2 GB/s each while the store's 3000 take
+     * 1500 ns (to 5000; 5000 by then), then 4 GB/s: 1250 ns, 6250; + 500 + 3000 / 4 = 750: 7500 */
     th_pipeline p;
     th_pipeline_start(&p, &s, &dram, 2e9, false);
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &dram), 7500000);
 }
 
-/* --- random schedules --------------------------------------------------------------------------------- */
+/* --- random schedules ------------------------------------------------------------------------- */
 
 /* Clipped tiles: the last iteration of a loop is smaller, everything else is drawn. */
 static th_schedule random_schedule(gsl_rng *r)
 {
-    th_schedule s = {.hz = HZ, .slots_in = (int32_t)pick(r, 1, TH_SLOTS_MAX),
-                     .slots_out = (int32_t)pick(r, 1, TH_SLOTS_MAX), .start_cycles = pick(r, 0, 1) * pick(r, 0, 500),
+    th_schedule s = {.hz = HZ,
+                     .slots_in = (int32_t)pick(r, 1, TH_SLOTS_MAX),
+                     .slots_out = (int32_t)pick(r, 1, TH_SLOTS_MAX),
+                     .start_cycles = pick(r, 0, 1) * pick(r, 0, 500),
                      .first_row_extra_bytes = pick(r, 0, 1) * pick(r, 0, 900)};
     bool long_loops = pick(r, 0, 1);
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
@@ -151,10 +165,11 @@ static th_schedule random_schedule(gsl_rng *r)
         s.input_stays = (uint8_t)pick(r, 0, 31);
     if (pick(r, 0, 2) == 0)
         s.weight_stays = (uint8_t)pick(r, 0, 31);
-    int64_t in = pick(r, 0, 3000), weight = pick(r, 0, 3000), out = pick(r, 0, 3000), cycles = pick(r, 1, 900);
+    int64_t in = pick(r, 0, 3000), weight = pick(r, 0, 3000), out = pick(r, 0, 3000),
+            cycles = pick(r, 1, 900);
     int64_t part[TH_N_LOOPS];
     for (int loop = 1; loop < TH_N_LOOPS; loop++)
-        part[loop] = pick(r, 1, 4);   /* quarters that the last iteration holds */
+        part[loop] = pick(r, 1, 4); /* quarters that the last iteration holds */
     for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
         int64_t h = m & TH_LAST_H ? part[1] : 4, w = m & TH_LAST_W ? part[2] : 4;
         int64_t k = m & TH_LAST_K ? part[3] : 4, c = m & TH_LAST_C ? part[4] : 4;
@@ -168,11 +183,11 @@ static th_schedule random_schedule(gsl_rng *r)
 
 static th_port random_port(gsl_rng *r)
 {
-    return (th_port){pick(r, 1, 400) * 1000000000 + pick(r, 0, 999), pick(r, 0, 3) * pick(r, 0, 300000),
-                     pick(r, 0, 1) ? 1 : 64};
+    return (th_port){pick(r, 1, 400) * 1000000000 + pick(r, 0, 999),
+                     pick(r, 0, 3) * pick(r, 0, 300000), pick(r, 0, 1) ? 1 : 64};
 }
 
-/* --- an independent max-plus recurrence ---------------------------------------------------------------- */
+/* --- an independent max-plus recurrence ------------------------------------------------------- */
 
 enum { STEPS_MAX = 200000 };
 static th_time loaded[2][STEPS_MAX], computed[STEPS_MAX], stored[STEPS_MAX];
@@ -184,8 +199,10 @@ static th_time move_ps(int64_t bytes, int64_t burst, int64_t bits)
     return (th_time)((ps + bits - 1) / bits);
 }
 
-/* The end of a request that may begin at free (its slot) and comes after one that ended at previous. */
-static th_time request_end(th_time previous, th_time slot_free, int64_t bytes, const th_port *port, int64_t bits)
+/* The end of a request that may begin at free (its slot) and comes after one that ended at
+ * previous. */
+static th_time request_end(th_time previous, th_time slot_free, int64_t bytes, const th_port *port,
+                           int64_t bits)
 {
     if (bytes == 0)
         return max2(previous, slot_free);
@@ -193,7 +210,7 @@ static th_time request_end(th_time previous, th_time slot_free, int64_t bytes, c
 }
 
 typedef struct {
-    int64_t step, tile;   /* numbers */
+    int64_t step, tile; /* numbers */
     unsigned last;
     bool opens, closes, input, weight, first_h;
 } place;
@@ -220,7 +237,8 @@ static place place_of(const th_schedule *s, int64_t step)
 }
 
 /*   load[j]    = max(load[j-1], compute[j - slots_in] + latency) + bytes / port, for both operands
- *   compute[j] = max(load_in[j], load_weight[j], compute[j-1], store[i - slots_out] if j opens tile i) + cycles
+ *   compute[j] = max(load_in[j], load_weight[j], compute[j-1],
+ *                    store[i - slots_out] if j opens tile i) + cycles
  *   store[i]   = max(store[i-1], compute[last step of i] + latency) + bytes / port */
 static th_time max_plus(const th_schedule *s, const th_port *port)
 {
@@ -230,20 +248,23 @@ static th_time max_plus(const th_schedule *s, const th_port *port)
     for (int64_t j = 0; j < n; j++) {
         place at = place_of(s, j);
         const th_step *step = &s->step[at.last];
-        int64_t bytes[] = {at.input ? step->input_bytes + (at.first_h ? s->first_row_extra_bytes : 0) : 0,
-                           at.weight ? step->weight_bytes : 0};
+        int64_t bytes[] = {
+            at.input ? step->input_bytes + (at.first_h ? s->first_row_extra_bytes : 0) : 0,
+            at.weight ? step->weight_bytes : 0};
         th_time start = j ? computed[j - 1] : 0;
         for (int e = 0; e < 2; e++) {
             th_time slot_free = j >= s->slots_in ? computed[j - s->slots_in] : 0;
-            loaded[e][j] = request_end(j ? loaded[e][j - 1] : 0, slot_free, bytes[e], port, s->port_bits_per_s[e]);
+            loaded[e][j] = request_end(j ? loaded[e][j - 1] : 0, slot_free, bytes[e], port,
+                                       s->port_bits_per_s[e]);
             start = max2(start, loaded[e][j]);
         }
         if (at.opens && at.tile >= s->slots_out)
             start = max2(start, stored[at.tile - s->slots_out]);
         computed[j] = start + (step->cycles + (j == 0 ? s->start_cycles : 0)) * CYCLE_PS;
         if (at.closes)
-            stored[at.tile] = request_end(at.tile ? stored[at.tile - 1] : 0, computed[j], s->output_bytes[at.last & 7u],
-                                          port, s->port_bits_per_s[TH_ENGINE_OUTPUT]);
+            stored[at.tile] = request_end(at.tile ? stored[at.tile - 1] : 0, computed[j],
+                                          s->output_bytes[at.last & 7u], port,
+                                          s->port_bits_per_s[TH_ENGINE_OUTPUT]);
     }
     return stored[n / s->count[TH_LOOP_C] - 1];
 }
@@ -254,19 +275,21 @@ static void the_pipeline_is_a_max_plus_recurrence(void)
     int wrong = 0;
     for (int round = 0; round < 4000; round++) {
         th_schedule s = random_schedule(r);
-        th_port port = {ideal.bits_per_s, pick(r, 0, 2) * pick(r, 0, 400000), pick(r, 0, 1) ? 1 : pick(r, 2, 300)};
+        th_port port = {ideal.bits_per_s, pick(r, 0, 2) * pick(r, 0, 400000),
+                        pick(r, 0, 1) ? 1 : pick(r, 2, 300)};
         wrong += run(&s, &port, pick(r, 0, 1), NULL) != max_plus(&s, &port);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
 }
 
-/* --- skipping, looking, sharing from outside: never a different picosecond ------------------------------ */
+/* --- skipping, looking, sharing from outside: never a different picosecond -------------------- */
 
 static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
 {
-    return a->busy_ps == b->busy_ps && a->stall_in_ps == b->stall_in_ps && a->stall_out_ps == b->stall_out_ps &&
-           a->read_bytes == b->read_bytes && a->written_bytes == b->written_bytes;
+    return a->busy_ps == b->busy_ps && a->stall_in_ps == b->stall_in_ps &&
+           a->stall_out_ps == b->stall_out_ps && a->read_bytes == b->read_bytes &&
+           a->written_bytes == b->written_bytes;
 }
 
 /* What others draw may change at some instants; the same for every way of running. */
@@ -290,8 +313,8 @@ static draws random_draws(gsl_rng *r, const th_port *port, th_time about)
 }
 
 /* Advances in pieces of at most piece (0: as far as possible). */
-static th_time run_with(const th_schedule *s, const th_port *port, const draws *d, bool skip, gsl_rng *r, th_time piece,
-                        th_pipeline_stats *stats)
+static th_time run_with(const th_schedule *s, const th_port *port, const draws *d, bool skip,
+                        gsl_rng *r, th_time piece, th_pipeline_stats *stats)
 {
     th_pipeline p;
     th_pipeline_start(&p, s, port, 0, skip);
@@ -320,9 +343,11 @@ static void skipping_and_looking_change_nothing(void)
         th_pipeline_stats plain, skipped, looked;
         draws d = random_draws(r, &port, run(&s, &port, false, NULL));
         th_time end = run_with(&s, &port, &d, false, r, 0, &plain);
-        wrong += run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
+        wrong +=
+            run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
         th_time piece = end / pick(r, 1, 200) + 1;
-        wrong += run_with(&s, &port, &d, pick(r, 0, 1), r, piece, &looked) != end || !same_stats(&plain, &looked);
+        wrong += run_with(&s, &port, &d, pick(r, 0, 1), r, piece, &looked) != end ||
+                 !same_stats(&plain, &looked);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -341,7 +366,8 @@ static void skipping_long_layers_changes_nothing(void)
         th_pipeline_stats plain, skipped;
         draws d = random_draws(r, &port, run(&s, &port, true, NULL));
         th_time end = run_with(&s, &port, &d, false, r, 0, &plain);
-        wrong += run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
+        wrong +=
+            run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -403,7 +429,7 @@ static void rates_from_outside_give_the_same_times(void)
     gsl_rng_free(r);
 }
 
-/* --- bounds ------------------------------------------------------------------------------------------- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 
 static void never_below_compute_or_traffic(void)
 {
@@ -416,17 +442,20 @@ static void never_below_compute_or_traffic(void)
         double end = (double)run(&s, &port, true, &stats);
         th_schedule_totals t = th_schedule_sum(&s);
         double bytes = (double)(stats.read_bytes + stats.written_bytes);
-        wrong += end < bytes * 8e12 / (double)port.bits_per_s * (1 - 1e-9) || end < (double)t.cycles * CYCLE_PS;
+        wrong += end < bytes * 8e12 / (double)port.bits_per_s * (1 - 1e-9) ||
+                 end < (double)t.cycles * CYCLE_PS;
         wrong += stats.busy_ps != t.cycles * CYCLE_PS;
-        wrong += stats.read_bytes < t.input_bytes + t.weight_bytes || stats.written_bytes < t.output_bytes;
+        wrong += stats.read_bytes < t.input_bytes + t.weight_bytes ||
+                 stats.written_bytes < t.output_bytes;
         wrong += port.burst_bytes == 1 && stats.read_bytes != t.input_bytes + t.weight_bytes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
 }
 
-/* A big layer comes within 1 % of max(compute, traffic / bandwidth) when its slots cover the latency:
- * 1600 tiles of 4 steps; traffic 6400*(4096+2048)+1600*4096 bytes, compute 6400*500 cycles of 5 ns. */
+/* A big layer comes within 1 % of max(compute, traffic / bandwidth) when its slots cover the
+ * latency: 1600 tiles of 4 steps; traffic 6400*(4096+2048)+1600*4096 bytes, compute 6400*500 cycles
+ * of 5 ns. */
 static void converges_to_the_roofline(void)
 {
     const int32_t count[] = {1, 20, 20, 4, 4};
@@ -436,7 +465,8 @@ static void converges_to_the_roofline(void)
     for (int64_t gbps = 2; gbps < 200; gbps *= 2) {
         const th_port port = {gbps * 1000000000, 100000, 64};
         double end = (double)run(&s, &port, true, &stats);
-        double traffic = (double)(stats.read_bytes + stats.written_bytes) * 8e12 / (double)port.bits_per_s;
+        double traffic =
+            (double)(stats.read_bytes + stats.written_bytes) * 8e12 / (double)port.bits_per_s;
         double compute = 6400 * 500 * 5000.0;
         double bound = traffic > compute ? traffic : compute;
         CU_ASSERT_TRUE(end >= bound && end < 1.01 * bound);

@@ -13,7 +13,9 @@ static int32_t add(th_program *p, int32_t input)
 static void assert_successors(const th_program *p, int32_t task, int n, const int32_t *expected)
 {
     CU_ASSERT_EQUAL(p->successor_start[task + 1] - p->successor_start[task], n);
-    CU_ASSERT_EQUAL(memcmp(p->successors + p->successor_start[task], expected, (size_t)n * sizeof *expected), 0);
+    CU_ASSERT_EQUAL(
+        memcmp(p->successors + p->successor_start[task], expected, (size_t)n * sizeof *expected),
+        0);
 }
 
 /* 0 -> 3, 0 -> 2, 2 -> 3, 0 -> 4, and 3 told of 2 twice: in the order of telling. */
@@ -31,7 +33,8 @@ static void lists_successors_in_the_order_of_telling(void)
     assert_successors(p, 1, 0, (const int32_t[]){0});
     assert_successors(p, 2, 2, (const int32_t[]){3, 3});
     assert_successors(p, 4, 0, (const int32_t[]){0});
-    CU_ASSERT_EQUAL(memcmp(p->n_predecessors, (const int32_t[]){0, 0, 1, 3, 1}, 5 * sizeof(int32_t)), 0);
+    CU_ASSERT_EQUAL(
+        memcmp(p->n_predecessors, (const int32_t[]){0, 0, 1, 3, 1}, 5 * sizeof(int32_t)), 0);
     th_program_free(p);
     th_program_free(NULL);
 }
@@ -53,7 +56,7 @@ static void is_empty_again_once_cleared(void)
     CU_ASSERT_TRUE(p->n_tasks == 3 && p->n_inputs == 7 && p->n_dependencies == 1);
     assert_successors(p, 0, 1, (const int32_t[]){2});
     assert_successors(p, 1, 0, (const int32_t[]){0});
-    CU_ASSERT_EQUAL(th_alloc_calls(), calls);   /* memory is kept */
+    CU_ASSERT_EQUAL(th_alloc_calls(), calls); /* memory is kept */
     th_program_free(p);
 }
 

@@ -5,7 +5,7 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-/* --- the loop nest, walked ---------------------------------------------------------------------------- */
+/* --- the loop nest, walked -------------------------------------------------------------------- */
 
 static bool stays(const int *index, unsigned mask)
 {
@@ -49,17 +49,21 @@ static th_schedule_totals walk(const th_schedule *s)
 static bool same_totals(th_schedule_totals a, th_schedule_totals b)
 {
     return a.n_steps == b.n_steps && a.n_stores == b.n_stores && a.cycles == b.cycles &&
-           a.input_bytes == b.input_bytes && a.weight_bytes == b.weight_bytes && a.output_bytes == b.output_bytes;
+           a.input_bytes == b.input_bytes && a.weight_bytes == b.weight_bytes &&
+           a.output_bytes == b.output_bytes;
 }
 
-/* B 2, H 3, C 4, others 1: full steps of 10 input bytes, 6 in the last C, 3 weight bytes, 5 cycles (4 in
- * the last C), 7 output bytes (2 in the last H). Weights stay through B, input gets 11 more per image.
+/* B 2, H 3, C 4, others 1: full steps of 10 input bytes, 6 in the last C, 3 weight bytes, 5 cycles
+ * (4 in the last C), 7 output bytes (2 in the last H). Weights stay through B, input gets 11 more
+ * per image.
  *   steps 2*3*4 = 24, stores 2*3 = 6
- *   cycles 9 + 6 (3*5 + 4) = 123        input 6 (3*10 + 6) + 2*4*11 = 304 (the extra is in every C of H 0)
- *   weights 3*4*3 = 36                  output 2 (7 + 7 + 2) = 32 */
+ *   cycles 9 + 6 (3*5 + 4) = 123        input 6 (3*10 + 6) + 2*4*11 = 304 (the extra is in every C
+ *   of H 0) weights 3*4*3 = 36                  output 2 (7 + 7 + 2) = 32 */
 static void a_case_by_hand(void)
 {
-    th_schedule s = {.count = {2, 3, 1, 1, 4}, .first_row_extra_bytes = 11, .weight_stays = 1u << TH_LOOP_B,
+    th_schedule s = {.count = {2, 3, 1, 1, 4},
+                     .first_row_extra_bytes = 11,
+                     .weight_stays = 1u << TH_LOOP_B,
                      .start_cycles = 9};
     for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
         s.step[m] = (th_step){m & TH_LAST_C ? 6 : 10, 3, m & TH_LAST_C ? 4 : 5};
@@ -75,8 +79,10 @@ static void sums_equal_the_loop_nest_walked(void)
     gsl_rng *r = th_random_stream(3, "schedule", 0);
     int wrong = 0;
     for (int round = 0; round < 3000; round++) {
-        th_schedule s = {.start_cycles = pick(r, 0, 50), .first_row_extra_bytes = pick(r, 0, 99),
-                         .input_stays = (uint8_t)pick(r, 0, 31), .weight_stays = (uint8_t)pick(r, 0, 31)};
+        th_schedule s = {.start_cycles = pick(r, 0, 50),
+                         .first_row_extra_bytes = pick(r, 0, 99),
+                         .input_stays = (uint8_t)pick(r, 0, 31),
+                         .weight_stays = (uint8_t)pick(r, 0, 31)};
         for (int loop = 0; loop < TH_N_LOOPS; loop++)
             s.count[loop] = (int32_t)pick(r, 1, 5);
         for (int m = 0; m < TH_N_STEP_KINDS; m++)
@@ -98,7 +104,10 @@ static void a_shard_has_no_padding(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(a_case_by_hand), TAP(sums_equal_the_loop_nest_walked), TAP(a_shard_has_no_padding), TAP_END,
+        TAP(a_case_by_hand),
+        TAP(sums_equal_the_loop_nest_walked),
+        TAP(a_shard_has_no_padding),
+        TAP_END,
     };
     return tap_main("schedule", tests, argc, argv);
 }

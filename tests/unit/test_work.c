@@ -13,7 +13,8 @@ static th_shard pool_shard(void)
     return s;
 }
 
-/* Equal shards have one number, on all alike accelerators; any difference in the key gives another. */
+/* Equal shards have one number, on all alike accelerators; any difference in the key gives another.
+ * */
 static void equal_shards_are_one_work(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -25,7 +26,8 @@ static void equal_shards_are_one_work(void)
     CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &a, NULL), 1);
     b.adds_to_output = 1;
     CU_ASSERT_EQUAL(th_works_intern(w, 3, 0, &b, NULL), 2);
-    for (int design = 0; design < 3; design++)   /* the vector unit is the same whatever the array is */
+    for (int design = 0; design < 3;
+         design++) /* the vector unit is the same whatever the array is */
         CU_ASSERT_EQUAL(th_works_intern(w, 5, design, &pool, NULL), 3);
     CU_ASSERT_EQUAL(th_works_count(w), 4);
     CU_ASSERT_TRUE(th_works_get(w, 1)->design == 1 && th_works_get(w, 3)->design == -1);
@@ -34,7 +36,8 @@ static void equal_shards_are_one_work(void)
     th_system_free(s);
 }
 
-/* Accelerator 2 has a slower DRAM, 5 a faster vector unit, 6 the slower DRAM as well: 2 and 6 are one class. */
+/* Accelerator 2 has a slower DRAM, 5 a faster vector unit, 6 the slower DRAM as well: 2 and 6 are
+ * one class. */
 static void other_memory_is_other_work(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -48,7 +51,8 @@ static void other_memory_is_other_work(void)
         CU_ASSERT_EQUAL(th_works_intern(w, accel, 0, &pool, NULL), expected[accel]);
     CU_ASSERT_TRUE(th_works_get(w, 1)->folded_ps > th_works_get(w, 0)->folded_ps);
     CU_ASSERT_TRUE(th_works_get(w, 2)->folded_ps < th_works_get(w, 0)->folded_ps);
-    CU_ASSERT_TRUE(th_works_intern(w, 6, 0, &conv, NULL) == 3 && th_works_intern(w, 0, 0, &conv, NULL) == 4);
+    CU_ASSERT_TRUE(th_works_intern(w, 6, 0, &conv, NULL) == 3 &&
+                   th_works_intern(w, 0, 0, &conv, NULL) == 4);
     CU_ASSERT_TRUE(th_works_get(w, 3)->folded_ps > th_works_get(w, 4)->folded_ps);
     th_works_free(w);
     th_system_free(s);
@@ -62,8 +66,8 @@ static void folded_times_are_those_of_the_pipeline(void)
     gsl_rng *r = th_random_stream(71, "work", 0);
     int wrong = 0;
     for (int i = 0; i < 150; i++) {
-        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 150), (int)pick(r, 1, 90), (int)pick(r, 1, 40),
-                                (int)pick(r, 1, 40), (int)pick(r, 1, 5));
+        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 150), (int)pick(r, 1, 90),
+                                (int)pick(r, 1, 40), (int)pick(r, 1, 40), (int)pick(r, 1, 5));
         const th_work *k = th_works_get(w, th_works_intern(w, 1, i % 3, &d, NULL));
         th_pipeline p;
         th_pipeline_start(&p, &k->schedule, &k->port, 0, false);
@@ -76,29 +80,40 @@ static void folded_times_are_those_of_the_pipeline(void)
     th_system_free(s);
 }
 
-/* Partial sums that a shard goes on with are read once, however its tiles walk: as many bytes as are written. */
+/* Partial sums that a shard goes on with are read once, however its tiles walk: as many bytes as
+ * are written. */
 static void partial_sums_are_read_once(void)
 {
     gsl_rng *r = th_random_stream(73, "partial", 0);
     int wrong = 0;
-    th_system *s = system_of("name = \"x\"; designs = ( { name = \"r\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 64; },"
-                  "{ name = \"w\"; type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = 8; weight_buffer = "
-                  "\"8KiB\"; input_port = 40; weight_port = 40; output_port = 40; },"
-                  "{ name = \"t\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = 9; tile_c = 7; tile_h = 7; tile_w = 14; "
-                  "input_port = 40; weight_port = 40; output_port = 40; },"
-                  "{ name = \"s\"; type = \"systolic_vec\"; clock = \"200MHz\"; rows = 11; cols = 13; vec = 8; "
-                  "input_port = 40; weight_port = 40; output_port = 40; } );"
-                  "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = "
-                  "\"100ns\"; burst = \"1B\"; }; vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; designs = "
-                  "[\"r\", \"w\", \"t\", \"s\"]; } );");
+    th_system *s = system_of("name = \"x\"; designs = ( { name = \"r\"; type = \"roofline\"; clock "
+                             "= \"1GHz\"; macs_per_cycle = 64; },"
+                             "{ name = \"w\"; type = \"winograd\"; clock = \"200MHz\"; m = 4; r = "
+                             "3; pn = 2; pm = 8; weight_buffer = "
+                             "\"8KiB\"; input_port = 40; weight_port = 40; output_port = 40; },"
+                             "{ name = \"t\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = 9; "
+                             "tile_c = 7; tile_h = 7; tile_w = 14; "
+                             "input_port = 40; weight_port = 40; output_port = 40; },"
+                             "{ name = \"s\"; type = \"systolic_vec\"; clock = \"200MHz\"; rows = "
+                             "11; cols = 13; vec = 8; "
+                             "input_port = 40; weight_port = 40; output_port = 40; } );"
+                             "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; "
+                             "bandwidth = \"16GB/s\"; latency = "
+                             "\"100ns\"; burst = \"1B\"; }; vector = { clock = \"200MHz\"; "
+                             "elements_per_cycle = 64; }; designs = "
+                             "[\"r\", \"w\", \"t\", \"s\"]; } );");
     th_works *w = th_works_new(s, NULL);
     for (int i = 0; i < 400; i++) {
-        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 60), (int)pick(r, 1, 40), (int)pick(r, 1, 30),
-                                (int)pick(r, 1, 30), (int)pick(r, 1, 3)), sums = d;
+        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 60), (int)pick(r, 1, 40),
+                                (int)pick(r, 1, 30), (int)pick(r, 1, 30), (int)pick(r, 1, 3)),
+                 sums = d;
         sums.adds_to_output = 1;
-        int32_t without = th_works_intern(w, 0, i % 4, &d, NULL), with = th_works_intern(w, 0, i % 4, &sums, NULL);
-        const th_pipeline_stats *a = &th_works_get(w, without)->folded, *b = &th_works_get(w, with)->folded;
-        wrong += b->read_bytes != a->read_bytes + a->written_bytes || b->written_bytes != a->written_bytes;
+        int32_t without = th_works_intern(w, 0, i % 4, &d, NULL),
+                with = th_works_intern(w, 0, i % 4, &sums, NULL);
+        const th_pipeline_stats *a = &th_works_get(w, without)->folded,
+                                *b = &th_works_get(w, with)->folded;
+        wrong += b->read_bytes != a->read_bytes + a->written_bytes ||
+                 b->written_bytes != a->written_bytes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -128,7 +143,7 @@ static int use(const th_system *s)
         int32_t before = th_works_count(w);
         failed = th_works_intern(w, 0, i % 3, &d, &e) < 0;
         CU_ASSERT_EQUAL(th_works_count(w), before + !failed);
-        if (failed)   /* and then it works */
+        if (failed) /* and then it works */
             CU_ASSERT_EQUAL(th_works_intern(w, 0, i % 3, &d, NULL), before);
     }
     if (failed)

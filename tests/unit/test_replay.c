@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_replay.c - random programs: every way of running one gives the same result, and what holds
+ * for every result. test_machine.c has the cases by hand. */
+#include <config.h>
+#include "sim/machine.h"
+#include "base/alloc.h"
+#include "sim/critical_path.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <string.h>
+
+static void depend(th_program *p, int32_t after, int32_t before)
+{
+    th_program_depend(p, after, before, NULL);
+}
+
+/* --- random programs -------------------------------------------------------------------------- */
+
+typedef struct {
+    th_system *system;
+    th_works *works;
+    int n_works;
+    gsl_rng *random;
+    th_program *program;
+} world;
+
+static world new_world(uint64_t seed, int64_t dram_bits_per_s)
+{
+    world w = {.system = shipped_system("f1_16xlarge"),
+               .random = th_random_stream(seed, "machine", 0)};
+    for (int a = 0; dram_bits_per_s && a < w.system->n_accels; a++)
+        w.system->nodes[w.system->accel_node[a]].a.dram_bits_per_s = dram_bits_per_s;
+    w.works = th_works_new(w.system, NULL);
+    for (int i = 0; i < 24; i++) {
+        th_shard s = conv_shard(1, (int)pick(w.random, 1, 150), (int)pick(w.random, 1, 100),
+                                (int)pick(w.random, 1, 30), (int)pick(w.random, 1, 30),
+                                (int)pick(w.random, 1, 3));
+        s.adds_to_output = pick(w.random, 0, 3) == 0;
+        if (pick(w.random, 0, 3) == 0)
+            s.kind = TH_LAYER_POOL;
+        if (s.kind == TH_LAYER_POOL)
+            s.dim[TH_DIM_C] = s.dim[TH_DIM_K];
+        int32_t number = th_works_intern(w.works, (int)pick(w.random, 0, 7),
+                                         (int)pick(w.random, 0, 2), &s, NULL);
+        CU_ASSERT_TRUE(number >= 0);
+    }
+    w.n_works = th_works_count(w.works);
+    return w;
+}
+
+static void free_world(world *w)
+{
+    th_program_free(w->program);
+    th_works_free(w->works);
+    th_system_free(w->system);
+    gsl_rng_free(w->random);
+}
+
+enum { TASKS_MAX = 400, EDGES_MAX = 1200 };
+static int32_t edges[EDGES_MAX][2];
+static int n_edges;
+
+static void add_random_task(world *w, int inputs)
+{
+    gsl_rng *r = w->random;
+    th_task t = {.kind = (int32_t)pick(r, 0, 20) == 0 ? TH_TASK_HOST
+                         : pick(r, 0, 1)              ? TH_TASK_COMPUTE
+                                                      : TH_TASK_TRANSFER,
+                 .layer = -1,
+                 .input = (int32_t)pick(r, 0, inputs - 1),
+                 .work = (int32_t)pick(r, 0, w->n_works - 1),
+                 .node = w->system->accel_node[pick(r, 0, w->system->n_accels - 1)],
+                 .peer = -1};
+    if (t.kind == TH_TASK_TRANSFER) {
+        t.node = (int32_t)pick(r, 0, w->system->n_nodes - 1);
+        t.peer = (t.node + 1 + (int32_t)pick(r, 0, w->system->n_nodes - 2)) % w->system->n_nodes;
+        t.bytes = pick(r, 1, pick(r, 0, 1) ? 3000000 : 100000);
+    }
+    if (t.kind == TH_TASK_HOST)
+        t.release_ps = pick(r, 0, 3000000000);
+    int32_t number = th_program_add(w->program, &t, NULL);
+    for (int n = (int)pick(r, 0, 3); number > 0 && n > 0; n--) {
+        edges[n_edges][0] = number;
+        edges[n_edges++][1] = (int32_t)pick(r, number > 25 ? number - 25 : 0, number - 1);
+    }
+}
+
+/* The edges are kept, and added in an order of their own. */
+static void random_program(world *w, int n)
+{
+    int inputs = (int)pick(w->random, 1, 5);
+    th_program_free(w->program);
+    w->program = th_program_new(NULL);
+    n_edges = 0;
+    for (int i = 0; i < n; i++)
+        add_random_task(w, inputs);
+    for (int i = 0; i < n_edges; i++)
+        depend(w->program, edges[i][0], edges[i][1]);
+    th_program_finish(w->program, NULL);
+}
+
+static th_result result_of(th_machine *m)
+{
+    th_result r;
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
+    return r;
+}
+
+static th_result replay(const world *w, const th_machine_options *o)
+{
+    th_error e = {"", ""};
+    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    th_result r = result_of(m);
+    th_machine_free(m);
+    return r;
+}
+
+static bool same_accel(const th_accel_result *a, const th_accel_result *b)
+{
+    return a->busy_ps == b->busy_ps && a->stall_in_ps == b->stall_in_ps &&
+           a->stall_out_ps == b->stall_out_ps && a->idle_ps == b->idle_ps &&
+           a->dram_read_bytes == b->dram_read_bytes &&
+           a->dram_written_bytes == b->dram_written_bytes && a->sent_bytes == b->sent_bytes &&
+           a->received_bytes == b->received_bytes && a->n_tasks == b->n_tasks;
+}
+
+static bool same_task(const th_task_result *a, const th_task_result *b)
+{
+    return a->start_ps == b->start_ps && a->end_ps == b->end_ps && a->ready_ps == b->ready_ps &&
+           a->cause == b->cause;
+}
+
+/* Everything but the number of unfoldings. */
+static int differences(const th_result *a, const th_result *b)
+{
+    int n = a->elapsed_ps != b->elapsed_ps || a->is_done != b->is_done ||
+            a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
+    for (int i = 0; i < a->n_accels; i++)
+        n += !same_accel(&a->accels[i], &b->accels[i]);
+    for (int i = 0; i < a->n_links; i++)
+        n += a->links[i].bytes != b->links[i].bytes || a->links[i].busy_ps != b->links[i].busy_ps;
+    for (int i = 0; !n && i < a->n_tasks; i++)
+        n += !same_task(&a->tasks[i], &b->tasks[i]);
+    for (int i = 0; !n && i < a->n_inputs; i++)
+        n += a->input_end_ps[i] != b->input_end_ps[i];
+    return n;
+}
+
+static int differs(th_result r, const th_result *from)
+{
+    int n = differences(&r, from);
+    th_result_clear(&r);
+    return n;
+}
+
+/* What holds for every result. Bytes over links are those of the transfers on their routes. */
+static int breaches(const world *w, const th_result *r)
+{
+    int n = 0;
+    int64_t sent = 0, received = 0;
+    static int64_t on_link[1000];
+    memset(on_link, 0, sizeof on_link);
+    for (int a = 0; a < r->n_accels; a++) {
+        const th_accel_result *x = &r->accels[a];
+        n += x->busy_ps + x->stall_in_ps + x->stall_out_ps + x->idle_ps != r->elapsed_ps ||
+             x->idle_ps < 0 || x->busy_ps < 0 || x->stall_in_ps < 0 || x->stall_out_ps < 0;
+        sent += x->sent_bytes;
+        received += x->received_bytes;
+    }
+    for (int32_t t = 0; t < r->n_tasks; t++) {
+        const th_task *k = &w->program->tasks[t];
+        int links[TH_ROUTE_MAX];
+        if (k->kind != TH_TASK_TRANSFER || r->tasks[t].end_ps < 0)
+            continue;
+        sent -= w->system->nodes[k->node].accel >= 0 ? k->bytes : 0;
+        received -= w->system->nodes[k->peer].accel >= 0 ? k->bytes : 0;
+        for (int i = th_route(w->system, k->node, k->peer, links) - 1; i >= 0; i--)
+            on_link[links[i]] += k->bytes;
+    }
+    for (int l = 0; l < r->n_links; l++)
+        n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
+    return n + (sent != 0) + (received != 0);
+}
+
+/* Waits and durations, each entry after the one before it, add up to the makespan. */
+static int path_breaches(const th_result *r)
+{
+    th_path_entry *path;
+    int n = th_critical_path(r, &path, NULL), wrong = n < 0;
+    th_time at = 0;
+    for (int i = 0; i < n; i++) {
+        wrong += path[i].wait_ps < 0 || path[i].start_ps != at + path[i].wait_ps ||
+                 path[i].end_ps < path[i].start_ps;
+        at += path[i].wait_ps + path[i].end_ps - path[i].start_ps;
+    }
+    th_free(path);
+    return wrong + (at != r->elapsed_ps);
+}
+
+/* Tasks start when ready or later, an accelerator runs one at a time, an idle one does not wait. */
+static int order_breaches(const world *w, const th_result *r)
+{
+    int wrong = 0;
+    for (int i = 0; i < n_edges; i++)
+        wrong += r->tasks[edges[i][0]].start_ps < r->tasks[edges[i][1]].end_ps;
+    for (int32_t t = 0; t < r->n_tasks; t++) {
+        const th_task_result *x = &r->tasks[t];
+        const th_task *k = &w->program->tasks[t];
+        wrong += x->start_ps < x->ready_ps || x->end_ps < x->start_ps;
+        wrong += k->kind != TH_TASK_COMPUTE && x->start_ps != x->ready_ps;
+        wrong += k->kind == TH_TASK_HOST && x->start_ps < k->release_ps;
+        if (k->kind != TH_TASK_COMPUTE)
+            continue;
+        wrong += x->end_ps - x->start_ps < th_works_get(w->works, k->work)->folded_ps;
+        bool has_follower = x->start_ps == x->ready_ps; /* else something ended when it started */
+        for (int32_t o = 0; o < r->n_tasks; o++) {
+            const th_task *other = &w->program->tasks[o];
+            if (o == t || other->kind != TH_TASK_COMPUTE || other->node != k->node)
+                continue;
+            wrong += r->tasks[o].start_ps < x->end_ps && x->start_ps < r->tasks[o].end_ps;
+            has_follower |= r->tasks[o].end_ps == x->start_ps;
+            /* of two that wait, the lower number goes first */
+            wrong +=
+                o < t && r->tasks[o].ready_ps <= x->start_ps && r->tasks[o].start_ps > x->start_ps;
+        }
+        wrong += !has_follower;
+    }
+    return wrong;
+}
+
+static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds)
+{
+    world w = new_world(seed, dram_bits_per_s);
+    int wrong = 0;
+    int64_t unfolded = 0;
+    for (int round = 0; round < rounds; round++) {
+        random_program(&w, (int)pick(w.random, 5, TASKS_MAX));
+        th_result r = replay(&w, NULL);
+        unfolded += r.n_unfolded;
+        wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
+        wrong += r.n_events != 2 * r.n_tasks;
+        wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
+        for (uint64_t s = 1; s < 4; s++)
+            wrong += differs(
+                replay(&w, &(th_machine_options){.unfold_seed = s + 10 * seed, .no_skip = s == 2}),
+                &r);
+        th_result_clear(&r);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(unfolded > 10);
+    free_world(&w);
+}
+
+static void folding_changes_nothing(void)
+{
+    every_way_of_running_on(51, 0, 12);
+}
+
+/* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM, at 24 by
+ * no means. */
+static void folding_changes_nothing_with_other_drams(void)
+{
+    every_way_of_running_on(52, 40000000000, 5);
+    every_way_of_running_on(53, 192000000000, 4);
+}
+
+/* Half of the accelerators weak, half not. */
+static void folding_changes_nothing_with_mixed_drams(void)
+{
+    world w = new_world(54, 0);
+    int wrong = 0;
+    for (int round = 0; round < 6; round++) {
+        th_works *before = w.works;
+        for (int a = 0; a < 8; a += 2)
+            w.system->nodes[w.system->accel_node[a]].a.dram_bits_per_s =
+                pick(w.random, 8, 40) * 1000000000;
+        random_program(&w, 150);
+        th_works *own = th_works_new(w.system, NULL);
+        for (int32_t t = 0; t < w.program->n_tasks; t++) {
+            th_task *k = &w.program->tasks[t];
+            if (k->kind == TH_TASK_COMPUTE) {
+                const th_work *same = th_works_get(before, k->work);
+                k->work = th_works_intern(own, w.system->nodes[k->node].accel, same->design,
+                                          &same->shard, NULL);
+            }
+        }
+        w.works = own;
+        th_result r = replay(&w, NULL);
+        wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
+        wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.unfold_seed = 77}), &r);
+        th_result_clear(&r);
+        th_works_free(own);
+        w.works = before;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    free_world(&w);
+}
+
+static void ideal_networks_never_unfold(void)
+{
+    world w = new_world(55, 0);
+    random_program(&w, 300);
+    const th_machine_options o = {.network = th_network_find("ideal")};
+    th_result r = replay(&w, &o);
+    CU_ASSERT_EQUAL(breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r), 0);
+    CU_ASSERT_EQUAL(r.n_unfolded, 0);
+    th_result all = replay(&w, &(th_machine_options){.network = o.network, .unfold_all = true});
+    CU_ASSERT_EQUAL(differences(&r, &all), 0);
+    th_result_clear(&r);
+    th_result_clear(&all);
+    free_world(&w);
+}
+
+/* Results so far hold their sums and never go back. */
+static int look(const world *w, th_machine *m, th_time *seen)
+{
+    th_result r = result_of(m);
+    int wrong = breaches(w, &r) + (r.elapsed_ps < *seen);
+    *seen = r.elapsed_ps;
+    th_result_clear(&r);
+    return wrong;
+}
+
+static void slices_and_steps_change_nothing(void)
+{
+    for (int weak = 0; weak < 2; weak++) {
+        world w = new_world(56, weak ? 40000000000 : 0);
+        int wrong = 0;
+        random_program(&w, 250);
+        th_result r = replay(&w, NULL);
+        th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+        th_time seen = 0, to = 0;
+        th_machine_load(m, w.program, NULL);
+        while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
+            wrong += th_machine_now(m) != to || look(&w, m, &seen);
+            to += pick(w.random, 0, r.elapsed_ps / 50);
+        }
+        wrong += differs(result_of(m), &r);
+        th_machine_load(m, w.program, NULL);
+        seen = 0;
+        int64_t events = 0;
+        while (th_machine_step(m, 1, NULL) == TH_STOP_UNTIL) {
+            wrong += th_machine_events(m) <= events || th_machine_events(m) > events + 2;
+            events = th_machine_events(m);
+            wrong += look(&w, m, &seen);
+        }
+        wrong += differs(result_of(m), &r);
+        CU_ASSERT_EQUAL(wrong, 0);
+        th_machine_free(m);
+        th_result_clear(&r);
+        free_world(&w);
+    }
+}
+
+/* Loaded again after the end, and from the midst of it, with another program in between. */
+static void loading_again_gives_the_same(void)
+{
+    for (int weak = 0; weak < 2; weak++) {
+        world w = new_world(57, weak ? 40000000000 : 0);
+        int wrong = 0;
+        random_program(&w, 150);
+        th_program *other = w.program;
+        w.program = NULL;
+        random_program(&w, 200);
+        th_result r = replay(&w, NULL);
+        th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+        for (int i = 0; i < 8; i++) {
+            th_machine_load(m, other, NULL);
+            th_machine_run_until(m, r.elapsed_ps * i / 8, NULL);
+            th_machine_load(m, w.program, NULL);
+            if (i % 2)
+                CU_ASSERT_EQUAL(th_machine_run_until(m, r.elapsed_ps * i / 9, NULL), TH_STOP_UNTIL);
+            if (i % 2)
+                th_machine_load(m, w.program, NULL);
+            th_machine_run_until(m, TH_TIME_MAX, NULL);
+            wrong += differs(result_of(m), &r);
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        th_machine_free(m);
+        th_result_clear(&r);
+        th_program_free(other);
+        free_world(&w);
+    }
+}
+
+static void machines_side_by_side_do_not_meet(void)
+{
+    world a = new_world(58, 0), b = new_world(59, 40000000000);
+    random_program(&a, 200);
+    random_program(&b, 200);
+    th_result ra = replay(&a, NULL), rb = replay(&b, NULL);
+    th_machine *ma = th_machine_new(a.system, a.works, NULL, NULL),
+               *mb = th_machine_new(b.system, b.works, NULL, NULL);
+    th_machine_load(ma, a.program, NULL);
+    th_machine_load(mb, b.program, NULL);
+    bool more = true;
+    while (more) {
+        more = th_machine_step(ma, pick(a.random, 1, 9), NULL) == TH_STOP_UNTIL;
+        more |= th_machine_step(mb, pick(a.random, 1, 9), NULL) == TH_STOP_UNTIL;
+    }
+    CU_ASSERT_EQUAL(differs(result_of(ma), &ra) + differs(result_of(mb), &rb), 0);
+    th_machine_free(ma);
+    th_machine_free(mb);
+    th_result_clear(&ra);
+    th_result_clear(&rb);
+    free_world(&a);
+    free_world(&b);
+}
+
+/* The same dependencies, told in another order. */
+static void the_order_of_telling_does_not_matter(void)
+{
+    world w = new_world(60, 0);
+    int wrong = 0;
+    for (int round = 0; round < 5; round++) {
+        random_program(&w, 200);
+        th_result r = replay(&w, NULL);
+        th_program *told = w.program;
+        w.program = th_program_new(NULL);
+        for (int32_t t = 0; t < told->n_tasks; t++)
+            th_program_add(w.program, &told->tasks[t], NULL);
+        for (int i = n_edges - 1; i >= 0; i--)
+            depend(w.program, edges[i][0], edges[i][1]);
+        th_program_finish(w.program, NULL);
+        wrong += differs(replay(&w, NULL), &r);
+        th_program_free(told);
+        th_result_clear(&r);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    free_world(&w);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* 0, or -1 when memory ran out anywhere on the way. */
+static int run_all(const world *w, const th_machine_options *o)
+{
+    th_error e = {"", ""};
+    th_result r = {0};
+    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    int failed = !m || th_machine_load(m, w->program, &e) ||
+                 th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE ||
+                 th_machine_result(m, &r, &e);
+    th_path_entry *path = NULL;
+    failed = failed || th_critical_path(&r, &path, &e) < 0;
+    if (failed)
+        TAP_ASSERT_TEXT(e.id, "BASE-0001");
+    th_free(path);
+    th_result_clear(&r);
+    th_machine_free(m);
+    return failed ? -1 : 0;
+}
+
+static void any_allocation_may_fail(void)
+{
+    const th_machine_options ways[] = {
+        {0}, {.unfold_seed = 5}, {.unfold_all = true}, {.network = th_network_find("ideal")}};
+    for (int i = 0; i < 5; i++) {
+        world w = new_world(61, i == 4 ? 40000000000 : 0);
+        const th_machine_options *o = &ways[i % 4];
+        random_program(&w, 60);
+        int64_t live = th_alloc_live(), calls = th_alloc_calls();
+        CU_ASSERT_EQUAL(run_all(&w, o), 0);
+        calls = th_alloc_calls() - calls;
+        CU_ASSERT_TRUE(calls > 20);
+        for (int64_t k = 1; k <= calls; k++) {
+            th_alloc_fail_at(k);
+            CU_ASSERT_EQUAL(run_all(&w, o), -1);
+            th_alloc_fail_at(0);
+            CU_ASSERT_EQUAL(th_alloc_live(), live);
+        }
+        free_world(&w);
+    }
+    th_machine_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(folding_changes_nothing),
+        TAP(folding_changes_nothing_with_other_drams),
+        TAP(folding_changes_nothing_with_mixed_drams),
+        TAP(ideal_networks_never_unfold),
+        TAP(slices_and_steps_change_nothing),
+        TAP(loading_again_gives_the_same),
+        TAP(machines_side_by_side_do_not_meet),
+        TAP(the_order_of_telling_does_not_matter),
+        TAP(any_allocation_may_fail),
+        TAP_END,
+    };
+    return tap_main("replay", tests, argc, argv);
+}
