@@ -190,9 +190,12 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     const th_task *t = &m->program->tasks[task];
     int accel;
     switch ((th_task_kind)t->kind) {
-    case TH_TASK_HOST:
+    case TH_TASK_HOST: /* takes no time, but starts and ends singly */
         th_machine_task_starts(m, task, m->times[task].cause);
-        return th_machine_task_ends(m, task, err);
+        if (th_events_push(m->events, &(th_event){m->now, TH_PRIORITY_RELEASE, (uint32_t)task, 0,
+                                                  0}) == TH_NO_EVENT)
+            return th_error_no_memory(err);
+        return 0;
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->times[task].cause);
         if (m->network->type->start(m->network, m->events, m->now, task, t->node, t->peer,
@@ -236,8 +239,9 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
         if (make_ready(m, (int32_t)e->object))
             return th_error_no_memory(err);
         return 0;
-    case TH_PRIORITY_CHANGE:
     case TH_PRIORITY_RELEASE:
+        return th_machine_task_ends(m, (int32_t)e->object, err);
+    case TH_PRIORITY_CHANGE:
     case TH_PRIORITY_SAMPLE:
         break;
     }

@@ -45,7 +45,7 @@ void th_program_free(th_program *p);
 int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its number, or -1 */
 /* Task "after" starts when "before" has ended. 0 or -1. */
 int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err);
-/* Builds the successor lists; fails on a cycle only in paranoid builds (lowering makes none). */
+/* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or -1. */
 int th_program_finish(th_program *p, th_error *err);
 
 #endif

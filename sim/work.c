@@ -123,6 +123,10 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
                      th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
+        return th_error_set(err, "SIM-0009",
+                            "a shard of %d images in %d groups: must be %d at most together",
+                            (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
     out->shard = *shard;
     out->design = design;
     out->port = (th_port){a->dram_bits_per_s, a->dram_latency_ps, a->dram_burst_bytes};

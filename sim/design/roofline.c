@@ -17,9 +17,9 @@ enum { PIECES = 32 }; /* of a layer: fill and drain are 1/32 of the operand that
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1e-3, 1e12, 0,
+    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1, 1e12, 0,
                         "peak multiply-accumulates per cycle"},
-    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-6, 1, 1,
+    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-3, 1, 1,
                     "share of the peak that layers reach"},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
                "pieces that each on-chip buffer holds"},

@@ -259,6 +259,22 @@ static void can_be_looked_at_while_it_runs(void)
     take_down(&u);
 }
 
+/* Host task, row on accelerator 0: four program events, a step is one of them. */
+static void a_step_is_one_event(void)
+{
+    setup u = set_up();
+    host(u.program, 0);
+    compute(u.program, 0, u.row);
+    depend(u.program, 1, 0);
+    load(&u);
+    for (int i = 1; i <= 4; i++) {
+        CU_ASSERT_EQUAL(th_machine_step(u.machine, 1, NULL), i < 4 ? TH_STOP_UNTIL : TH_STOP_DONE);
+        CU_ASSERT_EQUAL(th_machine_events(u.machine), i);
+    }
+    CU_ASSERT_EQUAL(th_machine_now(u.machine), ROW_PS);
+    take_down(&u);
+}
+
 /* Inputs end at 10, 20, 26, 32 ms: (4 - 2) / 12 ms. One input of 8 ms: 1 / 8 ms. */
 static void throughput_is_that_of_the_second_half(void)
 {
@@ -306,6 +322,7 @@ int main(int argc, char **argv)
         TAP(a_flow_slows_the_task_at_its_ends),
         TAP(flows_share_a_weak_dram_with_the_engines),
         TAP(can_be_looked_at_while_it_runs),
+        TAP(a_step_is_one_event),
         TAP(throughput_is_that_of_the_second_half),
         TAP(a_program_that_cannot_end_says_so),
         TAP(an_empty_program_is_done),

@@ -152,6 +152,23 @@ static int use(const th_system *s)
     return failed ? -1 : 0;
 }
 
+/* 65,536 images in 65,536 groups would be 2^32 iterations of the outermost loop. */
+static void shards_beyond_counting_are_refused(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(65536, 65536, 65536, 1, 1, 1);
+    th_error e = {"", ""};
+    shard.groups = 65536;
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0009");
+    TAP_ASSERT_TEXT(e.text, "a shard of 65536 images in 65536 groups: must be 2147483647 at most "
+                            "together");
+    CU_ASSERT_EQUAL(th_works_count(w), 0);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 static void any_allocation_may_fail(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -176,6 +193,7 @@ int main(int argc, char **argv)
         TAP(folded_times_are_those_of_the_pipeline),
         TAP(partial_sums_are_read_once),
         TAP(designs_that_are_wrong_are_refused),
+        TAP(shards_beyond_counting_are_refused),
         TAP(any_allocation_may_fail),
         TAP_END,
     };
