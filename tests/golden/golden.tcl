@@ -2,6 +2,7 @@
 # golden.tcl - the example scripts with small budgets: their output, as text, is what it was.
 #   tharsis -no_init -exit tests/golden/golden.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/golden.tcl --update   writes tests/golden/*.txt anew
+# README.md's run is compared too, but updated by hand.
 # After a change of a model or a search the numbers move: look at the difference, then update.
 
 set here [file dirname [file normalize [info script]]]
@@ -28,6 +29,21 @@ proc read_all {file} {
     return $text
 }
 
+# The n-th block between ``` fences of a Markdown text, fences left out.
+proc block {markdown n} {
+    set fence [lindex [regexp -all -inline {```[a-z]*?\n(?:.*?)```} $markdown] $n]
+    return [string range $fence [string first \n $fence]+1 end-3]
+}
+
+# The run that README.md shows: its script gives the output that stands under it.
+proc readme_output {} {
+    set f [open readme.tcl w]
+    puts -nonewline $f [block [read_all [file join $::root README.md]] 2]
+    close $f
+    catch {exec [info nameofexecutable] -no_init -batch readme.tcl 2>@1} output
+    return [string trimright $output]\n
+}
+
 # The first line that differs, as TAP comments.
 proc show_difference {got expected} {
     foreach g [split $got \n] e [split $expected \n] {
@@ -43,7 +59,7 @@ set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/g
 file mkdir $folder
 cd $folder
 set n 0
-puts "1..[expr {[llength $cases] / 2}]"
+puts "1..[expr {[llength $cases] / 2 + 1}]"
 foreach {name words} $cases {
     set file [file join $here $name.txt]
     set got [output_of $words]
@@ -57,3 +73,7 @@ foreach {name words} $cases {
     show_difference $got $expected
     flush stdout
 }
+set got [readme_output]
+set expected [block [read_all [file join $root README.md]] 3]
+puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - README.md"
+show_difference $got $expected
