@@ -492,6 +492,12 @@ static int32_t batch_of(const th_lower *l, const th_stream *stream, int32_t pass
     return (int32_t)((i + 1) * b / n - i * b / n);
 }
 
+/* The one that memory must hold; later micro-batches are never smaller than the first. */
+static int32_t largest_batch(const th_lower *l, const th_stream *stream)
+{
+    return (l->workload->batch + stream->micro_batches - 1) / stream->micro_batches;
+}
+
 /* Strategies that split the batch must leave every micro-batch something. */
 static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream,
                         th_error *err)
@@ -512,7 +518,7 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
 
 static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_error *err)
 {
-    int32_t passes = stream->n_inputs * stream->micro_batches, planned = batch_of(l, stream, 0);
+    int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
     if (th_grow(&l->pass_end_start, &l->pass_capacity, (size_t)passes + 1,
                 sizeof *l->pass_end_start))
         return th_error_no_memory(err);
@@ -537,7 +543,7 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
     th_plans_trim(l->plans, PLANS_LIMIT);
     l->program = program;
     if (check_stream(l, m, stream, err) || place(l, m, err) ||
-        plan_batch(l, batch_of(l, stream, 0), err) ||
+        plan_batch(l, largest_batch(l, stream), err) ||
         th_footprint_check(l, in_flight < passes ? in_flight : passes, err) ||
         emit_all(l, stream, in_flight, err) || th_program_finish(program, err)) {
         th_program_clear(program);
