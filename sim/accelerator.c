@@ -54,6 +54,7 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
     a->task = th_least_first_take(&a->ready);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
+    m->fresh[m->n_fresh++] = accel;
     th_task_result *t = &m->times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
     return 0;
@@ -289,45 +290,47 @@ static int settle_network(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Tests only: unfolds a folded task now and then, which must not change anything. */
-static int unfold_at_random(th_machine *m, th_accel_state *a, th_error *err)
+/* Tests only: unfolds folded tasks now and then, which must not change anything. */
+static int unfold_at_random(th_machine *m, th_error *err)
 {
-    if (a->mode != TH_ACCEL_FOLDED || th_random_below(m->random, 4) != 0)
-        return 0;
-    return unfold(m, a, 0, err);
-}
-
-static int settle_one(th_machine *m, th_accel_state *a, th_error *err)
-{
-    if (a->mode == TH_ACCEL_FRESH && begin(m, a, err))
-        return -1;
-    if (m->random && unfold_at_random(m, a, err))
-        return -1;
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        if (a->mode == TH_ACCEL_FOLDED && th_random_below(m->random, 4) == 0 &&
+            unfold(m, a, 0, err))
+            return -1;
+    }
     return 0;
 }
 
-int th_accelerator_settle(th_machine *m, th_error *err)
+/* The tasks that started at this instant, those on a shared DRAM or on one of their own. */
+static int begin_fresh(th_machine *m, bool shared, th_error *err)
 {
-    int n = m->system->n_accels;
-    bool asks = false;
-    for (int i = 0; i < n; i++) {
-        th_accel_state *a = &m->accels[i];
-        if (a->mode == TH_ACCEL_FRESH && is_shared(m, a) && begin_stepping(m, a, err))
+    for (size_t i = 0; i < m->n_fresh; i++) {
+        th_accel_state *a = &m->accels[m->fresh[i]];
+        if (is_shared(m, a) == shared && (shared ? begin_stepping : begin)(m, a, err))
             return -1;
     }
-    if (settle_network(m, err))
-        return -1;
-    for (int i = 0; i < n; i++) {
-        if (settle_one(m, &m->accels[i], err))
-            return -1;
-        asks |= m->accels[i].rates_are_old && m->accels[i].mode == TH_ACCEL_STEPPED;
-    }
-    for (int i = 0; asks && i < n; i++) {
+    return 0;
+}
+
+static int take_all_rates(th_machine *m, th_error *err)
+{
+    for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         if (a->mode == TH_ACCEL_STEPPED && a->rates_are_old && take_rates(m, a, err))
             return -1;
     }
     return 0;
+}
+
+int th_accelerator_settle(th_machine *m, th_error *err)
+{
+    if (begin_fresh(m, true, err) || settle_network(m, err) || begin_fresh(m, false, err))
+        return -1;
+    m->n_fresh = 0;
+    if (m->random && unfold_at_random(m, err))
+        return -1;
+    return m->any_shared ? take_all_rates(m, err) : 0;
 }
 
 /* --- accounts --------------------------------------------------------------------------------- */

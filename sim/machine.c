@@ -64,13 +64,17 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
         m->options.network = th_network_types[0];
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
+    m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->end_numbers = th_map_new();
     m->network = m->options.network->create(s, err);
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (m->events && m->accels && m->end_numbers && m->network &&
-        (m->random || !m->options.unfold_seed))
-        return m;
+    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->network ||
+        (m->options.unfold_seed && !m->random))
+        goto fail;
+    for (int a = 0; a < s->n_accels; a++)
+        m->any_shared |= m->network->is_shared[a];
+    return m;
 fail:
     th_error_no_memory(err);
     th_machine_free(m);
@@ -86,6 +90,7 @@ void th_machine_free(th_machine *m)
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
+    th_free(m->fresh);
     if (m->network)
         m->options.network->destroy(m->network);
     th_events_free(m->events);
@@ -118,7 +123,7 @@ static void reset(th_machine *m)
     th_events_reset(m->events);
     m->options.network->reset(m->network);
     reset_accels(m);
-    m->ready.n = m->startable.n = 0;
+    m->ready.n = m->startable.n = m->n_fresh = 0;
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_unfolded = 0;
     m->settled = false;

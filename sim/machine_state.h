@@ -18,10 +18,10 @@ int32_t th_least_first_take(th_least_first *q); /* q must not be empty */
 
 typedef enum {
     TH_ACCEL_IDLE,
-    TH_ACCEL_FRESH,  /* its task has started at this instant; settle decides how it runs */
-    TH_ACCEL_FOLDED, /* one end event, computed by the memo */
+    TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
+    TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
     TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
-    TH_ACCEL_STEPPED /* event by event: shared DRAM, or unfold_all */
+    TH_ACCEL_STEPPED   /* event by event: shared DRAM, or unfold_all */
 } th_accel_mode;
 
 /* From at on (relative to the task's start), flows draw this much from the DRAM. */
@@ -75,6 +75,9 @@ struct th_machine {
     th_least_first ready;     /* tasks that became ready at this instant */
     th_least_first startable; /* accelerators that may start something at this instant */
     th_accel_state *accels;
+    int32_t *fresh; /* accelerators whose task started at this instant */
+    size_t n_fresh;
+    bool any_shared;     /* some DRAM is shared (network.is_shared) */
     th_map *end_numbers; /* memo: digest of a history -> number in ends */
     th_known_end *ends;
     size_t n_ends, ends_capacity;
