@@ -47,7 +47,7 @@ static int split_rest(lister *l, th_strategy *s, int i, int left)
 {
     if (i == N_SEARCHED)
         return left == 1 ? add_rotations(l, s) : 0;
-    for (int f = 1; f <= left; f++) {
+    for (int f = 1; f <= left && f <= UINT8_MAX; f++) {
         if (left % f != 0)
             continue;
         s->split[searched[i]] = (uint8_t)f;
@@ -62,7 +62,7 @@ int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **li
 {
     lister all = {l, batch, n, NULL, 0, 0};
     th_strategy s = th_strategy_single;
-    if (n > UINT8_MAX || split_rest(&all, &s, 0, n)) {
+    if (split_rest(&all, &s, 0, n)) {
         th_free(all.item);
         return -1;
     }
@@ -180,7 +180,7 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
     *s = th_strategy_single;
     if (second == TH_N_DIMS)
         half = 1;
-    if (first != TH_N_DIMS)
+    if (first != TH_N_DIMS && n / half <= UINT8_MAX) /* else repair finds a way, or none */
         s->split[first] = (uint8_t)(n / half);
     if (second != TH_N_DIMS)
         s->split[second] = (uint8_t)half;
