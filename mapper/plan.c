@@ -179,10 +179,7 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-enum {
-    PLACED_WORDS = 4,
-    MAX_CONSUMERS = 64
-}; /* more consumers of one tensor: the earlier ones are left out */
+enum { PLACED_WORDS = 4, FEW_CONSUMERS = 16 }; /* few: their key fits on the stack */
 
 static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
@@ -215,17 +212,11 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
     return plan;
 }
 
-const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
-                                  const th_placed *consumers, int n, int32_t batch, th_error *err)
+static const th_edge_plan *edge_of_key(th_plans *p, const int32_t *key, size_t bytes,
+                                       const th_placed *producer, const th_placed *consumers, int n,
+                                       int32_t batch, th_error *err)
 {
-    int32_t key[PLACED_WORDS * (MAX_CONSUMERS + 1) + 1];
     int64_t number;
-    int first = n > MAX_CONSUMERS ? n - MAX_CONSUMERS : 0, words = PLACED_WORDS;
-    key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
-    for (int i = first; i < n; i++, words += PLACED_WORDS)
-        key_of_placed(p, &consumers[i], consumers[i].crew_number, key + words);
-    key[words++] = batch;
-    size_t bytes = (size_t)words * sizeof *key;
     if (th_map_get(p->edges, key, bytes, &number))
         return p->edge_plans[number];
     th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
@@ -237,5 +228,25 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
         return NULL;
     }
     p->edge_plans[p->n_edge_plans++] = plan;
+    return plan;
+}
+
+const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
+                                  const th_placed *consumers, int n, int32_t batch, th_error *err)
+{
+    int32_t few[PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *key = few;
+    size_t words = PLACED_WORDS * ((size_t)n + 1) + 1;
+    if (n > FEW_CONSUMERS && !(key = th_alloc_array(words, sizeof *key))) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
+    for (int i = 0; i < n; i++)
+        key_of_placed(p, &consumers[i], consumers[i].crew_number, key + PLACED_WORDS * (i + 1));
+    key[words - 1] = batch;
+    const th_edge_plan *plan =
+        edge_of_key(p, key, words * sizeof *key, producer, consumers, n, batch, err);
+    if (key != few)
+        th_free(key);
     return plan;
 }
