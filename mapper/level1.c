@@ -10,10 +10,27 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
+static bool can_take(const th_level1 *l, int32_t node, int32_t design)
+{
+    th_set set = {design, l->tree.node[node].n, l->tree.node[node].accels};
+    return th_set_can_take(l->problem->system, &set, design);
+}
+
+/* Inside a group if that is asked for, and with a design that all its accelerators can take. */
+static bool can_be_set(const th_level1 *l, int32_t node, bool inside_groups)
+{
+    if (inside_groups && l->tree.node[node].spans_groups)
+        return false;
+    for (int32_t d = 0; d < l->problem->system->n_designs; d++)
+        if (can_take(l, node, d))
+            return true;
+    return false;
+}
+
 static int add_partition(th_level1 *l, const th_partition *p, bool inside_groups)
 {
     for (int32_t i = 0; i < p->n; i++)
-        if (inside_groups && l->tree.node[p->node[i]].spans_groups)
+        if (!can_be_set(l, p->node[i], inside_groups))
             return 0;
     if (p->n > l->problem->workload->n_layers)
         return 0;
@@ -23,12 +40,13 @@ static int add_partition(th_level1 *l, const th_partition *p, bool inside_groups
     return 0;
 }
 
-/* One set alone: the first of every size, the others idle. */
+/* One set alone: the first of every size that can be one, the others idle. */
 static int add_single_sets(th_level1 *l, bool inside_groups)
 {
     for (size_t i = 0; i < l->tree.n; i++) {
         size_t same = 0;
-        while (same < i && l->tree.node[same].n != l->tree.node[i].n)
+        while (same < i && (l->tree.node[same].n != l->tree.node[i].n ||
+                            !can_be_set(l, (int32_t)same, inside_groups)))
             same++;
         if (same == i && add_partition(l, &(th_partition){1, {(int32_t)i}}, inside_groups))
             return -1;
@@ -72,12 +90,6 @@ void th_level1_clear(th_level1 *l)
 {
     th_set_tree_clear(&l->tree);
     th_free(l->partitions);
-}
-
-static bool can_take(const th_level1 *l, int32_t node, int32_t design)
-{
-    th_set set = {design, l->tree.node[node].n, l->tree.node[node].accels};
-    return th_set_can_take(l->problem->system, &set, design);
 }
 
 bool th_level1_next_designs(const th_level1 *l, const th_partition *p, int32_t *design)
