@@ -150,15 +150,24 @@ static int seed_uniforms(th_search *s, two_level *t, th_error *err)
     return failed || count < 0 ? th_error_no_memory(err) : 0;
 }
 
+/* The baseline's mapping, where it has one. */
+static int seed_herald(th_search *s, two_level *t, th_error *err)
+{
+    th_mapping *m;
+    th_error reason = {"", ""};
+    if (th_baseline_computation_prioritized(s, &m, &reason) == 0)
+        return add_seed(t, m) ? th_error_no_memory(err) : 0;
+    bool has_none = strncmp(reason.id, "MAP-", 4) == 0;
+    return has_none ? 0 : th_error_set(err, reason.id, "%s", reason.text);
+}
+
 static int make_seeds(th_search *s, two_level *t, th_error *err)
 {
     for (size_t i = 0; i < t->level1.n; i++)
         if (seed_partition(t, &t->level1.partitions[i], err))
             return -1;
-    th_mapping *herald;
-    th_error none;
-    if (th_baseline_computation_prioritized(s, &herald, &none) == 0 && add_seed(t, herald))
-        return th_error_no_memory(err);
+    if (seed_herald(s, t, err))
+        return -1;
     return t->level1.n > 0 ? seed_uniforms(s, t, err) : 0;
 }
 
@@ -363,6 +372,8 @@ static int level2_offspring(th_search *s, two_level *t, th_mapping **out, th_err
 /* The boundary of two neighbouring ranges moves by a few layers. */
 static void move_boundary(two_level *t, th_mapping *m)
 {
+    if (m->n_layers < 2)
+        return;
     int l = 1 + below(t, m->n_layers - 1), by = 1 + below(t, 4);
     while (l < m->n_layers && m->set_of[l] == m->set_of[l - 1])
         l++;
