@@ -85,7 +85,13 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
         }
     }
     th_free(trial);
-    return 0;
+    if (best < TH_TIME_MAX)
+        return 0;
+    return th_error_set(
+        err, "MAP-0026",
+        "computation_prioritized: no design that all %d accelerators of group %d can "
+        "be configured with",
+        (int)h->mapping->sets[set].n_accels, set);
 }
 
 static void choose_sets(const th_search *s, herald *h)
@@ -188,18 +194,18 @@ typedef struct {
 
 /* One split for all convolutions, one for the rest with weights; layers that cannot take it get the
  * nearest. */
-static int add_uniform(th_search *s, uniform *u, int32_t n, int32_t design, const th_strategy *conv,
+static int add_uniform(th_search *s, uniform *u, const th_set *set, const th_strategy *conv,
                        const th_strategy *dense)
 {
     const th_workload *w = s->problem.workload;
+    int32_t n = set->n_accels;
     th_mapping *m = th_mapping_new(1, &n, w->n_layers);
     if (!m || th_grow(&u->mappings, &u->capacity, u->n + 1, sizeof *u->mappings)) {
         th_mapping_free(m);
         return -1;
     }
-    m->sets[0].design = design;
-    for (int32_t a = 0; a < n; a++)
-        m->sets[0].accels[a] = a;
+    m->sets[0].design = set->design;
+    memcpy(m->sets[0].accels, set->accels, (size_t)n * sizeof *set->accels);
     bool fits = true;
     for (int l = 0; l < w->n_layers; l++) {
         m->strategy[l] = w->layers[l].kind == TH_LAYER_CONV ? *conv : *dense;
@@ -231,33 +237,41 @@ static int list_splits(const th_search *s, int32_t n, bool is_conv, th_strategy 
     return count < 0 ? -1 : kept;
 }
 
-static int add_size(th_search *s, uniform *u, int32_t n)
+static int add_set(th_search *s, uniform *u, th_set *set)
 {
     th_strategy *conv = NULL, *dense = NULL;
-    int n_conv = list_splits(s, n, true, &conv), n_dense = list_splits(s, n, false, &dense);
+    int n_conv = list_splits(s, set->n_accels, true, &conv),
+        n_dense = list_splits(s, set->n_accels, false, &dense);
     int failed = n_conv < 0 || n_dense < 0 ? -1 : 0;
-    int32_t *all = th_alloc_array((size_t)n, sizeof *all);
-    th_set set = {0, n, all};
-    for (int32_t a = 0; all && a < n; a++)
-        all[a] = a;
-    for (int32_t d = 0; !failed && all && d < s->problem.system->n_designs; d++)
-        for (int i = 0; th_set_can_take(s->problem.system, &set, d) && i < n_conv; i++)
+    for (set->design = 0; !failed && set->design < s->problem.system->n_designs; set->design++)
+        for (int i = 0; th_set_can_take(s->problem.system, set, set->design) && i < n_conv; i++)
             for (int j = 0; !failed && j < n_dense; j++)
-                failed = add_uniform(s, u, n, d, &conv[i], &dense[j]);
+                failed = add_uniform(s, u, set, &conv[i], &dense[j]);
     th_free(conv);
     th_free(dense);
-    th_free(all);
-    return failed || !all ? -1 : 0;
+    return failed;
 }
 
+/* The first accelerator, the others of its group, all of them where a set may span groups. */
 static int init_uniform(th_search *s, th_error *err)
 {
-    uniform *u = s->state;
-    int32_t all = s->problem.system->n_accels, group = th_sets_first_group(s->problem.system);
-    if (add_size(s, u, 1) || (group > 1 && group < all && add_size(s, u, group)) ||
-        (all > 1 && add_size(s, u, all)))
-        return th_error_no_memory(err);
-    return 0;
+    const th_system *system = s->problem.system;
+    int32_t all = system->n_accels, group = th_sets_first_group(system);
+    th_set set = {0, 0, th_alloc_zero((size_t)all, sizeof *set.accels)};
+    int failed = set.accels ? 0 : -1;
+    for (int32_t own = 1; !failed && own >= 0; own--) /* the group's first, then the rest */
+        for (int32_t a = 0; a < all; a++)
+            if ((system->nodes[system->accel_node[a]].group ==
+                 system->nodes[system->accel_node[0]].group) == own)
+                set.accels[set.n_accels++] = a;
+    const int32_t sizes[] = {1, group, s->options.sets_inside_groups ? group : all};
+    for (int i = 0; !failed && i < 3; i++) {
+        set.n_accels = sizes[i];
+        if (i == 0 || sizes[i] > sizes[i - 1])
+            failed = add_set(s, s->state, &set);
+    }
+    th_free(set.accels);
+    return failed ? th_error_no_memory(err) : 0;
 }
 
 static int iterate_uniform(th_search *s, th_error *err)
