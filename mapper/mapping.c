@@ -94,56 +94,65 @@ static bool can_take_design(const th_accel *a, int32_t design)
     return false;
 }
 
-static int check_member(const th_mapping *m, int set, int i, const th_system *s, bool *taken,
+/* Does the accelerator stand before place i of this set, or in an earlier one? */
+static bool is_taken(const th_mapping *m, int set, int i, int32_t accel)
+{
+    for (int before = 0; before <= set; before++)
+        for (int j = 0; j < (before == set ? i : m->sets[before].n_accels); j++)
+            if (m->sets[before].accels[j] == accel)
+                return true;
+    return false;
+}
+
+static int check_member(const th_mapping *m, int set, int i, const th_system *s, const char *prefix,
                         th_error *err)
 {
     int32_t accel = m->sets[set].accels[i], design = m->sets[set].design;
     if (accel < 0 || accel >= s->n_accels)
         return th_error_set(err, "MAP-0006",
-                            "set %d: accelerator %d does not exist, must be 0 .. %d", set,
+                            "%sset %d: accelerator %d does not exist, must be 0 .. %d", prefix, set,
                             (int)accel, s->n_accels - 1);
     const th_node *node = &s->nodes[s->accel_node[accel]];
-    if (taken[accel])
-        return th_error_set(err, "MAP-0007", "set %d: accel/%s is in two sets", set, node->name);
-    taken[accel] = true;
+    if (is_taken(m, set, i, accel))
+        return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is in two sets, or twice in one",
+                            prefix, set, node->name);
     if (!can_take_design(&node->a, design))
         return th_error_set(err, "MAP-0008",
-                            "set %d: accel/%s cannot be configured with design \"%s\"", set,
-                            node->name, s->designs[design].name);
+                            "%sset %d: accel/%s cannot be configured with design \"%s\"", prefix,
+                            set, node->name, s->designs[design].name);
     return 0;
 }
 
-static int check_set(const th_mapping *m, int set, const th_system *s, bool *taken, th_error *err)
+int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const char *prefix,
+                         th_error *err)
 {
     if (m->sets[set].n_accels < 1)
-        return th_error_set(err, "MAP-0009", "set %d has no accelerators", set);
+        return th_error_set(err, "MAP-0009", "%sset %d has no accelerators", prefix, set);
     if (m->sets[set].design < 0 || m->sets[set].design >= s->n_designs)
-        return th_error_set(err, "MAP-0010", "set %d: design %d does not exist", set,
+        return th_error_set(err, "MAP-0010", "%sset %d: design %d does not exist", prefix, set,
                             (int)m->sets[set].design);
     for (int i = 0; i < m->sets[set].n_accels; i++)
-        if (check_member(m, set, i, s, taken, err))
+        if (check_member(m, set, i, s, prefix, err))
             return -1;
     return 0;
 }
 
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err)
 {
-    bool *taken = th_alloc_zero((size_t)s->n_accels + 1, sizeof *taken);
-    int failed = taken ? 0 : th_error_no_memory(err);
-    for (int i = 0; !failed && i < m->n_sets; i++)
-        failed = check_set(m, i, s, taken, err);
-    th_free(taken);
-    if (!failed && m->n_layers != w->n_layers)
-        failed = th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d",
-                              m->n_layers, w->name, w->n_layers);
-    for (int l = 0; !failed && l < m->n_layers; l++) {
+    for (int i = 0; i < m->n_sets; i++)
+        if (th_mapping_check_set(m, i, s, "", err))
+            return -1;
+    if (m->n_layers != w->n_layers)
+        return th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d",
+                            m->n_layers, w->name, w->n_layers);
+    for (int l = 0; l < m->n_layers; l++) {
         if (m->set_of[l] < 0 || m->set_of[l] >= m->n_sets)
-            failed = th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
-        else
-            failed = th_strategy_check(&m->strategy[l], &w->layers[l], w->batch,
-                                       m->sets[m->set_of[l]].n_accels, "", err);
+            return th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
+        if (th_strategy_check(&m->strategy[l], &w->layers[l], w->batch,
+                              m->sets[m->set_of[l]].n_accels, "", err))
+            return -1;
     }
-    return failed ? -1 : 0;
+    return 0;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

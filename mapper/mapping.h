@@ -31,6 +31,9 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
 /* Accelerators in range and in one set at most, designs that they can take, every layer on a set,
  * every strategy fits. 0 or -1. */
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err);
+/* The same for one set, given those before it; prefix stands before the reason in err. */
+int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const char *prefix,
+                         th_error *err);
 
 /* The mapping as text in the format of mapping files; the same mapping gives the same bytes. */
 void th_mapping_write(const th_mapping *m, const th_system *s, const th_workload *w,

@@ -21,6 +21,17 @@ typedef struct {
     th_error *err;
 } reader;
 
+typedef struct {
+    char text[TH_ERROR_TEXT_MAX]; /* "FILE:LINE: " */
+} place;
+
+static place place_of(const th_config_node *g)
+{
+    place p;
+    snprintf(p.text, sizeof p.text, "%s:%d: ", th_config_file(g), th_config_line(g));
+    return p;
+}
+
 static int read_accels(const reader *r, const th_config_node *list, th_set *set)
 {
     for (int i = 0; i < set->n_accels; i++) {
@@ -53,8 +64,9 @@ static int unknown_design(const reader *r, const th_config_node *g, const char *
                         near ? "\"?" : "");
 }
 
-static int read_set(const reader *r, const th_config_node *g, th_set *set)
+static int read_set(const reader *r, const th_config_node *g, int number)
 {
+    th_set *set = &r->mapping->sets[number];
     static const char *const keys[] = {"design", "accelerators", NULL};
     const char *design;
     const th_config_node *accels;
@@ -65,7 +77,10 @@ static int read_set(const reader *r, const th_config_node *g, th_set *set)
     set->design = th_system_find_design(r->system, design);
     if (set->design < 0)
         return unknown_design(r, g, design);
-    return read_accels(r, accels, set);
+    if (read_accels(r, accels, set))
+        return -1;
+    place at = place_of(g);
+    return th_mapping_check_set(r->mapping, number, r->system, at.text, r->err);
 }
 
 static int read_split(const reader *r, const th_config_node *g, th_strategy *s)
@@ -117,10 +132,9 @@ static int find_layer(const reader *r, const th_config_node *g, const char *name
 static int check_layer(const reader *r, const th_config_node *g, int l, int64_t set,
                        const th_strategy *s)
 {
-    char prefix[300];
-    snprintf(prefix, sizeof prefix, "%s:%d: ", th_config_file(g), th_config_line(g));
+    place at = place_of(g);
     return th_strategy_check(s, &r->workload->layers[l], r->workload->batch,
-                             r->mapping->sets[set].n_accels, prefix, r->err);
+                             r->mapping->sets[set].n_accels, at.text, r->err);
 }
 
 static int read_layer(const reader *r, const th_config_node *g)
@@ -181,7 +195,7 @@ static int read_all(reader *r, const th_config_node *root)
         return -1;
     for (int i = 0; i < th_config_count(sets); i++)
         if (expect_group(r, th_config_at(sets, i), "a set") ||
-            read_set(r, th_config_at(sets, i), &r->mapping->sets[i]))
+            read_set(r, th_config_at(sets, i), i))
             return -1;
     for (int i = 0; i < th_config_count(layers); i++)
         if (expect_group(r, th_config_at(layers, i), "a layer") ||
@@ -198,15 +212,10 @@ static int read_all(reader *r, const th_config_node *root)
 static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w,
                                th_error *err)
 {
-    th_error inner = {0};
     reader r = {s, w, NULL, err};
     if (!c)
         return NULL;
-    int failed = read_all(&r, th_config_root(c));
-    if (!failed && th_mapping_check(r.mapping, s, w, &inner)) {
-        failed = -1;
-        th_error_set(err, inner.id, "%s: %s", th_config_file(th_config_root(c)), inner.text);
-    }
+    int failed = read_all(&r, th_config_root(c)); /* checks every set and layer as it comes */
     th_config_close(c);
     if (!failed)
         return r.mapping;
