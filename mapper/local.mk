@@ -38,6 +38,8 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_lower_random \
+	tests/unit/test_mapping \
+	tests/unit/test_mapping_read \
 	tests/unit/test_shard
 
 EXTRA_DIST += tests/unit/map_help.h

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "mapper/mapping.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+/* Accelerators p, q, r can take tiny and big, s big alone; h is a host. */
+static const char system_text[] =
+    "name = \"sys\"; designs = ("
+    "{ name = \"tiny\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 3; },"
+    "{ name = \"big\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 7; } );"
+    "accelerators = ("
+    "{ names = [\"p\", \"q\", \"r\"]; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
+    "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"tiny\", \"big\"]; },"
+    "{ name = \"s\"; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
+    "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"big\"]; } );"
+    "hosts = ( \"h\" ); links = ( { center = \"h\"; leaves = [\"p\", \"q\", \"r\", \"s\"]; "
+    "bandwidth = \"8Gbps\"; latency = \"1us\"; } );";
+
+static const char net_text[] =
+    "name = \"net\"; batch = 2; input = { channels = 4; height = 9; width = 9; }; layers = ("
+    "{ name = \"c\"; type = \"conv\"; outputs = 6; kernel = 3; },"
+    "{ name = \"p\"; type = \"max_pool\"; kernel = 7; },"
+    "{ name = \"f\"; type = \"fc\"; outputs = 10; } );";
+
+static th_system *sys;
+static th_workload *net;
+
+/* Accelerators 2 0 with design tiny run c and f, accelerator 3 with big the pool. */
+static th_mapping *good(void)
+{
+    th_mapping *m = mapping_on("20 3", net);
+    m->sets[1].design = 1;
+    put_layer(m, 0, 0, "H2 rC");
+    put_layer(m, 1, 1, "");
+    put_layer(m, 2, 0, "K2");
+    return m;
+}
+
+static void accepts_a_good_one(void)
+{
+    th_mapping *m = good();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+    th_mapping_free(m);
+}
+
+static void writes_what_a_person_can_edit(void)
+{
+    th_mapping *m = good();
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(m, sys, net, &text);
+    TAP_ASSERT_TEXT(text.text, "# mapping of net (batch 2) onto sys\n"
+                               "sets = (\n"
+                               "  { design = \"tiny\"; accelerators = [ \"r\", \"p\" ]; },\n"
+                               "  { design = \"big\"; accelerators = [ \"s\" ]; }\n"
+                               ");\n"
+                               "layers = (\n"
+                               "  { name = \"c\"; set = 0; split = { H = 2; }; rotate = \"C\"; },\n"
+                               "  { name = \"p\"; set = 1; split = {  }; },\n"
+                               "  { name = \"f\"; set = 0; split = { K = 2; }; }\n"
+                               ");\n");
+    th_strbuf_clear(&text);
+    th_mapping_free(m);
+}
+
+static void a_copy_is_equal_until_it_is_changed(void)
+{
+    th_mapping *m = good();
+    for (int change = 0; change < 8; change++) {
+        th_mapping *c = th_mapping_copy(m);
+        CU_ASSERT_TRUE(th_mapping_equal(m, c) && th_mapping_equal(c, m));
+        switch (change) {
+        case 0:
+            c->sets[1].design = 0;
+            break;
+        case 1:
+            c->sets[0].accels[1] = 1;
+            break;
+        case 2:
+            c->set_of[2] = 1;
+            break;
+        case 3:
+            c->strategy[2] = strategy_of("C2");
+            break;
+        case 4:
+            c->strategy[0].rotate = TH_NO_ROTATION;
+            break;
+        case 5:
+            c->sets[0].n_accels = 1;
+            break;
+        case 6:
+            c->n_sets = 1;
+            break;
+        default:
+            c->n_layers = 2;
+        }
+        CU_ASSERT_FALSE(th_mapping_equal(m, c));
+        c->n_sets = 2;
+        th_mapping_free(c);
+    }
+    th_mapping_free(m);
+}
+
+static void assert_refused(th_mapping *m, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_mapping_free(m);
+}
+
+static void refuses_bad_sets(void)
+{
+    th_mapping *m = good();
+    m->sets[0].accels[1] = 4;
+    assert_refused(m, "MAP-0006", "set 0: accelerator 4 does not exist, must be 0 .. 3");
+    m = good();
+    m->sets[0].accels[0] = -1;
+    assert_refused(m, "MAP-0006", "set 0: accelerator -1 does not exist, must be 0 .. 3");
+    m = good();
+    m->sets[0].accels[1] = 3;
+    m->sets[0].design = 1;
+    assert_refused(m, "MAP-0007", "set 1: accel/s is in two sets, or twice in one");
+    m = good();
+    m->sets[0].accels[1] = 2;
+    assert_refused(m, "MAP-0007", "set 0: accel/r is in two sets, or twice in one");
+    m = good();
+    m->sets[1].design = 0;
+    assert_refused(m, "MAP-0008", "set 1: accel/s cannot be configured with design \"tiny\"");
+    m = good();
+    m->sets[1].n_accels = 0;
+    assert_refused(m, "MAP-0009", "set 1 has no accelerators");
+    m = good();
+    m->sets[1].design = 2;
+    assert_refused(m, "MAP-0010", "set 1: design 2 does not exist");
+    m = good();
+    m->sets[0].design = -1;
+    assert_refused(m, "MAP-0010", "set 0: design -1 does not exist");
+}
+
+static void refuses_bad_layers(void)
+{
+    th_mapping *m = good();
+    m->n_layers = 2;
+    assert_refused(m, "MAP-0011", "the mapping has 2 layers, workload \"net\" has 3");
+    m = good();
+    m->set_of[1] = 2;
+    assert_refused(m, "MAP-0012", "layer \"p\" is on no set");
+    m = good();
+    m->set_of[1] = -1;
+    assert_refused(m, "MAP-0012", "layer \"p\" is on no set");
+    m = good();
+    m->strategy[2] = strategy_of("H2");
+    assert_refused(m, "MAP-0003", "layer \"f\": H is split 2 ways, must be 1 .. 1");
+    m = good();
+    m->strategy[0] = strategy_of("B2 K2");
+    assert_refused(m, "MAP-0005",
+                   "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
+}
+
+static void no_memory_leaves_nothing_behind(void)
+{
+    th_mapping *m = good();
+    int64_t live = th_alloc_live();
+    for (int64_t k = 1; k < 40; k++) {
+        th_alloc_fail_at(k);
+        th_mapping *c = th_mapping_copy(m);
+        th_alloc_fail_at(0);
+        if (c) {
+            CU_ASSERT_TRUE(k > 5 && th_mapping_equal(c, m));
+            th_mapping_free(c);
+            break;
+        }
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_mapping_free(m);
+    th_mapping_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(accepts_a_good_one),
+        TAP(writes_what_a_person_can_edit),
+        TAP(a_copy_is_equal_until_it_is_changed),
+        TAP(refuses_bad_sets),
+        TAP(refuses_bad_layers),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    sys = system_of(system_text);
+    net = workload_of(net_text);
+    int status = tap_main("mapping", tests, argc, argv);
+    th_system_free(sys);
+    th_workload_free(net);
+    return status;
+}
