@@ -115,20 +115,38 @@ static int start(Tcl_Interp *interp, const th_command_line *line)
     return TCL_OK;
 }
 
-/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. */
+/* A value of the options of the last return, "" where there is none; referenced. */
+static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
+{
+    Tcl_Obj *word = Tcl_NewStringObj(key, -1), *value = NULL;
+    Tcl_IncrRefCount(word);
+    if (Tcl_DictObjGet(NULL, options, word, &value) != TCL_OK || value == NULL)
+        value = Tcl_NewObj();
+    Tcl_IncrRefCount(value);
+    Tcl_DecrRefCount(word);
+    return value;
+}
+
+/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The variables
+ * errorInfo and errorCode may be of an error before: of one that Tcl caught while it started. */
 static void print_error(Tcl_Interp *interp, int code, const char *file)
 {
-    const char *error_code = Tcl_GetVar2(interp, "errorCode", NULL, TCL_GLOBAL_ONLY);
-    const char *trace = Tcl_GetVar2(interp, "errorInfo", NULL, TCL_GLOBAL_ONLY);
-    bool is_ours = error_code != NULL && (strncmp(error_code, "THARSIS ", 8) == 0 ||
-                                          strncmp(error_code, "TCL CANCEL", 10) == 0);
+    Tcl_Obj *options = Tcl_GetReturnOptions(interp, code);
+    Tcl_IncrRefCount(options);
+    Tcl_Obj *error_code = return_option(options, "-errorcode");
+    Tcl_Obj *trace = return_option(options, "-errorinfo");
+    bool is_ours = strncmp(Tcl_GetString(error_code), "THARSIS ", 8) == 0 ||
+                   strncmp(Tcl_GetString(error_code), "TCL CANCEL", 10) == 0;
     Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
-    if (is_ours || trace == NULL || code != TCL_ERROR)
+    if (is_ours || code != TCL_ERROR)
         fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
     else
-        fprintf(stderr, "%s\n", trace);
+        fprintf(stderr, "%s\n", Tcl_GetString(trace));
     if (is_ours && file != NULL)
         fprintf(stderr, "    (%s, line %d)\n", file, Tcl_GetErrorLine(interp));
+    Tcl_DecrRefCount(trace);
+    Tcl_DecrRefCount(error_code);
+    Tcl_DecrRefCount(options);
 }
 
 /* A Tcl return code; the error is printed. */
