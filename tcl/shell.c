@@ -27,7 +27,8 @@ static const char usage_text[] =
     "  -threads N  evaluate mappings with N threads\n"
     "  -version    print the version and exit\n"
     "  -help       print this and exit\n"
-    "Without SCRIPT commands are read from standard input; \"help\" lists them.\n";
+    "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
+    "-batch the first that fails ends the program with status 1, unless a person types them.\n";
 
 typedef struct th_command_line {
     bool no_init, exits, is_batch;
@@ -222,13 +223,13 @@ static bool read_line(Tcl_Obj **command)
 }
 
 /* Reads commands from standard input to its end. is_on: a person types them. */
-static int read_commands(Tcl_Interp *interp, bool is_on)
+static int read_commands(Tcl_Interp *interp, bool is_on, bool stops_at_error)
 {
     Tcl_Obj *command = NULL;
     int last = TCL_OK;
     begin_command(&command);
     show_prompt(is_on, first_prompt);
-    while (read_line(&command)) {
+    while (!(stops_at_error && last != TCL_OK) && read_line(&command)) {
         bool is_whole = Tcl_CommandComplete(Tcl_GetString(command));
         if (is_whole) {
             last = run_command(interp, command, is_on);
@@ -236,6 +237,8 @@ static int read_commands(Tcl_Interp *interp, bool is_on)
         }
         show_prompt(is_on, is_whole ? first_prompt : next_prompt);
     }
+    if (!Tcl_CommandComplete(Tcl_GetString(command))) /* cut off: Tcl says what is missing */
+        last = run_command(interp, command, is_on);
     Tcl_DecrRefCount(command);
     if (is_on)
         puts("");
@@ -252,7 +255,7 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
         return Tcl_Eval(interp, "::tclreadline::Loop");
     }
     Tcl_ResetResult(interp);
-    return read_commands(interp, is_on);
+    return read_commands(interp, is_on, !is_on && (line->exits || line->is_batch));
 }
 
 int main(int argc, char **argv)
@@ -275,7 +278,8 @@ int main(int argc, char **argv)
     if (line.script > 0)
         code = source(interp, argv[line.script]);
     if (!(line.script > 0 && (line.exits || line.is_batch)))
-        code = run_prompt(interp, &line) == TCL_OK || !line.exits ? TCL_OK : TCL_ERROR;
+        code = run_prompt(interp, &line) == TCL_OK || !(line.exits || line.is_batch) ? TCL_OK
+                                                                                     : TCL_ERROR;
     Tcl_DeleteInterp(interp);
     Tcl_Exit(code == TCL_OK ? EXIT_SUCCESS : EXIT_SCRIPT);
 }
