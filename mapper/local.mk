@@ -40,6 +40,7 @@ unit_tests += \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
+	tests/unit/test_plan \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
 	tests/unit/test_strategies
