@@ -107,6 +107,17 @@ static int parse_dims(th_call *c, th_topology_options *o)
     return 0;
 }
 
+/* What would be ignored without a host is a host forgotten. */
+static int need_host(th_call *c)
+{
+    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY};
+    for (int i = 0; i < 2; i++)
+        if (th_call_has(c, of_host[i]) && !th_call_has(c, CREATE_HOST))
+            return th_error_set(&c->err, "TCL-0073", "%s: needs -host",
+                                create_system_options[of_host[i]].name);
+    return 0;
+}
+
 static int run_create_system(th_call *c)
 {
     th_topology_options o = {
@@ -118,7 +129,8 @@ static int run_create_system(th_call *c)
         .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
-    if (th_session_need_no_trace(c->session, &c->err) != 0 || parse_dims(c, &o) != 0)
+    if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
+        parse_dims(c, &o) != 0)
         return -1;
     th_system *prototype = read_system(c, c->option[CREATE_ACCEL].word);
     if (prototype == NULL)

@@ -285,6 +285,8 @@ static int run_report_compare(th_call *c)
 {
     th_runs runs = {NULL, 0}, relative_to = {NULL, 0};
     int rc = parse_runs(c, c->words[0], &runs);
+    if (rc == 0 && runs.n == 0)
+        rc = th_error_set(&c->err, "TCL-0124", "no runs: save_run NAME first, then name them");
     if (rc == 0 && th_call_has(c, COMPARE_RELATIVE_TO))
         rc = parse_runs(c, c->option[COMPARE_RELATIVE_TO].word, &relative_to);
     if (rc == 0)

@@ -304,6 +304,8 @@ static int run_save_run(th_call *c)
         return -1;
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "TCL-0105", "the run is not done: run first");
+    if (th_call_word(c, 0)[0] == '\0')
+        return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
     if (th_saved_run_add(s, th_call_word(c, 0), &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);
