@@ -20,6 +20,8 @@ struct th_evaluator {
 
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
 {
+    if (th_stream_check(&p->stream, p->workload, err))
+        return NULL;
     th_evaluator *e = th_alloc_zero(1, sizeof *e);
     if (!e) {
         th_error_no_memory(err);

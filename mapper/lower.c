@@ -498,17 +498,24 @@ static int32_t largest_batch(const th_lower *l, const th_stream *stream)
     return (l->workload->batch + stream->micro_batches - 1) / stream->micro_batches;
 }
 
+int th_stream_check(const th_stream *s, const th_workload *w, th_error *err)
+{
+    if (s->n_inputs >= 1 && s->micro_batches >= 1 && s->micro_batches <= w->batch)
+        return 0;
+    return th_error_set(
+        err, "MAP-0021",
+        "%d inputs in %d micro-batches of a batch of %d: must be at least one input, "
+        "and 1 .. batch micro-batches",
+        (int)s->n_inputs, (int)s->micro_batches, (int)w->batch);
+}
+
 /* Strategies that split the batch must leave every micro-batch something. */
 static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream,
                         th_error *err)
 {
+    if (th_stream_check(stream, l->workload, err))
+        return -1;
     int32_t smallest = l->workload->batch / stream->micro_batches;
-    if (stream->n_inputs < 1 || stream->micro_batches < 1 || smallest < 1)
-        return th_error_set(err, "MAP-0021",
-                            "%d inputs in %d micro-batches of a batch of %d: must be at least one "
-                            "input, and 1 .. batch micro-batches",
-                            (int)stream->n_inputs, (int)stream->micro_batches,
-                            (int)l->workload->batch);
     for (int i = 0; stream->micro_batches > 1 && i < m->n_layers; i++)
         if (th_strategy_check(&m->strategy[i], &l->workload->layers[i], smallest,
                               m->sets[m->set_of[i]].n_accels, "micro-batches: ", err))

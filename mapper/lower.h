@@ -20,6 +20,8 @@ typedef struct th_stream {
     int32_t in_flight; /* inputs in the system at once; 0: the number of sets that have layers */
 } th_stream;
 extern const th_stream th_stream_single; /* one input, one micro-batch */
+/* 0, or -1 when the stream is none, or cuts the workload's batch too fine. */
+int th_stream_check(const th_stream *s, const th_workload *w, th_error *err);
 
 typedef struct th_lower th_lower;
 
