@@ -37,6 +37,7 @@ libtharsis_la_SOURCES += \
 	mapper/two_level.c
 
 unit_tests += \
+	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
