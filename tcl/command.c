@@ -217,6 +217,12 @@ static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
     return parse_option(c, &options[k], word, &c->option[k]);
 }
 
+/* "-1" is a number that may be wrong, not an option. */
+static bool is_option(const char *text)
+{
+    return text[0] == '-' && text[1] != '\0' && !(text[1] >= '0' && text[1] <= '9');
+}
+
 static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
 {
     bool only_words = false;
@@ -225,7 +231,7 @@ static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
         const char *text = Tcl_GetString(objv[i]);
         if (!only_words && strcmp(text, "--") == 0)
             only_words = true;
-        else if (only_words || text[0] != '-' || text[1] == '\0')
+        else if (only_words || !is_option(text))
             c->words[c->n_words++] = objv[i];
         else if (parse_option_at(c, objc, objv, &i) != 0)
             return -1;
