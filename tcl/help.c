@@ -54,6 +54,9 @@ static void option_form(const th_option *o, char *out, size_t size)
              o->value != NULL ? o->value : "");
 }
 
+/* The last words of a report. */
+static const char *const redirections[] = {"?> FILE?", "?>> FILE?", NULL};
+
 void th_help_synopsis(const th_command *row, th_strbuf *out)
 {
     th_strbuf_add(out, row->name);
@@ -65,7 +68,8 @@ void th_help_synopsis(const th_command *row, th_strbuf *out)
         th_strbuf_printf(out, o->required ? " %s" : " ?%s?", form);
     }
     if (row->is_report)
-        th_strbuf_add(out, " ?> FILE? ?>> FILE?");
+        for (const char *const *form = redirections; *form != NULL; form++)
+            th_strbuf_printf(out, " %s", *form);
 }
 
 /* The synopsis wrapped between its words, so that "?-seed N?" stays together. */
@@ -83,7 +87,8 @@ static void add_synopsis(th_strbuf *out, const th_command *row)
         add_word(&f, form, (int)strlen(form));
     }
     if (row->is_report)
-        add_word(&f, "?> FILE?", 8);
+        for (const char *const *form = redirections; *form != NULL; form++)
+            add_word(&f, *form, (int)strlen(*form));
     th_strbuf_add(out, "\n");
 }
 
@@ -203,7 +208,8 @@ void th_help_markdown(th_strbuf *out)
     th_strbuf_add(
         out,
         "# Commands\n\nWritten by `help -markdown` from the command table; not edited by hand.\n"
-        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n\n");
+        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n"
+        "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n\n");
     for (int f = 0; th_command_families[f] != NULL; f++)
         for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
             if (strcmp(group, row->group) != 0)
