@@ -20,6 +20,12 @@ static bool is_file(Tcl_Obj *path)
     return Tcl_FSStat(path, &stat) == 0 && !S_ISDIR(Tcl_GetModeFromStat(&stat));
 }
 
+static bool is_folder(Tcl_Obj *path)
+{
+    Tcl_StatBuf stat;
+    return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
+}
+
 /* FOLDER/NAME or FOLDER/NAME.ext (NAME itself without a folder), referenced; NULL: neither is there. */
 static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 {
@@ -134,7 +140,9 @@ Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th
     Tcl_ListObjGetElements(NULL, folders, &n, &element);
     for (Tcl_Size i = 0; i < n && found == NULL; i++)
         found = try(Tcl_GetString(element[i]), text, kind->extension);
-    if (found == NULL)
+    if (found == NULL && is_folder(name))
+        th_error_set(err, "TCL-0031", "%s \"%s\": is a folder, not a file", kind->what, text);
+    else if (found == NULL)
         not_found(s, kind, text, folders, err);
     Tcl_DecrRefCount(folders);
     return found;
