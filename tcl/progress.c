@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,14 +35,25 @@ double th_progress_elapsed_s(const th_progress *p)
     return now_s() - p->start_s;
 }
 
+/* Characters that stay on one line of the terminal: a line that wraps is not erased whole. */
+static int width_of_line(void)
+{
+    struct winsize size;
+    int columns = 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+        columns = size.ws_col;
+    return columns - 1;
+}
+
 void th_progress_show(th_progress *p, const char *format, ...)
 {
+    char line[256];
     va_list args;
     va_start(args, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
-    fflush(stderr);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    fprintf(stderr, "\r\033[K%.*s", width_of_line(), line);
+    fflush(stderr);
     p->is_shown = true;
     p->shown_s = now_s();
 }
