@@ -37,11 +37,13 @@ libtharsis_la_SOURCES += \
 	mapper/two_level.c
 
 unit_tests += \
+	tests/unit/test_evaluate \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
 	tests/unit/test_plan \
+	tests/unit/test_pool \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
 	tests/unit/test_strategies

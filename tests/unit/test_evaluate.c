@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "mapper/evaluate.h"
+#include "mapper/strategies.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+static th_system *f1;
+static th_workload *alexnet;
+
+/* Random strategies on the groups of f1. */
+static th_mapping *random_mapping(gsl_rng *r)
+{
+    th_mapping *m = mapping_on(pick(r, 0, 1) ? "0123 4567" : "41 0257 36", alexnet);
+    for (int i = 0; i < m->n_sets; i++)
+        m->sets[i].design = (int32_t)pick(r, 0, 2);
+    for (int l = 0; l < m->n_layers; l++) {
+        th_strategy *list;
+        m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
+        int n = th_strategies_list(&alexnet->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
+        m->strategy[l] = list[pick(r, 0, n - 1)];
+        th_free(list);
+    }
+    return m;
+}
+
+static th_problem problem_of(th_objective objective, th_stream stream)
+{
+    return (th_problem){
+        .system = f1, .workload = alexnet, .stream = stream, .objective = objective};
+}
+
+/* The same, by a lowering and a machine of our own. */
+static th_result replay(const th_problem *p, const th_mapping *m)
+{
+    th_error e = {"", ""};
+    th_result r = {0};
+    th_lower *l = th_lower_new(p->system, p->workload, &e);
+    th_program *program = th_program_new(&e);
+    CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, &p->stream, program, &e), 0);
+    th_machine *machine = th_machine_new(p->system, th_lower_works(l), NULL, &e);
+    CU_ASSERT_EQUAL(th_machine_load(machine, program, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
+    CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);
+    th_machine_free(machine);
+    th_program_free(program);
+    th_lower_free(l);
+    return r;
+}
+
+static th_time fitness_of(th_evaluator *e, const th_mapping *m, th_time bound)
+{
+    th_error err = {"", ""};
+    th_time fitness = -3;
+    CU_ASSERT_EQUAL(th_evaluator_run(e, m, bound, &fitness, &err), 0);
+    return fitness;
+}
+
+/* One evaluator, whose memos fill up, against fresh ones; and the first mapping again at the end. */
+static void latency_is_the_makespan_of_the_machine(void)
+{
+    gsl_rng *r = th_random_stream(1, "latency", 0);
+    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_mapping *first = random_mapping(r);
+    th_time first_fitness = fitness_of(e, first, TH_TIME_MAX);
+    for (int i = 0; i < 20; i++) {
+        th_mapping *m = random_mapping(r);
+        th_result expected = replay(&p, m);
+        CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), expected.elapsed_ps);
+        th_result_clear(&expected);
+        th_mapping_free(m);
+    }
+    CU_ASSERT_EQUAL(fitness_of(e, first, TH_TIME_MAX), first_fitness);
+    th_mapping_free(first);
+    th_evaluator_free(e);
+    gsl_rng_free(r);
+}
+
+/* Seven inputs: (t_7 - t_3) / 4, rounded down to a picosecond. */
+static void throughput_is_the_time_between_inputs(void)
+{
+    gsl_rng *r = th_random_stream(2, "throughput", 0);
+    th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, (th_stream){7, 0, 1, 2});
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    for (int i = 0; i < 5; i++) {
+        th_mapping *m = random_mapping(r);
+        th_result x = replay(&p, m);
+        th_time t = fitness_of(e, m, 5); /* no bound on a throughput */
+        CU_ASSERT_EQUAL(t, (x.input_end_ps[6] - x.input_end_ps[2]) / 4);
+        CU_ASSERT_DOUBLE_EQUAL((double)t * 1e-12 * th_result_throughput(&x), 1, 1e-6);
+        th_result_clear(&x);
+        th_mapping_free(m);
+    }
+    th_evaluator_free(e);
+    gsl_rng_free(r);
+}
+
+static void one_input_has_its_latency_for_throughput(void)
+{
+    gsl_rng *r = th_random_stream(3, "one", 0);
+    th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, th_stream_single),
+               q = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
+    th_evaluator *e = th_evaluator_new(&p, NULL), *f = th_evaluator_new(&q, NULL);
+    th_mapping *m = random_mapping(r);
+    CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), fitness_of(f, m, TH_TIME_MAX));
+    th_mapping_free(m);
+    th_evaluator_free(e);
+    th_evaluator_free(f);
+    gsl_rng_free(r);
+}
+
+static void a_bound_stops_what_passes_it(void)
+{
+    gsl_rng *r = th_random_stream(4, "bound", 0);
+    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_mapping *m = random_mapping(r);
+    th_time t = fitness_of(e, m, TH_TIME_MAX);
+    CU_ASSERT_EQUAL(fitness_of(e, m, t), t);
+    CU_ASSERT_EQUAL(fitness_of(e, m, t - 1), TH_TIME_MAX - 1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, t / 3), TH_TIME_MAX - 1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, 0), TH_TIME_MAX - 1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, t + 1), t); /* a stopped run leaves nothing behind */
+    th_mapping_free(m);
+    th_evaluator_free(e);
+    gsl_rng_free(r);
+}
+
+/* AlexNet's 122 MB do not fit into 24 MiB. */
+static void what_does_not_fit_is_no_error(void)
+{
+    th_system *small = shipped_system("f1_16xlarge_small");
+    th_problem p = {.system = small, .workload = alexnet, .stream = th_stream_single};
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_mapping *m = mapping_on("3", alexnet);
+    CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), TH_TIME_MAX);
+    CU_ASSERT_EQUAL(fitness_of(e, m, 7), TH_TIME_MAX);
+    th_mapping_free(m);
+    th_evaluator_free(e);
+    th_system_free(small);
+}
+
+static void a_stream_that_cannot_be_is_an_error(void)
+{
+    th_error e = {"", ""};
+    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, (th_stream){2, 0, 2, 0});
+    CU_ASSERT_PTR_NULL(th_evaluator_new(&p, &e));
+    TAP_ASSERT_TEXT(e.id, "MAP-0021");
+    TAP_ASSERT_TEXT(e.text,
+                    "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
+                    "and 1 .. batch micro-batches");
+}
+
+/* H3 rK of 13 rows: the slowest of three positions, each with three phases. */
+static void shard_time_is_of_the_slowest_position(void)
+{
+    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    int32_t accels[] = {5, 1, 2};
+    th_set set = {1, 3, accels};
+    int c3 = th_workload_find(alexnet, "c3");
+    th_strategy s = strategy_of("H3 rK");
+    th_placed at;
+    th_plans *plans = th_lower_plans(th_evaluator_lower(e));
+    th_time expected = 0, t = th_evaluator_shard_time(e, &set, c3, &s, NULL);
+    CU_ASSERT_EQUAL(th_plans_place(plans, c3, &set, &s, &at, NULL), 0);
+    const th_layer_plan *plan = th_plans_layer(plans, &at, 1, NULL);
+    for (int r = 0; r < 3; r++) {
+        th_time sum = 0;
+        for (int i = 0; i < 3; i++)
+            sum += th_works_get(th_plans_works(plans), plan->work[3 * r + i])->folded_ps;
+        expected = sum > expected ? sum : expected;
+    }
+    CU_ASSERT_TRUE(t == expected && t > 0);
+    th_evaluator_free(e);
+}
+
+/* What runs out of memory says so, and works the next time. */
+static void no_memory_is_an_error_once(void)
+{
+    gsl_rng *r = th_random_stream(5, "memory", 0);
+    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
+    th_mapping *m = random_mapping(r);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_time expected = fitness_of(e, m, TH_TIME_MAX);
+    th_evaluator_free(e);
+    int64_t live = th_alloc_live(), k = 1;
+    for (int failed = 1; failed; k += 1 + k / 8) {
+        th_error err = {"", ""};
+        th_time fitness = -3;
+        e = th_evaluator_new(&p, NULL);
+        th_alloc_fail_at(k);
+        failed = th_evaluator_run(e, m, TH_TIME_MAX, &fitness, &err);
+        th_alloc_fail_at(0);
+        if (failed)
+            TAP_ASSERT_TEXT(err.id, "BASE-0001");
+        CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), expected);
+        th_evaluator_free(e);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(k > 20);
+    th_mapping_free(m);
+    gsl_rng_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(latency_is_the_makespan_of_the_machine),
+        TAP(throughput_is_the_time_between_inputs),
+        TAP(one_input_has_its_latency_for_throughput),
+        TAP(a_bound_stops_what_passes_it),
+        TAP(what_does_not_fit_is_no_error),
+        TAP(a_stream_that_cannot_be_is_an_error),
+        TAP(shard_time_is_of_the_slowest_position),
+        TAP(no_memory_is_an_error_once),
+        TAP_END,
+    };
+    f1 = shipped_system("f1_16xlarge");
+    alexnet = shipped_workload("alexnet");
+    int status = tap_main("evaluate", tests, argc, argv);
+    th_workload_free(alexnet);
+    th_system_free(f1);
+    return status;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include "base/alloc.h"
+#include "mapper/pool.h"
+#include "mapper/strategies.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+/* The system's pthread_create, until threads have run out. */
+static int threads_left = 1000000;
+
+typedef int thread_creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    thread_creator *create;
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    if (threads_left-- <= 0)
+        return EAGAIN;
+    return create(thread, attributes, run, argument);
+}
+
+enum { MAPPINGS = 60 };
+
+static th_system *sys;
+static th_workload *net;
+static th_problem problem;
+static th_mapping *mappings[MAPPINGS];
+
+static void make_mappings(void)
+{
+    gsl_rng *r = th_random_stream(9, "pool", 0);
+    for (int i = 0; i < MAPPINGS; i++) {
+        mappings[i] = mapping_on(i % 3 ? "0213" : "01 23", net);
+        for (int l = 0; l < net->n_layers; l++) {
+            th_strategy *list;
+            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
+            int n = th_strategies_list(&net->layers[l], 1,
+                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
+            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
+            th_free(list);
+        }
+    }
+    gsl_rng_free(r);
+}
+
+/* Against one evaluator; batches of all sizes, with and without a bound. */
+static void results_do_not_depend_on_threads(void)
+{
+    static const int threads[] = {1, 2, 3, 7};
+    th_time expected[MAPPINGS], got[MAPPINGS];
+    th_evaluator *e = th_evaluator_new(&problem, NULL);
+    for (int i = 0; i < MAPPINGS; i++)
+        CU_ASSERT_EQUAL(th_evaluator_run(e, mappings[i], TH_TIME_MAX, &expected[i], NULL), 0);
+    th_evaluator_free(e);
+    for (int t = 0; t < 4; t++) {
+        th_pool *p = th_pool_new(&problem, threads[t], NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+        for (int n = 0; n <= MAPPINGS; n += 1 + n / 4) {
+            th_time bound = n % 2 ? expected[0] : TH_TIME_MAX;
+            memset(got, 0, sizeof got);
+            CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, n, bound, got, NULL), 0);
+            for (int i = 0; i < n; i++)
+                CU_ASSERT_EQUAL(got[i], expected[i] > bound ? TH_TIME_MAX - 1 : expected[i]);
+            for (int i = n; i < MAPPINGS; i++)
+                CU_ASSERT_EQUAL(got[i], 0);
+        }
+        CU_ASSERT_PTR_NOT_NULL(th_pool_evaluator(p));
+        th_pool_free(p);
+    }
+}
+
+/* Small batches, one after another, so that workers fall asleep and wake up all the time. */
+static void many_batches(void)
+{
+    th_pool *p = th_pool_new(&problem, 4, NULL);
+    th_time first, t;
+    CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, 1, TH_TIME_MAX, &first, NULL), 0);
+    int wrong = 0;
+    for (int i = 0; i < 3000; i++) {
+        t = 0;
+        wrong += th_pool_evaluate(p, mappings, 1, TH_TIME_MAX, &t, NULL) != 0 || t != first;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    th_pool_free(p);
+}
+
+static void a_failure_is_told_and_the_pool_lives_on(void)
+{
+    th_pool *p = th_pool_new(&problem, 1, NULL);
+    th_error e = {"", ""};
+    th_time fitness[MAPPINGS];
+    th_alloc_fail_at(10);
+    CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, fitness, &e), -1);
+    th_alloc_fail_at(0);
+    TAP_ASSERT_TEXT(e.id, "BASE-0001");
+    CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, fitness, NULL), 0);
+    th_pool_free(p);
+}
+
+static void no_memory_leaves_nothing_behind(void)
+{
+    int64_t live = th_alloc_live();
+    for (int64_t k = 1; k < 1000; k++) {
+        th_error e = {"", ""};
+        th_alloc_fail_at(k);
+        th_pool *p = th_pool_new(&problem, 2, &e);
+        th_alloc_fail_at(0);
+        bool done = p != NULL;
+        if (!done)
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        th_pool_free(p);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        if (done)
+            break;
+    }
+}
+
+static void threads_that_do_not_start_are_told(void)
+{
+    int64_t live = th_alloc_live();
+    th_error e = {"", ""};
+    threads_left = 2;
+    CU_ASSERT_PTR_NULL(th_pool_new(&problem, 5, &e));
+    threads_left = 1000000;
+    TAP_ASSERT_TEXT(e.id, "MAP-0023");
+    TAP_ASSERT_TEXT(e.text, "thread 4 of 5 cannot be started");
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_pool_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(results_do_not_depend_on_threads),        TAP(many_batches),
+        TAP(a_failure_is_told_and_the_pool_lives_on), TAP(no_memory_leaves_nothing_behind),
+        TAP(threads_that_do_not_start_are_told),      TAP_END,
+    };
+    sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"ring\"; dims = "
+                "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    net = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 6; height = 10; width = 10; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
+        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
+        "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
+    make_mappings();
+    int status = tap_main("pool", tests, argc, argv);
+    for (int i = 0; i < MAPPINGS; i++)
+        th_mapping_free(mappings[i]);
+    th_workload_free(net);
+    th_system_free(sys);
+    return status;
+}
