@@ -44,6 +44,7 @@ unit_tests += \
 	tests/unit/test_mapping_read \
 	tests/unit/test_plan \
 	tests/unit/test_pool \
+	tests/unit/test_search \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
 	tests/unit/test_strategies

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "mapper/level1.h"
+#include "mapper/search.h"
+#include "mapper/strategies.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+static th_system *f1;
+static th_workload *alexnet, *branches;
+
+static th_problem problem_of(const th_system *s, const th_workload *w)
+{
+    return (th_problem){.system = s, .workload = w, .stream = th_stream_single};
+}
+
+static th_search *search_of(const char *name, const th_problem *p, const th_search_options *o)
+{
+    th_error e = {"", ""};
+    th_search *s = th_search_new(th_search_find(name), p, o, &e);
+    if (!s)
+        bail_out(&e);
+    return s;
+}
+
+/* To the end; every best on the way must be sound. */
+static void run(th_search *s)
+{
+    th_error e = {"", ""};
+    th_time before = TH_TIME_MAX;
+    while (!s->done) {
+        CU_ASSERT_EQUAL_FATAL(th_search_iterate(s, &e), 0);
+        CU_ASSERT_TRUE(s->best_fitness <= before);
+        CU_ASSERT_TRUE(!s->best ||
+                       th_mapping_check(s->best, s->problem.system, s->problem.workload, &e) == 0);
+        before = s->best_fitness;
+    }
+    TAP_ASSERT_TEXT(e.text, "");
+}
+
+static th_search *found(const char *name, const th_problem *p, const th_search_options *o)
+{
+    th_search *s = search_of(name, p, o);
+    run(s);
+    return s;
+}
+
+static th_time fitness_of(const th_problem *p, const th_mapping *m)
+{
+    th_evaluator *e = th_evaluator_new(p, NULL);
+    th_time t = -1;
+    CU_ASSERT_EQUAL(th_evaluator_run(e, m, TH_TIME_MAX, &t, NULL), 0);
+    th_evaluator_free(e);
+    return t;
+}
+
+/* --- what every search keeps ------------------------------------------------------------------ */
+
+static void assert_same(const th_search *a, const th_search *b)
+{
+    th_strbuf x = TH_STRBUF_INIT, y = TH_STRBUF_INIT;
+    th_mapping_write(a->best, a->problem.system, a->problem.workload, &x);
+    th_mapping_write(b->best, b->problem.system, b->problem.workload, &y);
+    TAP_ASSERT_TEXT(y.text, x.text);
+    CU_ASSERT_TRUE(a->best_fitness == b->best_fitness && a->n_evaluations == b->n_evaluations &&
+                   a->best_found_at == b->best_found_at && a->n_stopped == b->n_stopped &&
+                   a->n_infeasible == b->n_infeasible && a->n_batches == b->n_batches);
+    th_strbuf_clear(&x);
+    th_strbuf_clear(&y);
+}
+
+static void the_same_twice_and_on_two_threads(void)
+{
+    th_problem p = problem_of(f1, branches);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 5, .evaluations = 250, .threads = 1};
+        th_search *first = found(th_search_types[i]->name, &p, &o);
+        th_search *again = found(th_search_types[i]->name, &p, &o);
+        o.threads = 2;
+        th_search *two = found(th_search_types[i]->name, &p, &o);
+        assert_same(first, again);
+        assert_same(first, two);
+        CU_ASSERT_EQUAL(fitness_of(&p, first->best), first->best_fitness);
+        CU_ASSERT_TRUE(first->best_found_at >= 1 && first->best_found_at <= first->n_evaluations);
+        th_search_free(first);
+        th_search_free(again);
+        th_search_free(two);
+    }
+}
+
+static void seeds_matter(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
+    th_search *a = found("random", &p, &o);
+    o.seed = 2;
+    th_search *b = found("random", &p, &o);
+    CU_ASSERT_FALSE(th_mapping_equal(a->best, b->best));
+    th_search_free(a);
+    th_search_free(b);
+}
+
+static void budgets_are_kept_exactly(void)
+{
+    static const int64_t budgets[] = {1, 31, 32, 33, 157};
+    static const char *const names[] = {"two_level", "random"};
+    th_problem p = problem_of(f1, branches);
+    for (int n = 0; n < 2; n++) {
+        for (int i = 0; i < 5; i++) {
+            th_search_options o = {.seed = 3, .evaluations = budgets[i], .threads = 1};
+            th_search *s = found(names[n], &p, &o);
+            CU_ASSERT_EQUAL(s->n_evaluations, budgets[i]);
+            CU_ASSERT_EQUAL(th_search_iterate(s, NULL), 0); /* done is done */
+            CU_ASSERT_EQUAL(s->n_evaluations, budgets[i]);
+            th_search_free(s);
+        }
+    }
+}
+
+static void the_table_is_in_order(void)
+{
+    for (int i = 0; th_search_types[i]; i++)
+        CU_ASSERT_PTR_EQUAL(th_search_find(th_search_types[i]->name), th_search_types[i]);
+    TAP_ASSERT_TEXT(th_search_types[0]->name, "two_level");
+    CU_ASSERT_PTR_NULL(th_search_find("two"));
+    CU_ASSERT_TRUE(th_search_find("uniform")->is_baseline &&
+                   !th_search_find("random")->is_baseline);
+}
+
+/* --- two_level -------------------------------------------------------------------------------- */
+
+static void two_level_beats_baselines_and_chance(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_search_options o = {.seed = 1, .evaluations = 600, .threads = 2};
+    th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o),
+              *herald = found("computation_prioritized", &p, &o),
+              *uniform = found("uniform", &p, &o);
+    printf("# alexnet on f1_16xlarge, ms: two_level %.3f, random %.3f, uniform %.3f, "
+           "computation_prioritized %.3f\n",
+           (double)two->best_fitness * 1e-9, (double)random->best_fitness * 1e-9,
+           (double)uniform->best_fitness * 1e-9, (double)herald->best_fitness * 1e-9);
+    CU_ASSERT_TRUE(two->best_fitness <= herald->best_fitness);
+    CU_ASSERT_TRUE(two->best_fitness <= uniform->best_fitness);
+    CU_ASSERT_TRUE(two->best_fitness <= random->best_fitness);
+    CU_ASSERT_TRUE(two->n_evaluations == 600 && random->n_evaluations == 600);
+    th_search_free(two);
+    th_search_free(random);
+    th_search_free(herald);
+    th_search_free(uniform);
+}
+
+static void sets_stay_inside_groups_when_asked_to(void)
+{
+    static const char *const names[] = {"two_level", "random", "uniform",
+                                        "computation_prioritized"};
+    th_problem p = problem_of(f1, branches);
+    for (int n = 0; n < 4; n++) {
+        th_search_options o = {
+            .seed = 1, .evaluations = 200, .threads = 1, .sets_inside_groups = true};
+        th_search *s = search_of(names[n], &p, &o);
+        while (!s->done) {
+            CU_ASSERT_EQUAL_FATAL(th_search_iterate(s, NULL), 0);
+            for (int i = 0; i < s->best->n_sets; i++)
+                for (int a = 1; a < s->best->sets[i].n_accels; a++)
+                    CU_ASSERT_EQUAL(s->best->sets[i].accels[a] / 4, s->best->sets[i].accels[0] / 4);
+        }
+        th_search_free(s);
+    }
+}
+
+/* A stream of 6: the time between inputs; never worse than the baseline's mapping, and better than what
+ * the search for latency finds. */
+static void searches_for_throughput(void)
+{
+    th_problem p = problem_of(f1, branches), q = p;
+    p.stream.n_inputs = 6;
+    p.objective = TH_OBJECTIVE_THROUGHPUT;
+    th_search_options o = {.seed = 1, .evaluations = 300, .threads = 2};
+    th_search *s = found("two_level", &p, &o), *herald = found("computation_prioritized", &p, &o),
+              *latency = found("two_level", &q, &o);
+    CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness);
+    CU_ASSERT_TRUE(s->best_fitness <= herald->best_fitness);
+    CU_ASSERT_TRUE(s->best_fitness <= fitness_of(&p, latency->best));
+    CU_ASSERT_EQUAL(s->n_stopped, 0);
+    th_search_free(s);
+    th_search_free(herald);
+    th_search_free(latency);
+}
+
+static void micro_batches_bound_the_strategies(void)
+{
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 5; input = { channels = 6; height = 10; width = 10; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
+        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; } );");
+    th_problem p = problem_of(f1, w);
+    p.stream = (th_stream){2, 0, 3, 0}; /* 1, 2 and 2 images: B cannot be split */
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 100, .threads = 1};
+        th_search *s = found(th_search_types[i]->name, &p, &o);
+        CU_ASSERT_EQUAL(s->n_infeasible, 0);
+        for (int l = 0; l < 2; l++)
+            CU_ASSERT_EQUAL(s->best->strategy[l].split[TH_DIM_B], 1);
+        th_search_free(s);
+    }
+    th_workload_free(w);
+}
+
+/* One layer: sets and boundaries have nothing to be moved. */
+static void one_layer_is_enough(void)
+{
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 64; height = 14; width = 14; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; } );");
+    th_problem p = problem_of(f1, w);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 400, .threads = 1};
+        th_search_free(found(th_search_types[i]->name, &p, &o));
+    }
+    th_workload_free(w);
+}
+
+/* Nothing but a pool: no layer with weights, so nothing to breed. */
+static void layers_without_weights_alone(void)
+{
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 8; height = 14; width = 14; }; layers = ( "
+        "{ name = \"a\"; type = \"max_pool\"; kernel = 2; }, { name = \"b\"; type = \"relu\"; } "
+        ");");
+    th_problem p = problem_of(f1, w);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 100, .threads = 1};
+        th_search_free(found(th_search_types[i]->name, &p, &o));
+    }
+    th_workload_free(w);
+}
+
+/* --- systems of unlike accelerators ------------------------------------------------------------ */
+
+#define UNLIKE(NAME, GROUP, DESIGN)                                                                \
+    "{ name = \"" NAME "\"; group = " GROUP "; dram = { capacity = \"1GiB\"; bandwidth = "         \
+    "\"16GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 4; }; designs = [\"" DESIGN  \
+    "\"]; }"
+#define TWO_KINDS(GROUPS_OF_1_AND_2_1, GROUP_2)                                                    \
+    "name = \"unlike\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "       \
+    "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
+    "macs_per_cycle = 50; } ); accelerators = (" UNLIKE("a", "0", "x") "," UNLIKE(                 \
+        "b", GROUPS_OF_1_AND_2_1,                                                                  \
+        "y") "," UNLIKE("c", GROUP_2,                                                              \
+                        "x") "," UNLIKE("d", "1",                                                  \
+                                        "y") "); links = ( { all_pairs = [\"a\", \"b\", \"c\", "   \
+                                             "\"d\"]; bandwidth = \"8Gbps\"; "                     \
+                                             "latency = \"1us\"; } );"
+
+/* a and c have x, b and d have y: no set of two neighbours has a design, single accelerators do. The
+ * groups are {a, c} and {b, d}: uniform runs on a and c. */
+static void sets_without_a_common_design_are_left_out(void)
+{
+    th_system *s = system_of(TWO_KINDS("1", "0"));
+    th_problem p = problem_of(s, branches);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 150, .threads = 1};
+        th_search *x = found(th_search_types[i]->name, &p, &o);
+        if (strcmp(x->type->name, "uniform") == 0 && x->best->sets[0].n_accels == 2)
+            CU_ASSERT_EQUAL(x->best->sets[0].accels[1], 2);
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+/* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it. */
+static void a_baseline_without_a_design_is_an_error(void)
+{
+    th_system *s = system_of(TWO_KINDS("0", "1"));
+    th_problem p = problem_of(s, branches);
+    th_error e = {"", ""};
+    th_search *x = search_of("computation_prioritized", &p, &th_search_defaults);
+    CU_ASSERT_EQUAL(th_search_iterate(x, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0026");
+    TAP_ASSERT_TEXT(e.text,
+                    "computation_prioritized: no design that all 2 accelerators of group 0 can "
+                    "be configured with");
+    th_search_free(x);
+    th_search_options o = {.seed = 1, .evaluations = 50, .threads = 1};
+    th_search_free(found("two_level", &p, &o));
+    th_system_free(s);
+}
+
+static void a_layer_that_cannot_be_split_is_an_error(void)
+{
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 3; height = 4; width = 4; }; layers = ( "
+        "{ name = \"p\"; type = \"mean_pool\"; } );");
+    th_problem p = problem_of(f1, w);
+    th_error e = {"", ""};
+    th_search *s = search_of("computation_prioritized", &p, &th_search_defaults);
+    CU_ASSERT_EQUAL(th_search_iterate(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0025");
+    TAP_ASSERT_TEXT(e.text,
+                    "computation_prioritized: layer \"p\" cannot be split over 4 accelerators");
+    th_search_free(s);
+    th_workload_free(w);
+}
+
+static void nothing_that_fits_is_an_error(void)
+{
+    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "100B") "topology = { type = \"ring\"; "
+                "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    th_problem p = problem_of(s, alexnet);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 100, .threads = 2};
+        th_error e = {"", ""};
+        char expected[200];
+        th_search *x = search_of(th_search_types[i]->name, &p, &o);
+        while (!x->done && th_search_iterate(x, &e) == 0)
+            ;
+        TAP_ASSERT_TEXT(e.id, "MAP-0024");
+        snprintf(expected, sizeof expected,
+                 "%s: none of %lld mappings of \"alexnet\" onto \"t\" fits", x->type->name,
+                 (long long)x->n_evaluations);
+        TAP_ASSERT_TEXT(e.text, expected);
+        CU_ASSERT_TRUE(x->done && x->n_infeasible == x->n_evaluations && !x->best);
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+/* 256 accelerators of one group: sets beyond 255, and pools of 128 channels that cannot be cut as
+ * often. */
+static void hundreds_of_accelerators(void)
+{
+    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"mesh\"; "
+                "dims = [16, 16]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 64; height = 32; width = 32; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 512; kernel = 1; },"
+        "{ name = \"p\"; type = \"max_pool\"; kernel = 2; } );");
+    th_problem p = problem_of(s, w);
+    th_search_options o = {.seed = 1, .evaluations = 20, .threads = 1};
+    th_search_free(found("random", &p, &o));
+    th_search_free(found("computation_prioritized", &p, &o));
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* --- candidates of level 1 -------------------------------------------------------------------- */
+
+static void partitions_of_f1(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_level1 l;
+    CU_ASSERT_EQUAL(th_level1_init(&l, &p, false), 0);
+    /* alone: 8 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
+    static const int32_t sets[] = {1, 1, 1, 1, 2, 4, 8}, first[] = {8, 4, 2, 1, 4, 2, 1};
+    CU_ASSERT_EQUAL_FATAL(l.n, 7);
+    for (int i = 0; i < 7; i++) {
+        CU_ASSERT_EQUAL(l.partitions[i].n, sets[i]);
+        CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
+    }
+    int32_t design[TH_LEVEL1_SETS_MAX] = {-1};
+    int n = 0; /* two sets with one of three designs each, counting up */
+    while (th_level1_next_designs(&l, &l.partitions[4], design)) {
+        CU_ASSERT_EQUAL(3 * design[0] + design[1], n);
+        n++;
+    }
+    CU_ASSERT_EQUAL(n, 9);
+    th_level1_clear(&l);
+    CU_ASSERT_EQUAL(th_level1_init(&l, &p, true), 0);
+    CU_ASSERT_EQUAL(l.n, 6);
+    th_level1_clear(&l);
+}
+
+/* --- baselines -------------------------------------------------------------------------------- */
+
+/* branches: stem, then a (3 x 3) and b (1 x 1) from it, and their sum. Sets are the groups of four,
+ * alike. stem: both sets would end at once: set 0. a: likewise, 0. b: 0 is busy with a, 1 is free: 1.
+ * sum waits for a, the longer: both free then: 0.
+ * Splits over the two longest: stem K 64, H 56 (C 3): 2 x 2; a, b: K 96, C 64; sum: K 96, H 56. */
+static void computation_prioritized_by_hand(void)
+{
+    th_problem p = problem_of(f1, branches);
+    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    static const char *const splits[] = {"K2 H2", "K2 C2", "K2 C2", "K2 H2"};
+    static const int32_t sets[] = {0, 0, 1, 0};
+    CU_ASSERT_TRUE(s->n_evaluations == 1 && s->best->n_sets == 2);
+    for (int l = 0; l < 4; l++) {
+        th_strategy e = strategy_of(splits[l]);
+        CU_ASSERT_EQUAL(s->best->set_of[l], sets[l]);
+        CU_ASSERT_TRUE(th_strategy_equal(&s->best->strategy[l], &e));
+    }
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_time best = TH_TIME_MAX;
+    int32_t chosen = -1;
+    for (int32_t d = 0; d < 3; d++) { /* the design of least total compute, layers of both sets */
+        th_set set = s->best->sets[0];
+        th_time sum = 0;
+        set.design = d;
+        for (int l = 0; l < 4; l++)
+            sum += th_evaluator_shard_time(e, &set, l, &s->best->strategy[l], NULL);
+        if (sum < best) {
+            best = sum;
+            chosen = d;
+        }
+    }
+    CU_ASSERT_TRUE(s->best->sets[0].design == chosen && s->best->sets[1].design == chosen);
+    th_evaluator_free(e);
+    th_search_free(s);
+}
+
+static void a_chain_leaves_the_second_group_idle(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    for (int l = 0; l < alexnet->n_layers; l++)
+        CU_ASSERT_EQUAL(s->best->set_of[l], 0);
+    th_search_free(s);
+}
+
+/* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 + 4 * 2
+ * mappings. The relu follows the conv (C2: its halves of K). */
+static void uniform_by_brute_force(void)
+{
+    static const char *const convs[] = {"K2", "C2", "H2", "W2"},
+                             *const follows[] = {"K2", "K2", "H2", "W2"},
+                             *const denses[] = {"K2", "C2"};
+    th_system *sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = "
+                "\"ring\"; dims = [2]; bandwidth = \"8Gbps\"; latency = \"100ns\"; "
+                "host = { bandwidth = \"2Gbps\"; }; };");
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 6; height = 11; width = 9; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; }, { name = \"r\"; type = "
+        "\"relu\"; },"
+        "{ name = \"f\"; type = \"fc\"; outputs = 30; } );");
+    th_problem p = problem_of(sys, w);
+    th_mapping *m = mapping_on("0", w);
+    th_time best = fitness_of(&p, m);
+    th_mapping_free(m);
+    m = mapping_on("01", w);
+    for (int c = 0; c < 4; c++) {
+        for (int d = 0; d < 2; d++) {
+            put_layer(m, 0, 0, convs[c]);
+            put_layer(m, 1, 0, follows[c]);
+            put_layer(m, 2, 0, denses[d]);
+            th_time t = fitness_of(&p, m);
+            best = t < best ? t : best;
+        }
+    }
+    th_mapping_free(m);
+    th_search *s = found("uniform", &p, &th_search_defaults);
+    CU_ASSERT_TRUE(s->n_evaluations == 9 && s->best_fitness == best);
+    th_search_free(s);
+    th_workload_free(w);
+    th_system_free(sys);
+}
+
+/* --- failure ---------------------------------------------------------------------------------- */
+
+static int search_once(const char *name, const th_problem *p, th_error *e)
+{
+    th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
+    th_search *s = th_search_new(th_search_find(name), p, &o, e);
+    int failed = s ? 0 : -1;
+    while (s && !failed && !s->done)
+        failed = th_search_iterate(s, e);
+    th_search_free(s);
+    return failed;
+}
+
+/* The first allocations one by one, then ever fewer of them. */
+static void no_memory_leaves_nothing_behind(void)
+{
+    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"ring\"; "
+                "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    th_problem p = problem_of(s, branches);
+    for (int i = 0; th_search_types[i]; i++) {
+        const char *name = th_search_types[i]->name;
+        int64_t calls = th_alloc_calls(), live = th_alloc_live();
+        CU_ASSERT_EQUAL(search_once(name, &p, NULL), 0);
+        calls = th_alloc_calls() - calls;
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        for (int64_t k = 1; k <= calls; k += 1 + k / 50) {
+            th_error e = {"", ""};
+            th_alloc_fail_at(k);
+            int failed = search_once(name, &p, &e);
+            th_alloc_fail_at(0);
+            if (!failed || strcmp(e.id, "BASE-0001") != 0)
+                printf("# %s: allocation %lld of %lld: %s %s\n", name, (long long)k,
+                       (long long)calls, e.id, e.text);
+            CU_ASSERT_EQUAL(failed, -1);
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+            CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
+        }
+    }
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(the_same_twice_and_on_two_threads),
+        TAP(seeds_matter),
+        TAP(budgets_are_kept_exactly),
+        TAP(the_table_is_in_order),
+        TAP(two_level_beats_baselines_and_chance),
+        TAP(sets_stay_inside_groups_when_asked_to),
+        TAP(searches_for_throughput),
+        TAP(micro_batches_bound_the_strategies),
+        TAP(one_layer_is_enough),
+        TAP(layers_without_weights_alone),
+        TAP(sets_without_a_common_design_are_left_out),
+        TAP(a_baseline_without_a_design_is_an_error),
+        TAP(a_layer_that_cannot_be_split_is_an_error),
+        TAP(nothing_that_fits_is_an_error),
+        TAP(hundreds_of_accelerators),
+        TAP(partitions_of_f1),
+        TAP(computation_prioritized_by_hand),
+        TAP(a_chain_leaves_the_second_group_idle),
+        TAP(uniform_by_brute_force),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    f1 = shipped_system("f1_16xlarge");
+    alexnet = shipped_workload("alexnet");
+    branches =
+        workload_of("name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
+                    "56; }; layers = ("
+                    "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+                    "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
+                    "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    int status = tap_main("search", tests, argc, argv);
+    th_workload_free(branches);
+    th_workload_free(alexnet);
+    th_system_free(f1);
+    return status;
+}
