@@ -37,8 +37,21 @@ static int grow(void *array_pointer, int n, size_t size)
 
 /* ---- life ---- */
 
+/* Names stand in the heads of reports and of files that are read again: one line, and not nothing. */
+static bool is_line(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return false;
+    return name[0] != '\0';
+}
+
 th_system *th_system_new(const char *name, th_error *err)
 {
+    if (!is_line(name)) {
+        th_error_set(err, "TOPO-0017", "a system's name must be one line of text");
+        return NULL;
+    }
     th_system *s = th_alloc_zero(1, sizeof *s);
     if (s && (s->name = th_alloc_string(name)))
         return s;

@@ -277,7 +277,9 @@ static int read_system(th_system_reader *r)
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
         return -1;
     r->s = th_system_new(name, &r->error);
-    if (!r->s || th_read_designs(r) < 0 || read_nodes(r) < 0 ||
+    if (!r->s)
+        return th_reader_at(r, r->root);
+    if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 ||
         th_reader_for_each(r, "links", read_link) < 0)

@@ -450,12 +450,25 @@ static int read_input_shape(const reader *r, const th_config_node *root, shape *
     return read_extent(r, n, "width", true, LARGEST_EXTENT, &out->w);
 }
 
+/* Names stand in the heads of reports and of files that are read again: one line, and not nothing. */
+static int check_title(reader *r, const th_config_node *root, const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            name = "";
+    if (name[0] != '\0')
+        return 0;
+    return th_error_set(r->err, "WORK-0028", "%s:%d: a workload's name must be one line of text",
+                        th_config_file(root), th_config_line(root));
+}
+
 static int read_head(reader *r, const th_config_node *root, int32_t batch)
 {
     static const char *const keys[] = {"name", "batch", "element_bytes", "input", "layers", NULL};
     head h = {.batch = 1, .element_bytes = 2};
     if (th_config_check_keys(root, keys, r->err) < 0 ||
         th_config_string(root, "name", false, &h.name, r->err) < 0 ||
+        (h.name && check_title(r, root, h.name) < 0) ||
         read_extent(r, root, "batch", false, LARGEST_EXTENT, &h.batch) < 0 ||
         read_extent(r, root, "element_bytes", false, LARGEST_ELEMENT_BYTES, &h.element_bytes) < 0 ||
         read_input_shape(r, root, &h.input) < 0 ||
