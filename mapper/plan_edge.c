@@ -44,7 +44,8 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
             if (add_box(from, &rest[j])) /* behind the n that are looked at; moved down below */
                 return -1;
     }
-    memmove(from->box + kept, from->box + n, (from->n - n) * sizeof *from->box);
+    if (n > 0)
+        memmove(from->box + kept, from->box + n, (from->n - n) * sizeof *from->box);
     from->n = kept + (from->n - n);
     return 0;
 }
