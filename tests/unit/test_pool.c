@@ -9,6 +9,15 @@
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define KEEPS_THREADS 1 /* which has its own pthread_create */
+#endif
+#elif defined __SANITIZE_THREAD__
+#define KEEPS_THREADS 1
+#endif
+
+#ifndef KEEPS_THREADS
 /* The system's pthread_create, until threads have run out. */
 static int threads_left = 1000000;
 
@@ -23,6 +32,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         return EAGAIN;
     return create(thread, attributes, run, argument);
 }
+#endif
 
 enum { MAPPINGS = 60 };
 
@@ -122,6 +132,7 @@ static void no_memory_leaves_nothing_behind(void)
 
 static void threads_that_do_not_start_are_told(void)
 {
+#ifndef KEEPS_THREADS
     int64_t live = th_alloc_live();
     th_error e = {"", ""};
     threads_left = 2;
@@ -130,6 +141,7 @@ static void threads_that_do_not_start_are_told(void)
     TAP_ASSERT_TEXT(e.id, "MAP-0023");
     TAP_ASSERT_TEXT(e.text, "thread 4 of 5 cannot be started");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
+#endif
     th_pool_free(NULL);
 }
 
