@@ -100,6 +100,11 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_tim
     return 0;
 }
 
+void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason)
+{
+    th_lower_program(e->lower, m, &e->problem.stream, e->program, reason);
+}
+
 th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
                                 th_error *err)
 {
@@ -115,7 +120,9 @@ th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, c
     for (int r = 0; r < plan->n; r++) {
         th_time sum = 0;
         for (int p = 0; p < plan->phases; p++)
-            sum += th_works_get(th_plans_works(plans), plan->work[r * plan->phases + p])->folded_ps;
+            sum += th_works_get(th_plans_works(plans),
+                                (p > 0 ? plan->work_adding : plan->work)[r * plan->phases + p])
+                       ->folded_ps;
         longest = sum > longest ? sum : longest;
     }
     return longest;

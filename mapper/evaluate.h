@@ -27,6 +27,9 @@ void th_evaluator_free(th_evaluator *e);
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
                      th_error *err);
 
+/* Why a mapping that does not fit does not: the message of its lowering. */
+void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
+
 th_lower *th_evaluator_lower(th_evaluator *e);
 const th_problem *th_evaluator_problem(const th_evaluator *e);
 

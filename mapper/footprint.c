@@ -39,11 +39,23 @@ static void hold_layer(th_lower *l, int layer)
 static void hold_edge(th_lower *l, const th_edge *e)
 {
     int from = e->tensor < 0 ? 0 : e->tensor;
-    bool is_last = l->last_use[e->tensor + 1] == e->consumer;
+    int to = l->last_use[e->tensor + 1];
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
-        hold(l, accel, from, is_last ? e->consumer : l->last_use[e->tensor + 1],
-             e->plan->deliveries[d].bytes);
+        hold(l, accel, from, to, e->plan->deliveries[d].bytes);
+    }
+}
+
+/* Without a host the external input is where it is needed from the start. */
+static void hold_external(th_lower *l, const th_edge *e)
+{
+    const th_layer *consumer = &l->workload->layers[e->consumer];
+    const th_layer_plan *plan = l->layer_plan[e->consumer];
+    for (int r = 0; r < plan->n; r++) {
+        int accel = l->placed[e->consumer].set->accels[r];
+        if (th_plans_host_of(l->plans, accel) < 0)
+            hold(l, accel, 0, e->consumer,
+                 th_box_elements(&plan->at[r].need) * consumer->element_bytes);
     }
 }
 
@@ -74,6 +86,8 @@ int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err)
         hold_layer(l, layer);
     for (int32_t e = 0; e < l->edge_start[l->workload->n_layers + 1]; e++)
         hold_edge(l, &l->edges[e]);
+    for (int32_t e = 0; e < l->edge_start[1]; e++)
+        hold_external(l, &l->edges[e]);
     for (int a = 0; a < s->n_accels; a++) {
         int layer;
         const th_node *node = &s->nodes[s->accel_node[a]];

@@ -64,8 +64,10 @@ static int allocate(th_lower *l)
     l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
+    l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
     return l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
-                   l->last_use && l->consumers && l->peak_bytes && l->weight_bytes && l->first_need
+                   l->last_use && l->consumers && l->peak_bytes && l->weight_bytes &&
+                   l->first_need && l->kept
                ? 0
                : -1;
 }
@@ -105,6 +107,7 @@ void th_lower_free(th_lower *l)
     th_free(l->peak_bytes);
     th_free(l->weight_bytes);
     th_free(l->first_need);
+    th_free(l->kept);
     th_free(l->needs);
     th_free(l->arrivals);
     th_free(l->phase_task);
@@ -294,6 +297,39 @@ static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, i
     return th_program_add(l->program, &t, err);
 }
 
+/* The piece that a position computes with in phase p, see th_layer_plan. Weights stay where they came
+ * to last: after a pass everyone has the piece before the one it began with, and begins with it. */
+static int piece_of(const th_lower *l, const th_layer_plan *plan, int r, int p)
+{
+    int began = plan->rotates_input ? 0 : plan->phases - l->pass % plan->phases;
+    return r * plan->phases + (began + p) % plan->phases;
+}
+
+/* The task of the pass before after which position r has finished with this layer; -1: none. */
+static int32_t before_of(const th_lower *l, int layer, int r)
+{
+    bool keeps = l->layer_plan[layer]->phases > 1 && !l->layer_plan[layer]->rotates_input;
+    return keeps && l->pass > 0 ? l->kept[r] : -1;
+}
+
+static int depend_if_any(th_lower *l, int32_t after, int32_t before, th_error *err)
+{
+    return before >= 0 ? th_program_depend(l->program, after, before, err) : 0;
+}
+
+/* In the first arrival the sender passes on what it has from the start. */
+static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *err)
+{
+    const th_position_plan *at = &l->layer_plan[layer]->at[r];
+    const int who[] = {r, at->ring_from, at->ring_to};
+    for (int i = 0; i < 3; i++) {
+        bool again = (i > 0 && who[i] == who[0]) || (i > 1 && who[i] == who[1]);
+        if (!again && depend_if_any(l, t, before_of(l, layer, who[i]), err))
+            return -1;
+    }
+    return depend_on_needs(l, t, r, err) || depend_on_needs(l, t, at->ring_from, err) ? -1 : 0;
+}
+
 /* Piece for phase p of position r, from its neighbour on the ring, who had it one phase earlier. It
  * needs a free buffer: with two pieces per position, the one of phase p - 2 has been used and
  * passed on. */
@@ -301,9 +337,9 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 {
     const th_layer_plan *plan = l->layer_plan[layer];
     const th_position_plan *at = &plan->at[r];
-    int32_t *here = &l->arrivals[r * plan->phases],
-            *before = &l->arrivals[at->ring_from * plan->phases];
-    int64_t bytes = plan->arriving_bytes[r * plan->phases + p];
+    int32_t *here = &l->arrivals[r * plan->phases];
+    int32_t sent = l->arrivals[at->ring_from * plan->phases + p - 1];
+    int64_t bytes = plan->piece_bytes[piece_of(l, plan, r, p)];
     here[p] = -1;
     if (bytes == 0)
         return 0;
@@ -313,12 +349,10 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
         return -1;
     here[p] = t;
     if (p == 1)
-        return depend_on_needs(l, t, r, err) || depend_on_needs(l, t, at->ring_from, err) ? -1 : 0;
+        return depend_on_start(l, layer, r, t, err);
     int32_t passed_on = l->arrivals[at->ring_to * plan->phases + p - 1];
-    if (before[p - 1] >= 0 && th_program_depend(l->program, t, before[p - 1], err))
-        return -1;
-    if (passed_on >= 0 && passed_on != before[p - 1] &&
-        th_program_depend(l->program, t, passed_on, err))
+    if (depend_if_any(l, t, sent, err) ||
+        (passed_on != sent && depend_if_any(l, t, passed_on, err)))
         return -1;
     return th_program_depend(l->program, t, l->phase_task[r * plan->phases + p - 2], err);
 }
@@ -326,14 +360,18 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
 {
     const th_layer_plan *plan = l->layer_plan[layer];
-    int32_t at = r * plan->phases + p, t = emit_compute(l, layer, r, plan->work[at], err);
+    const int32_t *work = p > 0 ? plan->work_adding : plan->work;
+    int32_t at = r * plan->phases + p;
+    int32_t t = emit_compute(l, layer, r, work[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
     l->phase_task[at] = t;
     l->final[l->first_final[layer] + r] = t;
     if (p == 0)
-        return depend_on_needs(l, t, r, err);
-    if (l->arrivals[at] >= 0 && th_program_depend(l->program, t, l->arrivals[at], err))
+        return depend_if_any(l, t, before_of(l, layer, r), err) || depend_on_needs(l, t, r, err)
+                   ? -1
+                   : 0;
+    if (depend_if_any(l, t, l->arrivals[at], err))
         return -1;
     return th_program_depend(l->program, t, l->phase_task[at - 1], err);
 }
@@ -345,6 +383,10 @@ static int emit_phases(th_lower *l, int layer, th_error *err)
     if (th_grow(&l->arrivals, &l->arrival_capacity, all, sizeof *l->arrivals) ||
         th_grow(&l->phase_task, &l->phase_capacity, all, sizeof *l->phase_task))
         return th_error_no_memory(err);
+    for (int r = 0; r < plan->n; r++) {
+        l->arrivals[r * plan->phases] = -1;
+        l->kept[r] = l->final[l->first_final[layer] + r];
+    }
     for (int p = 0; p < plan->phases; p++) {
         for (int r = 0; p > 0 && r < plan->n; r++)
             if (emit_arrival(l, layer, r, p, err))
@@ -460,6 +502,7 @@ static int emit_release(th_lower *l, const th_stream *stream, int32_t pass, int3
 static int emit_pass(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
                      th_error *err)
 {
+    l->pass = pass;
     l->input = pass / stream->micro_batches;
     if (emit_release(l, stream, pass, in_flight, err))
         return -1;

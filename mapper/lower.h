@@ -17,7 +17,7 @@ typedef struct th_stream {
     int32_t n_inputs; /* >= 1 */
     th_time interval_ps;
     int32_t micro_batches; /* >= 1, <= batch */
-    int32_t in_flight; /* inputs in the system at once; 0: the number of sets that have layers */
+    int32_t in_flight; /* passes in the system at once; 0: the number of sets that have layers */
 } th_stream;
 extern const th_stream th_stream_single; /* one input, one micro-batch */
 /* 0, or -1 when the stream is none, or cuts the workload's batch too fine. */

@@ -32,10 +32,11 @@ struct th_lower {
     size_t footprint_capacity;
     /* the program */
     th_program *program;
-    int32_t input, release; /* of the pass being emitted; its host task */
+    int32_t pass, input, release; /* of the pass being emitted; its host task */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
+    int32_t *kept;               /* per position: final, of this layer in the pass before */
     size_t n_needs, need_capacity;
     int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
     size_t arrival_capacity, phase_capacity;

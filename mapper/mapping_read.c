@@ -32,36 +32,60 @@ static place place_of(const th_config_node *g)
     return p;
 }
 
+/* The nearest of n names, as ", did you mean ...": into out[size], "" when none is near. */
+static const char *near_miss(const reader *r, const char *name,
+                             const char *(*name_of)(const reader *, int), int n, char *out,
+                             size_t size)
+{
+    const char *near = NULL;
+    int best = 2 + (int)strlen(name) / 4; /* further off is no near miss */
+    for (int i = 0; i < n; i++) {
+        int distance = th_name_distance(name, name_of(r, i));
+        if (distance < best && distance < (int)strlen(name)) {
+            best = distance;
+            near = name_of(r, i);
+        }
+    }
+    out[0] = 0;
+    if (near)
+        snprintf(out, size, ", did you mean \"%s\"?", near);
+    return out;
+}
+
+static const char *design_name(const reader *r, int i)
+{
+    return r->system->designs[i].name;
+}
+
+static const char *accel_name(const reader *r, int i)
+{
+    return r->system->nodes[r->system->accel_node[i]].name;
+}
+
+static const char *layer_name(const reader *r, int i)
+{
+    return r->workload->layers[i].name;
+}
+
+enum { NEAR_MAX = 300 }; /* characters of a near miss */
+
 static int read_accels(const reader *r, const th_config_node *list, th_set *set)
 {
     for (int i = 0; i < set->n_accels; i++) {
         const th_config_node *item = th_config_at(list, i);
         const char *name;
+        char near[NEAR_MAX];
         if (th_config_as_string(item, &name, r->err))
             return -1;
         int node = th_system_find_node(r->system, name);
         if (node < 0 || r->system->nodes[node].accel < 0)
-            return th_error_set(r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"",
-                                th_config_file(item), th_config_line(item), name);
+            return th_error_set(
+                r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"%s", th_config_file(item),
+                th_config_line(item), name,
+                near_miss(r, name, accel_name, r->system->n_accels, near, NEAR_MAX));
         set->accels[i] = r->system->nodes[node].accel;
     }
     return 0;
-}
-
-static int unknown_design(const reader *r, const th_config_node *g, const char *name)
-{
-    const char *near = NULL;
-    int best = 3; /* further off is no near miss */
-    for (int i = 0; i < r->system->n_designs; i++) {
-        int distance = th_name_distance(name, r->system->designs[i].name);
-        if (distance < best) {
-            best = distance;
-            near = r->system->designs[i].name;
-        }
-    }
-    return th_error_set(r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s%s%s", th_config_file(g),
-                        th_config_line(g), name, near ? ", did you mean \"" : "", near ? near : "",
-                        near ? "\"?" : "");
 }
 
 static int read_set(const reader *r, const th_config_node *g, int number)
@@ -69,6 +93,7 @@ static int read_set(const reader *r, const th_config_node *g, int number)
     th_set *set = &r->mapping->sets[number];
     static const char *const keys[] = {"design", "accelerators", NULL};
     const char *design;
+    char near[NEAR_MAX];
     const th_config_node *accels;
     if (th_config_check_keys(g, keys, r->err) ||
         th_config_string(g, "design", true, &design, r->err) ||
@@ -76,7 +101,10 @@ static int read_set(const reader *r, const th_config_node *g, int number)
         return -1;
     set->design = th_system_find_design(r->system, design);
     if (set->design < 0)
-        return unknown_design(r, g, design);
+        return th_error_set(
+            r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s", th_config_file(g),
+            th_config_line(g), design,
+            near_miss(r, design, design_name, r->system->n_designs, near, NEAR_MAX));
     if (read_accels(r, accels, set))
         return -1;
     place at = place_of(g);
@@ -119,10 +147,12 @@ static int read_rotation(const reader *r, const th_config_node *g, th_strategy *
 
 static int find_layer(const reader *r, const th_config_node *g, const char *name)
 {
+    char near[NEAR_MAX];
     int l = th_workload_find(r->workload, name);
     if (l < 0)
-        return th_error_set(r->err, "MAP-0017", "%s:%d: workload \"%s\" has no layer \"%s\"",
-                            th_config_file(g), th_config_line(g), r->workload->name, name);
+        return th_error_set(r->err, "MAP-0017", "%s:%d: workload \"%s\" has no layer \"%s\"%s",
+                            th_config_file(g), th_config_line(g), r->workload->name, name,
+                            near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
     if (r->mapping->set_of[l] >= 0)
         return th_error_set(r->err, "MAP-0018", "%s:%d: layer \"%s\" is mapped twice",
                             th_config_file(g), th_config_line(g), name);

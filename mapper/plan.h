@@ -30,9 +30,10 @@ typedef struct th_layer_plan {
     int32_t n, phases;
     bool rotates_input;
     th_position_plan *at; /* n */
-    int32_t *work;        /* n x phases */
-    int64_t
-        *arriving_bytes; /* n x phases: of the piece that phase p computes with; 0 for phase 0 */
+    /* By position and piece, n x phases; piece i of position r is the one that it computes with in
+     * phase i when it begins with its own. The work is another when it goes on with partial sums. */
+    int32_t *work, *work_adding;
+    int64_t *piece_bytes; /* 0 without rotation */
     th_partial_send *sends;
 } th_layer_plan;
 
@@ -55,7 +56,7 @@ typedef struct th_edge_plan {
     int32_t n;
     th_delivery *deliveries; /* ascending by to */
     th_box *boxes;
-    int32_t *first_of; /* n_positions + 1: deliveries to position r start at first_of[r] */
+    int32_t *first_of;   /* n_positions + 1: deliveries to position r start at first_of[r] */
     int32_t *local_from; /* per position: the producer's on its own accelerator that it uses; -1 */
     int32_t n_reuses;
     th_reuse *reuses;

@@ -85,13 +85,15 @@ static int plan_phases(maker *k, int r, th_error *err)
     for (int phase = 0; phase < plan->phases; phase++) {
         th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, phase);
         th_shard shard = shard_of(k->layer, &loops);
-        shard.adds_to_output = phase > 0 && k->at->strategy.rotate == TH_DIM_C;
         int32_t work = th_works_intern(k->plans->works, accel, k->at->set->design, &shard, err);
-        if (work < 0)
+        shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
+        int32_t adding = th_works_intern(k->plans->works, accel, k->at->set->design, &shard, err);
+        if (work < 0 || adding < 0)
             return -1;
         plan->work[r * plan->phases + phase] = work;
-        int64_t bytes = phase > 0 ? piece_bytes(k, &loops) : 0;
-        plan->arriving_bytes[r * plan->phases + phase] = bytes;
+        plan->work_adding[r * plan->phases + phase] = adding;
+        int64_t bytes = plan->phases > 1 ? piece_bytes(k, &loops) : 0;
+        plan->piece_bytes[r * plan->phases + phase] = bytes;
         if (bytes > plan->at[r].buffer_bytes)
             plan->at[r].buffer_bytes = bytes;
         if (phase == 0)
@@ -163,8 +165,9 @@ static th_layer_plan *new_plan(th_plans *p, int n, int phases)
     plan->phases = phases;
     plan->at = th_plans_alloc(p, positions, sizeof *plan->at);
     plan->work = th_plans_alloc(p, all, sizeof *plan->work);
-    plan->arriving_bytes = th_plans_alloc(p, all, sizeof *plan->arriving_bytes);
-    return plan->at && plan->work && plan->arriving_bytes ? plan : NULL;
+    plan->work_adding = th_plans_alloc(p, all, sizeof *plan->work_adding);
+    plan->piece_bytes = th_plans_alloc(p, all, sizeof *plan->piece_bytes);
+    return plan->at && plan->work && plan->work_adding && plan->piece_bytes ? plan : NULL;
 }
 
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)

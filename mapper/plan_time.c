@@ -53,11 +53,12 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
     th_time longest = 0;
     begin(&t, p);
     for (int r = 0; r < plan->n; r++) {
-        th_time own = th_works_get(p->works, plan->work[r * plan->phases + phase])->folded_ps;
+        const int32_t *work = phase > 0 ? plan->work_adding : plan->work;
+        th_time own = th_works_get(p->works, work[r * plan->phases + phase])->folded_ps;
         longest = own > longest ? own : longest;
         if (phase + 1 < plan->phases) /* the next piece travels meanwhile */
             carry(&t, node_of(p, at, plan->at[r].ring_from), node_of(p, at, r),
-                  plan->arriving_bytes[r * plan->phases + phase + 1]);
+                  plan->piece_bytes[r * plan->phases + phase + 1]);
     }
     th_time travel = t.busiest + t.latency;
     return travel > longest ? travel : longest;

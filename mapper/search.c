@@ -57,9 +57,10 @@ int th_search_iterate(th_search *s, th_error *err)
     if (s->type->iterate(s, err))
         return -1;
     if (s->done && !s->best)
-        return th_error_set(err, "MAP-0024", "%s: none of %lld mappings of \"%s\" onto \"%s\" fits",
+        return th_error_set(err, "MAP-0024",
+                            "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
                             s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
-                            s->problem.system->name);
+                            s->problem.system->name, s->first_misfit.text);
     return 0;
 }
 
@@ -78,7 +79,8 @@ void th_search_free(th_search *s)
 static int keep_if_best(th_search *s, const th_mapping *m, th_time fitness, int64_t number,
                         th_error *err)
 {
-    s->n_infeasible += fitness == TH_TIME_MAX;
+    if (fitness == TH_TIME_MAX && s->n_infeasible++ == 0)
+        th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_misfit);
     s->n_stopped += fitness == TH_TIME_MAX - 1;
     if (fitness >= TH_TIME_MAX - 1 || fitness >= s->best_fitness)
         return 0;

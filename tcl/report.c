@@ -209,8 +209,11 @@ int th_table_column(const th_table *t, const char *name, th_error *err)
 
 /* ---- CSV and JSON ---- */
 
-static const char *unit_suffix(th_kind kind)
+/* "" where the key says it already. */
+static const char *unit_suffix(th_kind kind, const char *key)
 {
+    if (kind == TH_KIND_BYTES && strcmp(key, "bytes") == 0)
+        return "";
     switch (kind) {
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
@@ -267,7 +270,7 @@ static void render_csv_table(const th_table *t, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++)
         th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
-                         unit_suffix(t->columns[c].kind));
+                         unit_suffix(t->columns[c].kind, t->columns[c].name));
     th_strbuf_add(out, "\n");
     for (size_t row = 0; row < t->n_rows; row++) {
         for (int c = 0; c < t->n_columns; c++) {
@@ -284,7 +287,8 @@ static void render_csv(const th_report *r, th_strbuf *out)
     for (int i = 0; i < r->n_head; i++) {
         if (r->head[i].is_line)
             continue;
-        th_strbuf_printf(out, "# %s%s: ", r->head[i].key, unit_suffix(r->head[i].value.kind));
+        th_strbuf_printf(out, "# %s%s: ", r->head[i].key,
+                         unit_suffix(r->head[i].value.kind, r->head[i].key));
         add_csv_cell(out, &r->head[i].value);
         th_strbuf_add(out, "\n");
     }
@@ -297,7 +301,7 @@ static void render_csv(const th_report *r, th_strbuf *out)
 
 static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
 {
-    th_strbuf_printf(out, "\"%s%s\": ", key, unit_suffix(q->kind));
+    th_strbuf_printf(out, "\"%s%s\": ", key, unit_suffix(q->kind, key));
     if (q->is_absent)
         th_strbuf_add(out, "null");
     else if (q->kind == TH_KIND_TEXT)

@@ -34,9 +34,9 @@ static int fail_unknown_type(const th_design_block *b, th_error *err)
     }
     const char *near = th_name_nearest(b->type, names, n);
     th_error_set(err, "SIM-0001",
-                 "%s:%d: design \"%s\": unknown type \"%s\"%s%s%s; must be one of %s", b->file,
-                 b->line, b->name, b->type, near ? ", did you mean \"" : "", near ? near : "",
-                 near ? "\"?" : "", list.text ? list.text : "");
+                 "%s:%d: design \"%s\": unknown type \"%s\"%s%s%s: must be one of %s", b->file,
+                 b->line, b->name, b->type, near ? " (did you mean \"" : "", near ? near : "",
+                 near ? "\"?)" : "", list.text ? list.text : "");
     th_strbuf_clear(&list);
     return -1;
 }

@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "sim/trace/writer.h"
 
@@ -23,15 +24,33 @@ static const char *node_name(const th_trace *t, int32_t node)
     return node >= 0 ? t->system->nodes[node].name : "";
 }
 
+/* Names may hold anything that is printed: quoted where CSV asks for it (RFC 4180). */
+static void write_name(th_trace *t, const char *name)
+{
+    if (!strpbrk(name, ",\"\n\r")) {
+        fputs(name, t->file);
+        return;
+    }
+    fputc('"', t->file);
+    for (; *name; name++) {
+        if (*name == '"')
+            fputc('"', t->file);
+        fputc(*name, t->file);
+    }
+    fputc('"', t->file);
+}
+
 static void write_line(th_trace *t, const char *event, th_time now, int32_t number,
                        const th_task *task)
 {
     bool moves = task->kind == TH_TASK_TRANSFER;
     const char *layer =
         t->workload && task->layer >= 0 ? t->workload->layers[task->layer].name : "";
-    fprintf(t->file, "%" PRId64 ",%s,%" PRId32 ",%s,%s,%s,%s,%" PRId32 ",%" PRId64 "\n", now, event,
-            number, kind_names[task->kind], node_name(t, task->node),
-            moves ? node_name(t, task->peer) : "", layer, task->input, moves ? task->bytes : 0);
+    fprintf(t->file, "%" PRId64 ",%s,%" PRId32 ",%s,%s,%s,", now, event, number,
+            kind_names[task->kind], node_name(t, task->node),
+            moves ? node_name(t, task->peer) : "");
+    write_name(t, layer);
+    fprintf(t->file, ",%" PRId32 ",%" PRId64 "\n", task->input, moves ? task->bytes : 0);
 }
 
 static void start(th_trace *t, th_time now, int32_t number, const th_task *task)

@@ -426,10 +426,10 @@ static void assert_refused(const char *keys, const char *id, const char *message
 static void refuses_unknown_types_and_keys(void)
 {
     assert_refused("type = \"tilde\";", "SIM-0001",
-                   "test:1: design \"d\": unknown type \"tilde\", did you mean "
-                   "\"tiled\"?; must be one of tiled, systolic_vec, winograd, roofline");
+                   "test:1: design \"d\": unknown type \"tilde\" (did you mean "
+                   "\"tiled\"?): must be one of tiled, systolic_vec, winograd, roofline");
     assert_refused("type = \"quantum\";", "SIM-0001",
-                   "test:1: design \"d\": unknown type \"quantum\"; must be one of "
+                   "test:1: design \"d\": unknown type \"quantum\": must be one of "
                    "tiled, systolic_vec, winograd, roofline");
     assert_refused(
         TILED "\nsolts = 3;", "SIM-0002",
@@ -463,7 +463,7 @@ static void refuses_values_out_of_range_and_missing_keys(void)
     assert_refused(TILED "slots = 0;", "SIM-0004",
                    "test:1: design \"d\": slots is 0, must be in 1 .. 8");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GHz\"; efficiency = 1.01;",
-                   "SIM-0004", "test:1: design \"d\": efficiency is 1.01, must be in 1e-06 .. 1");
+                   "SIM-0004", "test:1: design \"d\": efficiency is 1.01, must be in 0.001 .. 1");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"999Hz\";", "SIM-0004",
                    "test:1: design \"d\": clock is 999, must be in 1000 .. 10000000000000");
     assert_refused("type = \"roofline\"; clock = \"1GHz\";", "SIM-0005",

@@ -423,7 +423,7 @@ typedef struct {
     const th_program *program;
     uint64_t *ancestors; /* n_tasks x words */
     size_t words;
-    int32_t next, input, batch, release;
+    int32_t next, pass, input, batch, release;
     /* tensor t is at t + 1, the external input at 0 */
     int32_t owner[LAYERS_MAX + 1][ELEMENTS_MAX]; /* position of its layer; -1: not made yet */
     int32_t here[LAYERS_MAX + 1][ACCELS_MAX][ELEMENTS_MAX]; /* task that made it be here */
@@ -609,6 +609,7 @@ typedef struct {
     elements reads[ACCELS_MAX][PHASES_MAX]; /* all of its input, of the piece in hand */
     elements need[ACCELS_MAX];              /* before the first phase */
     int32_t compute[ACCELS_MAX][PHASES_MAX], arrival[ACCELS_MAX][PHASES_MAX];
+    int32_t kept[ACCELS_MAX]; /* the last task of the pass before, where pieces of weights stay */
 } execution;
 
 static void prepare(const book *k, int layer, execution *x)
@@ -625,12 +626,15 @@ static void prepare(const book *k, int layer, execution *x)
         loops whole = loops_of(l, k->batch, s, r);
         if (rotates)
             x->phases = ring_of(l, s, x->n, r, member, &rank);
+        /* weights stay where they came to last: each pass begins with the piece in hand */
+        int began = x->rotates_input ? 0 : (x->phases - k->pass % x->phases) % x->phases;
+        x->kept[r] = k->pass > 0 && rotates && !x->rotates_input ? k->final[layer][r] : -1;
         x->ring_from[r] = rotates ? member[(rank + 1) % x->phases] : -1;
         x->ring_to[r] = rotates ? member[(rank + x->phases - 1) % x->phases] : -1;
         for (int p = 0; p < x->phases; p++) {
             x->part[r][p] = whole;
             if (rotates)
-                cut(&x->part[r][p], s->rotate, (rank + p) % x->phases, x->phases);
+                cut(&x->part[r][p], s->rotate, (rank + p + began) % x->phases, x->phases);
             inputs_read(l, &x->part[r][p], &x->reads[r][p]);
         }
         inputs_read(l, x->rotates_input ? &x->part[r][0] : &whole, &x->need[r]);
@@ -661,6 +665,11 @@ static void expect_arrival(book *k, execution *x, int r, int p)
         return;
     int32_t t = x->arrival[r][p] = expect(k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, from),
                                           node_of(k, x->layer, r), bytes);
+    for (int i = 0; p == 1 && i < 3; i++) {
+        int32_t kept = x->kept[i == 0 ? r : i == 1 ? from : x->ring_to[r]];
+        if (kept >= 0)
+            must_wait(k, t, kept, "the pass before");
+    }
     if (p == 1 && x->rotates_input)
         must_have_inputs(k, t, x->layer, from, &x->need[from]);
     if (p > 1) {
@@ -682,6 +691,8 @@ static void expect_phases(book *k, execution *x)
             int32_t t = expect(k, TH_TASK_COMPUTE, x->layer, node_of(k, x->layer, r), -1, 0);
             x->compute[r][p] = k->final[x->layer][r] = t;
             must_compute(k, t, l, &x->part[r][p], &x->reads[r][p], p > 0 && rotate == TH_DIM_C);
+            if (p == 0 && x->kept[r] >= 0)
+                must_wait(k, t, x->kept[r], "the pass before");
             if (p == 0)
                 must_have_inputs(k, t, x->layer, r, &x->need[r]);
             else
@@ -849,6 +860,7 @@ static void expect_outputs(book *k, int pass)
 
 static void begin_pass(book *k, const th_stream *s, int pass, int in_flight)
 {
+    k->pass = pass;
     k->input = pass / s->micro_batches;
     int32_t i = pass % s->micro_batches, n = s->micro_batches, b = k->workload->batch;
     k->batch = (i + 1) * b / n - i * b / n;

@@ -69,6 +69,8 @@ static void refuses_bad_layers(void)
 {
     assert_refused(SETS "layers = (\n" C ",\n  { name = \"g\"; set = 0; } );", "MAP-0017",
                    "m.map:6: workload \"net\" has no layer \"g\"");
+    assert_refused(SETS "layers = (\n  { name = \"cc\"; set = 0; } );", "MAP-0017",
+                   "m.map:5: workload \"net\" has no layer \"cc\", did you mean \"c\"?");
     assert_refused(SETS "layers = (\n" C ",\n" F ",\n" C " );", "MAP-0018",
                    "m.map:7: layer \"c\" is mapped twice");
     assert_refused(SETS "layers = (\n" C " );", "MAP-0020",

@@ -133,7 +133,7 @@ static void layers_by_hand(void)
     th_set s = {0, 2, accels};
     th_placed a = place(0, &s, "H2 rK"), c = place(0, &s, "C2");
     const th_layer_plan *p = th_plans_layer(plans, &a, 2, NULL);
-    CU_ASSERT_TRUE(p->phases == 2 && p->arriving_bytes[0] == 0 && p->arriving_bytes[1] == 324);
+    CU_ASSERT_TRUE(p->phases == 2 && p->piece_bytes[1] == 324);
     CU_ASSERT_TRUE(p->at[0].ring_from == 1 && p->at[0].ring_to == 1 && p->at[0].reduce_work == -1);
     CU_ASSERT_TRUE(p->at[0].weight_bytes == 324 + 12 &&
                    p->at[0].buffer_bytes == 324); /* 6 biases */

@@ -313,14 +313,15 @@ static void nothing_that_fits_is_an_error(void)
     for (int i = 0; th_search_types[i]; i++) {
         th_search_options o = {.seed = 1, .evaluations = 100, .threads = 2};
         th_error e = {"", ""};
-        char expected[200];
+        char expected[1200];
         th_search *x = search_of(th_search_types[i]->name, &p, &o);
         while (!x->done && th_search_iterate(x, &e) == 0)
             ;
         TAP_ASSERT_TEXT(e.id, "MAP-0024");
         snprintf(expected, sizeof expected,
-                 "%s: none of %lld mappings of \"alexnet\" onto \"t\" fits", x->type->name,
-                 (long long)x->n_evaluations);
+                 "%s: none of %lld mappings of \"alexnet\" onto \"t\" fits; the first: %s",
+                 x->type->name, (long long)x->n_evaluations, x->first_misfit.text);
+        TAP_ASSERT_TEXT(x->first_misfit.id, "MAP-0022");
         TAP_ASSERT_TEXT(e.text, expected);
         CU_ASSERT_TRUE(x->done && x->n_infeasible == x->n_evaluations && !x->best);
         th_search_free(x);

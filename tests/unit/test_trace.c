@@ -78,7 +78,7 @@ static void csv_holds_starts_and_ends(void)
     th_program *p = program(works);
     th_workload *w = th_workload_read_text(
         "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = "
-        "3; height = 4; width = 4; }; layers = ( { name = \"act\"; type = \"relu\"; } );",
+        "3; height = 4; width = 4; }; layers = ( { name = \"ac,t\"; type = \"relu\"; } );",
         "one", 0, NULL);
     th_error e = {"", ""};
     th_result plain = run(s, works, p, NULL);
@@ -91,7 +91,7 @@ static void csv_holds_starts_and_ends(void)
             CU_ASSERT_TRUE(traced.tasks[i].start_ps == plain.tasks[i].start_ps &&
                            traced.tasks[i].end_ps == plain.tasks[i].end_ps);
         CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
-        const char *layer = named && w ? "act" : "";
+        const char *layer = named && w ? "\"ac,t\"" : "";
         char expected[1000];
         snprintf(expected, sizeof expected,
                  "time_ps,event,task,kind,from,to,layer,input,bytes\n"
