@@ -88,6 +88,15 @@ char *th_arena_string(th_arena *a, const char *text)
 
 void th_arena_reset(th_arena *a)
 {
+    for (block **link = &a->first; *link;) { /* large ones would only be passed over next time */
+        block *b = *link;
+        if (b->size > BLOCK_BYTES) {
+            *link = b->next;
+            th_free(b);
+        } else {
+            link = &b->next;
+        }
+    }
     a->current = NULL;
     a->used = 0;
 }

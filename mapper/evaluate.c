@@ -62,9 +62,10 @@ const th_problem *th_evaluator_problem(const th_evaluator *e)
 /* Time between inputs in the steady state, as th_result_throughput has it. */
 static th_time time_per_input(const th_evaluator *e)
 {
-    int32_t n = e->problem.stream.n_inputs, half = n / 2;
-    th_time middle = half > 0 ? th_machine_input_end(e->machine, half - 1) : 0;
-    return (th_machine_input_end(e->machine, n - 1) - middle) / (n - half);
+    int32_t n = e->problem.stream.n_inputs;
+    int32_t counted = th_throughput_counted(n, e->program->wave);
+    th_time since = counted < n ? th_machine_input_end(e->machine, n - counted - 1) : 0;
+    return (th_machine_input_end(e->machine, n - 1) - since) / counted;
 }
 
 static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *err)

@@ -22,8 +22,6 @@
 
 const th_stream th_stream_single = {1, 0, 1, 0};
 
-enum { PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search may hold per thread */
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* Edges of the graph, by tensor: the external input first, then the layers' outputs in order. */
@@ -48,7 +46,8 @@ static int list_edges(th_lower *l)
                 w->n_layers - 1; /* an output stays until it has left for the host */
     }
     l->edge_start[w->n_layers + 1] = n;
-    return 0;
+    l->consumers = th_alloc_zero((size_t)n + 1, sizeof *l->consumers);
+    return l->consumers ? 0 : -1;
 }
 
 static int allocate(th_lower *l)
@@ -60,14 +59,12 @@ static int allocate(th_lower *l)
     l->final = th_alloc_zero(layers * accels, sizeof *l->final);
     l->edge_start = th_alloc_zero(layers, sizeof *l->edge_start);
     l->last_use = th_alloc_zero(layers, sizeof *l->last_use);
-    l->consumers = th_alloc_zero(layers * 2, sizeof *l->consumers);
     l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
     l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
     return l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
-                   l->last_use && l->consumers && l->peak_bytes && l->weight_bytes &&
-                   l->first_need && l->kept
+                   l->last_use && l->peak_bytes && l->weight_bytes && l->first_need && l->kept
                ? 0
                : -1;
 }
@@ -590,7 +587,7 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
     int32_t passes = stream->n_inputs * stream->micro_batches;
     int32_t in_flight = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m);
     th_program_clear(program);
-    th_plans_trim(l->plans, PLANS_LIMIT);
+    th_plans_trim(l->plans, TH_PLANS_LIMIT);
     l->program = program;
     if (check_stream(l, m, stream, err) || place(l, m, err) ||
         plan_batch(l, largest_batch(l, stream), err) ||
@@ -599,5 +596,6 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
         th_program_clear(program);
         return -1;
     }
+    program->wave = (in_flight + stream->micro_batches - 1) / stream->micro_batches;
     return 0;
 }

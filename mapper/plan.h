@@ -79,6 +79,7 @@ th_works *th_plans_works(const th_plans *p);
 /* Forgets everything but the works when more than limit bytes are held: between two lowerings
  * only. */
 void th_plans_trim(th_plans *p, size_t limit);
+enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search holds per thread */
 
 /* Equal for layers of equal shape. */
 int32_t th_plans_class(const th_plans *p, int layer);

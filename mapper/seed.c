@@ -134,6 +134,7 @@ static th_choices *keep_best(const timed *all, int n)
 
 static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
+    th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_strategy *list = NULL;
     int n = th_strategies_list(&s->workload->layers[layer], s->batch, set->n_accels, &list);
     timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
@@ -255,6 +256,7 @@ static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int 
     if (!to || (p->ancestor >= 0 && !from))
         return NULL;
     int rows = from ? from->n : 1;
+    th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_time *matrix = th_alloc_zero((size_t)rows * (size_t)to->n + 1, sizeof *matrix);
     if (!matrix) {
         th_error_no_memory(err);

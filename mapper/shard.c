@@ -251,7 +251,13 @@ static int positions_along(const th_strategy *s, unsigned free, int r, int *memb
             first[d] = 0;
         }
     }
-    for (int i = 0; i < total; i++) {
+    if (rank) {
+        *rank = 0;
+        for (int d = 0; d < TH_N_DIMS; d++)
+            if (free >> d & 1u)
+                *rank = *rank * s->split[d] + digit[d];
+    }
+    for (int i = 0; members && i < total; i++) {
         int left = i;
         for (int d = TH_N_DIMS - 1; d >= 0; d--) {
             if (!(free >> d & 1u))
@@ -259,11 +265,7 @@ static int positions_along(const th_strategy *s, unsigned free, int r, int *memb
             first[d] = left % s->split[d];
             left /= s->split[d];
         }
-        int member = position_of(s, first);
-        if (members)
-            members[i] = member;
-        if (member == r && rank)
-            *rank = i;
+        members[i] = position_of(s, first);
     }
     return total;
 }

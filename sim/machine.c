@@ -411,7 +411,8 @@ static int allocate_result(const th_machine *m, th_result *r)
     *r = (th_result){.n_accels = m->system->n_accels,
                      .n_links = m->system->n_links,
                      .n_tasks = m->program->n_tasks,
-                     .n_inputs = m->program->n_inputs};
+                     .n_inputs = m->program->n_inputs,
+                     .wave = m->program->wave};
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
     r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
     r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);

@@ -24,6 +24,7 @@ void th_program_clear(th_program *p)
     p->n_tasks = 0;
     p->n_dependencies = 0;
     p->n_inputs = 0;
+    p->wave = 1;
 }
 
 void th_program_free(th_program *p)

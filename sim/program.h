@@ -32,7 +32,8 @@ typedef struct th_program {
     /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
-    int32_t n_inputs; /* inputs (or micro-batches) of the stream */
+    int32_t n_inputs; /* of the stream */
+    int32_t wave;     /* inputs that may be under way together; 1: one after another */
     int64_t n_dependencies;
     /* private */
     int32_t *edge_from, *edge_to;

@@ -15,12 +15,18 @@ void th_result_clear(th_result *r)
     *r = (th_result){0};
 }
 
+int32_t th_throughput_counted(int32_t n, int32_t wave)
+{
+    int32_t half = n - n / 2, whole = wave > 1 ? half / wave * wave : half;
+    return whole > 0 ? whole : n;
+}
+
 double th_result_throughput(const th_result *r)
 {
-    int32_t n = r->n_inputs, half = n / 2;
-    th_time last = n > 0 ? r->input_end_ps[n - 1] : 0,
-            middle = half > 0 ? r->input_end_ps[half - 1] : 0;
-    return last > middle ? (double)(n - half) * (double)TH_PS_PER_S / (double)(last - middle) : 0;
+    int32_t n = r->n_inputs, counted = th_throughput_counted(n, r->wave);
+    th_time last = n > 0 ? r->input_end_ps[n - 1] : 0;
+    th_time since = counted < n ? r->input_end_ps[n - counted - 1] : 0;
+    return last > since ? counted * (double)TH_PS_PER_S / (double)(last - since) : 0;
 }
 
 double th_result_link_utilization(const th_result *r)

@@ -197,6 +197,11 @@ static void reset(th_network *n)
     }
     f->n_pending = 0;
     f->out_of_memory = false;
+    f->stamp = 0;
+    for (int32_t m = 0; m < f->n_media; m++)
+        f->media[m].seen = 0;
+    for (int32_t e = 0; e < f->n_engines; e++)
+        f->flows[e].seen = 0;
 }
 
 /* --- flows come and go ------------------------------------------------------------------------ */

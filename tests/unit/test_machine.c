@@ -284,6 +284,25 @@ static void throughput_is_that_of_the_second_half(void)
     CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 2 / 12e-3, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&single), 125, 1e-9);
     CU_ASSERT_EQUAL(th_result_throughput(&none), 0);
+    r.wave = 1;
+    CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 2 / 12e-3, 1e-9);
+}
+
+/* Two by two: 10 10 20 20 30 30 40 40 ms. Four of eight in 20 ms; two of six in 10 ms, where the second
+ * half would be three in 10 ms; both of two in 10 ms, where the second half would be one in no time. */
+static void throughput_of_waves_is_that_of_whole_waves(void)
+{
+    th_time ends[8];
+    for (int i = 0; i < 8; i++)
+        ends[i] = (i / 2 + 1) * INT64_C(10000000000);
+    th_result r = {.input_end_ps = ends, .n_inputs = 8, .wave = 2};
+    CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 200, 1e-9);
+    r.n_inputs = 6;
+    CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 200, 1e-9);
+    r.n_inputs = 2;
+    CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 200, 1e-9);
+    CU_ASSERT_TRUE(th_throughput_counted(8, 2) == 4 && th_throughput_counted(9, 2) == 4 &&
+                   th_throughput_counted(25, 3) == 12 && th_throughput_counted(7, 1) == 4);
 }
 
 static void a_program_that_cannot_end_says_so(void)
@@ -324,6 +343,7 @@ int main(int argc, char **argv)
         TAP(can_be_looked_at_while_it_runs),
         TAP(a_step_is_one_event),
         TAP(throughput_is_that_of_the_second_half),
+        TAP(throughput_of_waves_is_that_of_whole_waves),
         TAP(a_program_that_cannot_end_says_so),
         TAP(an_empty_program_is_done),
         TAP_END,
