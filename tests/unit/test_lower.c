@@ -212,6 +212,23 @@ static void a_pipeline_is_as_quick_as_its_slowest_set(void)
     tear_down();
 }
 
+/* Twelve readings by one layer of two: more than twice the layers. 2 x 3 x 3 elements on the spot, so no
+ * transfer, and eleven sums of 18 elements. */
+static void one_tensor_may_be_read_many_times(void)
+{
+    set_up(RING4,
+           "name = \"n\"; batch = 1; input = { channels = 2; height = 3; width = 3; }; layers = ( "
+           "{ name = \"a\"; type = \"conv\"; outputs = 2; kernel = 1; },"
+           "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"a\", \"a\", \"a\", \"a\", \"a\", "
+           "\"a\", \"a\", \"a\", \"a\", \"a\", \"a\"]; } );",
+           "0");
+    lower_stream(th_stream_single);
+    th_result r = replay();
+    CU_ASSERT_TRUE(r.is_done && r.n_tasks == 3 && r.accels[0].sent_bytes == 0);
+    th_result_clear(&r);
+    tear_down();
+}
+
 /* A batch of 5 in 2: 2 images, then 3; in 3: 1, 2, 2. All of one input. */
 static void micro_batches_differ_by_one_image(void)
 {
@@ -390,6 +407,7 @@ int main(int argc, char **argv)
         TAP(travel_hides_behind_computing),
         TAP(computing_hides_behind_travel),
         TAP(a_pipeline_is_as_quick_as_its_slowest_set),
+        TAP(one_tensor_may_be_read_many_times),
         TAP(micro_batches_differ_by_one_image),
         TAP(refuses_bad_streams),
         TAP(memory_by_hand),
