@@ -540,12 +540,13 @@ static int32_t largest_batch(const th_lower *l, const th_stream *stream)
 
 int th_stream_check(const th_stream *s, const th_workload *w, th_error *err)
 {
-    if (s->n_inputs >= 1 && s->micro_batches >= 1 && s->micro_batches <= w->batch)
+    if (s->n_inputs >= 1 && s->micro_batches >= 1 && s->micro_batches <= w->batch &&
+        s->n_inputs <= INT32_MAX / s->micro_batches)
         return 0;
     return th_error_set(
         err, "MAP-0021",
         "%d inputs in %d micro-batches of a batch of %d: must be at least one input, "
-        "and 1 .. batch micro-batches",
+        "1 .. batch micro-batches, and less than 2^31 in all",
         (int)s->n_inputs, (int)s->micro_batches, (int)w->batch);
 }
 
@@ -584,14 +585,14 @@ static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_
 int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,
                      th_error *err)
 {
-    int32_t passes = stream->n_inputs * stream->micro_batches;
+    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
     int32_t in_flight = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m);
     th_program_clear(program);
     th_plans_trim(l->plans, TH_PLANS_LIMIT);
     l->program = program;
     if (check_stream(l, m, stream, err) || place(l, m, err) ||
         plan_batch(l, largest_batch(l, stream), err) ||
-        th_footprint_check(l, in_flight < passes ? in_flight : passes, err) ||
+        th_footprint_check(l, in_flight < passes ? in_flight : (int32_t)passes, err) ||
         emit_all(l, stream, in_flight, err) || th_program_finish(program, err)) {
         th_program_clear(program);
         return -1;

@@ -427,15 +427,18 @@ static int collect(fluid *f, int32_t m)
 
 /* The medium that gives its flows the least; the lowest number among equals. -1: all flows are
  * fixed. */
-static int32_t find_bottleneck(const fluid *f)
+static int32_t find_bottleneck(fluid *f)
 {
     int32_t best = -1;
     double best_share = 0;
-    for (size_t i = 0; i < f->component.n; i++) {
+    for (size_t i = 0; i < f->component.n;) {
         int32_t m = f->component.item[i];
         const medium *d = &f->media[m];
-        if (d->n_open == 0)
+        if (d->n_open == 0) { /* its flows are fixed: it is not asked again */
+            f->component.item[i] = f->component.item[--f->component.n];
             continue;
+        }
+        i++;
         double share = d->left / d->n_open;
         if (best < 0 || share < best_share || (share == best_share && m < best)) {
             best = m;

@@ -150,7 +150,7 @@ static void a_stream_that_cannot_be_is_an_error(void)
     TAP_ASSERT_TEXT(e.id, "MAP-0021");
     TAP_ASSERT_TEXT(e.text,
                     "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
-                    "and 1 .. batch micro-batches");
+                    "1 .. batch micro-batches, and less than 2^31 in all");
 }
 
 /* H3 rK of 13 rows: the slowest of three positions, each with three phases. */

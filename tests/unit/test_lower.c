@@ -253,11 +253,12 @@ static void micro_batches_differ_by_one_image(void)
 
 static void refuses_bad_streams(void)
 {
-    static const th_stream bad[] = {{0, 0, 1, 0}, {1, 0, 0, 0}, {1, 0, 6, 0}, {-3, 0, 1, 0}};
+    static const th_stream bad[] = {
+        {0, 0, 1, 0}, {1, 0, 0, 0}, {1, 0, 6, 0}, {-3, 0, 1, 0}, {INT32_MAX, 0, 2, 0}};
     set_up(RING4, CHAIN("5"), "01");
     for (int l = 0; l < 3; l++)
         put_layer(map, l, 0, "B2");
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         th_error e = {"", ""};
         CU_ASSERT_EQUAL(th_lower_program(lower, map, &bad[i], program, &e), -1);
         TAP_ASSERT_TEXT(e.id, "MAP-0021");
