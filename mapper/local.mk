@@ -1,6 +1,8 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
 	mapper/baseline.c \
+	mapper/emit.c \
+	mapper/emit.h \
 	mapper/evaluate.c \
 	mapper/evaluate.h \
 	mapper/footprint.c \
