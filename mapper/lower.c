@@ -10,7 +10,6 @@
 
 #include "mapper/lower.h"
 
-
 #include "base/alloc.h"
 #include "mapper/emit.h"
 #include "mapper/footprint.h"
