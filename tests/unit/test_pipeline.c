@@ -52,6 +52,8 @@ static void the_published_tiled_layer(void)
     const int32_t count[] = {2, 1, 1, 16, 6};
     th_schedule s = uniform(count, 32 * 169, 8 * 32 * 9, 9 * 169, 8 * 169, 2);
     th_pipeline_stats stats;
+    th_closed_form form = th_schedule_closed_form(&s);
+    CU_ASSERT_TRUE(form.published_cycles == 519168 && form.two_slot_cycles == 521365);
     CU_ASSERT_EQUAL(run(&s, &ideal, true, &stats), 521365LL * CYCLE_PS);
     CU_ASSERT_EQUAL(run(&s, &ideal, false, NULL), 521365LL * CYCLE_PS);
     CU_ASSERT_EQUAL(stats.busy_ps, 192 * 1521LL * CYCLE_PS);
@@ -83,7 +85,8 @@ static void the_two_slot_closed_form(void)
         int64_t q = count[TH_LOOP_C], tiles = (int64_t)count[0] * count[1] * count[2] * count[3];
         int64_t t_l = max2(t_i, t_w), l1 = max2(t_l, t_c);
         int64_t cycles = tiles * max2(q * l1, t_o) + min2(t_l, t_c) + min2(t_o, q * l1);
-        wrong += run(&s, &ideal, true, NULL) != cycles * CYCLE_PS;
+        wrong += run(&s, &ideal, true, NULL) != cycles * CYCLE_PS ||
+                 th_schedule_closed_form(&s).two_slot_cycles != (double)cycles;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
