@@ -316,10 +316,9 @@ static int draw_strategy(two_level *t, th_mapping *m, int l, th_strategy *out, t
     return 0;
 }
 
-static bool same_shape(const two_level *t, const th_search *s, int a, int b)
+static bool same_shape(const th_search *s, int a, int b)
 {
     const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
-    (void)t;
     return th_plans_class(plans, a) == th_plans_class(plans, b);
 }
 
@@ -336,7 +335,7 @@ static int mutate(th_search *s, two_level *t, th_mapping *m, th_error *err)
     else if (draw_strategy(t, m, l, &drawn, err))
         return -1;
     for (int i = 0; i < w->n_layers; i++) {
-        bool is_meant = kind >= 2 ? same_shape(t, s, i, l) : i >= l && i < l + run;
+        bool is_meant = kind >= 2 ? same_shape(s, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
         if (is_meant && th_layer_has_weights(&w->layers[i]) &&
             th_strategy_repair(&repaired, &w->layers[i], th_search_batch(s),

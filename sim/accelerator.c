@@ -45,19 +45,17 @@ static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
-int th_accelerator_start(th_machine *m, int accel, th_error *err)
+void th_accelerator_start(th_machine *m, int accel)
 {
     th_accel_state *a = &m->accels[accel];
-    (void)err;
     if (a->mode != TH_ACCEL_IDLE || a->ready.n == 0)
-        return 0;
+        return;
     a->task = th_least_first_take(&a->ready);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
     m->fresh[m->n_fresh++] = accel;
     th_task_result *t = &m->times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
-    return 0;
 }
 
 /* --- histories of draws ----------------------------------------------------------------------- */

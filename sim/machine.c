@@ -273,7 +273,8 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         return start_ready(m, th_least_first_take(&m->ready), err) ? FAILED : ACTED;
     } else if (m->startable.n > 0) {
         m->settled = false;
-        return th_accelerator_start(m, th_least_first_take(&m->startable), err) ? FAILED : ACTED;
+        th_accelerator_start(m, th_least_first_take(&m->startable));
+        return ACTED;
     } else if (is_now(m, &next, any, TH_PRIORITY_SAMPLE)) {
         th_events_pop(m->events, &next);
     } else if (!m->settled) {

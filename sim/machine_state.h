@@ -89,7 +89,7 @@ struct th_machine {
 enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
 /* accelerator.c */
-int th_accelerator_start(th_machine *m, int accel, th_error *err);
+void th_accelerator_start(th_machine *m, int accel);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* Adds what the running task has done so far to *sum. */
