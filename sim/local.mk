@@ -1,6 +1,8 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
 	sim/accelerator.c \
+	sim/collective/collective.c \
+	sim/collective/collective.h \
 	sim/critical_path.c \
 	sim/critical_path.h \
 	sim/design/design.c \

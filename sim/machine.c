@@ -66,7 +66,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->end_numbers = th_map_new();
-    m->network = m->options.network->create(s, err);
+    m->network = m->options.network->create(s, &m->options.network_options, err);
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
     if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->network ||
@@ -129,11 +129,11 @@ static void reset(th_machine *m)
     m->settled = false;
 }
 
-/* A task whose predecessors have ended; host tasks wait for their release besides. */
+/* A task whose predecessors have ended; it may wait for its release besides. */
 static int make_ready(th_machine *m, int32_t task)
 {
     const th_task *t = &m->program->tasks[task];
-    if (t->kind == TH_TASK_HOST && t->release_ps > m->now) {
+    if (t->release_ps > m->now) {
         th_event e = {t->release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, 0};
         return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
     }
@@ -203,8 +203,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         return 0;
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->times[task].cause);
-        if (m->network->type->start(m->network, m->events, m->now, task, t->node, t->peer,
-                                    t->bytes))
+        if (m->network->type->start(m->network, m->events, m->now, task,
+                                    &(th_message){t->node, t->peer, t->bytes, t->delay_ps}))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COMPUTE:
@@ -213,6 +213,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
             (m->accels[accel].mode == TH_ACCEL_IDLE && th_least_first_add(&m->startable, accel)))
             return th_error_no_memory(err);
         return 0;
+    case TH_TASK_COLLECTIVE:
+        break;
     }
     return 0;
 }

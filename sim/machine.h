@@ -17,6 +17,7 @@ typedef struct th_machine th_machine;
 
 typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
+    th_network_options network_options;
     bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */

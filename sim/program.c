@@ -19,8 +19,18 @@ th_program *th_program_new(th_error *err)
     return p;
 }
 
+static void drop_collectives(th_program *p)
+{
+    for (int32_t i = 0; i < p->n_collectives; i++) {
+        th_free(p->collectives[i].rank_node);
+        th_free(p->collectives[i].pair_bytes);
+    }
+    p->n_collectives = 0;
+}
+
 void th_program_clear(th_program *p)
 {
+    drop_collectives(p);
     p->n_tasks = 0;
     p->n_dependencies = 0;
     p->n_inputs = 0;
@@ -31,6 +41,8 @@ void th_program_free(th_program *p)
 {
     if (!p)
         return;
+    drop_collectives(p);
+    th_free(p->collectives);
     th_free(p->tasks);
     th_free(p->successor_start);
     th_free(p->successors);
@@ -48,6 +60,26 @@ int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
     if (t->input >= p->n_inputs)
         p->n_inputs = t->input + 1;
     return p->n_tasks++;
+}
+
+int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err)
+{
+    size_t n = (size_t)c->n_ranks;
+    th_collective copy = *c;
+    copy.rank_node = th_alloc_array(n, sizeof *copy.rank_node);
+    copy.pair_bytes = c->pair_bytes ? th_alloc_array(n * n, sizeof *copy.pair_bytes) : NULL;
+    if (!copy.rank_node || (c->pair_bytes && !copy.pair_bytes) ||
+        th_grow(&p->collectives, &p->collective_capacity, (size_t)p->n_collectives + 1,
+                sizeof *p->collectives)) {
+        th_free(copy.rank_node);
+        th_free(copy.pair_bytes);
+        return th_error_no_memory(err);
+    }
+    memcpy(copy.rank_node, c->rank_node, n * sizeof *copy.rank_node);
+    if (copy.pair_bytes)
+        memcpy(copy.pair_bytes, c->pair_bytes, n * n * sizeof *copy.pair_bytes);
+    p->collectives[p->n_collectives] = copy;
+    return p->n_collectives++;
 }
 
 static int grow_edges(th_program *p)

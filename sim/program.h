@@ -8,20 +8,23 @@
 #define TH_SIM_PROGRAM_H
 #include "base/error.h"
 #include "base/units.h"
+#include "sim/collective/collective.h"
 
 typedef enum {
     TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
-    TH_TASK_HOST /* nothing but time on no resource: an input that becomes available at release */
+    TH_TASK_HOST, /* nothing but time on no resource: an input that becomes available at release */
+    TH_TASK_COLLECTIVE /* of a group of nodes, expanded into messages as it goes */
 } th_task_kind;
 
 typedef struct th_task {
     int32_t kind;       /* th_task_kind */
     int32_t node;       /* where it runs, or the sender */
     int32_t peer;       /* the receiver */
-    int32_t work;       /* compute: number in th_works */
-    int64_t bytes;      /* transfer, > 0 */
-    th_time release_ps; /* host: not before */
+    int32_t work;       /* compute: number in th_works; collective: in the program's collectives */
+    int64_t bytes;      /* transfer, >= 0 */
+    th_time release_ps; /* not before */
+    th_time delay_ps;   /* transfer: overhead before its first byte goes */
     int32_t layer;      /* of the workload; -1: none */
     int32_t input;      /* of the stream, 0 based */
 } th_task;
@@ -29,6 +32,8 @@ typedef struct th_task {
 typedef struct th_program {
     th_task *tasks;
     int32_t n_tasks;
+    th_collective *collectives;
+    int32_t n_collectives;
     /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
@@ -37,13 +42,15 @@ typedef struct th_program {
     int64_t n_dependencies;
     /* private */
     int32_t *edge_from, *edge_to;
-    size_t task_capacity, edge_capacity, start_capacity, successor_capacity, predecessor_capacity;
+    size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity, predecessor_capacity;
 } th_program;
 
 th_program *th_program_new(th_error *err);
 void th_program_clear(th_program *p); /* no tasks, memory kept */
 void th_program_free(th_program *p);
 int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its number, or -1 */
+/* A collective of its own, to be named by task.work; *c is copied. Its number, or -1. */
+int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
 /* Task "after" starts when "before" has ended. 0 or -1. */
 int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err);
 /* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or -1. */

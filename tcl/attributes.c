@@ -401,7 +401,7 @@ static const th_attribute task_attributes[] = {
 
 const char *th_task_kind_name(int32_t kind)
 {
-    static const char *const names[] = {"compute", "transfer", "host"};
+    static const char *const names[] = {"compute", "transfer", "host", "collective"};
     return names[kind];
 }
 
@@ -443,8 +443,8 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_LAYER:
         return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
     case TASK_NODE:
-        return t->kind != TH_TASK_HOST ? name_of(s, TH_CLASS_NODE, t->node)
-                                       : th_absent(TH_KIND_TEXT);
+        return t->node >= 0 ? name_of(s, TH_CLASS_NODE, t->node)
+                            : th_absent(TH_KIND_TEXT);
     case TASK_PEER:
         return is_transfer ? name_of(s, TH_CLASS_NODE, t->peer) : th_absent(TH_KIND_TEXT);
     case TASK_BYTES:
@@ -519,6 +519,9 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
         break;
     case TH_TASK_HOST:
         th_strbuf_printf(out, "input %d arrives", (int)t->input);
+        break;
+    case TH_TASK_COLLECTIVE:
+        th_strbuf_add(out, th_collective_names[s->simulation->program->collectives[t->work].kind]);
         break;
     }
 }

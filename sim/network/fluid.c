@@ -171,8 +171,9 @@ static int create_parts(fluid *f, const th_system *s)
     return create_media(f, s);
 }
 
-static th_network *create(const th_system *s, th_error *err)
+static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
 {
+    (void)o;
     fluid *f = th_alloc_zero(1, sizeof *f);
     if (f && !create_parts(f, s))
         return &f->head;
@@ -271,25 +272,24 @@ static void touch(fluid *f, int accel)
     f->pending[f->n_pending++] = accel;
 }
 
-static int start(th_network *n, th_events *q, th_time now, int32_t number, int src, int dst,
-                 int64_t bytes)
+static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
 {
     fluid *f = (fluid *)n;
     int32_t own = f->n_engines + number;
-    const media_of_pair *pair = media_of(f, src, dst);
-    const th_path *path = th_paths_get(&f->paths, n->system, src, dst);
+    const media_of_pair *pair = media_of(f, t->src, t->dst);
+    const th_path *path = th_paths_get(&f->paths, n->system, t->src, t->dst);
     if (!pair || !path || th_grow(&f->flows, &f->flow_room, (size_t)own + 1, sizeof *f->flows))
         return -1;
-    f->flows[own] = (flow){.left_bytes = (double)bytes,
-                           .bytes = bytes,
-                           .src = src,
-                           .dst = dst,
+    f->flows[own] = (flow){.left_bytes = (double)t->bytes,
+                           .bytes = t->bytes,
+                           .src = t->src,
+                           .dst = t->dst,
                            .first_medium = pair->first,
                            .n_media = pair->n,
                            .end = TH_NO_EVENT};
     for (int i = 0; i < path->n_links; i++)
         th_network_link_enter(n, f->paths.links[path->first + i], now);
-    th_event enters = {now + path->latency_ps, TH_PRIORITY_START, (uint32_t)number, 0,
+    th_event enters = {now + t->delay_ps + path->latency_ps, TH_PRIORITY_START, (uint32_t)number, 0,
                        TH_FLOW_ENTERS};
     return th_events_push(q, &enters) < 0 ? -1 : 0;
 }

@@ -31,8 +31,9 @@ static void destroy(th_network *n)
     th_free(net);
 }
 
-static th_network *create(const th_system *s, th_error *err)
+static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
 {
+    (void)o;
     ideal *net = th_alloc_zero(1, sizeof *net);
     if (net && !th_network_head_init(&net->head, &th_network_ideal, s) &&
         !th_paths_init(&net->paths, s))
@@ -42,17 +43,16 @@ static th_network *create(const th_system *s, th_error *err)
     return NULL;
 }
 
-static int start(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst,
-                 int64_t bytes)
+static int start(th_network *n, th_events *q, th_time now, int32_t flow, const th_message *m)
 {
     ideal *net = (ideal *)n;
-    const th_path *path = th_paths_get(&net->paths, n->system, src, dst);
+    const th_path *path = th_paths_get(&net->paths, n->system, m->src, m->dst);
     if (!path || th_grow(&net->flows, &net->capacity, (size_t)flow + 1, sizeof *net->flows))
         return -1;
-    net->flows[flow] = (transfer){src, dst, bytes};
+    net->flows[flow] = (transfer){m->src, m->dst, m->bytes};
     for (int i = 0; i < path->n_links; i++)
         th_network_link_enter(n, net->paths.links[path->first + i], now);
-    th_time end = now + path->latency_ps + th_duration_ps(bytes, path->bits_per_s);
+    th_time end = now + m->delay_ps + path->latency_ps + th_duration_ps(m->bytes, path->bits_per_s);
     return th_events_push(
                q, &(th_event){end, TH_PRIORITY_TRANSFER_END, (uint32_t)flow, 0, TH_FLOW_ENDS}) < 0;
 }

@@ -5,7 +5,8 @@
  *   create -> reset -> (start | event | demand | settle)* -> destroy
  * A model keeps its state as plain data and speaks to the machine through its event queue alone:
  * events of priority TRANSFER_END, and START for a flow that enters the sharing after its latency,
- * whose object is the flow's number. Flows are numbered 0 .. by the machine. */
+ * whose object is the flow's number. Flows are numbered 0 .. by the machine; a number is free again
+ * once its flow has ended. */
 #ifndef TH_SIM_NETWORK_H
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
@@ -15,16 +16,26 @@
 
 typedef struct th_network th_network;
 
+/* What models can be told. Zero means the default of the model. */
+typedef struct th_network_options {
+    bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
+} th_network_options;
+
+/* What a flow carries. */
+typedef struct th_message {
+    int32_t src, dst; /* nodes */
+    int64_t bytes;    /* >= 0; none: it takes its latencies */
+    th_time delay_ps; /* >= 0, before its first byte goes: overhead of software and protocol */
+} th_message;
+
 typedef struct th_network_type {
     const char *name;
     const char *synopsis;
-    th_network *(*create)(const th_system *s, th_error *err);
+    th_network *(*create)(const th_system *s, const th_network_options *o, th_error *err);
     void (*destroy)(th_network *n);
     void (*reset)(th_network *n);
-    /* A transfer of bytes > 0 from node src to node dst begins at now; its number is flow. 0 or
-     * -1. */
-    int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, int src, int dst,
-                 int64_t bytes);
+    /* A flow begins at now; its number is flow. 0 or -1. */
+    int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, const th_message *m);
     /* An event of this network has come up. True when the flow's last byte has arrived. Should
      * memory run out, the next settle says so. */
     bool (*event)(th_network *n, th_events *q, th_time now, const th_event *e);

@@ -12,6 +12,7 @@ static const char *const kind_names[] = {
     [TH_TASK_COMPUTE] = "compute",
     [TH_TASK_TRANSFER] = "transfer",
     [TH_TASK_HOST] = "host",
+    [TH_TASK_COLLECTIVE] = "collective",
 };
 
 static void open_csv(th_trace *t)

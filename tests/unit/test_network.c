@@ -12,6 +12,7 @@
 #define GB 8000000000LL /* 1 GB/s = 1 byte per ns, in bits per second */
 
 static int the_design = 0;
+static const th_network_options defaults;
 
 /* n accelerators, not connected, with a DRAM of so many GB/s. */
 static th_system *new_system(int n, int dram_gbytes)
@@ -63,7 +64,7 @@ static void drive_network(th_network *n, transfer *t, int count, watcher *watch)
     while (next < count || th_events_count(q) > 0) {
         for (; next < count && t[next].at == now; next++)
             CU_ASSERT_EQUAL(
-                n->type->start(n, q, now, next, t[next].src, t[next].dst, t[next].bytes), 0);
+                n->type->start(n, q, now, next, &(th_message){t[next].src, t[next].dst, t[next].bytes, 0}), 0);
         while (th_events_peek(q, &e) && e.time == now) {
             th_events_pop(q, &e);
             if (n->type->event(n, q, now, &e))
@@ -84,7 +85,7 @@ static void drive_network(th_network *n, transfer *t, int count, watcher *watch)
 
 static void drive(const char *model, const th_system *s, transfer *t, int count)
 {
-    th_network *n = th_network_find(model)->create(s, NULL);
+    th_network *n = th_network_find(model)->create(s, &defaults, NULL);
     n->type->reset(n);
     drive_network(n, t, count, NULL);
     n->type->destroy(n);
@@ -130,7 +131,7 @@ static void three_flows_on_two_links(void)
     th_system_connect(s, 0, 1, GB, 0, true, NULL);
     th_system_connect(s, 1, 2, GB / 2, 0, true, NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, NULL);
+    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
     for (int again = 0; again < 2; again++) {
         n->type->reset(n);
@@ -218,8 +219,8 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
         th_system *s = new_system(2, gbytes);
         th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
         finish(s);
-        th_network *fluid = th_network_find("fluid")->create(s, NULL),
-                   *ideal = th_network_find("ideal")->create(s, NULL);
+        th_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
+                   *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
         CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 10);
         CU_ASSERT_FALSE(ideal->is_shared[1]);
         fluid->type->destroy(fluid);
@@ -250,11 +251,11 @@ static void flows_and_engines_share_a_dram_fairly(void)
     th_system *s = new_system(2, 3);
     th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, NULL);
+    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     th_events *q = th_events_new();
     th_event e;
     n->type->reset(n);
-    n->type->start(n, q, 0, 0, 0, 1, 1000000000);
+    n->type->start(n, q, 0, 0, &(th_message){0, 1, 1000000000, 0});
     th_events_pop(q, &e);
     CU_ASSERT_FALSE(n->type->event(n, q, 0, &e));
     assert_rates(n, q, 0, fast, 2, 0, 0, 0);
@@ -431,7 +432,7 @@ static void random_flows_agree_with_naive_filling(void)
         }
         capacities(s, capacity);
         naive_run(s, capacity, t, n, end);
-        th_network *net = th_network_find("fluid")->create(s, NULL);
+        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
         net->type->reset(net);
         moved = 0;
         drive_network(net, t, n, integrate);
@@ -537,14 +538,14 @@ static void rates_with_engines_agree_with_naive_filling(void)
         demand d[16];
         double draw[16], rate[16 * TH_N_ENGINES];
         int n = (int)pick(r, 1, 60);
-        th_network *net = th_network_find("fluid")->create(s, NULL);
+        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
         th_events *q = th_events_new();
         th_event e;
         net->type->reset(net);
         for (int i = 0; i < n; i++) {
             int src = (int)pick(r, 0, s->n_nodes - 1), dst = (int)pick(r, 0, s->n_nodes - 2);
             t[i] = (transfer){0, src, dst < src ? dst : dst + 1, 1000000000000, 0};
-            net->type->start(net, q, 0, i, t[i].src, t[i].dst, t[i].bytes);
+            net->type->start(net, q, 0, i, &(th_message){t[i].src, t[i].dst, t[i].bytes, 0});
         }
         while (th_events_pop(q, &e)) /* all enter; an instant is enough here */
             CU_ASSERT_FALSE(net->type->event(net, q, 0, &e));
@@ -593,7 +594,7 @@ static int use(const th_network_type *type, const th_system *s)
     const double port[] = {1e9, 2e9, 3e9};
     th_error err = {"", ""};
     th_events *q = th_events_new();
-    th_network *n = q ? type->create(s, &err) : NULL;
+    th_network *n = q ? type->create(s, &defaults, &err) : NULL;
     th_event e;
     int failed = !n;
     if (q && !n)
@@ -601,7 +602,7 @@ static int use(const th_network_type *type, const th_system *s)
     if (n)
         type->reset(n);
     for (int i = 0; i < 20 && !failed; i++)
-        failed = type->start(n, q, 0, i, i % 3, (i + 1) % 3, 1000);
+        failed = type->start(n, q, 0, i, &(th_message){i % 3, (i + 1) % 3, 1000, 0});
     if (!failed && type->demand && n->is_shared[1])
         failed = type->demand(n, 1, 7, port);
     while (!failed && th_events_pop(q, &e)) {
