@@ -102,10 +102,9 @@ static int generate_grid(th_system *s, const th_topology_options *o, bool wraps,
             if (join_upwards(s, o, node, d, below, wraps, err) < 0)
                 return -1;
         below *= o->dims[d];
-        s->dims[d] = o->dims[d];
+        s->dims[d] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, o->dims[d]};
     }
     s->n_dims = o->n_dims;
-    s->is_torus = wraps;
     return add_host(s, o, n, err);
 }
 

@@ -2,7 +2,9 @@
 libtharsis_la_SOURCES += \
 	topology/accel_read.c \
 	topology/generate.c topology/generate.h \
-	topology/route.c topology/route.h \
+	topology/route.c topology/route.h topology/route_types.h \
+	topology/route_dimension.c \
+	topology/route_shortest.c \
 	topology/system.c topology/system.h \
 	topology/system_read.c topology/system_read.h \
 	topology/system_reader.c topology/system_reader.h

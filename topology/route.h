@@ -1,20 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route.h - which links a transfer takes.
  *
- * Fewest links first; among those the greatest smallest bandwidth, then the least latency, then the
- * lowest next node. Meshes and tori go in dimension order (dimension 0 first; on a torus the
- * shorter way, upwards on a tie). A node that does not forward may only be the first or the last of
- * a route. Deterministic, and consistent: a route's tail is the route of its tail. (So a wider or
- * quicker way that would need another tail than the next node's own is not taken.) */
+ * A table: one routing is one row and one file. A routing says, at each node, which link is next;
+ * a walk from there to the destination is the route. A node that does not forward may only be the
+ * first or the last of a route. Deterministic: the same system has the same routes always.
+ *
+ * shortest: fewest links; among those the greatest smallest bandwidth, then the least latency, then
+ * the lowest next node. Consistent: a route's tail is the route of its tail. (So a wider or quicker
+ * way that would need another tail than the next node's own is not taken.)
+ * dimension_order: dimension 0 first; on a ring the shorter way, upwards on a tie. Nodes outside
+ * the dimensions (a host) are reached, and reach, as by shortest. */
 #ifndef TH_TOPOLOGY_ROUTE_H
 #define TH_TOPOLOGY_ROUTE_H
 #include "topology/system.h"
 
 enum { TH_ROUTE_MAX = 512 };
 
-/* Fills s->next_link. Called by th_system_finish. 0, or -1 (memory, or a route of more than
- * TH_ROUTE_MAX links). O(n_nodes * n_links). */
-int th_route_compute(th_system *s, th_error *err);
+typedef struct th_routing_type {
+    const char *name;
+    const char *synopsis;
+    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routing_data;
+     * 0 or -1. */
+    int (*prepare)(th_system *s, th_error *err);
+    /* First link on the way from node at to dst of a transfer that comes from src; -1: no way.
+     * at != dst. Called by several threads at a time. */
+    int (*next)(const th_system *s, int at, int src, int dst);
+    void (*release)(th_system *s); /* frees s->routing_data, also after a prepare that failed */
+} th_routing_type;
+
+extern const th_routing_type *const th_routing_types[];   /* ends in NULL */
+const th_routing_type *th_routing_find(const char *name); /* NULL: unknown */
+
+/* Chooses the routing where none is, and prepares it. Called by th_system_finish. 0 or -1. */
+int th_route_prepare(th_system *s, th_error *err);
+void th_route_release(th_system *s);
+
+/* For routings: the first link from node at to dst as by shortest, or -1; and the widest, then the
+ * quickest, then the first link from node at to its neighbour to, or -1. */
+int th_route_shortest_next(const th_system *s, int at, int dst);
+int th_route_link_to(const th_system *s, int at, int to);
 
 /* The links from node src to node dst, in order, into links[TH_ROUTE_MAX]. Returns their number (0
  * when src == dst), or -1 when there is no way. */

@@ -3,7 +3,7 @@
  *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
  * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
  * done; an array of n elements has room for the next power of two, so no capacity is stored.
- * finish = check and number the accelerators, name the links, compute the routes (route.c), check
+ * finish = check and number the accelerators, name the links, sort them by node, prepare the routes (route.c), check
  * that everybody is connected. A finish that fails leaves a system that can only be freed. */
 #include <config.h>
 #include "topology/system.h"
@@ -90,7 +90,11 @@ void th_system_free(th_system *s)
     th_free(s->designs);
     th_free(s->accel_node);
     th_free(s->host_node);
-    th_free(s->next_link);
+    th_route_release(s);
+    th_free(s->out_start);
+    th_free(s->out_links);
+    th_free(s->in_start);
+    th_free(s->in_links);
     th_free(s->name);
     th_free(s);
 }
@@ -352,9 +356,34 @@ static int name_links(th_system *s, th_error *err)
     return status;
 }
 
+/* Counting sort of the links by their node: links[start[i] .. start[i + 1]) are those of node i. */
+static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t **links)
+{
+    *start = th_alloc_zero((size_t)s->n_nodes + 2, sizeof **start);
+    *links = th_alloc_array((size_t)s->n_links, sizeof **links);
+    if (!*start || !*links)
+        return -1;
+    int32_t *next = *start + 1;  /* where the next link of i goes; ends as start[i + 1] */
+    for (int l = 0; l < s->n_links; l++)
+        next[(by_from ? s->links[l].from : s->links[l].to) + 1]++;
+    for (int i = 0; i < s->n_nodes; i++)
+        next[i + 1] += next[i];
+    for (int l = 0; l < s->n_links; l++)
+        (*links)[next[by_from ? s->links[l].from : s->links[l].to]++] = l;
+    return 0;
+}
+
+static int make_adjacency(th_system *s, th_error *err)
+{
+    if (sort_links(s, true, &s->out_start, &s->out_links) == 0 &&
+        sort_links(s, false, &s->in_start, &s->in_links) == 0)
+        return 0;
+    return th_error_no_memory(err);
+}
+
 static int check_way(const th_system *s, int from, int to, th_error *err)
 {
-    if (from == to || s->next_link[(size_t)from * (size_t)s->n_nodes + (size_t)to] >= 0)
+    if (from == to || s->routing->next(s, from, from, to) >= 0)
         return 0;
     return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"", s->name,
                         s->nodes[from].name, s->nodes[to].name);
@@ -376,7 +405,8 @@ static int check_connected(const th_system *s, th_error *err)
 
 int th_system_finish(th_system *s, th_error *err)
 {
-    if (number_nodes(s, err) < 0 || name_links(s, err) < 0 || th_route_compute(s, err) < 0)
+    if (number_nodes(s, err) < 0 || name_links(s, err) < 0 || make_adjacency(s, err) < 0 ||
+        th_route_prepare(s, err) < 0)
         return -1;
     return check_connected(s, err);
 }

@@ -55,6 +55,9 @@ typedef struct th_node {
     int group;                     /* island that the file or generator names; 0 by default */
     bool forwards;                 /* may routes pass through it (default true) */
     int accel;                     /* index among accelerators, -1 for others */
+    /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
+     * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
+    int32_t level, leaf_first, n_leaves;
     th_accel a;                    /* accelerators only */
 } th_node;
 
@@ -69,6 +72,20 @@ typedef struct th_link {
     th_time latency_ps;
 } th_link;
 
+/* How the nodes along one dimension are joined: each to the next one; also the last to the first;
+ * each to each; all to a switch of their own. */
+typedef enum { TH_DIM_LINE, TH_DIM_RING, TH_DIM_FULL, TH_DIM_SWITCH } th_dim_kind;
+
+typedef struct th_shape_dim {
+    int32_t kind;                  /* th_dim_kind */
+    int32_t size;                  /* nodes along it */
+} th_shape_dim;
+
+enum { TH_MAX_DIMS = 8 };
+
+struct th_routing_type;            /* route.h */
+struct th_columns;
+
 typedef struct th_system {
     char *name;
     th_node *nodes;           int n_nodes;
@@ -77,12 +94,17 @@ typedef struct th_system {
     th_design_block *designs; int n_designs;
     int *accel_node;          int n_accels;      /* filled by finish */
     int *host_node;           int n_hosts;
-    /* Shape of a generated mesh, torus or ring (a torus of one dimension); n_dims 0 otherwise. Its
-     * nodes are the first of the system, coordinates of node i by dims[0] fastest: routing among
-     * them follows dimension order. */
-    int dims[8];              int n_dims;
-    bool is_torus;
-    int32_t *next_link;       /* n_nodes x n_nodes: first link on the route from row to column, -1 none */
+    /* Shape of a system that is made of dimensions; n_dims 0 otherwise. The nodes with coordinates
+     * are the first of the system, dims[0] fastest; the switches of SWITCH dimensions follow. */
+    th_shape_dim dims[TH_MAX_DIMS]; int n_dims;
+    /* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]).
+     * Filled by finish, before the routes. */
+    int32_t *out_start, *out_links, *in_start, *in_links;
+    /* How routes are found. NULL: finish chooses dimension_order for a system of dimensions,
+     * up_down for a tree, shortest for others. */
+    const struct th_routing_type *routing;
+    void *routing_data;            /* private to that routing */
+    struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
 } th_system;
 
 th_system *th_system_new(const char *name, th_error *err);
@@ -104,7 +126,7 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
-/* Numbers accelerators and hosts, computes the routes, checks: at least one accelerator, every
+/* Numbers accelerators and hosts, prepares the routes, checks: at least one accelerator, every
  * accelerator has a design and memory, every pair of accelerators (and accelerator and host) is
  * connected - else TOPO-00xx naming the pair. After it the system is read only and may be shared
  * between threads. */

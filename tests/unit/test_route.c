@@ -135,9 +135,8 @@ static th_system *new_grid(int x, int y, bool wraps)
             th_system_connect(s, i, up, 50, 5, true, NULL);
     }
     s->n_dims = 2;
-    s->dims[0] = x;
-    s->dims[1] = y;
-    s->is_torus = wraps;
+    s->dims[0] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, x};
+    s->dims[1] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, y};
     return s;
 }
 
@@ -204,7 +203,7 @@ static void refuses_routes_that_are_too_long(void)
     th_system_free(s);
     s = new_chain(514);
     s->n_dims = 1;
-    s->dims[0] = 514;
+    s->dims[0] = (th_shape_dim){TH_DIM_LINE, 514};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0015");
     TAP_ASSERT_TEXT(e.text, "system \"sys\": routes of up to 513 links, at most 512 are supported");
