@@ -25,6 +25,8 @@ libtharsis_la_SOURCES += \
 	sim/network/models.h \
 	sim/network/network.c \
 	sim/network/network.h \
+	sim/network/routes.c \
+	sim/network/routes.h \
 	sim/pipeline.c \
 	sim/pipeline.h \
 	sim/pipeline_skip.c \

@@ -14,8 +14,8 @@
  * more medium and the engines of the accelerator are flows too, each behind a medium of its own
  * (its port). Where it cannot, flows are solved without it and their sum is told (accel_draw).
  *
- * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows:
- * the engines first, then the machine's transfers. Not modelled: packets, buffers, protocol
+ * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
+ * live in slots: the engines first, then transfers, whose slots are used again. Not modelled: packets, buffers, protocol
  * overhead. */
 #include <config.h>
 
@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "sim/fluid_time.h"
 #include "sim/network/models.h"
+#include "sim/network/routes.h"
 #include "sim/schedule.h"
 
 typedef struct {
@@ -32,8 +33,10 @@ typedef struct {
     double bytes_per_s; /* from since on */
     th_time since;
     int64_t bytes;
+    int32_t number;                /* the machine's; while the slot is free: the next free one */
     int32_t src, dst;              /* nodes; -1 for engines */
-    int32_t first_medium, n_media; /* in route_media */
+    th_flow_route route;           /* in routes */
+    int32_t first_medium, n_media; /* in media_of */
     th_event_handle end;
     bool is_fixed; /* while a component is being solved */
     uint32_t seen; /* stamp of the settle that has collected it */
@@ -55,18 +58,14 @@ typedef struct {
 } list;
 
 typedef struct {
-    int32_t first, n; /* n = -1: not yet computed */
-} media_of_pair;
-
-typedef struct {
     th_network head;
-    th_paths paths;
-    media_of_pair *pairs; /* by (src, dst) */
-    list route_media;
+    th_routes routes;
+    th_blocks media_of; /* what flows draw on; engines' blocks come first */
     medium *media;
     int32_t n_media, n_engines;
     flow *flows;
     size_t n_flows, flow_room;
+    int32_t free_flow; /* -1: none */
     list dirty, members, component; /* media, flows, media */
     list *at_accel;                 /* per accelerator, its transfers now; one entry per end */
     int32_t *pending;               /* accelerators that the next settle will tell of */
@@ -104,9 +103,8 @@ static void destroy(th_network *n)
     for (int a = 0; f->at_accel && a < n->system->n_accels; a++)
         th_free(f->at_accel[a].item);
     th_network_head_clear(n);
-    th_paths_clear(&f->paths);
-    th_free(f->pairs);
-    th_free(f->route_media.item);
+    th_routes_clear(&f->routes);
+    th_blocks_clear(&f->media_of);
     th_free(f->media);
     th_free(f->flows);
     th_free(f->dirty.item);
@@ -128,6 +126,8 @@ static int32_t port_medium(const fluid *f, int accel, int engine)
     return f->head.system->n_media + f->head.system->n_accels + accel * TH_N_ENGINES + engine;
 }
 
+enum { ENGINE_MEDIA = 2 }; /* its port and its DRAM */
+
 static int create_media(fluid *f, const th_system *s)
 {
     f->n_engines = s->n_accels * TH_N_ENGINES;
@@ -141,15 +141,16 @@ static int create_media(fluid *f, const th_system *s)
         f->media[dram_medium(f, a)].capacity =
             (double)s->nodes[s->accel_node[a]].a.dram_bits_per_s / 8.0;
         for (int e = 0; e < TH_N_ENGINES; e++) {
-            flow engine = {.src = -1,
-                           .dst = -1,
-                           .first_medium = (int32_t)f->route_media.n,
-                           .n_media = 2,
-                           .end = TH_NO_EVENT};
-            if (add(&f->route_media, port_medium(f, a, e)) ||
-                add(&f->route_media, dram_medium(f, a)))
+            int32_t first = th_blocks_take(&f->media_of, ENGINE_MEDIA);
+            if (first < 0)
                 return -1;
-            f->flows[a * TH_N_ENGINES + e] = engine;
+            f->media_of.item[first] = port_medium(f, a, e);
+            f->media_of.item[first + 1] = dram_medium(f, a);
+            f->flows[a * TH_N_ENGINES + e] = (flow){.src = -1,
+                                                    .dst = -1,
+                                                    .first_medium = first,
+                                                    .n_media = ENGINE_MEDIA,
+                                                    .end = TH_NO_EVENT};
         }
     }
     return 0;
@@ -157,17 +158,14 @@ static int create_media(fluid *f, const th_system *s)
 
 static int create_parts(fluid *f, const th_system *s)
 {
-    size_t pairs = (size_t)s->n_nodes * (size_t)s->n_nodes;
-    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_paths_init(&f->paths, s))
+    th_blocks_init(&f->media_of);
+    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes))
         return -1;
-    f->pairs = th_alloc_array(pairs, sizeof *f->pairs);
     f->at_accel = th_alloc_zero((size_t)s->n_accels + 1, sizeof *f->at_accel);
     f->is_touched = th_alloc_zero((size_t)s->n_accels + 1, sizeof *f->is_touched);
     f->pending = th_alloc_zero((size_t)s->n_accels + 1, sizeof *f->pending);
-    if (!f->pairs || !f->at_accel || !f->is_touched || !f->pending)
+    if (!f->at_accel || !f->is_touched || !f->pending)
         return -1;
-    for (size_t i = 0; i < pairs; i++)
-        f->pairs[i].n = -1;
     return create_media(f, s);
 }
 
@@ -186,7 +184,11 @@ static void reset(th_network *n)
 {
     fluid *f = (fluid *)n;
     th_network_head_reset(n);
+    th_routes_reset(&f->routes);
+    th_blocks_reset(&f->media_of);
+    f->media_of.n = (size_t)f->n_engines * ENGINE_MEDIA;
     f->n_flows = (size_t)f->n_engines;
+    f->free_flow = -1;
     f->dirty.n = 0;
     for (int32_t m = 0; m < f->n_media; m++) {
         f->media[m].n_flows = 0;
@@ -215,35 +217,61 @@ static int mark_dirty(fluid *f, int32_t m)
     return add(&f->dirty, m);
 }
 
+/* A slot for a flow that starts; -1: memory is out. */
+static int32_t take_slot(fluid *f)
+{
+    int32_t own = f->free_flow;
+    if (own >= 0) {
+        f->free_flow = f->flows[own].number;
+        return own;
+    }
+    if (f->n_flows >= TH_FLOWS_MAX ||
+        th_grow(&f->flows, &f->flow_room, f->n_flows + 1, sizeof *f->flows))
+        return -1;
+    return (int32_t)f->n_flows++;
+}
+
+static void give_slot(fluid *f, int32_t own)
+{
+    flow *w = &f->flows[own];
+    th_routes_give(&f->routes, &w->route);
+    th_blocks_give(&f->media_of, w->first_medium, w->n_media);
+    w->number = f->free_flow;
+    f->free_flow = own;
+}
+
+/* Whether flows at node draw on a shared DRAM. */
+static bool has_shared_dram(const fluid *f, int node)
+{
+    int accel = f->head.system->nodes[node].accel;
+    return accel >= 0 && f->head.is_shared[accel];
+}
+
 /* Its media, those of shared DRAMs at its ends included. */
-static const media_of_pair *media_of(fluid *f, int src, int dst)
+static int find_media(fluid *f, flow *w)
 {
     const th_system *s = f->head.system;
-    media_of_pair *pair = &f->pairs[(size_t)src * (size_t)s->n_nodes + (size_t)dst];
-    if (pair->n >= 0)
-        return pair;
-    const th_path *path = th_paths_get(&f->paths, s, src, dst);
-    int32_t first = (int32_t)f->route_media.n;
-    for (int i = 0; path && i < path->n_links; i++)
-        if (add(&f->route_media, s->links[f->paths.links[path->first + i]].medium))
-            return NULL;
-    const int ends[] = {src, dst};
-    for (int i = 0; path && i < 2; i++) {
-        int accel = s->nodes[ends[i]].accel;
-        if (accel >= 0 && f->head.is_shared[accel] && add(&f->route_media, dram_medium(f, accel)))
-            return NULL;
-    }
-    if (!path)
-        return NULL;
-    *pair = (media_of_pair){first, (int32_t)f->route_media.n - first};
-    return pair;
+    const int ends[] = {w->src, w->dst};
+    int32_t n = w->route.n_links + has_shared_dram(f, w->src) + has_shared_dram(f, w->dst);
+    int32_t first = th_blocks_take(&f->media_of, n);
+    if (first < 0)
+        return -1;
+    w->first_medium = first;
+    w->n_media = n;
+    int32_t *medium_of = &f->media_of.item[first];
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        *medium_of++ = s->links[f->routes.links.item[w->route.first + i]].medium;
+    for (int i = 0; i < 2; i++)
+        if (has_shared_dram(f, ends[i]))
+            *medium_of++ = dram_medium(f, s->nodes[ends[i]].accel);
+    return 0;
 }
 
 static int draw(fluid *f, int32_t number)
 {
     const flow *w = &f->flows[number];
     for (int32_t i = 0; i < w->n_media; i++) {
-        int32_t m = f->route_media.item[w->first_medium + i];
+        int32_t m = f->media_of.item[w->first_medium + i];
         medium *d = &f->media[m];
         if (th_grow(&d->flows, &d->room, d->n_flows + 1, sizeof *d->flows) || mark_dirty(f, m))
             return -1;
@@ -256,7 +284,7 @@ static int undraw(fluid *f, int32_t number)
 {
     const flow *w = &f->flows[number];
     for (int32_t i = 0; i < w->n_media; i++) {
-        int32_t m = f->route_media.item[w->first_medium + i];
+        int32_t m = f->media_of.item[w->first_medium + i];
         drop(f->media[m].flows, &f->media[m].n_flows, number);
         if (mark_dirty(f, m))
             return -1;
@@ -275,28 +303,29 @@ static void touch(fluid *f, int accel)
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
 {
     fluid *f = (fluid *)n;
-    int32_t own = f->n_engines + number;
-    const media_of_pair *pair = media_of(f, t->src, t->dst);
-    const th_path *path = th_paths_get(&f->paths, n->system, t->src, t->dst);
-    if (!pair || !path || th_grow(&f->flows, &f->flow_room, (size_t)own + 1, sizeof *f->flows))
+    int32_t own = take_slot(f);
+    if (own < 0)
         return -1;
-    f->flows[own] = (flow){.left_bytes = (double)t->bytes,
-                           .bytes = t->bytes,
-                           .src = t->src,
-                           .dst = t->dst,
-                           .first_medium = pair->first,
-                           .n_media = pair->n,
-                           .end = TH_NO_EVENT};
-    for (int i = 0; i < path->n_links; i++)
-        th_network_link_enter(n, f->paths.links[path->first + i], now);
-    th_event enters = {now + t->delay_ps + path->latency_ps, TH_PRIORITY_START, (uint32_t)number, 0,
-                       TH_FLOW_ENTERS};
+    flow *w = &f->flows[own];
+    *w = (flow){.left_bytes = (double)t->bytes,
+                .bytes = t->bytes,
+                .number = number,
+                .src = t->src,
+                .dst = t->dst,
+                .end = TH_NO_EVENT};
+    if (th_routes_take(&f->routes, n->system, t->src, t->dst, &w->route) || find_media(f, w))
+        return -1;
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        th_network_link_enter(n, f->routes.links.item[w->route.first + i], now);
+    th_event enters = {now + t->delay_ps + w->route.latency_ps, TH_PRIORITY_START, (uint32_t)number,
+                       0, th_flow_argument(own, TH_FLOW_ENTERS)};
     return th_events_push(q, &enters) < 0 ? -1 : 0;
 }
 
 static int post_end(fluid *f, th_events *q, int32_t own, th_time at)
 {
-    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)(own - f->n_engines), 0, TH_FLOW_ENDS};
+    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[own].number, 0,
+                  th_flow_argument(own, TH_FLOW_ENDS)};
     f->flows[own].end = th_events_push(q, &e);
     return f->flows[own].end == TH_NO_EVENT ? -1 : 0;
 }
@@ -319,17 +348,18 @@ static int leave(fluid *f, int32_t own, th_time now)
 {
     flow *w = &f->flows[own];
     const int ends[] = {w->src, w->dst};
-    const th_path *path = th_paths_get(&f->paths, f->head.system, w->src, w->dst);
     for (int i = 0; i < 2; i++) {
         int accel = f->head.system->nodes[ends[i]].accel;
         if (accel >= 0)
             drop(f->at_accel[accel].item, &f->at_accel[accel].n, own);
         touch(f, accel);
     }
-    for (int i = 0; i < path->n_links; i++)
-        th_network_link_leave(&f->head, f->paths.links[path->first + i], now, w->bytes);
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        th_network_link_leave(&f->head, f->routes.links.item[w->route.first + i], now, w->bytes);
     w->end = TH_NO_EVENT;
-    return undraw(f, own);
+    int status = undraw(f, own);
+    give_slot(f, own);
+    return status;
 }
 
 static int demand(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s)
@@ -350,8 +380,8 @@ static int demand(th_network *n, int accel, unsigned mask, const double *port_by
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 {
     fluid *f = (fluid *)n;
-    int32_t own = f->n_engines + (int32_t)e->object;
-    bool ends = e->argument == TH_FLOW_ENDS;
+    int32_t own = th_flow_slot(e);
+    bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
     if (ends ? leave(f, own, now) : enter(f, q, own, now))
         f->out_of_memory = true;
     return ends;
@@ -397,7 +427,7 @@ static int collect_flow(fluid *f, int32_t own)
     w->seen = f->stamp;
     w->is_fixed = false;
     for (int32_t i = 0; i < w->n_media; i++) {
-        int32_t m = f->route_media.item[w->first_medium + i];
+        int32_t m = f->media_of.item[w->first_medium + i];
         if (f->media[m].seen == f->stamp)
             continue;
         f->media[m].seen = f->stamp;
@@ -458,7 +488,7 @@ static int fill(fluid *f, th_events *q, th_time now)
             if (w->is_fixed)
                 continue;
             for (int32_t i = 0; i < w->n_media; i++) {
-                medium *other = &f->media[f->route_media.item[w->first_medium + i]];
+                medium *other = &f->media[f->media_of.item[w->first_medium + i]];
                 other->left -= share;
                 other->n_open--;
             }

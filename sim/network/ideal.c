@@ -7,17 +7,20 @@
 
 #include "base/alloc.h"
 #include "sim/network/models.h"
+#include "sim/network/routes.h"
 
 typedef struct {
-    int32_t src, dst;
+    th_flow_route route;
     int64_t bytes;
+    int32_t next_free; /* while the slot is free; -1: the last */
 } transfer;
 
 typedef struct {
     th_network head;
-    th_paths paths;
-    transfer *flows; /* by flow number */
-    size_t capacity;
+    th_routes routes;
+    transfer *flows; /* by slot */
+    size_t n_flows, capacity;
+    int32_t free_flow; /* -1: none */
 } ideal;
 
 static void destroy(th_network *n)
@@ -26,7 +29,7 @@ static void destroy(th_network *n)
     if (!net)
         return;
     th_network_head_clear(n);
-    th_paths_clear(&net->paths);
+    th_routes_clear(&net->routes);
     th_free(net->flows);
     th_free(net);
 }
@@ -36,35 +39,65 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     (void)o;
     ideal *net = th_alloc_zero(1, sizeof *net);
     if (net && !th_network_head_init(&net->head, &th_network_ideal, s) &&
-        !th_paths_init(&net->paths, s))
+        !th_routes_init(&net->routes))
         return &net->head;
     th_error_no_memory(err);
     destroy((th_network *)net);
     return NULL;
 }
 
-static int start(th_network *n, th_events *q, th_time now, int32_t flow, const th_message *m)
+static void reset(th_network *n)
 {
     ideal *net = (ideal *)n;
-    const th_path *path = th_paths_get(&net->paths, n->system, m->src, m->dst);
-    if (!path || th_grow(&net->flows, &net->capacity, (size_t)flow + 1, sizeof *net->flows))
+    th_network_head_reset(n);
+    th_routes_reset(&net->routes);
+    net->n_flows = 0;
+    net->free_flow = -1;
+}
+
+static int32_t take_slot(ideal *net)
+{
+    int32_t slot = net->free_flow;
+    if (slot >= 0) {
+        net->free_flow = net->flows[slot].next_free;
+        return slot;
+    }
+    if (net->n_flows >= TH_FLOWS_MAX ||
+        th_grow(&net->flows, &net->capacity, net->n_flows + 1, sizeof *net->flows))
         return -1;
-    net->flows[flow] = (transfer){m->src, m->dst, m->bytes};
-    for (int i = 0; i < path->n_links; i++)
-        th_network_link_enter(n, net->paths.links[path->first + i], now);
-    th_time end = now + m->delay_ps + path->latency_ps + th_duration_ps(m->bytes, path->bits_per_s);
-    return th_events_push(
-               q, &(th_event){end, TH_PRIORITY_TRANSFER_END, (uint32_t)flow, 0, TH_FLOW_ENDS}) < 0;
+    return (int32_t)net->n_flows++;
+}
+
+static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
+{
+    ideal *net = (ideal *)n;
+    int32_t slot = take_slot(net);
+    if (slot < 0)
+        return -1;
+    transfer *t = &net->flows[slot];
+    t->bytes = m->bytes;
+    if (th_routes_take(&net->routes, n->system, m->src, m->dst, &t->route))
+        return -1;
+    for (int32_t i = 0; i < t->route.n_links; i++)
+        th_network_link_enter(n, net->routes.links.item[t->route.first + i], now);
+    th_time end =
+        now + m->delay_ps + t->route.latency_ps + th_duration_ps(m->bytes, t->route.bits_per_s);
+    th_event e = {end, TH_PRIORITY_TRANSFER_END, (uint32_t)number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENDS)};
+    return th_events_push(q, &e) < 0 ? -1 : 0;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 {
     ideal *net = (ideal *)n;
-    const transfer *t = &net->flows[e->object];
-    const th_path *path = th_paths_get(&net->paths, n->system, t->src, t->dst);
+    int32_t slot = th_flow_slot(e);
+    transfer *t = &net->flows[slot];
     (void)q;
-    for (int i = 0; i < path->n_links; i++)
-        th_network_link_leave(n, net->paths.links[path->first + i], now, t->bytes);
+    for (int32_t i = 0; i < t->route.n_links; i++)
+        th_network_link_leave(n, net->routes.links.item[t->route.first + i], now, t->bytes);
+    th_routes_give(&net->routes, &t->route);
+    t->next_free = net->free_flow;
+    net->free_flow = slot;
     return true;
 }
 
@@ -81,7 +114,7 @@ const th_network_type th_network_ideal = {
     "latencies plus bytes over the smallest bandwidth, no contention",
     create,
     destroy,
-    th_network_head_reset,
+    reset,
     start,
     event,
     settle,

@@ -7,27 +7,19 @@
 extern const th_network_type th_network_fluid;
 extern const th_network_type th_network_ideal;
 
-/* What events of a network mean (th_event.argument). */
+/* What events of a network mean: the low bit of th_event.argument; above it the slot of the flow, the
+ * model's own number for it while it lives. The object is the machine's number. */
 enum { TH_FLOW_ENTERS, TH_FLOW_ENDS };
+enum { TH_FLOWS_MAX = INT32_MAX / 2 }; /* slots that fit into an argument */
 
-/* Where transfers from src to dst go, computed at first use. */
-typedef struct th_path {
-    int32_t n_links; /* -1: not yet computed */
-    int32_t first;   /* in th_paths.links */
-    th_time latency_ps;
-    int64_t bits_per_s; /* smallest on the way */
-} th_path;
-
-typedef struct th_paths {
-    th_path *of_pair; /* n_nodes x n_nodes */
-    int32_t *links;
-    size_t n_links, capacity;
-} th_paths;
-
-int th_paths_init(th_paths *p, const th_system *s);
-void th_paths_clear(th_paths *p);
-/* NULL when memory is out. Valid until the next call. */
-const th_path *th_paths_get(th_paths *p, const th_system *s, int src, int dst);
+static inline uint32_t th_flow_argument(int32_t slot, uint32_t kind)
+{
+    return (uint32_t)slot << 1 | kind;
+}
+static inline int32_t th_flow_slot(const th_event *e)
+{
+    return (int32_t)(e->argument >> 1);
+}
 
 /* The common head: arrays by link and accelerator, no flows. 0 or -1 (call clear all the same). */
 int th_network_head_init(th_network *n, const th_network_type *type, const th_system *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* network.c - the table of network models, and what they share: paths and link statistics. */
+/* network.c - the table of network models, and what they share: link statistics. */
 #include <config.h>
 
 #include "sim/network/network.h"
@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "sim/network/models.h"
 #include "sim/schedule.h"
-#include "topology/route.h"
 
 const th_network_type *const th_network_types[] = {&th_network_fluid, &th_network_ideal, NULL};
 
@@ -24,49 +23,6 @@ const th_network_type *th_network_find(const char *name)
 const char *th_network_names(void)
 {
     return "fluid, ideal";
-}
-
-int th_paths_init(th_paths *p, const th_system *s)
-{
-    size_t pairs = (size_t)s->n_nodes * (size_t)s->n_nodes;
-    *p = (th_paths){.of_pair = th_alloc_array(pairs, sizeof *p->of_pair)};
-    if (!p->of_pair)
-        return -1;
-    for (size_t i = 0; i < pairs; i++)
-        p->of_pair[i].n_links = -1;
-    return 0;
-}
-
-void th_paths_clear(th_paths *p)
-{
-    th_free(p->of_pair);
-    th_free(p->links);
-    *p = (th_paths){0};
-}
-
-static int compute_path(th_paths *p, const th_system *s, int src, int dst, th_path *path)
-{
-    int links[TH_ROUTE_MAX];
-    int n = th_route(s, src, dst, links);
-    if (n < 0 || th_grow(&p->links, &p->capacity, p->n_links + (size_t)n, sizeof *p->links))
-        return -1;
-    *path = (th_path){.n_links = n, .first = (int32_t)p->n_links, .bits_per_s = INT64_MAX};
-    for (int i = 0; i < n; i++) {
-        const th_link *link = &s->links[links[i]];
-        int64_t bits = s->media[link->medium].bits_per_s;
-        p->links[p->n_links++] = links[i];
-        path->latency_ps += link->latency_ps;
-        path->bits_per_s = bits < path->bits_per_s ? bits : path->bits_per_s;
-    }
-    return 0;
-}
-
-const th_path *th_paths_get(th_paths *p, const th_system *s, int src, int dst)
-{
-    th_path *path = &p->of_pair[(size_t)src * (size_t)s->n_nodes + (size_t)dst];
-    if (path->n_links < 0 && compute_path(p, s, src, dst, path))
-        return NULL;
-    return path;
 }
 
 /* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links

@@ -5,8 +5,8 @@
  *   create -> reset -> (start | event | demand | settle)* -> destroy
  * A model keeps its state as plain data and speaks to the machine through its event queue alone:
  * events of priority TRANSFER_END, and START for a flow that enters the sharing after its latency,
- * whose object is the flow's number. Flows are numbered 0 .. by the machine; a number is free again
- * once its flow has ended. */
+ * whose object is the flow's number. Numbers are the machine's, in any order; a number is free again
+ * once its flow has ended, and a model's memory follows the flows that live, not the numbers. */
 #ifndef TH_SIM_NETWORK_H
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>

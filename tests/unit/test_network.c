@@ -635,6 +635,51 @@ static void any_allocation_may_fail(void)
     th_system_free(s);
 }
 
+/* Wave after wave of the same flows over routes of one to five links, under numbers that are high
+ * and only grow: once the first wave has been, no more memory is asked for. */
+static void memory_follows_the_flows_that_live(void)
+{
+    enum { WAVES = 300, WAVE = 12 };
+    th_system *s = new_system(6, 3);
+    for (int i = 0; i < 5; i++)
+        th_system_connect(s, i, i + 1, GB, 1000, true, NULL);
+    finish(s);
+    for (int i = 0; th_network_types[i]; i++) {
+        const th_network_type *type = th_network_types[i];
+        th_network *n = type->create(s, &defaults, NULL);
+        th_events *q = th_events_new();
+        int64_t calls = 0, bytes = 0, ended = 0;
+        th_time now = 0;
+        type->reset(n);
+        for (int32_t wave = 0, number = INT32_MAX - 30000; wave < WAVES; wave++) {
+            gsl_rng *r = th_random_stream(7, "waves", 0);
+            th_event e;
+            for (int k = 0; k < WAVE; k++, number += 7) {
+                int src = (int)pick(r, 0, 5), dst = (src + 1 + (int)pick(r, 0, 4)) % 6;
+                th_message m = {src, dst, pick(r, 1, 5000), 0};
+                bytes += m.bytes * abs(dst - src);
+                CU_ASSERT_EQUAL(type->start(n, q, now, number, &m), 0);
+            }
+            while (th_events_pop(q, &e)) {
+                now = e.time;
+                ended += type->event(n, q, now, &e);
+                CU_ASSERT_EQUAL(type->settle(n, q, now), 0);
+            }
+            gsl_rng_free(r);
+            if (wave == 0)
+                calls = th_alloc_calls();
+        }
+        CU_ASSERT_EQUAL(th_alloc_calls(), calls);
+        CU_ASSERT_EQUAL(ended, WAVES * WAVE);
+        for (int l = 0; l < s->n_links; l++)
+            bytes -= n->link_bytes[l];
+        CU_ASSERT_EQUAL(bytes, 0);
+        type->destroy(n);
+        th_events_free(q);
+    }
+    th_system_free(s);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
@@ -648,6 +693,7 @@ int main(int argc, char **argv)
         TAP(flows_and_engines_share_a_dram_fairly),
         TAP(random_flows_agree_with_naive_filling),
         TAP(rates_with_engines_agree_with_naive_filling),
+        TAP(memory_follows_the_flows_that_live),
         TAP(the_table_is_in_order),
         TAP(any_allocation_may_fail),
         TAP_END,

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* routes.c - blocks of integers by classes of powers of two, and routes kept in them.
+ *   init -> (take | give)* -> reset -> ... -> clear
+ * Invariant: a block of class c has 2^c integers and is either handed out or in free_block[c]; what
+ * lies behind n has never been handed out. Not modelled: giving memory back before clear. */
+#include <config.h>
+
+#include "sim/network/routes.h"
+
+#include "base/alloc.h"
+#include "topology/route.h"
+
+/* The least c with 2^c >= n. */
+static int class_of(int32_t n)
+{
+    return n > 1 ? 32 - __builtin_clz((unsigned)n - 1) : 0;
+}
+
+void th_blocks_init(th_blocks *b)
+{
+    *b = (th_blocks){0};
+    th_blocks_reset(b);
+}
+
+void th_blocks_reset(th_blocks *b)
+{
+    b->n = 0;
+    for (int c = 0; c < TH_BLOCK_CLASSES; c++)
+        b->free_block[c] = -1;
+}
+
+void th_blocks_clear(th_blocks *b)
+{
+    th_free(b->item);
+    th_blocks_init(b);
+}
+
+int32_t th_blocks_take(th_blocks *b, int32_t n)
+{
+    int c = class_of(n);
+    int32_t first = n > 0 ? b->free_block[c] : 0;
+    if (n <= 0)
+        return 0;
+    if (first >= 0) {
+        b->free_block[c] = b->item[first];
+        return first;
+    }
+    size_t end = b->n + ((size_t)1 << c);
+    if (end > INT32_MAX || th_grow(&b->item, &b->room, end, sizeof *b->item))
+        return -1;
+    first = (int32_t)b->n;
+    b->n = end;
+    return first;
+}
+
+void th_blocks_give(th_blocks *b, int32_t first, int32_t n)
+{
+    if (n <= 0)
+        return;
+    int c = class_of(n);
+    b->item[first] = b->free_block[c];
+    b->free_block[c] = first;
+}
+
+int th_routes_init(th_routes *r)
+{
+    th_blocks_init(&r->links);
+    r->walked = th_alloc_array(TH_ROUTE_MAX, sizeof *r->walked);
+    return r->walked ? 0 : -1;
+}
+
+void th_routes_reset(th_routes *r)
+{
+    th_blocks_reset(&r->links);
+}
+
+void th_routes_clear(th_routes *r)
+{
+    th_blocks_clear(&r->links);
+    th_free(r->walked);
+    r->walked = NULL;
+}
+
+int th_routes_take(th_routes *r, const th_system *s, int src, int dst, th_flow_route *out)
+{
+    int n = th_route(s, src, dst, r->walked);
+    int32_t first = n < 0 ? -1 : th_blocks_take(&r->links, n);
+    if (first < 0)
+        return -1;
+    *out = (th_flow_route){.first = first, .n_links = n, .bits_per_s = INT64_MAX};
+    for (int i = 0; i < n; i++) {
+        const th_link *link = &s->links[r->walked[i]];
+        int64_t bits = s->media[link->medium].bits_per_s;
+        r->links.item[first + i] = r->walked[i];
+        out->latency_ps += link->latency_ps;
+        out->bits_per_s = bits < out->bits_per_s ? bits : out->bits_per_s;
+    }
+    return 0;
+}
+
+void th_routes_give(th_routes *r, const th_flow_route *route)
+{
+    th_blocks_give(&r->links, route->first, route->n_links);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* routes.h - where the links of flows under way are kept: blocks of integers that are used again.
+ *
+ *   init -> (take | give)* -> reset -> ... -> clear
+ * Memory follows the flows that live at one time, not those that have ended nor the pairs of
+ * nodes. */
+#ifndef TH_SIM_NETWORK_ROUTES_H
+#define TH_SIM_NETWORK_ROUTES_H
+#include <stddef.h>
+#include <stdint.h>
+#include "topology/system.h"
+
+enum { TH_BLOCK_CLASSES = 31 };
+
+/* Blocks of 1, 2, 4, ... integers in one array; a free block's first integer chains those of its
+ * size. */
+typedef struct th_blocks {
+    int32_t *item;
+    size_t n, room;
+    int32_t free_block[TH_BLOCK_CLASSES]; /* by class, -1: none */
+} th_blocks;
+
+void th_blocks_init(th_blocks *b);
+void th_blocks_reset(th_blocks *b); /* all blocks are free, memory is kept */
+void th_blocks_clear(th_blocks *b);
+/* Index in item of a block of at least n integers (for none: any index); -1: memory is out. */
+int32_t th_blocks_take(th_blocks *b, int32_t n);
+void th_blocks_give(th_blocks *b, int32_t first, int32_t n);
+
+/* The route of one flow. */
+typedef struct th_flow_route {
+    int32_t first, n_links; /* in th_routes.links.item */
+    th_time latency_ps;
+    int64_t bits_per_s; /* smallest on the way; INT64_MAX without links */
+} th_flow_route;
+
+typedef struct th_routes {
+    th_blocks links;
+    int *walked; /* room for the longest route */
+} th_routes;
+
+int th_routes_init(th_routes *r); /* 0 or -1; clear all the same */
+void th_routes_reset(th_routes *r);
+void th_routes_clear(th_routes *r);
+/* Walks the route from src to dst, which must be connected. 0, or -1 when memory is out. */
+int th_routes_take(th_routes *r, const th_system *s, int src, int dst, th_flow_route *out);
+void th_routes_give(th_routes *r, const th_flow_route *route);
+
+#endif
