@@ -30,8 +30,9 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
     e->problem = *p;
     e->lower = th_lower_new(p->system, p->workload, err);
     e->program = e->lower ? th_program_new(err) : NULL;
-    e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower),
-                                             &(th_machine_options){.network = p->network}, err)
+    const th_machine_options options = {.network = p->network,
+                                        .network_options = p->network_options};
+    e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
                             : NULL;
     if (e->machine)
         return e;

@@ -13,6 +13,7 @@ typedef struct th_problem {
     th_stream stream;
     th_objective objective;
     const th_network_type *network; /* NULL: the default */
+    th_network_options network_options;
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;

@@ -19,18 +19,19 @@ th_program *th_program_new(th_error *err)
     return p;
 }
 
-static void drop_collectives(th_program *p)
+/* Those from number on. */
+static void drop_collectives(th_program *p, int32_t number)
 {
-    for (int32_t i = 0; i < p->n_collectives; i++) {
+    for (int32_t i = number; i < p->n_collectives; i++) {
         th_free(p->collectives[i].rank_node);
         th_free(p->collectives[i].pair_bytes);
     }
-    p->n_collectives = 0;
+    p->n_collectives = number;
 }
 
 void th_program_clear(th_program *p)
 {
-    drop_collectives(p);
+    drop_collectives(p, 0);
     p->n_tasks = 0;
     p->n_dependencies = 0;
     p->n_inputs = 0;
@@ -41,7 +42,7 @@ void th_program_free(th_program *p)
 {
     if (!p)
         return;
-    drop_collectives(p);
+    drop_collectives(p, 0);
     th_free(p->collectives);
     th_free(p->tasks);
     th_free(p->successor_start);
@@ -101,6 +102,19 @@ int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *er
     p->edge_from[p->n_dependencies] = before;
     p->edge_to[p->n_dependencies++] = after;
     return 0;
+}
+
+th_program_mark th_program_mark_of(const th_program *p)
+{
+    return (th_program_mark){p->n_tasks, p->n_collectives, p->n_inputs, p->n_dependencies};
+}
+
+void th_program_cut(th_program *p, th_program_mark mark)
+{
+    drop_collectives(p, mark.n_collectives);
+    p->n_tasks = mark.n_tasks;
+    p->n_inputs = mark.n_inputs;
+    p->n_dependencies = mark.n_dependencies;
 }
 
 /* Counting sort of the edges by their first task. Successors of a task stand in the order of

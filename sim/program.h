@@ -53,6 +53,14 @@ int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its n
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
 /* Task "after" starts when "before" has ended. 0 or -1. */
 int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err);
+/* Where a program stands, and back to it: what was added since is gone. For those who add several
+ * things that belong together. */
+typedef struct th_program_mark {
+    int32_t n_tasks, n_collectives, n_inputs;
+    int64_t n_dependencies;
+} th_program_mark;
+th_program_mark th_program_mark_of(const th_program *p);
+void th_program_cut(th_program *p, th_program_mark mark);
 /* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or -1. */
 int th_program_finish(th_program *p, th_error *err);
 

@@ -385,12 +385,12 @@ enum {
 
 static const th_attribute task_attributes[] = {
     [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
-    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer or host"},
+    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective"},
     [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done"},
     [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
     [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
     [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
-    [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer"},
+    [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer or collective"},
     [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
     [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
     [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
@@ -431,7 +431,7 @@ static th_quantity task_figure(th_session *s, int index, int attribute)
 
 static th_quantity task_value(th_session *s, int index, int attribute)
 {
-    const th_task *t = &s->simulation->program->tasks[index];
+    const th_task *t = &th_session_program(s)->tasks[index];
     bool is_transfer = t->kind == TH_TASK_TRANSFER;
     switch (attribute) {
     case TASK_NAME:
@@ -439,7 +439,9 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_KIND:
         return th_text(th_task_kind_name(t->kind));
     case TASK_STATE:
-        return th_text(task_state_name(th_machine_task_state(s->simulation->machine, index)));
+        return th_text(task_state_name(s->simulation != NULL
+                                           ? th_machine_task_state(s->simulation->machine, index)
+                                           : TH_TASK_WAITING));
     case TASK_LAYER:
         return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
     case TASK_NODE:
@@ -504,16 +506,28 @@ int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out
     return 0;
 }
 
+/* "all_reduce of 8 by ring, 1GiB" */
+static void describe_collective(const th_collective *c, th_strbuf *out)
+{
+    char bytes[64];
+    th_strbuf_printf(out, "%s of %d by %s, %s", th_collective_names[c->kind], (int)c->n_ranks,
+                     c->algorithm != NULL ? c->algorithm->name : "auto",
+                     th_format_bytes(c->bytes, bytes, sizeof bytes));
+}
+
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
     char bytes[64];
-    const char *layer = t->layer >= 0 ? s->workload->layers[t->layer].name : "input";
+    const char *layer = s->made != NULL  ? ""
+                        : t->layer >= 0 ? s->workload->layers[t->layer].name
+                                        : "input";
+    const char *colon = s->made != NULL ? "" : ": ";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
         break;
     case TH_TASK_TRANSFER:
-        th_strbuf_printf(out, "%s: %s -> %s, %s", layer, s->system->nodes[t->node].name,
+        th_strbuf_printf(out, "%s%s%s -> %s, %s", layer, colon, s->system->nodes[t->node].name,
                          s->system->nodes[t->peer].name,
                          th_format_bytes(t->bytes, bytes, sizeof bytes));
         break;
@@ -521,7 +535,7 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
         th_strbuf_printf(out, "input %d arrives", (int)t->input);
         break;
     case TH_TASK_COLLECTIVE:
-        th_strbuf_add(out, th_collective_names[s->simulation->program->collectives[t->work].kind]);
+        describe_collective(&th_session_program(s)->collectives[t->work], out);
         break;
     }
 }

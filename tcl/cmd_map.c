@@ -21,9 +21,7 @@ enum {
     MAP_SETS,
     MAP_THREADS,
     MAP_NETWORK,
-    MAP_INPUTS,
-    MAP_INTERVAL,
-    MAP_MICRO_BATCHES
+    MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
 
 static const char *algorithm_name(int i)
@@ -51,7 +49,8 @@ static const th_option map_options[] = {
                   .choice = sets_name},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "In the place of set_threads; changes no result.", 1, 1024},
-    TH_STREAM_OPTIONS(MAP_NETWORK),
+    TH_NETWORK_OPTIONS(MAP_NETWORK),
+    TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
 };
 
@@ -125,7 +124,7 @@ static int run_map_workload(th_call *c)
     if (th_session_need_problem(s, &c->err) != 0)
         return -1;
     th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
-    if (th_stream_parse(c, MAP_NETWORK, &run) != 0)
+    if (th_network_parse(c, MAP_NETWORK, &run) != 0 || th_stream_parse(c, MAP_STREAM, &run) != 0)
         return -1;
     th_problem problem = {
         .system = s->system,
@@ -133,6 +132,7 @@ static int run_map_workload(th_call *c)
         .stream = run.stream,
         .objective = (th_objective)th_call_number(c, MAP_OBJECTIVE, TH_OBJECTIVE_LATENCY),
         .network = run.network,
+        .network_options = run.network_options,
     };
     th_search_options options = search_options(c);
     const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];

@@ -149,7 +149,7 @@ static bool touches_any(const th_session *s, th_object o, const th_objects *of)
 /* A task is also found by the name of its layer. */
 static const char *task_layer(const th_session *s, th_object o)
 {
-    int32_t layer = o.class == TH_CLASS_TASK ? s->simulation->program->tasks[o.index].layer : -1;
+    int32_t layer = o.class == TH_CLASS_TASK ? th_session_program(s)->tasks[o.index].layer : -1;
     return layer >= 0 ? s->workload->layers[layer].name : NULL;
 }
 

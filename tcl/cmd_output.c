@@ -26,9 +26,9 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
 static int run_write_results(th_call *c)
 {
     th_session *s = c->session;
-    if (s->mapping == NULL && s->n_runs == 0)
+    if (s->mapping == NULL && s->made == NULL && s->n_runs == 0)
         return th_error_set(&c->err, "TCL-0130",
-                            "nothing to write yet: map_workload and run first");
+                            "nothing to write yet: map_workload or create_program, and run first");
     th_report *r = th_report_new("results", "Results");
     if (r == NULL)
         return th_error_no_memory(&c->err);
@@ -63,7 +63,9 @@ static const th_option trace_options[] = {
 static int run_open_trace(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_problem(s, &c->err) != 0 || th_session_need_no_trace(s, &c->err) != 0 ||
+    if (th_session_need_system(s, &c->err) != 0 ||
+        (s->made == NULL && th_session_need_workload(s, &c->err) != 0) ||
+        th_session_need_no_trace(s, &c->err) != 0 ||
         th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
         return -1;
     const char *path = Tcl_FSGetNativePath(c->words[0]);
@@ -94,7 +96,7 @@ static int run_close_trace(th_call *c)
 const th_command th_output_commands[] = {
     {"open_trace", GROUP, "FILE", 1, 1, trace_options,
      "write every start and end of a task to a file",
-     "From now on, and one trace at a time; it refers to system and workload, so those can be "
+     "From now on, and one trace at a time; it refers to system and workload or program, so those can be "
      "replaced only after "
      "close_trace. "
      "A trace changes no time. Folders that are missing on the way are made. Returns FILE.",

@@ -135,7 +135,8 @@ static int run_report_critical_path(th_call *c)
 
 static int run_report_memory(th_call *c)
 {
-    if (th_session_simulation(c->session, &c->err) == NULL)
+    if (th_session_need_mapping(c->session, &c->err) != 0 ||
+        th_session_simulation(c->session, &c->err) == NULL)
         return -1;
     th_report *r = new_report(c, "memory", "Memory");
     if (r == NULL)
@@ -200,8 +201,8 @@ static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "Which figures, out of latency throughput link_utilization accel_utilization; all of them "
-         "when left out."},
+         "Which figures, out of latency throughput link_utilization accel_utilization; all "
+         "that there are when left out."},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},
@@ -217,13 +218,23 @@ static int parse_metric(th_call *c, Tcl_Obj *word, int *out)
     return th_error_unknown(&c->err, "TCL-0120", "-metrics", Tcl_GetString(word), th_metric_names);
 }
 
-static int parse_metrics(th_call *c, int *metrics, int *n_metrics)
+/* Programs made by hand have no throughput. */
+static bool any_has_stream(const th_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        if (runs->all[i]->program == NULL)
+            return true;
+    return false;
+}
+
+static int parse_metrics(th_call *c, const th_runs *runs, int *metrics, int *n_metrics)
 {
     Tcl_Obj **words;
     Tcl_Size n;
     if (!th_call_has(c, COMPARE_METRICS)) {
-        for (*n_metrics = 0; *n_metrics < TH_N_METRICS; ++*n_metrics)
-            metrics[*n_metrics] = *n_metrics;
+        for (int m = 0; m < TH_N_METRICS; m++)
+            if (m != TH_METRIC_THROUGHPUT || any_has_stream(runs))
+                metrics[(*n_metrics)++] = m;
         return 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[COMPARE_METRICS].word, &n, &words) != TCL_OK ||
@@ -261,7 +272,7 @@ static int parse_runs(th_call *c, Tcl_Obj *list, th_runs *out)
 static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
 {
     int metrics[TH_N_METRICS], n_metrics = 0;
-    if (parse_metrics(c, metrics, &n_metrics) != 0)
+    if (parse_metrics(c, runs, metrics, &n_metrics) != 0)
         return -1;
     if (1 + n_metrics * (1 + relative_to->n) > TH_COLUMNS_MAX)
         return th_error_set(&c->err, "TCL-0123",

@@ -193,13 +193,20 @@ static int finish(th_drive *d, th_why why)
 
 /* ---- run ---- */
 
-enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_NETWORK, RUN_INPUTS, RUN_INTERVAL, RUN_MICRO_BATCHES };
+enum {
+    RUN_ALL,
+    RUN_UNTIL,
+    RUN_FOR,
+    RUN_NETWORK,
+    RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS
+};
 
 static const th_option run_options[] = {
     [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
     [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time."},
     [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For so much simulated time from now on."},
-    TH_STREAM_OPTIONS(RUN_NETWORK),
+    TH_NETWORK_OPTIONS(RUN_NETWORK),
+    TH_STREAM_OPTIONS(RUN_STREAM),
     {.name = NULL},
 };
 
@@ -219,7 +226,9 @@ static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;
     th_run_options wanted = s->simulation != NULL ? s->simulation->options : s->defaults;
-    if (th_session_need_mapping(s, &c->err) != 0 || th_stream_parse(c, RUN_NETWORK, &wanted) != 0)
+    if (th_session_need_program(s, &c->err) != 0 ||
+        th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
+        th_stream_parse(c, RUN_STREAM, &wanted) != 0)
         return NULL;
     th_simulation *old = s->simulation;
     if (old != NULL && th_run_options_equal(&wanted, &old->options))
@@ -228,7 +237,7 @@ static th_simulation *simulation_for(th_call *c)
         th_error_set(&c->err, "TCL-0101", "a run with other options is under way: restart first");
         return NULL;
     }
-    th_simulation *fresh = th_simulation_new(s->system, s->workload, s->mapping, &wanted, &c->err);
+    th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
     if (fresh == NULL)
         return NULL;
     th_session_drop_run(s);

@@ -11,8 +11,8 @@
 
 const th_command *const th_command_families[] = {
     th_session_commands, th_build_commands,  th_object_commands,
-    th_map_commands,     th_run_commands,    th_breakpoint_commands,
-    th_report_commands,  th_output_commands, NULL,
+    th_map_commands,     th_program_commands, th_run_commands,
+    th_breakpoint_commands, th_report_commands, th_output_commands, NULL,
 };
 
 /* What a Tcl command carries. */
@@ -173,6 +173,10 @@ static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
         break;
     case TH_OPTION_BANDWIDTH:
         if ((rc = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
+            th_call_blame(c, o->name, &e);
+        break;
+    case TH_OPTION_BYTES:
+        if ((rc = th_parse_bytes(Tcl_GetString(word), &v->number, &e)) != 0)
             th_call_blame(c, o->name, &e);
         break;
     case TH_OPTION_CHOICE:

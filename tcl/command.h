@@ -26,6 +26,7 @@ typedef enum {
     TH_OPTION_INTEGER,   /* minimum .. maximum */
     TH_OPTION_TIME,      /* "1.5us" */
     TH_OPTION_BANDWIDTH, /* "8Gbps" */
+    TH_OPTION_BYTES,     /* "64MiB" */
     TH_OPTION_CHOICE     /* one of the names that choice() gives */
 } th_option_kind;
 
@@ -39,7 +40,7 @@ typedef struct th_option {
     bool required;
 } th_option;
 
-enum { TH_OPTIONS_MAX = 16 };
+enum { TH_OPTIONS_MAX = 32 };
 
 typedef struct th_command {
     const char *name;
@@ -57,7 +58,7 @@ typedef struct th_command {
 
 typedef struct th_value {
     Tcl_Obj *word;  /* NULL: not given */
-    int64_t number; /* integer, ps, bits per second, number of the choice; 1 for a flag */
+    int64_t number; /* integer, ps, bits per second, bytes, number of the choice; 1 for a flag */
 } th_value;
 
 /* One call of one command. */
@@ -75,7 +76,7 @@ struct th_call {
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
 extern const th_command th_session_commands[], th_build_commands[], th_object_commands[],
-    th_map_commands[], th_run_commands[], th_breakpoint_commands[], th_report_commands[],
+    th_map_commands[], th_program_commands[], th_run_commands[], th_breakpoint_commands[], th_report_commands[],
     th_output_commands[];
 extern const th_command *const th_command_families[];
 

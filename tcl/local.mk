@@ -7,6 +7,7 @@ face_sources = \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
+	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_report.c \
 	tcl/cmd_run.c \
 	tcl/cmd_session.c \
@@ -15,6 +16,7 @@ face_sources = \
 	tcl/help.c \
 	tcl/init.c tcl/init.h \
 	tcl/interrupt.c tcl/interrupt.h \
+	tcl/made.c tcl/made.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
 	tcl/progress.c tcl/progress.h \

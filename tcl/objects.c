@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/map.h"
 #include "topology/route.h"
 
 static const char *const class_names[TH_N_CLASSES + 1] = {"accel", "link", "node",
@@ -26,6 +27,9 @@ int th_class_need(th_session *s, th_class class, th_error *err)
     case TH_CLASS_LAYER:
         return th_session_need_workload(s, err);
     case TH_CLASS_TASK:
+        if (s->made != NULL)
+            return 0;
+        break;
     case TH_N_CLASSES:
         break;
     }
@@ -44,7 +48,7 @@ int32_t th_class_count(const th_session *s, th_class class)
     case TH_CLASS_LAYER:
         return s->workload->n_layers;
     case TH_CLASS_TASK:
-        return s->simulation->program->n_tasks;
+        return th_session_program(s)->n_tasks;
     case TH_N_CLASSES:
         break;
     }
@@ -103,6 +107,45 @@ static int parse_class(const char *text, th_class *class, const char **rest, th_
         "object \"%s\": must be accel/NAME, link/NAME, node/NAME, layer/NAME or task/N", text);
 }
 
+/* ---- by name ---- */
+
+/* All names of a class in a map; NULL when memory is out. */
+static th_map *number_names(const th_session *s, th_class class)
+{
+    th_map *m = th_map_new();
+    for (int32_t i = 0; m != NULL && i < th_class_count(s, class); i++) {
+        const char *name = stored_name(s, (th_object){class, i});
+        if (th_map_put(m, name, strlen(name), i) != 0) {
+            th_map_free(m);
+            return NULL;
+        }
+    }
+    return m;
+}
+
+static int32_t find_one_by_one(const th_session *s, th_class class, const char *name)
+{
+    int32_t n = th_class_count(s, class);
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(stored_name(s, (th_object){class, i}), name) == 0)
+            return i;
+    return -1;
+}
+
+/* Through the maps of the session, which live as long as its system. -1: unknown. */
+static int32_t find_name(th_session *s, th_class class, const char *name)
+{
+    if (class == TH_CLASS_LAYER)
+        return find_one_by_one(s, class, name);
+    th_class stored = class == TH_CLASS_ACCEL ? TH_CLASS_NODE : class;
+    th_map **numbers = stored == TH_CLASS_NODE ? &s->node_numbers : &s->link_numbers;
+    int64_t index = -1;
+    if (*numbers == NULL && (*numbers = number_names(s, stored)) == NULL)
+        return find_one_by_one(s, class, name);
+    th_map_get(*numbers, name, strlen(name), &index);
+    return class == TH_CLASS_ACCEL && index >= 0 ? s->system->nodes[index].accel : (int32_t)index;
+}
+
 static int unknown_object(const th_session *s, th_class class, const char *name, th_error *err)
 {
     int32_t n = th_class_count(s, class);
@@ -122,6 +165,8 @@ static int parse_task(const th_session *s, const char *name, th_object *out, th_
     char *end;
     long number = strtol(name, &end, 10);
     int32_t n = th_class_count(s, TH_CLASS_TASK);
+    if (n == 0)
+        return th_error_set(err, "TCL-0156", "task \"%s\": there are no tasks yet", name);
     if (*name == '\0' || *end != '\0' || number < 0 || number >= n)
         return th_error_set(err, "TCL-0042", "task \"%s\": must be a number from 0 to %d", name,
                             (int)n - 1);
@@ -137,13 +182,28 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
         return -1;
     if (class == TH_CLASS_TASK)
         return parse_task(s, name, out, err);
-    int32_t n = th_class_count(s, class);
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(stored_name(s, (th_object){class, i}), name) == 0) {
-            *out = (th_object){class, i};
-            return 0;
-        }
-    return unknown_object(s, class, name, err);
+    int32_t index = find_name(s, class, name);
+    if (index < 0)
+        return unknown_object(s, class, name, err);
+    *out = (th_object){class, index};
+    return 0;
+}
+
+/* Any node by its bare name, an object by its path. */
+int th_node_parse(th_session *s, const char *text, th_error *err)
+{
+    int32_t node = find_name(s, TH_CLASS_NODE, text);
+    if (node < 0 && strchr(text, '/') != NULL) {
+        th_object o;
+        if (th_object_parse(s, text, &o, err) != 0)
+            return -1;
+        node = o.class == TH_CLASS_NODE    ? o.index
+               : o.class == TH_CLASS_ACCEL ? s->system->accel_node[o.index]
+                                           : -1;
+        if (node < 0)
+            return th_error_set(err, "TCL-0157", "\"%s\": must be a node or an accelerator", text);
+    }
+    return node >= 0 ? node : unknown_object(s, TH_CLASS_NODE, text, err);
 }
 
 /* ---- who touches whom ---- */
@@ -192,7 +252,7 @@ static bool layer_takes_link(const th_session *s, int layer, int link)
 /* a comes before b in the order link, node, layer, task; accelerators were turned into nodes. */
 static bool touch_in_order(const th_session *s, th_object a, th_object b)
 {
-    const th_task *t = b.class == TH_CLASS_TASK ? &s->simulation->program->tasks[b.index] : NULL;
+    const th_task *t = b.class == TH_CLASS_TASK ? &th_session_program(s)->tasks[b.index] : NULL;
     if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_NODE)
         return s->system->links[a.index].from == b.index || s->system->links[a.index].to == b.index;
     if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_LAYER)

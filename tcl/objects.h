@@ -29,8 +29,11 @@ int32_t th_class_count(const th_session *s, th_class class);
 Tcl_Obj *th_object_name(const th_session *s, th_object o);
 /* The part after the slash, valid as long as the object (a task's: until the next call). */
 const char *th_object_short_name(th_session *s, th_object o);
-/* Reads "accel/3"; -1 with near misses. */
+/* Reads "accel/3"; -1 with near misses. Names of nodes and links are found in O(1). */
 int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err);
+
+/* Reads a node: "host", "node/host", "accel/3". Its number, or -1 with near misses. */
+int th_node_parse(th_session *s, const char *text, th_error *err);
 
 /* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of a task? */
 bool th_objects_touch(const th_session *s, th_object a, th_object b);

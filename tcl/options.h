@@ -5,22 +5,41 @@
 #include "tcl/session.h"
 
 const char *th_network_name(int i);   /* of th_network_types; NULL after the last */
+const char *th_weights_name(int i);   /* equal latency */
 const char *th_objective_name(int i); /* latency throughput */
 
-/* Four rows of an option table, from place first on: what comes in, and over what network. */
+/* Rows of an option table, from place first on: the network, and what its models can be told. */
+enum { TH_NETWORK_MODEL, TH_NETWORK_WEIGHTS, TH_N_NETWORK_OPTIONS };
+#define TH_NETWORK_OPTIONS(first)                                                                  \
+    [(first) + TH_NETWORK_MODEL] = {"-network", TH_OPTION_CHOICE, "MODEL",                         \
+                                    "How transfers share links.", .choice = th_network_name},      \
+               [(first) + TH_NETWORK_WEIGHTS] = {"-weights", TH_OPTION_CHOICE, "WEIGHTS",          \
+                                                 "fluid: flows share a link equally, or a flow "   \
+                                                 "weighs as much as the latency of its route.",    \
+                                                 .choice = th_weights_name}
+
+/* Rows of an option table, from place first on: what comes in. */
+enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREAM_OPTIONS };
 #define TH_STREAM_OPTIONS(first)                                                                   \
-    [(first)] = {"-network", TH_OPTION_CHOICE, "MODEL", "How transfers share links.",              \
-                 .choice = th_network_name},                                                       \
-    [(first) + 1] = {"-inputs", TH_OPTION_INTEGER,                                                 \
-                     "N",       "Inputs of the stream, each a whole batch (1).",                   \
-                     1,         1000000},                                                          \
-    [(first) + 2] = {"-interval", TH_OPTION_TIME, "TIME",                                          \
-                     "Between the arrivals of two inputs (0)."},                                   \
-    [(first) + 3] = {                                                                              \
-        "-micro_batches", TH_OPTION_INTEGER, "M", "Parts into which every batch is cut (1).", 1,   \
-        1000000}
+    [(first) + TH_STREAM_INPUTS] = {"-inputs", TH_OPTION_INTEGER,                                  \
+                                    "N",       "Inputs of the stream, each a whole batch (1).",    \
+                                    1,         1000000},                                           \
+               [(first) + TH_STREAM_INTERVAL] = {"-interval", TH_OPTION_TIME, "TIME",              \
+                                                 "Between the arrivals of two inputs (0)."},       \
+               [(first) + TH_STREAM_MICRO_BATCHES] = {"-micro_batches",                            \
+                                                      TH_OPTION_INTEGER,                           \
+                                                      "M",                                         \
+                                                      "Parts into which every batch is cut (1).",  \
+                                                      1,                                           \
+                                                      1000000}
 
 /* What those options say on top of *out; *out is unchanged where they are not given. 0 or -1. */
+int th_network_parse(th_call *c, int first, th_run_options *out);
 int th_stream_parse(th_call *c, int first, th_run_options *out);
+
+/* ", weights latency": what of the model's options is not as by default; "" where all are. */
+char *th_network_describe_options(const th_run_options *o, char *out, size_t size);
+/* "fluid", or "fluid, weights latency". */
+char *th_network_describe(const th_run_options *o, char *out, size_t size);
 
 #endif

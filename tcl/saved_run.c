@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/options.h"
 
 static void free_run(th_saved_run *r)
 {
@@ -13,6 +14,7 @@ static void free_run(th_saved_run *r)
     th_free(r->name);
     th_free(r->system);
     th_free(r->workload);
+    th_free(r->program);
     th_free(r);
 }
 
@@ -30,11 +32,13 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     const th_simulation *sim = s->simulation;
     th_session_digest(s, r->mapping, sizeof r->mapping);
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
-             s->searched.type != NULL ? s->searched.type->name : "file");
-    snprintf(r->network, sizeof r->network, "%s", sim->options.network->name);
+             s->made != NULL            ? "hand"
+             : s->searched.type != NULL ? s->searched.type->name
+                                        : "file");
+    th_network_describe(&sim->options, r->network, sizeof r->network);
     r->has_seed = s->searched.type != NULL && !s->searched.type->is_baseline;
     r->seed = s->searched.seed;
-    r->batch = s->workload->batch;
+    r->batch = s->workload != NULL ? s->workload->batch : 0;
     r->n_inputs = sim->options.stream.n_inputs;
     r->latency_ps = th_simulation_latency(sim, result);
     r->makespan_ps = result->elapsed_ps;
@@ -51,8 +55,9 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
         return NULL;
     r->name = th_alloc_string(name);
     r->system = th_alloc_string(s->system->name);
-    r->workload = th_alloc_string(s->workload->name);
-    if (r->name == NULL || r->system == NULL || r->workload == NULL) {
+    r->workload = s->workload != NULL ? th_alloc_string(s->workload->name) : NULL;
+    r->program = s->made != NULL ? th_alloc_string(s->made->name) : NULL;
+    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL)) {
         free_run(r);
         return NULL;
     }

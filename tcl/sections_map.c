@@ -12,6 +12,8 @@
 
 static const char *algorithm_of(const th_session *s)
 {
+    if (s->made != NULL)
+        return "hand";
     return s->mapping == NULL ? "-" : s->searched.type != NULL ? s->searched.type->name : "file";
 }
 
@@ -29,6 +31,11 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
                  s->workload->n_layers, batch);
         th_report_head_line(r, "workload", text);
     }
+    if (s->made != NULL) {
+        snprintf(text, sizeof text, "%.200s, %d tasks, %s", s->made->name,
+                 (int)s->made->program->n_tasks, digest);
+        th_report_head_line(r, "program", text);
+    }
     if (s->mapping != NULL) {
         if (s->searched.type != NULL && !s->searched.type->is_baseline)
             snprintf(seed, sizeof seed, ", seed %" PRIu64, s->searched.seed);
@@ -37,15 +44,25 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
     }
 }
 
+/* ", 3 inputs"; a made program has no stream. */
+static void describe_inputs(const th_simulation *sim, char *out, size_t size)
+{
+    int n = (int)sim->options.stream.n_inputs;
+    snprintf(out, size, ", %d input%s", n, n == 1 ? "" : "s");
+    if (sim->lower == NULL)
+        out[0] = '\0';
+}
+
 static void head_run_line(th_session *s, th_report *r)
 {
-    char text[400], time[64];
+    char text[400], time[64], network[100], inputs[40];
     const th_simulation *sim = s->simulation;
     if (sim == NULL || !sim->has_begun)
         return;
     bool is_done = th_machine_is_done(sim->machine);
-    snprintf(text, sizeof text, "%s network, %d input%s, %s at %s", sim->options.network->name,
-             (int)sim->options.stream.n_inputs, sim->options.stream.n_inputs == 1 ? "" : "s",
+    describe_inputs(sim, inputs, sizeof inputs);
+    snprintf(text, sizeof text, "%s network%s%s, %s at %s", sim->options.network->name,
+             th_network_describe_options(&sim->options, network, sizeof network), inputs,
              is_done ? "done" : "stopped",
              th_format_time(th_machine_now(sim->machine), time, sizeof time));
     th_report_head_line(r, "run", text);
@@ -54,6 +71,7 @@ static void head_run_line(th_session *s, th_report *r)
 static void head_fields(th_session *s, th_report *r, const char *digest)
 {
     const th_simulation *sim = s->simulation;
+    char network[100];
     const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
     bool is_found =
         s->mapping != NULL && s->searched.type != NULL && !s->searched.type->is_baseline;
@@ -62,11 +80,12 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     th_report_head_field(r, "workload", th_text(s->workload != NULL ? s->workload->name : NULL));
     th_report_head_field(
         r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "program", th_text(s->made != NULL ? s->made->name : NULL));
     th_report_head_field(r, "mapping", th_text(digest));
     th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
     th_report_head_field(r, "seed",
                          is_found ? th_count((int64_t)s->searched.seed) : th_absent(TH_KIND_COUNT));
-    th_report_head_field(r, "network", th_text(run->network->name));
+    th_report_head_field(r, "network", th_text(th_network_describe(run, network, sizeof network)));
     th_report_head_field(r, "inputs", th_count(run->stream.n_inputs));
     th_report_head_field(r, "interval", th_ps(run->stream.interval_ps));
     th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));

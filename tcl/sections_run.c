@@ -31,6 +31,32 @@ static int32_t inputs_done(const th_result *result)
     return n;
 }
 
+/* What of a summary holds for a made program. */
+static int summarize_program(th_session *s, const th_result *x, th_report *r)
+{
+    static const th_column columns[] = {
+        {"state", "state", TH_KIND_TEXT},
+        {"makespan", "makespan", TH_KIND_TIME},
+        {"tasks", "tasks", TH_KIND_COUNT},
+        {"tasks_done", "tasks done", TH_KIND_COUNT},
+        {"link_utilization", "used links busy", TH_KIND_SHARE},
+        {"network", "moved over the network", TH_KIND_BYTES},
+        {"events", "events", TH_KIND_COUNT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_quantity cells[] = {
+        th_text(x->is_done ? "done" : "stopped"),
+        th_ps(x->elapsed_ps),
+        th_count(x->n_tasks),
+        th_count(th_machine_tasks_done(s->simulation->machine)),
+        th_share(th_result_link_utilization(x)),
+        th_bytes(th_result_network_bytes(s->simulation->program, x)),
+        th_count(x->n_events),
+    };
+    th_table_row(th_report_record(r, "summary", NULL, columns), cells);
+    return 0;
+}
+
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
@@ -53,6 +79,8 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)
         return -1;
+    if (s->made != NULL)
+        return summarize_program(s, x, r);
     int32_t done = inputs_done(x);
     int64_t macs = th_workload_macs(s->workload) * done;
     bool has_time = x->elapsed_ps > 0 && done > 0;

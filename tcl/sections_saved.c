@@ -23,7 +23,7 @@ static th_quantity value_of(const th_saved_run *run, int metric)
     case TH_METRIC_LATENCY:
         return th_ps(run->latency_ps);
     case TH_METRIC_THROUGHPUT:
-        return th_rate(run->throughput_per_s);
+        return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
     default:
@@ -35,7 +35,7 @@ static th_quantity change_of(th_quantity value, th_quantity reference)
 {
     double a = th_kind_is_real(value.kind) ? value.real : (double)value.whole;
     double b = th_kind_is_real(reference.kind) ? reference.real : (double)reference.whole;
-    return b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
+    return !value.is_absent && b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
 }
 
 /* A metric's column, and one for its change against each reference; returns how many. */
@@ -88,6 +88,12 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     return 0;
 }
 
+/* What was run; batches of programs are 0, so a program and a workload of one name differ. */
+static const char *what_of(const th_saved_run *run)
+{
+    return run->program != NULL ? run->program : run->workload;
+}
+
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
 {
     enum { LISTED_MAX = 20 };
@@ -96,11 +102,13 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     for (int i = 1; i < n_runs; i++) {
         has_one_system = has_one_system && strcmp(runs[i]->system, runs[0]->system) == 0;
         has_one_workload = has_one_workload && runs[i]->batch == runs[0]->batch &&
-                           strcmp(runs[i]->workload, runs[0]->workload) == 0;
+                           strcmp(what_of(runs[i]), what_of(runs[0])) == 0;
     }
     if (has_one_system)
         th_report_head_line(r, "system", runs[0]->system);
-    if (has_one_workload) {
+    if (has_one_workload && runs[0]->program != NULL) {
+        th_report_head_line(r, "program", runs[0]->program);
+    } else if (has_one_workload) {
         snprintf(text, sizeof text, "%.300s, batch %d", runs[0]->workload, (int)runs[0]->batch);
         th_report_head_line(r, "workload", text);
     }
@@ -110,8 +118,9 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
         char seed[40] = "";
         if (runs[i]->has_seed)
             snprintf(seed, sizeof seed, ", seed %" PRIu64, runs[i]->seed);
-        snprintf(text, sizeof text, "%.30s: mapping %s%s, %s", runs[i]->name, runs[i]->mapping,
-                 seed, runs[i]->network);
+        snprintf(text, sizeof text, "%.30s: %s %s%s, %s", runs[i]->name,
+                 runs[i]->program != NULL ? "program" : "mapping", runs[i]->mapping, seed,
+                 runs[i]->network);
         if (i == LISTED_MAX)
             snprintf(text, sizeof text, "(%d more)", n_runs - LISTED_MAX);
         th_report_head_line(r, i == 0 ? "runs" : "", text);
@@ -124,6 +133,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         {"run", "run", TH_KIND_TEXT},
         {"system", "system", TH_KIND_TEXT},
         {"workload", "workload", TH_KIND_TEXT},
+        {"program", "program", TH_KIND_TEXT},
         {"batch", "batch", TH_KIND_COUNT},
         {"mapping", "mapping", TH_KIND_TEXT},
         {"algorithm", "by", TH_KIND_TEXT},
@@ -144,10 +154,12 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         const th_saved_run *x = runs[i];
         th_table_row(
             t, (th_quantity[]){th_text(x->name), th_text(x->system), th_text(x->workload),
-                               th_count(x->batch), th_text(x->mapping), th_text(x->algorithm),
+                               th_text(x->program),
+                               x->workload != NULL ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
+                               th_text(x->mapping), th_text(x->algorithm),
                                x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),
                                th_text(x->network), th_count(x->n_inputs), th_ps(x->latency_ps),
-                               th_ps(x->makespan_ps), th_rate(x->throughput_per_s),
+                               th_ps(x->makespan_ps), value_of(x, TH_METRIC_THROUGHPUT),
                                th_share(x->link_utilization), th_share(x->accel_utilization),
                                th_bytes(x->network_bytes)});
     }

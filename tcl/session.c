@@ -12,6 +12,13 @@
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
 
+static void drop_numbers(th_session *s)
+{
+    th_map_free(s->node_numbers);
+    th_map_free(s->link_numbers);
+    s->node_numbers = s->link_numbers = NULL;
+}
+
 th_session *th_session_new(Tcl_Interp *interp)
 {
     th_session *s = th_alloc_zero(1, sizeof *s);
@@ -34,7 +41,9 @@ void th_session_free(th_session *s)
     th_breakpoints_clear(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
+    th_made_free(s->made);
     th_workload_free(s->workload);
+    drop_numbers(s);
     th_system_free(s->system);
     th_strbuf_clear(&s->scratch);
     th_free(s);
@@ -48,11 +57,14 @@ void th_session_drop_run(th_session *s)
     s->simulation = NULL;
 }
 
+/* The mapping, or the made program in its place. */
 static void drop_mapping(th_session *s)
 {
     th_session_drop_run(s);
     th_mapping_free(s->mapping);
+    th_made_free(s->made);
     s->mapping = NULL;
+    s->made = NULL;
     s->searched = (th_searched){0};
     s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
 }
@@ -60,6 +72,7 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
+    drop_numbers(s);
     th_system_free(s->system);
     s->system = system;
 }
@@ -78,6 +91,27 @@ void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searche
     s->searched = *how;
 }
 
+void th_session_set_made(th_session *s, th_made *made)
+{
+    th_session_set_workload(s, NULL);
+    s->made = made;
+}
+
+/* The options of a run that has not begun hold for the next one. */
+int th_session_open_made(th_session *s, th_error *err)
+{
+    if (s->made == NULL)
+        return th_error_set(err, "TCL-0150", "no program yet: create_program first");
+    if (s->simulation == NULL)
+        return 0;
+    if (s->simulation->has_begun)
+        return th_error_set(err, "TCL-0151",
+                            "the program \"%s\" has begun to run: restart first", s->made->name);
+    s->defaults = s->simulation->options;
+    th_session_drop_run(s);
+    return 0;
+}
+
 int th_session_need_system(th_session *s, th_error *err)
 {
     return s->system != NULL
@@ -87,9 +121,14 @@ int th_session_need_system(th_session *s, th_error *err)
 
 int th_session_need_workload(th_session *s, th_error *err)
 {
-    return s->workload != NULL
-               ? 0
-               : th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
+    if (s->workload != NULL)
+        return 0;
+    if (s->made != NULL)
+        return th_error_set(err, "TCL-0152",
+                            "the program \"%s\" was made by hand and has neither workload nor "
+                            "mapping: read_workload takes its place",
+                            s->made->name);
+    return th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
 }
 
 int th_session_need_problem(th_session *s, th_error *err)
@@ -106,9 +145,20 @@ int th_session_need_mapping(th_session *s, th_error *err)
                                              "no mapping yet: map_workload or read_mapping first");
 }
 
+int th_session_need_program(th_session *s, th_error *err)
+{
+    if (s->made == NULL)
+        return th_session_need_mapping(s, err);
+    if (s->made->program->n_tasks > 0)
+        return 0;
+    return th_error_set(err, "TCL-0153",
+                        "the program \"%s\" has no tasks yet: add_transfer first",
+                        s->made->name);
+}
+
 int th_session_need_run(th_session *s, th_error *err)
 {
-    if (th_session_need_mapping(s, err) != 0)
+    if (th_session_need_program(s, err) != 0)
         return -1;
     if (s->simulation != NULL && s->simulation->has_begun)
         return 0;
@@ -120,23 +170,41 @@ int th_session_need_no_trace(th_session *s, th_error *err)
     if (s->trace == NULL)
         return 0;
     return th_error_set(err, "TCL-0024",
-                        "a trace of the present system and workload is open: close_trace first");
+                        "a trace of what is simulated now is open: close_trace first");
+}
+
+th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err)
+{
+    if (th_session_need_program(s, err) != 0)
+        return NULL;
+    if (s->made != NULL)
+        return th_simulation_of_program(s->system, s->made->program, o, err);
+    return th_simulation_new(s->system, s->workload, s->mapping, o, err);
 }
 
 th_simulation *th_session_simulation(th_session *s, th_error *err)
 {
-    if (s->simulation != NULL || th_session_need_mapping(s, err) != 0)
+    if (s->simulation != NULL)
         return s->simulation;
-    s->simulation = th_simulation_new(s->system, s->workload, s->mapping, &s->defaults, err);
+    s->simulation = th_session_new_simulation(s, &s->defaults, err);
     if (s->simulation != NULL && s->trace != NULL)
         th_machine_set_trace(s->simulation->machine, s->trace);
     return s->simulation;
+}
+
+const th_program *th_session_program(const th_session *s)
+{
+    if (s->made != NULL)
+        return s->made->program;
+    return s->simulation != NULL ? s->simulation->program : NULL;
 }
 
 char *th_session_digest(const th_session *s, char *out, size_t size)
 {
     th_strbuf text = TH_STRBUF_INIT;
     snprintf(out, size, "-");
+    if (s->made != NULL)
+        snprintf(out, size, "%016" PRIx64, th_made_digest(s->made));
     if (s->mapping != NULL) {
         th_mapping_write(s->mapping, s->system, s->workload, &text);
         if (text.text != NULL && !text.failed)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* session.h - what one interpreter works on; there are no globals.
  *
- *   new -> (set_system -> set_workload -> set_mapping -> simulation)* -> free
+ *   new -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> free
  * Each setter takes what it is given and drops what no longer fits: a new system or workload drops the
- * mapping, a new mapping drops the run. Saved runs are figures and outlive all of it. */
+ * mapping, a new mapping drops the run. A program made by hand stands in the place of workload and
+ * mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all of it. */
 #ifndef TH_TCL_SESSION_H
 #define TH_TCL_SESSION_H
 #include "mapper/search.h"
 #include "tcl/command.h"
+#include "tcl/made.h"
 #include "tcl/simulation.h"
 
 /* How the mapping came about; what report_search prints. */
@@ -30,12 +32,14 @@ typedef struct th_breakpoint {
 
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
-    char *name, *system, *workload;
-    char mapping[20]; /* digest */
+    char *name, *system;
+    char *workload;   /* NULL: a program made by hand */
+    char *program;    /* its name; NULL: a workload under a mapping */
+    char mapping[20]; /* digest of the mapping or the program */
     char algorithm[40];
     bool has_seed;                /* it was searched for, not a baseline and not from a file */
     uint64_t seed;
-    char network[20];
+    char network[60];
     int32_t batch, n_inputs;
     th_time latency_ps, makespan_ps;
     double throughput_per_s, link_utilization, accel_utilization;
@@ -50,6 +54,7 @@ struct th_session {
     th_workload *workload;
     th_mapping *mapping;
     th_searched searched;      /* while there is a mapping */
+    th_made *made;             /* in the place of workload and mapping; NULL: none */
     th_run_options defaults;   /* of the next run: what map_workload was told */
     th_simulation *simulation; /* NULL: no run yet */
     th_breakpoint **breakpoints;
@@ -60,6 +65,7 @@ struct th_session {
     th_trace *trace;
     bool is_running; /* inside run or step: their scripts may not start another */
     bool stop_asked;
+    struct th_map *node_numbers, *link_numbers; /* of the system's names; NULL: not asked for yet */
     th_strbuf scratch; /* text of the attribute asked for last */
 };
 
@@ -70,20 +76,30 @@ void th_session_free(th_session *s);
 void th_session_set_system(th_session *s, th_system *system);
 void th_session_set_workload(th_session *s, th_workload *workload);
 void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how);
+void th_session_set_made(th_session *s, th_made *made);
 void th_session_drop_run(th_session *s);
+/* The made program is about to grow: refused once it has begun to run. 0 or -1. */
+int th_session_open_made(th_session *s, th_error *err);
 
 /* 0, or -1 with the command that would provide what is missing. */
 int th_session_need_problem(th_session *s, th_error *err); /* system and workload */
 int th_session_need_system(th_session *s, th_error *err);
 int th_session_need_workload(th_session *s, th_error *err);
 int th_session_need_mapping(th_session *s, th_error *err);
+/* Something that can be simulated: a mapping, or a made program that has tasks. */
+int th_session_need_program(th_session *s, th_error *err);
 int th_session_need_run(th_session *s, th_error *err);      /* one that has begun */
 int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
 
+/* A run at time 0 of what the session holds, not yet its own. NULL on failure. */
+th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
 /* The present run, or one lowered now and still at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 
-/* 16 hexadecimal digits over the mapping's text, "-" without a mapping. */
+/* The tasks that are or would be simulated, as far as they are known: NULL before a mapping is lowered. */
+const th_program *th_session_program(const th_session *s);
+
+/* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */

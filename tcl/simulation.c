@@ -4,29 +4,57 @@
 #include "tcl/simulation.h"
 #include "base/alloc.h"
 
+/* The machine under the program at its time 0; frees sim on failure. */
+static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
+{
+    th_machine_options options = {.network = sim->options.network,
+                                  .network_options = sim->options.network_options};
+    const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : NULL;
+    sim->machine = th_machine_new(s, works, &options, err);
+    if (sim->machine != NULL && th_machine_load(sim->machine, sim->program, err) == 0)
+        return sim;
+    th_simulation_free(sim);
+    return NULL;
+}
+
+static th_simulation *new_simulation(const th_run_options *o, th_error *err)
+{
+    th_simulation *sim = th_alloc_zero(1, sizeof *sim);
+    if (sim == NULL)
+        th_error_no_memory(err);
+    else
+        sim->options = *o;
+    return sim;
+}
+
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
                                  const th_run_options *o, th_error *err)
 {
-    th_machine_options machine_options = {.network = o->network};
-    th_simulation *sim = th_alloc_zero(1, sizeof *sim);
-    if (sim == NULL) {
-        th_error_no_memory(err);
+    th_simulation *sim = new_simulation(o, err);
+    if (sim == NULL)
+        return NULL;
+    if ((sim->lower = th_lower_new(s, w, err)) == NULL ||
+        (sim->lowered = th_program_new(err)) == NULL ||
+        th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
+        th_simulation_free(sim);
         return NULL;
     }
-    sim->workload = w;
-    sim->options = *o;
-    if ((sim->lower = th_lower_new(s, w, err)) == NULL ||
-        (sim->program = th_program_new(err)) == NULL)
-        goto fail;
-    if (th_lower_program(sim->lower, m, &o->stream, sim->program, err) != 0)
-        goto fail;
-    sim->machine = th_machine_new(s, th_lower_works(sim->lower), &machine_options, err);
-    if (sim->machine == NULL || th_machine_load(sim->machine, sim->program, err) != 0)
-        goto fail;
-    return sim;
-fail:
-    th_simulation_free(sim);
-    return NULL;
+    sim->program = sim->lowered;
+    return load(sim, s, err);
+}
+
+th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
+                                        th_error *err)
+{
+    th_simulation *sim = new_simulation(o, err);
+    if (sim == NULL)
+        return NULL;
+    if (th_program_finish(p, err) != 0) {
+        th_simulation_free(sim);
+        return NULL;
+    }
+    sim->program = p;
+    return load(sim, s, err);
 }
 
 void th_simulation_free(th_simulation *s)
@@ -35,7 +63,7 @@ void th_simulation_free(th_simulation *s)
         return;
     th_result_clear(&s->result);
     th_machine_free(s->machine);
-    th_program_free(s->program);
+    th_program_free(s->lowered);
     th_lower_free(s->lower);
     th_free(s);
 }
@@ -65,9 +93,16 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
     return &s->result;
 }
 
+static bool network_options_equal(const th_network_options *a, const th_network_options *b)
+{
+    return a->weigh_by_latency == b->weigh_by_latency;
+}
+
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b)
 {
-    return a->network == b->network && a->stream.n_inputs == b->stream.n_inputs &&
+    return a->network == b->network &&
+           network_options_equal(&a->network_options, &b->network_options) &&
+           a->stream.n_inputs == b->stream.n_inputs &&
            a->stream.interval_ps == b->stream.interval_ps &&
            a->stream.micro_batches == b->stream.micro_batches &&
            a->stream.in_flight == b->stream.in_flight;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* simulation.h - a mapping lowered and loaded into a machine, with the figures read off it.
+/* simulation.h - a mapping lowered, or a made program, loaded into a machine, with the figures read off it.
  *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
- * System, workload and mapping must outlive it. */
+ * System, workload and mapping, or the made program, must outlive it. */
 #ifndef TH_TCL_SIMULATION_H
 #define TH_TCL_SIMULATION_H
 #include "mapper/lower.h"
@@ -10,22 +10,26 @@
 typedef struct th_run_options {
     th_stream stream;
     const th_network_type *network; /* never NULL */
+    th_network_options network_options;
 } th_run_options;
 
 typedef struct th_simulation {
-    const th_workload *workload;
     th_run_options options;
-    th_lower *lower;
-    th_program *program;
+    th_lower *lower; /* NULL: the program was made by hand */
+    const th_program *program;
     th_machine *machine;
     bool has_begun; /* run or step was called */
     /* private */
+    th_program *lowered;
     th_result result;
     bool result_is_fresh;
 } th_simulation;
 
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
                                  const th_run_options *o, th_error *err);
+/* p is finished here, and must not grow as long as this lives. */
+th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
+                                        th_error *err);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 int th_simulation_restart(th_simulation *s, th_error *err);
 

@@ -43,6 +43,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/help.test \
 	tests/tcl/map.test \
 	tests/tcl/objects.test \
+	tests/tcl/program.test \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
 	tests/tcl/shell.test \

@@ -39,6 +39,33 @@ static void lists_successors_in_the_order_of_telling(void)
     th_program_free(NULL);
 }
 
+/* Task 2 waits for 0 and 1, and has a collective; cut off again, with its edges and its ranks. */
+static void is_as_it_was_once_cut(void)
+{
+    int32_t nodes[] = {4, 2, 7};
+    th_collective c = {.kind = TH_BARRIER, .rank_node = nodes, .n_ranks = 3, .chunks = 1};
+    int64_t live = th_alloc_live();
+    th_program *p = th_program_new(NULL);
+    th_program_clear(p);
+    add(p, 0);
+    add(p, 1);
+    th_program_depend(p, 1, 0, NULL);
+    CU_ASSERT_EQUAL(th_program_add_collective(p, &c, NULL), 0);
+    th_program_mark mark = th_program_mark_of(p);
+    CU_ASSERT_EQUAL(th_program_add_collective(p, &c, NULL), 1);
+    add(p, 5);
+    th_program_depend(p, 2, 0, NULL);
+    th_program_depend(p, 2, 1, NULL);
+    th_program_cut(p, mark);
+    CU_ASSERT_TRUE(p->n_tasks == 2 && p->n_collectives == 1 && p->n_inputs == 2);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    assert_successors(p, 0, 1, (const int32_t[]){1});
+    assert_successors(p, 1, 0, (const int32_t[]){0});
+    CU_ASSERT_EQUAL(p->collectives[0].rank_node[2], 7);
+    th_program_free(p);
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+}
+
 static void is_empty_again_once_cleared(void)
 {
     th_program *p = th_program_new(NULL);
@@ -93,6 +120,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(lists_successors_in_the_order_of_telling),
+        TAP(is_as_it_was_once_cut),
         TAP(is_empty_again_once_cleared),
         TAP(any_allocation_may_fail),
         TAP_END,
