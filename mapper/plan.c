@@ -44,14 +44,18 @@ static int find_classes(th_plans *p)
     return failed;
 }
 
-static void find_hosts(th_plans *p)
+/* 0, or -1: memory is out. */
+static int find_hosts(th_plans *p)
 {
     const th_system *s = p->system;
     for (int a = 0; a < s->n_accels; a++) {
         th_route_summary best = {0}, r;
         p->host_of[a] = -1;
         for (int h = 0; h < s->n_hosts; h++) {
-            if (th_route_summarize(s, s->host_node[h], s->accel_node[a], &r))
+            int status = th_route_summarize(s, s->host_node[h], s->accel_node[a], &r);
+            if (status == TH_NO_MEMORY)
+                return -1;
+            if (status < 0)
                 continue;
             bool better = p->host_of[a] < 0 || r.bits_per_s > best.bits_per_s ||
                           (r.bits_per_s == best.bits_per_s && r.n_links < best.n_links);
@@ -61,6 +65,7 @@ static void find_hosts(th_plans *p)
             }
         }
     }
+    return 0;
 }
 
 static int make_memos(th_plans *p)
@@ -82,9 +87,9 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
     p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
     p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
-    if (!p->class_of || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p))
+    if (!p->class_of || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
+        find_hosts(p))
         goto fail;
-    find_hosts(p);
     p->works = th_works_new(s, err);
     if (p->works)
         return p;

@@ -96,12 +96,13 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
                                   const th_placed *consumers, int n, int32_t batch, th_error *err);
 
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
- * latency. */
-th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e);
+ * latency. -1: memory is out. */
+th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
 /* What a layer takes on its set when nothing else goes on: the slowest position's folded time per
  * phase, or the pieces' travel where that is longer, and the exchange and sum of partial
- * results. */
-th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
+ * results. -1: memory is out. */
+th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
+                            th_error *err);
 
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */

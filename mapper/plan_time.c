@@ -10,11 +10,12 @@
 typedef struct {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
+    bool failed;              /* memory ran out on the way */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
 {
-    *t = (traffic){p, 0, 0};
+    *t = (traffic){p, 0, 0, false};
     memset(p->medium_ps, 0, (size_t)p->system->n_media * sizeof *p->medium_ps);
 }
 
@@ -23,6 +24,7 @@ static void carry(traffic *t, int from, int to, int64_t bytes)
     const th_system *s = t->plans->system;
     int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
     th_time latency = 0;
+    t->failed |= n == TH_NO_MEMORY;
     for (int i = 0; i < n; i++) {
         const th_link *link = &s->links[links[i]];
         th_time *busy = &t->plans->medium_ps[link->medium];
@@ -33,13 +35,13 @@ static void carry(traffic *t, int from, int to, int64_t bytes)
     t->latency = latency > t->latency ? latency : t->latency;
 }
 
-th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e)
+th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 {
     traffic t;
     begin(&t, p);
     for (int d = 0; d < e->n; d++)
         carry(&t, e->deliveries[d].from_node, e->deliveries[d].to_node, e->deliveries[d].bytes);
-    return t.busiest + t.latency;
+    return t.failed ? th_error_no_memory(err) : t.busiest + t.latency;
 }
 
 static int node_of(const th_plans *p, const th_placed *at, int r)
@@ -47,6 +49,7 @@ static int node_of(const th_plans *p, const th_placed *at, int r)
     return p->system->accel_node[at->set->accels[r]];
 }
 
+/* -1: memory is out. */
 static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan *plan, int phase)
 {
     traffic t;
@@ -61,9 +64,12 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
                   plan->piece_bytes[r * plan->phases + phase + 1]);
     }
     th_time travel = t.busiest + t.latency;
+    if (t.failed)
+        return -1;
     return travel > longest ? travel : longest;
 }
 
+/* -1: memory is out. */
 static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_plan *plan)
 {
     traffic t;
@@ -79,13 +85,16 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
                           : th_works_get(p->works, plan->at[r].reduce_work)->folded_ps;
         longest = own > longest ? own : longest;
     }
-    return t.busiest + t.latency + longest;
+    return t.failed ? -1 : t.busiest + t.latency + longest;
 }
 
-th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan)
+th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
+                            th_error *err)
 {
     th_time sum = reduction_time(p, at, plan);
-    for (int phase = 0; phase < plan->phases; phase++)
-        sum += phase_time(p, at, plan, phase);
-    return sum;
+    for (int phase = 0; phase < plan->phases && sum >= 0; phase++) {
+        th_time time = phase_time(p, at, plan, phase);
+        sum = time < 0 ? -1 : sum + time;
+    }
+    return sum < 0 ? th_error_no_memory(err) : sum;
 }

@@ -101,7 +101,7 @@ static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_str
     if (th_plans_place(s->plans, layer, set, strategy, &at, err))
         return -1;
     const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, err);
-    return plan ? th_plans_layer_time(s->plans, &at, plan) : -1;
+    return plan ? th_plans_layer_time(s->plans, &at, plan, err) : -1;
 }
 
 static bool is_pure(const th_strategy *s)
@@ -209,7 +209,7 @@ static path path_to(const th_seeder *s, const th_mapping *m, int layer)
 static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
 {
     const th_edge_plan *e = th_plans_edge(s->plans, from, to, 1, s->batch, err);
-    return e ? th_plans_edge_time(s->plans, e) : -1;
+    return e ? th_plans_edge_time(s->plans, e, err) : -1;
 }
 
 /* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each

@@ -1,11 +1,16 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
 	topology/accel_read.c \
+	topology/connected.c topology/connected.h \
 	topology/generate.c topology/generate.h \
+	topology/name_index.c topology/name_index.h \
 	topology/route.c topology/route.h topology/route_types.h \
 	topology/route_dimension.c \
+	topology/route_ecmp.c \
+	topology/route_search.c topology/route_search.h \
 	topology/route_shortest.c \
 	topology/system.c topology/system.h \
+	topology/system_finish.c \
 	topology/system_read.c topology/system_read.h \
 	topology/system_reader.c topology/system_reader.h
 
@@ -18,6 +23,8 @@ dist_systems_DATA = \
 
 unit_tests += \
 	tests/unit/test_generate \
+	tests/unit/test_name_index \
 	tests/unit/test_route \
+	tests/unit/test_route_ecmp \
 	tests/unit/test_system \
 	tests/unit/test_system_read

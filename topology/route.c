@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-const th_routing_type *const th_routing_types[] = {&th_routing_shortest,
+const th_routing_type *const th_routing_types[] = {&th_routing_shortest, &th_routing_ecmp,
                                                    &th_routing_dimension_order, NULL};
 
 const th_routing_type *th_routing_find(const char *name)
@@ -44,32 +44,43 @@ int th_route_prepare(th_system *s, th_error *err)
     assert(!s->routing_data && !s->columns);
     if (!s->routing)
         s->routing = natural_routing(s);
-    if (s->routing->prepare(s, err) < 0)
+    if (th_shortest_prepare(s, err) < 0)
         return -1;
-    return th_columns_prepare(s, err);
+    return s->routing->prepare(s, err);
 }
 
 void th_route_release(th_system *s)
 {
     if (s->routing)
         s->routing->release(s);
-    th_columns_release(s);
+    th_shortest_release(s);
 }
 
 /* ---- neighbours ---- */
 
+static bool is_better(const th_system *s, const th_link *a, const th_link *b)
+{
+    int64_t a_bits = s->media[a->medium].bits_per_s, b_bits = s->media[b->medium].bits_per_s;
+    return a_bits > b_bits || (a_bits == b_bits && a->latency_ps < b->latency_ps);
+}
+
+/* A host has a link to each of many accelerators, and each of those has few: the shorter list is
+ * taken. */
+int th_links_near(const th_system *s, int at, int to, const int32_t **links)
+{
+    int n_out = s->out_start[at + 1] - s->out_start[at], n_in = s->in_start[to + 1] - s->in_start[to];
+    *links = n_out <= n_in ? &s->out_links[s->out_start[at]] : &s->in_links[s->in_start[to]];
+    return n_out <= n_in ? n_out : n_in;
+}
+
 int th_route_link_to(const th_system *s, int at, int to)
 {
-    int best = -1;
-    for (int i = s->out_start[at]; i < s->out_start[at + 1]; i++) {
-        int l = s->out_links[i];
-        if (s->links[l].to != to)
-            continue;
-        int64_t bits = s->media[s->links[l].medium].bits_per_s;
-        int64_t best_bits = best < 0 ? 0 : s->media[s->links[best].medium].bits_per_s;
-        if (bits > best_bits ||
-            (bits == best_bits && s->links[l].latency_ps < s->links[best].latency_ps))
-            best = l;
+    const int32_t *links;
+    int n = th_links_near(s, at, to, &links), best = TH_NO_WAY;
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &s->links[links[i]];
+        if (l->from == at && l->to == to && (best < 0 || is_better(s, l, &s->links[best])))
+            best = links[i];
     }
     return best;
 }
@@ -82,7 +93,7 @@ int th_route(const th_system *s, int src, int dst, int *links)
     while (at != dst) {
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)
-            return -1;
+            return link;
         links[n++] = link;
         at = s->links[link].to;
     }
@@ -96,7 +107,7 @@ int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *o
     while (at != dst) {
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)
-            return -1;
+            return link;
         int64_t bits_per_s = s->media[s->links[link].medium].bits_per_s;
         if (bits_per_s < sum.bits_per_s)
             sum.bits_per_s = bits_per_s;

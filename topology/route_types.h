@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route_types.h - the rows of the table of routings, for route.c alone. */
+/* route_types.h - the rows of the table of routings, and what they share. */
 #ifndef TH_TOPOLOGY_ROUTE_TYPES_H
 #define TH_TOPOLOGY_ROUTE_TYPES_H
 #include "topology/route.h"
 
-extern const th_routing_type th_routing_dimension_order;   /* route_dimension.c */
-extern const th_routing_type th_routing_shortest;          /* route_shortest.c */
+extern const th_routing_type th_routing_dimension_order; /* route_dimension.c */
+extern const th_routing_type th_routing_ecmp;            /* route_ecmp.c */
+extern const th_routing_type th_routing_shortest;        /* route_shortest.c */
 
-/* What th_route_shortest_next needs; route_shortest.c. 0 or -1. */
-int th_columns_prepare(th_system *s, th_error *err);
-void th_columns_release(th_system *s);
+/* What th_route_shortest_next needs, under every routing; route_shortest.c. 0 or -1. */
+int th_shortest_prepare(th_system *s, th_error *err);
+void th_shortest_release(th_system *s);
+
+/* The links out of at or those into to, ascending: all links from at to to are among them. Returns
+ * their number. route.c. */
+int th_links_near(const th_system *s, int at, int to, const int32_t **links);
 
 #endif

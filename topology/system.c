@@ -2,24 +2,23 @@
 /* system.c - the tables of a system: made, finished, asked.
  *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
  * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
- * done; an array of n elements has room for the next power of two, so no capacity is stored.
- * finish = check and number the accelerators, name the links, sort them by node, prepare the routes (route.c), check
- * that everybody is connected. A finish that fails leaves a system that can only be freed. */
+ * done; an array of n elements has room for the next power of two, so no capacity is stored. Names live
+ * in an arena and are found by hash. Finishing: system_finish.c. */
 #include <config.h>
 #include "topology/system.h"
 
 #include "base/alloc.h"
-#include "base/map.h"
+#include "base/arena.h"
 #include "topology/route.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
-/* The table of routes then takes 1 GiB, the links with their names a little less, and the latency
- * of a way through all nodes fits into th_time. */
-enum { MAX_NODES = 16384, MAX_LINKS = 1 << 22 };
-static const th_time max_latency_ps = 100 * TH_PS_PER_S;
+/* A million nodes take a quarter of a GiB, as many links an eighth. */
+enum { MAX_NODES = 1 << 20, MAX_LINKS = 1 << 24 };
+/* Far beyond what anybody builds. The latencies of TH_ROUTE_MAX links together fit into th_time. */
+static const int64_t max_bits_per_s = 1000000000000000;
+static const th_time max_latency_ps = 1000 * TH_PS_PER_S;
 
 /* Room for one more behind n elements of the array that *array_pointer points to. */
 static int grow(void *array_pointer, int n, size_t size)
@@ -53,9 +52,9 @@ th_system *th_system_new(const char *name, th_error *err)
         return NULL;
     }
     th_system *s = th_alloc_zero(1, sizeof *s);
-    if (s && (s->name = th_alloc_string(name)))
+    if (s && (s->name = th_alloc_string(name)) && (s->names = th_arena_new()))
         return s;
-    th_free(s);
+    th_system_free(s);
     th_error_no_memory(err);
     return NULL;
 }
@@ -76,12 +75,8 @@ void th_system_free(th_system *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < s->n_nodes; i++) {
-        th_free(s->nodes[i].name);
+    for (int i = 0; i < s->n_nodes; i++)
         th_free(s->nodes[i].a.designs);
-    }
-    for (int i = 0; i < s->n_links; i++)
-        th_free(s->links[i].name);
     for (int i = 0; i < s->n_designs; i++)
         design_clear(&s->designs[i]);
     th_free(s->nodes);
@@ -95,6 +90,9 @@ void th_system_free(th_system *s)
     th_free(s->out_links);
     th_free(s->in_start);
     th_free(s->in_links);
+    th_name_index_clear(&s->node_index);
+    th_name_index_clear(&s->link_index);
+    th_arena_free(s->names);
     th_free(s->name);
     th_free(s);
 }
@@ -110,6 +108,11 @@ static bool is_good_name(const char *name)
     return name[0] != '\0' && name[strspn(name, allowed)] == '\0';
 }
 
+static th_named named_nodes(const th_system *s)
+{
+    return (th_named){s->nodes, sizeof *s->nodes};
+}
+
 int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err)
 {
     if (!is_good_name(name))
@@ -122,20 +125,21 @@ int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int gr
     if (s->n_nodes >= MAX_NODES)
         return th_error_set(err, "TOPO-0003", "node \"%s\": a system has at most %d nodes", name,
                             MAX_NODES);
-    char *copy = th_alloc_string(name);
-    if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0) {
-        th_free(copy);
+    const char *copy = th_arena_string(s->names, name);
+    if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0)
         return th_error_no_memory(err);
-    }
     s->nodes[s->n_nodes] = (th_node){.name = copy, .kind = kind, .group = group, .forwards = true,
                                      .accel = -1};
+    if (th_name_index_add(&s->node_index, named_nodes(s), s->n_nodes) < 0)
+        return th_error_no_memory(err);
     return s->n_nodes++;
 }
 
 int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err)
 {
-    if (bits_per_s <= 0)
-        return th_error_set(err, "TOPO-0004", "a bandwidth of %lld bits/s: must be greater than 0",
+    if (bits_per_s < 1 || bits_per_s > max_bits_per_s)
+        return th_error_set(err, "TOPO-0004",
+                            "a bandwidth of %lld bits/s: must be from 1 bit/s to 1 Pbit/s",
                             (long long)bits_per_s);
     if (grow(&s->media, s->n_media, sizeof *s->media) < 0)
         return th_error_no_memory(err);
@@ -153,7 +157,7 @@ int th_system_add_link(th_system *s, int from, int to, int medium, th_time laten
                             s->nodes[from].name);
     if (latency_ps < 0 || latency_ps > max_latency_ps)
         return th_error_set(err, "TOPO-0006",
-                            "link from \"%s\" to \"%s\": latency must be from 0 to 100s",
+                            "link from \"%s\" to \"%s\": latency must be from 0 to 1000s",
                             s->nodes[from].name, s->nodes[to].name);
     if (s->n_links >= MAX_LINKS)
         return th_error_set(err, "TOPO-0016",
@@ -273,166 +277,22 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
     return status;
 }
 
-/* ---- finishing ---- */
-
-static int check_accel(const th_system *s, const th_node *n, th_error *err)
-{
-    const th_accel *a = &n->a;
-    if (a->n_designs < 1)
-        return th_error_set(err, "TOPO-0009", "system \"%s\": accelerator \"%s\" has no design",
-                            s->name, n->name);
-    if (a->dram_bytes < 1 || a->dram_bits_per_s < 1 || a->dram_burst_bytes < 1 ||
-        a->dram_latency_ps < 0)
-        return th_error_set(
-            err, "TOPO-0010",
-            "system \"%s\": accelerator \"%s\": capacity, bandwidth and burst of the DRAM "
-            "must be greater than 0, its latency at least 0",
-            s->name, n->name);
-    if (a->vector_hz < 1 || a->vector_elements_per_cycle < 1)
-        return th_error_set(
-            err, "TOPO-0011",
-            "system \"%s\": accelerator \"%s\": clock and elements per cycle of the vector "
-            "unit must be greater than 0",
-            s->name, n->name);
-    return 0;
-}
-
-static int number_nodes(th_system *s, th_error *err)
-{
-    s->accel_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->accel_node);
-    s->host_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->host_node);
-    if (!s->accel_node || !s->host_node)
-        return th_error_no_memory(err);
-    for (int i = 0; i < s->n_nodes; i++) {
-        th_node *n = &s->nodes[i];
-        if (n->kind == TH_NODE_HOST)
-            s->host_node[s->n_hosts++] = i;
-        if (n->kind != TH_NODE_ACCEL)
-            continue;
-        if (check_accel(s, n, err) < 0)
-            return -1;
-        n->accel = s->n_accels;
-        s->accel_node[s->n_accels++] = i;
-    }
-    if (s->n_accels == 0)
-        return th_error_set(err, "TOPO-0012",
-                            "system \"%s\": no accelerator: at least one was expected", s->name);
-    return 0;
-}
-
-/* The first free one of FROM_TO, FROM_TO.1, FROM_TO.2 ...; taken holds the next suffix of each
- * name. */
-static int name_link(th_system *s, th_link *l, th_map *taken, th_error *err)
-{
-    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;
-    size_t room = strlen(from) + strlen(to) + sizeof "_.2147483647";
-    l->name = th_alloc(room);
-    if (!l->name)
-        return th_error_no_memory(err);
-    size_t base_length = (size_t)snprintf(l->name, room, "%s_%s", from, to);
-    int64_t suffix = 0, ignored;
-    if (th_map_get(taken, l->name, base_length, &suffix)) {
-        char *end = l->name + base_length;
-        do
-            snprintf(end, room - base_length, ".%d", (int)suffix++);
-        while (th_map_get(taken, l->name, strlen(l->name), &ignored));
-        if (th_map_put(taken, l->name, base_length, suffix) < 0)
-            return th_error_no_memory(err);
-    }
-    if (th_map_put(taken, l->name, strlen(l->name), 1) < 0)
-        return th_error_no_memory(err);
-    return 0;
-}
-
-static int name_links(th_system *s, th_error *err)
-{
-    th_map *taken = th_map_new();
-    if (!taken)
-        return th_error_no_memory(err);
-    int status = 0;
-    for (int i = 0; i < s->n_links && status == 0; i++)
-        status = name_link(s, &s->links[i], taken, err);
-    th_map_free(taken);
-    return status;
-}
-
-/* Counting sort of the links by their node: links[start[i] .. start[i + 1]) are those of node i. */
-static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t **links)
-{
-    *start = th_alloc_zero((size_t)s->n_nodes + 2, sizeof **start);
-    *links = th_alloc_array((size_t)s->n_links, sizeof **links);
-    if (!*start || !*links)
-        return -1;
-    int32_t *next = *start + 1;  /* where the next link of i goes; ends as start[i + 1] */
-    for (int l = 0; l < s->n_links; l++)
-        next[(by_from ? s->links[l].from : s->links[l].to) + 1]++;
-    for (int i = 0; i < s->n_nodes; i++)
-        next[i + 1] += next[i];
-    for (int l = 0; l < s->n_links; l++)
-        (*links)[next[by_from ? s->links[l].from : s->links[l].to]++] = l;
-    return 0;
-}
-
-static int make_adjacency(th_system *s, th_error *err)
-{
-    if (sort_links(s, true, &s->out_start, &s->out_links) == 0 &&
-        sort_links(s, false, &s->in_start, &s->in_links) == 0)
-        return 0;
-    return th_error_no_memory(err);
-}
-
-static int check_way(const th_system *s, int from, int to, th_error *err)
-{
-    if (from == to || s->routing->next(s, from, from, to) >= 0)
-        return 0;
-    return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"", s->name,
-                        s->nodes[from].name, s->nodes[to].name);
-}
-
-static int check_connected(const th_system *s, th_error *err)
-{
-    for (int a = 0; a < s->n_accels; a++) {
-        for (int b = 0; b < s->n_accels; b++)
-            if (check_way(s, s->accel_node[a], s->accel_node[b], err) < 0)
-                return -1;
-        for (int h = 0; h < s->n_hosts; h++)
-            if (check_way(s, s->accel_node[a], s->host_node[h], err) < 0 ||
-                check_way(s, s->host_node[h], s->accel_node[a], err) < 0)
-                return -1;
-    }
-    return 0;
-}
-
-int th_system_finish(th_system *s, th_error *err)
-{
-    if (number_nodes(s, err) < 0 || name_links(s, err) < 0 || make_adjacency(s, err) < 0 ||
-        th_route_prepare(s, err) < 0)
-        return -1;
-    return check_connected(s, err);
-}
-
 /* ---- asking ---- */
 
 int th_system_find_node(const th_system *s, const char *name)
 {
-    for (int i = 0; i < s->n_nodes; i++)
-        if (strcmp(s->nodes[i].name, name) == 0)
-            return i;
-    return -1;
+    return th_name_index_find(&s->node_index, named_nodes(s), name);
+}
+
+int th_system_find_link(const th_system *s, const char *name)
+{
+    return th_name_index_find(&s->link_index, (th_named){s->links, sizeof *s->links}, name);
 }
 
 int th_system_find_design(const th_system *s, const char *name)
 {
     for (int i = 0; i < s->n_designs; i++)
         if (strcmp(s->designs[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-int th_system_find_link(const th_system *s, const char *name)
-{
-    for (int i = 0; i < s->n_links; i++)
-        if (s->links[i].name && strcmp(s->links[i].name, name) == 0)
             return i;
     return -1;
 }

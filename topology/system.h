@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "base/units.h"
+#include "topology/name_index.h"
 
 typedef enum { TH_NODE_ACCEL, TH_NODE_HOST, TH_NODE_SWITCH } th_node_kind;
 
@@ -50,7 +51,7 @@ typedef struct th_accel {
 } th_accel;
 
 typedef struct th_node {
-    char *name;                    /* unique, "0" for accel/0; objects are accel/NAME, node/NAME */
+    const char *name;              /* unique, "0" for accel/0; objects are accel/NAME, node/NAME */
     th_node_kind kind;
     int group;                     /* island that the file or generator names; 0 by default */
     bool forwards;                 /* may routes pass through it (default true) */
@@ -66,7 +67,8 @@ typedef struct th_medium {
 } th_medium;
 
 typedef struct th_link {
-    char *name;                    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; finish gives it */
+    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; NULL until th_system_name_links. */
+    const char *name;
     int from, to;                  /* nodes */
     int medium;
     th_time latency_ps;
@@ -103,6 +105,9 @@ typedef struct th_system {
     /* How routes are found. NULL: finish chooses dimension_order for a system of dimensions,
      * up_down for a tree, shortest for others. */
     const struct th_routing_type *routing;
+    struct th_arena *names;        /* of nodes and links */
+    th_name_index node_index, link_index;
+    int n_named_links;             /* the first so many links have names, and are in link_index */
     void *routing_data;            /* private to that routing */
     struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
 } th_system;
@@ -126,6 +131,9 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
+/* Names the links added so far, in the order in which they were added: after it they can be found by
+ * name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */
+int th_system_name_links(th_system *s, th_error *err);
 /* Numbers accelerators and hosts, prepares the routes, checks: at least one accelerator, every
  * accelerator has a design and memory, every pair of accelerators (and accelerator and host) is
  * connected - else TOPO-00xx naming the pair. After it the system is read only and may be shared
@@ -133,7 +141,7 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
 int th_system_finish(th_system *s, th_error *err);
 void th_system_free(th_system *s);   /* accepts NULL */
 
-/* Index by name, or -1. */
+/* Index by name, or -1. In constant time for nodes and links. */
 int th_system_find_node(const th_system *s, const char *name);
 int th_system_find_design(const th_system *s, const char *name);
 int th_system_find_link(const th_system *s, const char *name);

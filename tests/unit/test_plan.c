@@ -104,9 +104,9 @@ static void edges_by_hand(void)
     CU_ASSERT_TRUE(th_box_equal(&e->boxes[e->deliveries[0].first_box],
                                 &(th_box){{0, 0, 5, 0}, {2, 6, 6, 10}}));
     CU_ASSERT_TRUE(e->local_from[0] == 0 && e->local_from[1] == 1 && e->n_reuses == 0);
-    CU_ASSERT_EQUAL(th_plans_edge_time(plans, e), 340000);
+    CU_ASSERT_EQUAL(th_plans_edge_time(plans, e, NULL), 340000);
     CU_ASSERT_TRUE(in->n == 2 && in->deliveries[0].from == -1 && in->deliveries[0].bytes == 1440);
-    CU_ASSERT_EQUAL(th_plans_edge_time(plans, in), 6060000);
+    CU_ASSERT_EQUAL(th_plans_edge_time(plans, in, NULL), 6060000);
     CU_ASSERT_EQUAL(th_plans_host_of(plans, 3), 4);
     tear_down();
 }
@@ -139,7 +139,7 @@ static void layers_by_hand(void)
                    p->at[0].buffer_bytes == 324); /* 6 biases */
     CU_ASSERT_TRUE(p->at[1].output_bytes == 2 * 6 * 5 * 10 * 2);
     CU_ASSERT_TRUE(folded(p, 0, 0) >= 16200000 && folded(p, 0, 0) < 18000000);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &a, p),
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &a, p, NULL),
                     max_of(folded(p, 0, 0), folded(p, 1, 0)) +
                         max_of(folded(p, 0, 1), folded(p, 1, 1)));
     p = th_plans_layer(plans, &c, 2, NULL);
@@ -149,7 +149,7 @@ static void layers_by_hand(void)
     CU_ASSERT_TRUE(th_box_equal(&p->at[1].held, &(th_box){{0, 0, 5, 0}, {2, 6, 10, 10}}));
     th_time sum = th_works_get(th_plans_works(plans), p->at[0].reduce_work)->folded_ps;
     CU_ASSERT_TRUE(sum >= 600000);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p), folded(p, 0, 0) + 1300000 + sum);
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p, NULL), folded(p, 0, 0) + 1300000 + sum);
     tear_down();
 }
 
@@ -188,14 +188,14 @@ static void trimmed_plans_come_back_alike(void)
     th_placed a = place(0, &s, "H3 rK"), b = place(1, &s, "C3");
     const th_edge_plan *e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
     int32_t n = e->n, works = th_works_count(th_plans_works(plans));
-    th_time edge = th_plans_edge_time(plans, e),
-            layer = th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL));
+    th_time edge = th_plans_edge_time(plans, e, NULL),
+            layer = th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL);
     th_plans_trim(plans, 1 << 30);
     CU_ASSERT_PTR_EQUAL(th_plans_edge(plans, &a, &b, 1, 2, NULL), e);
     th_plans_trim(plans, 0);
     e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
-    CU_ASSERT_TRUE(e->n == n && th_plans_edge_time(plans, e) == edge);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL)), layer);
+    CU_ASSERT_TRUE(e->n == n && th_plans_edge_time(plans, e, NULL) == edge);
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL), layer);
     CU_ASSERT_EQUAL(th_works_count(th_plans_works(plans)), works);
     tear_down();
 }

@@ -191,22 +191,23 @@ static th_system *new_chain(int n)
 static void refuses_routes_that_are_too_long(void)
 {
     th_error e = {"", ""};
-    th_system *s = new_chain(513);
-    finish(s);
     int links[TH_ROUTE_MAX];
-    CU_ASSERT_EQUAL(th_route(s, 0, 512, links), 512);
+    th_system *s = new_chain(TH_ROUTE_MAX + 1);
+    finish(s);
+    CU_ASSERT_EQUAL(th_route(s, 0, 4096, links), 4096);
+    CU_ASSERT_EQUAL(th_route(s, 4096, 1, links), 4095);
     th_system_free(s);
-    s = new_chain(514);
+    s = new_chain(TH_ROUTE_MAX + 2);
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0014");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": the route from \"513\" to \"0\" has 513 links, at most 512 are supported");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": the route from \"0\" to \"4097\" has 4097 links, at most 4096 are supported");
     th_system_free(s);
-    s = new_chain(514);
+    s = new_chain(TH_ROUTE_MAX + 2);
     s->n_dims = 1;
-    s->dims[0] = (th_shape_dim){TH_DIM_LINE, 514};
+    s->dims[0] = (th_shape_dim){TH_DIM_LINE, TH_ROUTE_MAX + 2};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0015");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": routes of up to 513 links, at most 512 are supported");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": routes of up to 4097 links, at most 4096 are supported");
     th_system_free(s);
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_finish.c - what a system gets when all is added.
+ *   th_system_name_links* -> th_system_finish
+ * finish = check and number the accelerators, name the links, sort them by node, prepare the routes
+ * (route.c), check that everybody is connected (connected.c). A finish that fails leaves a system
+ * that can only be freed.
+ * The time it takes grows as nodes plus links. */
+#include <config.h>
+#include "topology/connected.h"
+#include "topology/route.h"
+#include "topology/system.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- accelerators and hosts ---- */
+
+static int check_accel(const th_system *s, const th_node *n, th_error *err)
+{
+    const th_accel *a = &n->a;
+    if (a->n_designs < 1)
+        return th_error_set(err, "TOPO-0009", "system \"%s\": accelerator \"%s\" has no design",
+                            s->name, n->name);
+    if (a->dram_bytes < 1 || a->dram_bits_per_s < 1 || a->dram_burst_bytes < 1 ||
+        a->dram_latency_ps < 0)
+        return th_error_set(
+            err, "TOPO-0010",
+            "system \"%s\": accelerator \"%s\": capacity, bandwidth and burst of the DRAM "
+            "must be greater than 0, its latency at least 0",
+            s->name, n->name);
+    if (a->vector_hz < 1 || a->vector_elements_per_cycle < 1)
+        return th_error_set(
+            err, "TOPO-0011",
+            "system \"%s\": accelerator \"%s\": clock and elements per cycle of the vector "
+            "unit must be greater than 0",
+            s->name, n->name);
+    return 0;
+}
+
+static int number_nodes(th_system *s, th_error *err)
+{
+    s->accel_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->accel_node);
+    s->host_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->host_node);
+    if (!s->accel_node || !s->host_node)
+        return th_error_no_memory(err);
+    for (int i = 0; i < s->n_nodes; i++) {
+        th_node *n = &s->nodes[i];
+        if (n->kind == TH_NODE_HOST)
+            s->host_node[s->n_hosts++] = i;
+        if (n->kind != TH_NODE_ACCEL)
+            continue;
+        if (check_accel(s, n, err) < 0)
+            return -1;
+        n->accel = s->n_accels;
+        s->accel_node[s->n_accels++] = i;
+    }
+    if (s->n_accels == 0)
+        return th_error_set(err, "TOPO-0012",
+                            "system \"%s\": no accelerator: at least one was expected", s->name);
+    return 0;
+}
+
+/* ---- names of links ---- */
+
+/* The free one of NAME.1, NAME.2 ... for a name that is taken. suffixes holds the next one to try, by
+ * name: else many parallel links would try all before them. NULL: memory is out. */
+static const char *with_suffix(th_system *s, const char *name, th_map *suffixes)
+{
+    size_t length = strlen(name), room = length + sizeof ".2147483647";
+    char *longer = th_arena_alloc(s->names, room);
+    int64_t suffix = 1;
+    if (!longer)
+        return NULL;
+    th_map_get(suffixes, name, length, &suffix);
+    do
+        snprintf(longer, room, "%s.%d", name, (int)suffix++);
+    while (th_system_find_link(s, longer) >= 0);
+    return th_map_put(suffixes, name, length, suffix) < 0 ? NULL : longer;
+}
+
+static int name_link(th_system *s, int link, th_map *suffixes)
+{
+    th_link *l = &s->links[link];
+    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name, *free_name;
+    size_t room = strlen(from) + strlen(to) + sizeof "_";
+    char *name = th_arena_alloc(s->names, room);
+    if (!name)
+        return -1;
+    snprintf(name, room, "%s_%s", from, to);
+    free_name = th_system_find_link(s, name) < 0 ? name : with_suffix(s, name, suffixes);
+    if (!free_name)
+        return -1;
+    l->name = free_name;
+    return th_name_index_add(&s->link_index, (th_named){s->links, sizeof *s->links}, link);
+}
+
+int th_system_name_links(th_system *s, th_error *err)
+{
+    th_map *suffixes = th_map_new();
+    int status = suffixes ? 0 : -1;
+    while (status == 0 && s->n_named_links < s->n_links) {
+        status = name_link(s, s->n_named_links, suffixes);
+        s->n_named_links += status == 0;
+    }
+    th_map_free(suffixes);
+    return status < 0 ? th_error_no_memory(err) : 0;
+}
+
+/* ---- links by node ---- */
+
+/* Counting sort of the links by their node: links[start[i] .. start[i + 1]) are those of node i. */
+static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t **links)
+{
+    *start = th_alloc_zero((size_t)s->n_nodes + 2, sizeof **start);
+    *links = th_alloc_array((size_t)s->n_links, sizeof **links);
+    if (!*start || !*links)
+        return -1;
+    int32_t *next = *start + 1;  /* where the next link of i goes; ends as start[i + 1] */
+    for (int l = 0; l < s->n_links; l++)
+        next[(by_from ? s->links[l].from : s->links[l].to) + 1]++;
+    for (int i = 0; i < s->n_nodes; i++)
+        next[i + 1] += next[i];
+    for (int l = 0; l < s->n_links; l++)
+        (*links)[next[by_from ? s->links[l].from : s->links[l].to]++] = l;
+    return 0;
+}
+
+static int make_adjacency(th_system *s, th_error *err)
+{
+    if (sort_links(s, true, &s->out_start, &s->out_links) == 0 &&
+        sort_links(s, false, &s->in_start, &s->in_links) == 0)
+        return 0;
+    return th_error_no_memory(err);
+}
+
+int th_system_finish(th_system *s, th_error *err)
+{
+    if (number_nodes(s, err) < 0 || th_system_name_links(s, err) < 0 || make_adjacency(s, err) < 0 ||
+        th_route_prepare(s, err) < 0)
+        return -1;
+    return th_check_connected(s, err);
+}
+
