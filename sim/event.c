@@ -3,7 +3,10 @@
  *   new -> (push | pop | cancel | reschedule)* -> free
  * Invariant: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank
  * packs priority and object. place[h] is where the event of handle h stands in the heap; free
- * handles are chained through place as well. Not modelled: anything; this is a container. */
+ * handles are chained through place as well. Not modelled: anything; this is a container.
+ *
+ * A ladder queue is about twice as quick under the hold model (docs/benchmarks.md), but knows no
+ * handles; flows whose rates change move their end events all the time. */
 #include <config.h>
 
 #include "sim/event.h"
@@ -22,14 +25,20 @@ typedef struct {
 } node;
 
 struct th_events {
-    node *heap;
+    node *heap; /* in block, placed so that the children of a node share two cache lines */
+    void *block;
     size_t n, capacity;
     int32_t *place; /* by handle: index in heap, or -2 - next for free handles */
     size_t place_capacity;
     int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
 };
 
-enum { ARITY = 4 };
+enum {
+    ARITY = 4,
+    CHILDREN_BYTES = ARITY * sizeof(node), /* what is aligned: one set of children */
+    FIRST_CAPACITY = 64,
+    IN_CACHE = 1 << 15 /* events that a second-level cache holds: above, memory is asked ahead */
+};
 
 th_events *th_events_new(void)
 {
@@ -43,7 +52,7 @@ void th_events_free(th_events *q)
 {
     if (!q)
         return;
-    th_free(q->heap);
+    th_free(q->block);
     th_free(q->place);
     th_free(q);
 }
@@ -87,9 +96,14 @@ static void sift_up(th_events *q, size_t i, node e)
     put(q, i, &e);
 }
 
-static size_t first_child(const th_events *q, size_t i)
+/* In large heaps the grandchildren, which lie side by side, are asked for while the children are
+ * compared. */
+static inline size_t first_child(const th_events *q, size_t i)
 {
-    size_t child = ARITY * i + 1;
+    size_t child = ARITY * i + 1, grandchild = ARITY * child + 1;
+    if (q->n > IN_CACHE && grandchild + ARITY * ARITY <= q->n)
+        for (size_t k = 0; k < ARITY * ARITY; k += 2)
+            __builtin_prefetch(&q->heap[grandchild + k]);
     size_t end = child + ARITY < q->n ? child + ARITY : q->n;
     size_t best = child;
     for (size_t c = child + 1; c < end; c++)
@@ -128,9 +142,28 @@ static void give_handle(th_events *q, int32_t h)
     q->free_handle = h;
 }
 
+/* Doubles the room. heap[1], the first child of all, comes to stand on a multiple of
+ * CHILDREN_BYTES. */
+static int grow_heap(th_events *q)
+{
+    size_t capacity = q->capacity ? 2 * q->capacity : FIRST_CAPACITY;
+    char *block = th_alloc_array(capacity + 2 * ARITY, sizeof *q->heap);
+    if (!block)
+        return -1;
+    uintptr_t first = (uintptr_t)block + sizeof *q->heap + CHILDREN_BYTES - 1;
+    node *heap = (node *)(first - first % CHILDREN_BYTES) - 1;
+    if (q->n > 0)
+        memcpy(heap, q->heap, q->n * sizeof *heap);
+    th_free(q->block);
+    q->block = block;
+    q->heap = heap;
+    q->capacity = capacity;
+    return 0;
+}
+
 th_event_handle th_events_push(th_events *q, const th_event *e)
 {
-    if (th_grow(&q->heap, &q->capacity, q->n + 1, sizeof *q->heap))
+    if (q->n == q->capacity && grow_heap(q))
         return TH_NO_EVENT;
     int32_t h = take_handle(q);
     if (h < 0)

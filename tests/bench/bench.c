@@ -4,6 +4,7 @@
  *   bench answers              known answers of the models
  *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
+ *   bench events               event queues under the hold model
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 
@@ -14,13 +15,14 @@
 #include <time.h>
 
 #include "mapper/search.h"
+#include "tests/bench/bench.h"
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"
 
 static const char *const networks[] = {"alexnet", "vgg16", "resnet34", "resnet101", "wrn50_2"};
 enum { N_NETWORKS = sizeof networks / sizeof *networks };
 
-static double cpu_seconds(void)
+double th_bench_cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -181,11 +183,11 @@ static double evaluation_seconds(const th_problem *p, const th_mapping *m)
     th_evaluator *ev = th_evaluator_new(p, &e);
     if (!ev || th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
         stop_at(&e);
-    double start = cpu_seconds();
+    double start = th_bench_cpu_seconds();
     for (int i = 0; i < RUNS; i++)
         if (th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
             stop_at(&e);
-    double seconds = (cpu_seconds() - start) / RUNS;
+    double seconds = (th_bench_cpu_seconds() - start) / RUNS;
     th_evaluator_free(ev);
     return seconds;
 }
@@ -196,11 +198,11 @@ static double replay_seconds(const th_problem *p, th_lower *lower, const th_prog
 {
     th_error e = {0};
     th_machine *m = th_machine_new(p->system, th_lower_works(lower), o, &e);
-    double start = cpu_seconds();
+    double start = th_bench_cpu_seconds();
     if (!m || th_machine_load(m, program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
         stop_at(&e);
-    double seconds = cpu_seconds() - start;
+    double seconds = th_bench_cpu_seconds() - start;
     *end = th_machine_now(m);
     *events = th_machine_events(m);
     th_machine_free(m);
@@ -255,8 +257,11 @@ int main(int argc, char **argv)
         bench_fitness(argv + 2, argc - 2);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
+    } else if (strcmp(what, "events") == 0) {
+        th_bench_events();
     } else {
-        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS]\n");
+        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
+                        "events\n");
         return 2;
     }
     return 0;

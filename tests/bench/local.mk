@@ -1,6 +1,12 @@
 # tests/bench/ - figures of docs/benchmarks.md. `make bench`; nothing here is run by `make check`.
 EXTRA_PROGRAMS = tests/bench/bench
-tests_bench_bench_SOURCES = tests/bench/bench.c
+tests_bench_bench_SOURCES = \
+	tests/bench/bench.c \
+	tests/bench/bench.h \
+	tests/bench/bench_events.c \
+	tests/bench/queue_calendar.c \
+	tests/bench/queue_ladder.c \
+	tests/bench/queues.h
 tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
@@ -9,3 +15,4 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events

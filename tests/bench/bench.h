@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench.h - what the benchmarks share. Each prints its figures and returns. */
+#ifndef TH_TESTS_BENCH_BENCH_H
+#define TH_TESTS_BENCH_BENCH_H
+
+double th_bench_cpu_seconds(void); /* of this process */
+
+void th_bench_events(void); /* bench_events.c */
+
+#endif
