@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/objects.h"
 #include "tcl/saved_run.h"
 #include "tcl/sections.h"
 
@@ -117,10 +118,66 @@ static int run_report_utilization(th_call *c)
     return report_run(c, "utilization", "Utilization", th_section_accels, true);
 }
 
+/* ---- report_links ---- */
+
+enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS };
+enum { FLOWS_IN_TEXT = 10 }; /* where no -limit says how many */
+
+static const th_option links_options[] = {
+    TABLE_OPTIONS,
+    [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
+    [LINKS_FLOWS] = {"-flows", TH_OPTION_TEXT, "LINK",
+                     "The flows of this link, in place of those of the one of the greatest load."},
+    {.name = NULL},
+};
+
+/* The link whose flows are shown; -1: none is, -2 with c->err. */
+static int flows_link(th_call *c)
+{
+    th_object o;
+    if (!th_call_has(c, LINKS_FLOWS))
+        return format_of(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
+    if (th_object_parse(c->session, th_call_text(c, LINKS_FLOWS, ""), &o, &c->err) != 0) {
+        th_call_blame(c, "-flows", &c->err);
+        return -2;
+    }
+    if (o.class == TH_CLASS_LINK)
+        return o.index;
+    th_error_set(&c->err, "TCL-0158", "-flows \"%s\": must be a link",
+                 th_call_text(c, LINKS_FLOWS, ""));
+    return -2;
+}
+
+/* Links by load where nothing else is asked for. */
+static int arrange_links(th_call *c, th_table *t)
+{
+    int load = th_table_column(t, "load", &c->err);
+    if (!th_call_has(c, REPORT_SORT_BY))
+        th_table_sort(t, load);
+    return arrange(c, t);
+}
+
 static int run_report_links(th_call *c)
 {
-    return report_run(c, "links", "Links", th_section_links, true);
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    int link = flows_link(c);
+    th_report *r = link > -2 ? new_report(c, "links", "Links") : NULL;
+    if (r == NULL)
+        return -1;
+    int rc = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
+    th_table *links = r->first;
+    if (rc == 0)
+        rc = arrange_links(c, links);
+    if (rc == 0 && link >= 0)
+        rc = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
+    if (rc == 0 && link >= 0 && (th_call_has(c, REPORT_LIMIT) || format_of(c) == TH_FORMAT_TEXT))
+        th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
+    return finish(c, r, rc, NULL);
 }
+
+/* ---- the others ---- */
 
 static int run_report_critical_path(th_call *c)
 {
@@ -328,7 +385,12 @@ const th_command th_report_commands[] = {
      "print where the time of each accelerator went",
      "Busy, stalled on input, stalled on output and idle add up to the elapsed time.",
      .run = run_report_utilization, .is_report = true},
-    {"report_links", GROUP, "", 0, 0, table_options, "print what each link carried", NULL,
+    {"report_links", GROUP, "", 0, 0, links_options,
+     "print what links carried, and who shared the worst",
+     "Load is what went over the link's medium, as a share of what it could have carried so far; "
+     "busy is the time with anything on it. Links come by load unless -sort_by says otherwise. "
+     "Below, the flows over the link of the greatest load: transfers one by one, collectives as the "
+     "messages between two nodes; in text the ten largest, without -limit. In csv, only with -flows.",
      .run = run_report_links, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, table_options,
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,

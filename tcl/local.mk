@@ -17,13 +17,14 @@ face_sources = \
 	tcl/init.c tcl/init.h \
 	tcl/interrupt.c tcl/interrupt.h \
 	tcl/made.c tcl/made.h \
+	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
 	tcl/progress.c tcl/progress.h \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
+	tcl/sections.h tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 

@@ -304,9 +304,42 @@ static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
     }
 }
 
-static void render_table(const th_table *t, th_strbuf *out)
+/* The table without the columns that text leaves out; false when memory is out. */
+static bool take_titled(const th_table *t, th_table *out)
+{
+    size_t rows = t->n_rows + (t->total != NULL);
+    struct th_arena *arena = t->report->arena;
+    th_column *columns = th_report_columns(t->report, t->n_columns);
+    th_quantity *cells =
+        th_arena_alloc(arena, (rows * (size_t)t->n_columns + 1) * sizeof *cells);
+    if (columns == NULL || cells == NULL)
+        return false;
+    *out = *t;
+    out->columns = columns;
+    out->cells = cells;
+    out->n_columns = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (t->columns[c].title != NULL)
+            columns[out->n_columns++] = t->columns[c];
+    for (size_t row = 0; row < rows; row++)
+        for (int c = 0; c < t->n_columns; c++)
+            if (t->columns[c].title != NULL)
+                *cells++ = row < t->n_rows ? t->cells[row * (size_t)t->n_columns + (size_t)c]
+                                           : t->total[c];
+    if (t->total != NULL)
+        out->total = cells - out->n_columns;
+    return true;
+}
+
+static void render_table(const th_table *whole, th_strbuf *out)
 {
     th_layout l;
+    th_table titled;
+    const th_table *t = &titled;
+    if (!take_titled(whole, &titled)) {
+        whole->report->failed = true;
+        return;
+    }
     if (lay_out(t, &l) != 0)
         return;
     if (t->title != NULL && strcmp(t->title, t->report->title) != 0)

@@ -18,8 +18,14 @@ int th_section_memory(th_session *s, th_report *r, th_error *err);
 /* sections_run.c; limit: the longest so many entries of the path, the others folded (0: all). */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
-int th_section_links(th_session *s, th_report *r, th_error *err);
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
+
+/* sections_links.c; used_only: those that carried something. */
+int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
+/* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
+int th_link_worst(th_session *s, th_error *err);
+/* What went over a link: transfers, and collectives from node to node; the largest first. */
+int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
 
 /* Saved runs side by side: the metrics of each, and their change against every run of relative_to. */
 enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };

@@ -105,7 +105,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-/* ---- accelerators and links ---- */
+/* ---- accelerators ---- */
 
 int th_section_accels(th_session *s, th_report *r, th_error *err)
 {
@@ -131,35 +131,6 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
                                         th_ps(f->busy_ps), th_ps(f->stall_in_ps),
                                         th_ps(f->stall_out_ps), th_ps(f->idle_ps),
                                         th_count(f->n_tasks), th_bytes(f->sent_bytes)});
-    }
-    return 0;
-}
-
-int th_section_links(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"link", "link", TH_KIND_TEXT},
-        {"from", "from", TH_KIND_TEXT},
-        {"to", "to", TH_KIND_TEXT},
-        {"bandwidth", "bandwidth", TH_KIND_BANDWIDTH},
-        {"bytes", "carried", TH_KIND_BYTES},
-        {"busy", "busy", TH_KIND_TIME},
-        {"utilization", "busy", TH_KIND_SHARE},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
-        return -1;
-    const th_system *system = s->system;
-    th_table *t = th_report_table(r, "links", "Links", columns);
-    for (int l = 0; l < x->n_links; l++) {
-        const th_link *link = &system->links[l];
-        th_table_row(t,
-                     (th_quantity[]){th_text(link->name), th_text(system->nodes[link->from].name),
-                                     th_text(system->nodes[link->to].name),
-                                     th_bandwidth(system->media[link->medium].bits_per_s),
-                                     th_bytes(x->links[l].bytes), th_ps(x->links[l].busy_ps),
-                                     th_share(share(x->links[l].busy_ps, x->elapsed_ps))});
     }
     return 0;
 }
