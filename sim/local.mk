@@ -1,8 +1,15 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
 	sim/accelerator.c \
+	sim/collective/algorithms.h \
 	sim/collective/collective.c \
 	sim/collective/collective.h \
+	sim/collective/direct.c \
+	sim/collective/prepared.c \
+	sim/collective/prepared.h \
+	sim/collective/replay.c \
+	sim/collective/replay.h \
+	sim/collective/ring.c \
 	sim/critical_path.c \
 	sim/critical_path.h \
 	sim/design/design.c \
@@ -45,6 +52,7 @@ libtharsis_la_SOURCES += \
 	sim/work.h
 
 unit_tests += \
+	tests/unit/test_collective \
 	tests/unit/test_design \
 	tests/unit/test_event \
 	tests/unit/test_machine \
@@ -56,4 +64,4 @@ unit_tests += \
 	tests/unit/test_trace \
 	tests/unit/test_work
 
-EXTRA_DIST += tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/sim_help.h sim/design/README.md

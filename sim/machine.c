@@ -2,8 +2,9 @@
 /* machine.c - the replay of a program, event by event.
  *
  *   new -> load -> (run_until | step)* -> result
- *   inside: act = { an event of now before READY | a ready task | an accelerator's start
- *                   | an event of now from START on | settle, then on to the next time }
+ *   inside: act = { an event of now before READY | a message of a collective | a ready task
+ *                   | an accelerator's start | an event of now from START on
+ *                   | settle, then on to the next time }
  *
  * Within an instant things happen in the order of th_priority; settle comes when nothing is left to
  * happen at it, so rates and folded ends follow from all of it at once. Tasks that become ready at
@@ -66,10 +67,11 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->end_numbers = th_map_new();
+    m->replay = th_replay_new(s);
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->network ||
+    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->replay || !m->network ||
         (m->options.unfold_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)
@@ -93,6 +95,7 @@ void th_machine_free(th_machine *m)
     th_free(m->fresh);
     if (m->network)
         m->options.network->destroy(m->network);
+    th_replay_free(m->replay);
     th_events_free(m->events);
     th_map_free(m->end_numbers);
     th_free(m->ends);
@@ -150,6 +153,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
         return th_error_no_memory(err);
     reset(m);
     m->program = p;
+    if (th_replay_load(m->replay, p, !m->options.network->collective, err))
+        return -1;
     memcpy(m->waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->waiting);
     for (int32_t t = 0; t < p->n_tasks; t++)
         m->times[t] = (th_task_result){-1, -1, -1, -1};
@@ -190,6 +195,21 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
     return 0;
 }
 
+/* All at once if the network knows when it ends, else message by message. */
+static int start_collective(th_machine *m, int32_t task, th_error *err)
+{
+    const th_collective *c = &m->program->collectives[m->program->tasks[task].work];
+    const th_network_type *type = m->network->type;
+    th_time end = m->now;
+    int as_a_whole = type->collective ? type->collective(m->network, c, m->now, &end, err) : 0;
+    if (as_a_whole < 0)
+        return -1;
+    if (as_a_whole == 0)
+        return th_replay_start(m->replay, task, err);
+    th_event e = {end, TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
+    return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
+}
+
 static int start_ready(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
@@ -214,20 +234,57 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COLLECTIVE:
-        break;
+        th_machine_task_starts(m, task, m->times[task].cause);
+        return start_collective(m, task, err);
     }
     return 0;
+}
+
+static void count_bytes(th_machine *m, const th_message *sent)
+{
+    int from = m->system->nodes[sent->src].accel, to = m->system->nodes[sent->dst].accel;
+    if (from >= 0)
+        m->accels[from].sum.sent_bytes += sent->bytes;
+    if (to >= 0)
+        m->accels[to].sum.received_bytes += sent->bytes;
 }
 
 static int end_transfer(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
-    int from = m->system->nodes[t->node].accel, to = m->system->nodes[t->peer].accel;
-    if (from >= 0)
-        m->accels[from].sum.sent_bytes += t->bytes;
-    if (to >= 0)
-        m->accels[to].sum.received_bytes += t->bytes;
+    count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0});
     return th_machine_task_ends(m, task, err);
+}
+
+/* --- collectives ------------------------------------------------------------------------------ */
+
+/* The next message or end of a collective. */
+static int replay(th_machine *m, th_error *err)
+{
+    th_replay_step does;
+    switch (th_replay_next(m->replay, &does)) {
+    case TH_REPLAY_NOTHING:
+        return 0;
+    case TH_REPLAY_SENDS:
+        m->n_events++;
+        return m->network->type->start(m->network, m->events, m->now, does.flow, &does.message)
+                   ? th_error_no_memory(err)
+                   : 0;
+    case TH_REPLAY_STAYS:
+        m->n_events += 2;
+        return 0;
+    case TH_REPLAY_ENDS:
+        return th_machine_task_ends(m, does.task, err);
+    }
+    return 0;
+}
+
+static void end_message(th_machine *m, int32_t flow)
+{
+    th_message arrived;
+    m->n_events++;
+    th_replay_arrive(m->replay, flow, &arrived);
+    count_bytes(m, &arrived);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -237,8 +294,11 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     switch ((th_priority)e->priority) {
     case TH_PRIORITY_TRANSFER_END:
     case TH_PRIORITY_START:
-        if (m->network->type->event(m->network, m->events, m->now, e))
+        if (!m->network->type->event(m->network, m->events, m->now, e))
+            return 0;
+        if ((int64_t)e->object < m->program->n_tasks)
             return end_transfer(m, (int32_t)e->object, err);
+        end_message(m, (int32_t)e->object);
         return 0;
     case TH_PRIORITY_COMPUTE_END:
         return th_accelerator_event(m, e, err);
@@ -270,6 +330,9 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     bool any = th_events_peek(m->events, &next);
     if (is_now(m, &next, any, TH_PRIORITY_READY)) {
         th_events_pop(m->events, &next);
+    } else if (!th_replay_is_quiet(m->replay)) {
+        m->settled = false;
+        return replay(m, err) ? FAILED : ACTED;
     } else if (m->ready.n > 0) {
         m->settled = false;
         return start_ready(m, th_least_first_take(&m->ready), err) ? FAILED : ACTED;
@@ -298,6 +361,8 @@ static th_stop finish(const th_machine *m, th_error *err)
 {
     if (th_machine_is_done(m))
         return TH_STOP_DONE;
+    if (th_replay_stuck(m->replay, err))
+        return TH_STOP_ERROR;
     int32_t t = 0;
     while (m->times[t].end_ps >= 0)
         t++;

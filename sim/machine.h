@@ -37,13 +37,13 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
 /* Stops early (BOUND) as soon as simulated time passes bound: the search has something better. */
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
-/* On to just after the next n program events (a task starts or ends; all at one instant count
- * singly, in order). DONE when there is none left, else UNTIL. */
+/* On to just after the next n program events (a task or a message of a collective starts or ends; all
+ * at one instant count singly, in order). DONE when there is none left, else UNTIL. */
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err);
 
 th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
-int64_t th_machine_events(const th_machine *m); /* program events (starts and ends) so far */
+int64_t th_machine_events(const th_machine *m); /* program events so far */
 int64_t th_machine_tasks_done(const th_machine *m);
 int64_t th_machine_unfoldings(const th_machine *m); /* tasks that had to unfold so far */
 

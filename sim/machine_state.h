@@ -5,6 +5,7 @@
 #define TH_SIM_MACHINE_STATE_H
 #include "base/map.h"
 #include "base/random.h"
+#include "sim/collective/replay.h"
 #include "sim/machine.h"
 
 /* A set of small integers from which the least is taken first. */
@@ -63,6 +64,7 @@ struct th_machine {
     const th_program *program;
     th_machine_options options;
     th_network *network;
+    th_replay *replay; /* collectives */
     th_events *events;
     th_trace *trace;
     gsl_rng *random; /* for unfold_seed, else NULL */

@@ -1,14 +1,217 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective.c - the table of algorithms, and what they share. */
+/* collective.c - the table of algorithms, what collectives must be like, and what algorithms share.
+ *   th_collective_check, or th_expansion_init (which checks) -> action, range -> th_expansion_clear */
 #include <config.h>
 
 #include "sim/collective/collective.h"
 
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/collective/algorithms.h"
+
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
-    [TH_ALL_REDUCE] = "all_reduce", [TH_ALL_GATHER] = "all_gather",
-    [TH_REDUCE_SCATTER] = "reduce_scatter", [TH_ALL_TO_ALL] = "all_to_all",
-    [TH_BROADCAST] = "broadcast", [TH_REDUCE] = "reduce",
-    [TH_GATHER] = "gather", [TH_SCATTER] = "scatter",
-    [TH_BARRIER] = "barrier", [TH_SEND_RECV] = "send_recv",
-    [TH_USER_SCHEDULE] = "schedule", [TH_N_COLLECTIVES] = NULL,
+    [TH_ALL_REDUCE] = "all_reduce",
+    [TH_ALL_GATHER] = "all_gather",
+    [TH_REDUCE_SCATTER] = "reduce_scatter",
+    [TH_ALL_TO_ALL] = "all_to_all",
+    [TH_BROADCAST] = "broadcast",
+    [TH_REDUCE] = "reduce",
+    [TH_GATHER] = "gather",
+    [TH_SCATTER] = "scatter",
+    [TH_BARRIER] = "barrier",
+    [TH_SEND_RECV] = "send_recv",
+    [TH_USER_SCHEDULE] = "schedule",
+    [TH_N_COLLECTIVES] = NULL,
 };
+
+const th_algorithm *const th_algorithms[] = {
+    &th_algorithm_ring,
+    &th_algorithm_ring_bidirectional,
+    &th_algorithm_direct,
+    &th_algorithm_pairwise,
+    NULL,
+};
+
+const th_algorithm *th_algorithm_find(const char *name)
+{
+    for (int i = 0; th_algorithms[i]; i++)
+        if (strcmp(th_algorithms[i]->name, name) == 0)
+            return th_algorithms[i];
+    return NULL;
+}
+
+/* --- what a collective must be like ----------------------------------------------------------- */
+
+static int check_node(const th_collective *c, const th_system *s, int32_t rank, th_error *err)
+{
+    int32_t node = c->rank_node[rank];
+    const char *name = th_collective_names[c->kind];
+    if (node < 0 || node >= s->n_nodes)
+        return th_error_set(err, "COLL-0001", "%s: rank %d is node %d: must be 0 .. %d", name, rank,
+                            node, s->n_nodes - 1);
+    if (s->nodes[node].kind == TH_NODE_SWITCH)
+        return th_error_set(err, "COLL-0002",
+                            "%s: rank %d is switch %s: must be an accelerator or a host", name,
+                            rank, s->nodes[node].name);
+    return 0;
+}
+
+static int check_ranks(const th_collective *c, const th_system *s, th_error *err)
+{
+    if (c->n_ranks < 1 || c->n_ranks > s->n_nodes)
+        return th_error_set(err, "COLL-0003", "%s of %d ranks: must be 1 .. %d",
+                            th_collective_names[c->kind], c->n_ranks, s->n_nodes);
+    int32_t *rank_of = th_alloc_array((size_t)s->n_nodes, sizeof *rank_of);
+    if (!rank_of)
+        return th_error_no_memory(err);
+    memset(rank_of, -1, (size_t)s->n_nodes * sizeof *rank_of);
+    int failed = 0;
+    for (int32_t i = 0; i < c->n_ranks && !failed; i++) {
+        failed = check_node(c, s, i, err);
+        if (!failed && rank_of[c->rank_node[i]] >= 0)
+            failed = th_error_set(err, "COLL-0004", "%s: ranks %d and %d are both node %s",
+                                  th_collective_names[c->kind], rank_of[c->rank_node[i]], i,
+                                  s->nodes[c->rank_node[i]].name);
+        if (!failed)
+            rank_of[c->rank_node[i]] = i;
+    }
+    th_free(rank_of);
+    return failed;
+}
+
+static int check_pairs(const th_collective *c, th_error *err)
+{
+    int64_t all = 0, n = c->n_ranks;
+    if (!c->pair_bytes)
+        return 0;
+    if (c->kind != TH_ALL_TO_ALL)
+        return th_error_set(err, "COLL-0005",
+                            "%s: sizes per pair of ranks: all_to_all alone has them",
+                            th_collective_names[c->kind]);
+    for (int64_t i = 0; i < n * n; i++)
+        if (c->pair_bytes[i] < 0 || __builtin_add_overflow(all, c->pair_bytes[i], &all))
+            return th_error_set(err, "COLL-0006",
+                                "all_to_all: %" PRId64 " bytes from rank %" PRId64
+                                " to rank %" PRId64
+                                ": must be 0 or more, and less than 2^63 in all",
+                                c->pair_bytes[i], i / n, i % n);
+    return 0;
+}
+
+static int check_dims(const th_collective *c, th_error *err)
+{
+    enum { DIMS_MAX = sizeof c->dims / sizeof *c->dims };
+    int64_t product = 1;
+    for (int32_t i = 0; i < c->n_dims && i < DIMS_MAX && product <= c->n_ranks; i++)
+        product *= c->dims[i] > 0 ? c->dims[i] : INT32_MAX;
+    if (c->n_dims < 0 || c->n_dims > DIMS_MAX || (c->n_dims > 0 && product != c->n_ranks))
+        return th_error_set(
+            err, "COLL-0007",
+            "%s: %d dimensions: must be at most %d, their product %d as there are ranks",
+            th_collective_names[c->kind], c->n_dims, DIMS_MAX, c->n_ranks);
+    return 0;
+}
+
+static int check_numbers(const th_collective *c, th_error *err)
+{
+    const char *name = th_collective_names[c->kind];
+    if (c->bytes < 0 || c->bytes > INT64_MAX / c->n_ranks)
+        return th_error_set(err, "COLL-0008",
+                            "%s of %" PRId64 " bytes: must be 0 or more, below 2^63 over all ranks",
+                            name, c->bytes);
+    if (c->root < 0 || c->root >= c->n_ranks)
+        return th_error_set(err, "COLL-0009", "%s: root is rank %d: must be 0 .. %d", name, c->root,
+                            c->n_ranks - 1);
+    if (c->chunks < 1 || c->chunks > TH_CHUNKS_MAX)
+        return th_error_set(err, "COLL-0010", "%s in %d chunks: must be 1 .. %d", name, c->chunks,
+                            TH_CHUNKS_MAX);
+    if (c->delay_ps < 0)
+        return th_error_set(err, "COLL-0011",
+                            "%s: overhead of %" PRId64 " ps: must not be negative", name,
+                            c->delay_ps);
+    if (c->kind == TH_SEND_RECV && c->n_ranks != 2)
+        return th_error_set(err, "COLL-0012", "send_recv of %d ranks: must be 2", c->n_ranks);
+    return 0;
+}
+
+int th_collective_check(const th_collective *c, const th_system *s, th_error *err)
+{
+    return check_ranks(c, s, err) || check_numbers(c, err) || check_pairs(c, err) ||
+                   check_dims(c, err)
+               ? -1
+               : 0;
+}
+
+/* --- expansions ------------------------------------------------------------------------------- */
+
+int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *s, th_error *err)
+{
+    if (th_collective_check(c, s, err))
+        return -1;
+    if (!c->algorithm)
+        return th_error_set(err, "COLL-0013", "%s of %d ranks: no algorithm has been chosen",
+                            th_collective_names[c->kind], c->n_ranks);
+    if (!(c->algorithm->kinds >> c->kind & 1u))
+        return th_error_set(err, "COLL-0014", "%s: algorithm %s cannot do it",
+                            th_collective_names[c->kind], c->algorithm->name);
+    th_expansion made = {.collective = c, .system = s, .algorithm = c->algorithm};
+    if (c->algorithm->prepare(&made, err)) {
+        th_expansion_clear(&made);
+        return -1;
+    }
+    if ((int64_t)made.n_participants * made.n_ports > INT32_MAX / 2 ||
+        (int64_t)made.n_participants * made.n_lanes > INT32_MAX / 2) {
+        th_expansion_clear(&made);
+        return th_error_set(err, "COLL-0015",
+                            "%s of %d ranks by %s in %d chunks: too many messages at once: must be "
+                            "less than 2^30",
+                            th_collective_names[c->kind], c->n_ranks, c->algorithm->name,
+                            c->chunks);
+    }
+    *x = made;
+    return 0;
+}
+
+void th_expansion_clear(th_expansion *x)
+{
+    if (x->algorithm && x->algorithm->release)
+        x->algorithm->release(x);
+    else
+        th_free(x->data);
+    th_free(x->node);
+    *x = (th_expansion){0};
+}
+
+int th_expansion_of_ranks(th_expansion *x, int32_t n_lanes, int32_t n_ports, th_error *err)
+{
+    size_t n = (size_t)x->collective->n_ranks;
+    x->node = th_alloc_array(n, sizeof *x->node);
+    if (!x->node)
+        return th_error_no_memory(err);
+    memcpy(x->node, x->collective->rank_node, n * sizeof *x->node);
+    x->n_participants = x->collective->n_ranks;
+    x->n_lanes = n_lanes;
+    x->n_ports = n_ports;
+    return 0;
+}
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+int64_t th_pair_bytes(const th_collective *c, int32_t from, int32_t to)
+{
+    if (c->pair_bytes)
+        return c->pair_bytes[(int64_t)from * c->n_ranks + to];
+    return th_piece_bytes(c->bytes, to, c->n_ranks);
+}
+
+int64_t th_pair_first(const th_collective *c, int32_t from, int32_t to)
+{
+    if (!c->pair_bytes)
+        return from * c->bytes + th_piece_first(c->bytes, to, c->n_ranks);
+    int64_t first = 0;
+    for (int64_t i = 0; i < (int64_t)from * c->n_ranks + to; i++)
+        first += c->pair_bytes[i];
+    return first;
+}

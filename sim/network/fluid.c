@@ -534,5 +534,13 @@ static int settle(th_network *n, th_events *q, th_time now)
 }
 
 const th_network_type th_network_fluid = {
-    "fluid", "max-min fair sharing of links", create, destroy, reset, start, event, settle, demand,
+    .name = "fluid",
+    .synopsis = "max-min fair sharing of links",
+    .create = create,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .demand = demand,
 };

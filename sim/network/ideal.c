@@ -110,13 +110,12 @@ static int settle(th_network *n, th_events *q, th_time now)
 }
 
 const th_network_type th_network_ideal = {
-    "ideal",
-    "latencies plus bytes over the smallest bandwidth, no contention",
-    create,
-    destroy,
-    reset,
-    start,
-    event,
-    settle,
-    NULL,
+    .name = "ideal",
+    .synopsis = "latencies plus bytes over the smallest bandwidth, no contention",
+    .create = create,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
 };

@@ -11,6 +11,7 @@
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
 #include "base/error.h"
+#include "sim/collective/collective.h"
 #include "sim/event.h"
 #include "topology/system.h"
 
@@ -45,6 +46,10 @@ typedef struct th_network_type {
      * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
      * or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
+    /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it is
+     * to be expanded into messages; -1. NULL: all are expanded. */
+    int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
+                      th_error *err);
 } th_network_type;
 
 /* What every model keeps, at the head of its own struct. */

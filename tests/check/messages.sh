@@ -91,6 +91,7 @@ This list is written by `tests/check/messages.sh --update`.
 END
     messages | "$AWK" -F '\t' '
         BEGIN { title["BASE"] = "Base: units, files, memory"; title["TOPO"] = "Topology: systems"
+                title["COLL"] = "Collectives"; title["NET"] = "Networks"
                 title["WORK"] = "Workloads: networks"; title["PRED"] = "Predictor"
                 title["SIM"] = "Simulator: machines and programs"; title["MAP"] = "Mapper"
                 title["TCL"] = "Commands" }
@@ -113,7 +114,7 @@ fi
 
 echo 1..3
 report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
-    $1 !~ /^(BASE|TOPO|WORK|PRED|SIM|MAP|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
+    $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
     $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
 report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"

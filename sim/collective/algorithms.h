@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* algorithms.h - the rows of the table of algorithms, one file per family. */
+#ifndef TH_SIM_COLLECTIVE_ALGORITHMS_H
+#define TH_SIM_COLLECTIVE_ALGORITHMS_H
+#include "sim/collective/collective.h"
+
+extern const th_algorithm th_algorithm_ring;
+extern const th_algorithm th_algorithm_ring_bidirectional;
+extern const th_algorithm th_algorithm_direct;
+extern const th_algorithm th_algorithm_pairwise;
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ring.c - collectives that go round a ring of the ranks, in their order: one way, or half of the
+ * bytes each way.
+ *
+ * Bytes go in streams side by side: a direction, and (where every rank is busy in every round anyway)
+ * a chunk. A stream is a lane with a port of its own and carries its part of each piece.
+ *
+ * All ranks at once (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+ * workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece
+ *   reduce_scatter  i - 1 - t, t = 0 .. n - 2, which the next rank adds to its own
+ *   all_gather      i - t, t = 0 .. n - 2
+ *   all_reduce      i - t, t = 0 .. 2 n - 3; the first n - 1 rounds add, the others replace
+ *   barrier         as all_gather, without bytes
+ * to rank i + 1, once round t - 1 has brought it that piece. On links of bandwidth bw and latency L of
+ * their own all rounds take L + S/(n bw), so all_reduce takes 2 (n - 1) (S/(n bw) + L).
+ *
+ * Chains from or to the root, v hops from it, in chunks one behind the other: broadcast and reduce
+ * take (n - 2 + chunks) (L + S/(chunks bw)); gather sends one's own piece first and then those from
+ * beyond; scatter those for the farthest rank first.
+ *
+ * Against the direction everything is mirrored. Not modelled: a second message of a stream under way
+ * at once; time to add. */
+#include <config.h>
+
+#include "sim/collective/algorithms.h"
+
+typedef struct {
+    int32_t rank, n, stream, n_streams;
+    int32_t direction; /* 1 or -1 */
+} place;
+
+static int32_t directions(const th_expansion *x)
+{
+    return x->algorithm == &th_algorithm_ring_bidirectional ? 2 : 1;
+}
+
+static bool is_chain(const th_expansion *x)
+{
+    const unsigned chains =
+        1u << TH_BROADCAST | 1u << TH_REDUCE | 1u << TH_GATHER | 1u << TH_SCATTER;
+    return chains >> x->collective->kind & 1u;
+}
+
+static int prepare(th_expansion *x, th_error *err)
+{
+    const th_collective *c = x->collective;
+    int32_t streams = directions(x);
+    if (!is_chain(x) && c->kind != TH_BARRIER)
+        streams *= c->chunks;
+    return th_expansion_of_ranks(x, streams, streams, err);
+}
+
+static place place_of(const th_expansion *x, int32_t rank, int32_t lane)
+{
+    return (place){.rank = rank,
+                   .n = x->collective->n_ranks,
+                   .stream = lane,
+                   .n_streams = x->n_lanes,
+                   .direction = directions(x) == 2 && lane % 2 == 1 ? -1 : 1};
+}
+
+/* The rank so many hops on, -n < hops < n. */
+static int32_t hops_on(const place *p, int32_t hops)
+{
+    return th_wrap(p->rank + p->direction * hops, p->n);
+}
+
+static th_range piece(const th_collective *c, const place *p, int32_t rank)
+{
+    th_range whole = th_pieces(c->bytes, rank, rank + 1, c->n_ranks);
+    return p->n_streams == 1 ? whole : th_part(whole, p->stream, p->n_streams);
+}
+
+static void send(th_action *a, const place *p, int32_t hops, th_range what)
+{
+    th_action_send(a, p->stream, hops_on(p, hops), p->stream, what);
+}
+
+static void wait_for(th_action *a, const place *p, int64_t count)
+{
+    a->wait_port = p->stream;
+    a->wait_count = (int32_t)count;
+}
+
+/* --- all ranks at once ------------------------------------------------------------------------ */
+
+static bool round_action(const th_collective *c, const place *p, int64_t round, th_action *a)
+{
+    int32_t n = p->n, rounds = c->kind == TH_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+    if (round >= rounds)
+        return false;
+    int32_t t = (int32_t)round, back = t < n ? t : t - n;
+    if (c->kind == TH_REDUCE_SCATTER)
+        back++;
+    if (t > 0)
+        wait_for(a, p, t);
+    send(a, p, 1, c->kind == TH_BARRIER ? (th_range){0, 0} : piece(c, p, hops_on(p, -back)));
+    a->reduces = c->kind == TH_REDUCE_SCATTER || (c->kind == TH_ALL_REDUCE && t < n - 1);
+    return true;
+}
+
+/* --- chains ----------------------------------------------------------------------------------- */
+
+static th_range chunk_of(const th_collective *c, const place *p, th_range whole, int64_t chunk)
+{
+    return th_part(th_part(whole, p->stream, p->n_streams), chunk, c->chunks);
+}
+
+/* broadcast: from the root on; reduce: towards it. */
+static bool vector_action(const th_collective *c, const place *p, int32_t v, int64_t step,
+                          th_action *a)
+{
+    bool reduces = c->kind == TH_REDUCE;
+    if (step >= c->chunks || v == (reduces ? 0 : p->n - 1))
+        return false;
+    if (v != (reduces ? p->n - 1 : 0))
+        wait_for(a, p, step + 1);
+    send(a, p, reduces ? -1 : 1, chunk_of(c, p, (th_range){0, c->bytes}, step));
+    a->reduces = reduces;
+    return true;
+}
+
+static bool gather_action(const th_collective *c, const place *p, int32_t v, int64_t step,
+                          th_action *a)
+{
+    int64_t beyond = step / c->chunks;
+    if (v == 0 || beyond >= p->n - v)
+        return false;
+    if (beyond > 0)
+        wait_for(a, p, step - c->chunks + 1);
+    int32_t of = hops_on(p, (int32_t)beyond);
+    send(a, p, -1, chunk_of(c, p, th_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
+    return true;
+}
+
+static bool scatter_action(const th_collective *c, const place *p, int32_t v, int64_t step,
+                           th_action *a)
+{
+    int64_t hops = p->n - 1 - v - step / c->chunks; /* from here to where the piece goes */
+    if (hops < 1)
+        return false;
+    if (v > 0)
+        wait_for(a, p, step + 1);
+    int32_t of = hops_on(p, (int32_t)hops);
+    send(a, p, 1, chunk_of(c, p, th_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
+    return true;
+}
+
+static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
+                   th_action *out)
+{
+    const th_collective *c = x->collective;
+    place p = place_of(x, participant, lane);
+    int32_t v = th_wrap(p.direction * (p.rank - c->root), p.n); /* hops from the root */
+    *out = TH_ACTION_NONE;
+    switch ((th_collective_kind)c->kind) {
+    case TH_BROADCAST:
+    case TH_REDUCE:
+        return vector_action(c, &p, v, step, out);
+    case TH_GATHER:
+        return gather_action(c, &p, v, step, out);
+    case TH_SCATTER:
+        return scatter_action(c, &p, v, step, out);
+    case TH_ALL_REDUCE:
+    case TH_ALL_GATHER:
+    case TH_REDUCE_SCATTER:
+    case TH_BARRIER:
+        return round_action(c, &p, step, out);
+    case TH_ALL_TO_ALL:
+    case TH_SEND_RECV:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return false;
+}
+
+enum {
+    KINDS = 1u << TH_ALL_REDUCE | 1u << TH_ALL_GATHER | 1u << TH_REDUCE_SCATTER |
+            1u << TH_BROADCAST | 1u << TH_REDUCE | 1u << TH_GATHER | 1u << TH_SCATTER |
+            1u << TH_BARRIER
+};
+
+const th_algorithm th_algorithm_ring = {
+    .name = "ring",
+    .synopsis = "round a ring of the ranks, or along it from or to the root",
+    .kinds = KINDS,
+    .prepare = prepare,
+    .action = action,
+};
+
+const th_algorithm th_algorithm_ring_bidirectional = {
+    .name = "ring_bidirectional",
+    .synopsis = "as ring, half of the bytes each way",
+    .kinds = KINDS,
+    .prepare = prepare,
+    .action = action,
+};

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_collective.c - collectives: checks, what algorithms do to data, times by hand, the machine. */
+#include <config.h>
+#include "sim/machine.h"
+#include "tests/unit/collective_help.h"
+#include "tests/unit/tap.h"
+#include "topology/generate.h"
+
+/* --- help ------------------------------------------------------------------------------------- */
+
+enum { MANY = 17 };
+static const int64_t gbps = 1000000000;
+
+/* n accelerators; links of 80 Gb/s (10 bytes per ns) and 500 ns. */
+static th_system *generated(const char *type, int n)
+{
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("npu_v1");
+    th_topology_options o = {
+        .dims = {n}, .n_dims = 1, .bits_per_s = 80 * gbps, .latency_ps = 500000};
+    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
+    th_system_free(prototype);
+    if (!s) {
+        printf("Bail out! %s %s\n", e.id, e.text);
+        exit(1);
+    }
+    return s;
+}
+
+static int32_t identity[64];
+
+/* All accelerators from 0 on, in order. */
+static th_collective collective(int kind, const char *algorithm, int n, int64_t bytes)
+{
+    for (int i = 0; i < 64; i++)
+        identity[i] = i;
+    return (th_collective){.kind = kind,
+                           .algorithm = th_algorithm_find(algorithm),
+                           .rank_node = identity,
+                           .n_ranks = n,
+                           .bytes = bytes,
+                           .chunks = 1};
+}
+
+/* Runs tasks that are all ready at 0; their ends in end[]. */
+static th_result run_program(th_system *s, const char *network, th_program *p)
+{
+    th_error e = {"", ""};
+    th_result r = {0};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m =
+        th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
+    th_machine_free(m);
+    th_works_free(w);
+    return r;
+}
+
+static int32_t add_collective(th_program *p, const th_collective *c)
+{
+    int32_t number = th_program_add_collective(p, c, NULL);
+    return th_program_add(
+        p,
+        &(th_task){.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1},
+        NULL);
+}
+
+static th_time time_of(th_system *s, const char *network, const th_collective *c)
+{
+    th_program *p = th_program_new(NULL);
+    add_collective(p, c);
+    th_result r = run_program(s, network, p);
+    th_time end = r.elapsed_ps;
+    th_result_clear(&r);
+    th_program_free(p);
+    return end;
+}
+
+/* --- what algorithms do to data --------------------------------------------------------------- */
+
+static bool takes_root(int kind)
+{
+    return kind == TH_BROADCAST || kind == TH_REDUCE || kind == TH_GATHER || kind == TH_SCATTER;
+}
+
+static void assert_right(const th_collective *c, const th_system *s, uint64_t seed)
+{
+    const char *wrong = collective_wrong(c, s, seed, NULL);
+    char text[500] = "";
+    if (wrong)
+        snprintf(text, sizeof text, "%s by %s, %d ranks, root %d, %lld bytes, %d chunks: %s",
+                 th_collective_names[c->kind], c->algorithm->name, c->n_ranks, c->root,
+                 (long long)c->bytes, c->chunks, wrong);
+    TAP_ASSERT_TEXT(text, "");
+}
+
+static void try_sizes(th_collective *c, const th_system *s)
+{
+    static const int64_t sizes[] = {0, 1, 7, 24, 61};
+    static const int32_t chunks[] = {1, 2, 5};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) {
+            c->bytes = sizes[i];
+            c->chunks = chunks[k];
+            for (uint64_t seed = 0; seed < 3; seed++)
+                assert_right(c, s, seed);
+        }
+}
+
+static void try_roots(const th_algorithm *a, int kind, int n, const th_system *s)
+{
+    th_collective c = collective(kind, a->name, n, 0);
+    for (c.root = 0; c.root < (takes_root(kind) ? n : 1); c.root += 1 + n / 3)
+        try_sizes(&c, s);
+}
+
+/* Every algorithm, every kind that it can do, groups of 1 .. 17, sizes below, at and above the number
+ * of ranks, in chunks, messages in orders drawn at random. */
+static void every_rank_ends_with_the_right_data(void)
+{
+    th_system *s = generated("ring", MANY);
+    for (int i = 0; th_algorithms[i]; i++)
+        for (int kind = 0; kind < TH_USER_SCHEDULE; kind++)
+            for (int n = kind == TH_SEND_RECV ? 2 : 1; n <= (kind == TH_SEND_RECV ? 2 : MANY); n++)
+                if (th_algorithms[i]->kinds >> kind & 1u)
+                    try_roots(th_algorithms[i], kind, n, s);
+    th_system_free(s);
+}
+
+/* Every algorithm that can: sizes drawn at random, some of them 0. */
+static void uneven_all_to_all_is_right(void)
+{
+    th_system *s = generated("ring", MANY);
+    gsl_rng *random = th_random_stream(5, "pairs", 0);
+    int64_t pairs[7 * 7];
+    int tried = 0;
+    for (int i = 0; th_algorithms[i]; i++)
+        for (int n = 2; n <= 7 && th_algorithms[i]->kinds >> TH_ALL_TO_ALL & 1u; n++, tried++) {
+            th_collective c = collective(TH_ALL_TO_ALL, th_algorithms[i]->name, n, 0);
+            for (int j = 0; j < n * n; j++)
+                pairs[j] = pick(random, 0, 2) ? pick(random, 1, 9) : 0;
+            c.pair_bytes = pairs;
+            assert_right(&c, s, (uint64_t)n);
+        }
+    CU_ASSERT_TRUE(tried >= 12);
+    gsl_rng_free(random);
+    th_system_free(s);
+}
+
+/* The interpreter finds what is wrong: a ring whose last round is missing, one that adds where it
+ * should replace, one that waits for a message too many. */
+static int mutation;
+
+static bool mutated_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
+                           th_action *out)
+{
+    const th_algorithm *ring = th_algorithm_find("ring");
+    if (!ring->action(x, p, lane, step, out) ||
+        (mutation == 0 && step == 2 * x->n_participants - 3))
+        return false;
+    if (mutation == 1 && step == 2 * x->n_participants - 4)
+        out->reduces = true;
+    if (mutation == 2 && step > 0)
+        out->wait_count++;
+    if (mutation == 3 && step == 1 && p == 2)
+        out->wait_port = -1;
+    return true;
+}
+
+static void the_interpreter_finds_mistakes(void)
+{
+    static const char *const found[] = {"lacks", "wrong word", "never gets past", "wrong word"};
+    th_system *s = generated("ring", 5);
+    th_algorithm mutated = *th_algorithm_find("ring");
+    mutated.action = mutated_action;
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
+    c.algorithm = &mutated;
+    for (mutation = 0; mutation < 4; mutation++) {
+        const char *wrong = NULL;
+        for (uint64_t seed = 0; seed < 8 && !wrong; seed++)
+            wrong = collective_wrong(&c, s, seed, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(wrong);
+        if (mutation > 0) /* at 0 every rank holds a word everywhere from the start */
+            CU_ASSERT_PTR_NOT_NULL(strstr(wrong, found[mutation]));
+    }
+    mutation = 4;
+    CU_ASSERT_PTR_NULL(collective_wrong(&c, s, 1, NULL));
+    th_system_free(s);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* 2 (n - 1) (S/(n bw) + L): n pieces of 30,000 bytes at 10 bytes per ns take 3 us each. Both ways, each
+ * half as long. Chunks side by side share the links and lose nothing. */
+static void ring_all_reduce_takes_what_is_known(void)
+{
+    static const char *const networks[] = {"fluid", "ideal"};
+    for (int i = 0; i < 2; i++)
+        for (int n = 2; n <= 16; n++) {
+            th_system *s = generated("ring", n);
+            th_collective c = collective(TH_ALL_REDUCE, "ring", n, 30000 * n);
+            CU_ASSERT_EQUAL(time_of(s, networks[i], &c), 2 * (n - 1) * INT64_C(3500000));
+            c.chunks = 3;
+            if (i == 0)
+                CU_ASSERT_EQUAL(time_of(s, networks[i], &c), 2 * (n - 1) * INT64_C(3500000));
+            c.chunks = 1;
+            c.delay_ps = 700;
+            CU_ASSERT_EQUAL(time_of(s, networks[i], &c), 2 * (n - 1) * INT64_C(3500700));
+            c.delay_ps = 0;
+            c.algorithm = th_algorithm_find("ring_bidirectional");
+            if (n > 2)
+                CU_ASSERT_EQUAL(time_of(s, networks[i], &c), 2 * (n - 1) * INT64_C(2000000));
+            th_system_free(s);
+        }
+}
+
+/* (n - 2 + chunks) (L + S/(chunks bw)): 60,000 bytes in 4 chunks: 1500 ns each and 500 ns. */
+static void chains_take_what_is_known(void)
+{
+    th_system *s = generated("ring", 6);
+    static const int kinds[] = {TH_BROADCAST, TH_REDUCE};
+    for (int i = 0; i < 2; i++) {
+        th_collective c = collective(kinds[i], "ring", 6, 60000);
+        c.root = 4;
+        CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 5 * INT64_C(6500000));
+        c.chunks = 4;
+        CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 8 * INT64_C(2000000));
+    }
+    th_system_free(s);
+}
+
+/* One message on one link: 70,000 bytes, 7 us and 500 ns; a group of one has nothing to do. */
+static void single_link_takes_what_is_known(void)
+{
+    th_system *s = generated("ring", 3);
+    th_collective c = collective(TH_SEND_RECV, "direct", 2, 70000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 7500000);
+    c = collective(TH_BROADCAST, "direct", 2, 70000);
+    CU_ASSERT_EQUAL(time_of(s, "ideal", &c), 7500000);
+    c = collective(TH_ALL_REDUCE, "ring", 1, 70000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 0);
+    th_system_free(s);
+}
+
+/* Fully connected, a link per pair: direct takes one message's time per phase, pairwise one per
+ * round. 5 ranks, pieces of 20,000 bytes: 2 us and 500 ns. */
+static void direct_and_pairwise_take_what_is_known(void)
+{
+    th_system *s = generated("fully_connected", 5);
+    th_collective c = collective(TH_ALL_TO_ALL, "direct", 5, 100000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 2500000);
+    c.algorithm = th_algorithm_find("pairwise");
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 4 * 2500000);
+    c = collective(TH_ALL_REDUCE, "direct", 5, 100000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 2 * 2500000);
+    c.algorithm = th_algorithm_find("pairwise");
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 8 * 2500000);
+    c = collective(TH_BARRIER, "direct", 5, 0);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 500000);
+    th_system_free(s);
+}
+
+/* --- in the machine --------------------------------------------------------------------------- */
+
+/* Bytes and events of messages are counted: ring all-reduce of 5 ranks and 1003 bytes, each rank sends
+ * all but one piece, twice over. */
+static void messages_are_counted(void)
+{
+    th_system *s = generated("ring", 5);
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 1003);
+    th_program *p = th_program_new(NULL);
+    add_collective(p, &c);
+    th_result r = run_program(s, "fluid", p);
+    int64_t sent = 0, received = 0, carried = 0;
+    for (int a = 0; a < 5; a++) {
+        sent += r.accels[a].sent_bytes;
+        received += r.accels[a].received_bytes;
+    }
+    for (int l = 0; l < r.n_links; l++)
+        carried += r.links[l].bytes;
+    CU_ASSERT_TRUE(sent == 8 * 1003 && received == sent && carried == sent);
+    CU_ASSERT_EQUAL(r.n_events, 2 + 2 * 40);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* Tasks wait for a collective and it for them; it is released at 9 us. */
+static void collectives_depend_and_wait(void)
+{
+    th_system *s = generated("ring", 4);
+    th_collective c = collective(TH_BROADCAST, "ring", 2, 20000);
+    th_program *p = th_program_new(NULL);
+    int32_t before = th_program_add(
+        p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 10000, .layer = -1},
+        NULL);
+    int32_t middle = add_collective(p, &c), after = add_collective(p, &c);
+    p->tasks[middle].release_ps = 9000000;
+    th_program_depend(p, middle, before, NULL);
+    th_program_depend(p, after, middle, NULL);
+    th_result r = run_program(s, "fluid", p);
+    CU_ASSERT_EQUAL(r.tasks[before].end_ps, 1500000);
+    CU_ASSERT_TRUE(r.tasks[middle].start_ps == 9000000 && r.tasks[middle].end_ps == 11500000);
+    CU_ASSERT_TRUE(r.tasks[after].start_ps == 11500000 && r.tasks[after].end_ps == 14000000);
+    CU_ASSERT_TRUE(r.tasks[after].cause == middle && r.tasks[after].ready_ps == 11500000);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* Two rings over the same links share them: each round carries twice the bytes. */
+static void overlapping_groups_share_links(void)
+{
+    th_system *s = generated("ring", 4);
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 4, 120000);
+    int32_t turned[] = {2, 3, 0, 1};
+    th_program *p = th_program_new(NULL);
+    int32_t a = add_collective(p, &c);
+    c.rank_node = turned;
+    int32_t b = add_collective(p, &c);
+    th_result r = run_program(s, "fluid", p);
+    CU_ASSERT_EQUAL(r.tasks[a].end_ps, 6 * 6500000);
+    CU_ASSERT_EQUAL(r.tasks[b].end_ps, 6 * 6500000);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* --- what goes wrong -------------------------------------------------------------------------- */
+
+static void assert_refused(const th_collective *c, const th_system *s, const char *id)
+{
+    th_error e = {"", ""};
+    th_expansion x;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+}
+
+static void bad_collectives_are_refused(void)
+{
+    th_system *s = generated("star", 4);
+    const th_collective good = collective(TH_ALL_TO_ALL, "direct", 4, 100);
+    int32_t nodes[] = {0, 1, 2, 3};
+    int64_t pairs[16] = {0};
+    int hub = 0;
+    while (s->nodes[hub].kind != TH_NODE_SWITCH)
+        hub++;
+#define REFUSED(id, ...)                                                                           \
+    do {                                                                                           \
+        th_collective c = good;                                                                    \
+        c.rank_node = nodes;                                                                       \
+        __VA_ARGS__;                                                                               \
+        assert_refused(&c, s, id);                                                                 \
+    } while (0)
+    REFUSED("COLL-0001", nodes[2] = 99);
+    REFUSED("COLL-0002", nodes[2] = hub);
+    REFUSED("COLL-0004", nodes[2] = 0);
+    nodes[2] = 2;
+    REFUSED("COLL-0003", c.n_ranks = 0);
+    REFUSED("COLL-0003", c.n_ranks = 99);
+    REFUSED("COLL-0005", c.kind = TH_BROADCAST; c.pair_bytes = pairs);
+    REFUSED("COLL-0006", c.pair_bytes = pairs; pairs[3] = -1);
+    REFUSED("COLL-0006", c.pair_bytes = pairs; pairs[3] = pairs[4] = INT64_MAX);
+    REFUSED("COLL-0007", c.n_dims = 2; c.dims[0] = 2; c.dims[1] = 3);
+    REFUSED("COLL-0007", c.n_dims = 9);
+    REFUSED("COLL-0008", c.bytes = -1);
+    REFUSED("COLL-0009", c.root = 4);
+    REFUSED("COLL-0010", c.chunks = 0);
+    REFUSED("COLL-0011", c.delay_ps = -1);
+    REFUSED("COLL-0012", c.kind = TH_SEND_RECV);
+    REFUSED("COLL-0013", c.algorithm = NULL);
+    REFUSED("COLL-0014", c.algorithm = th_algorithm_find("ring"));
+#undef REFUSED
+    CU_ASSERT_PTR_NULL(th_algorithm_find("rings"));
+    th_system_free(s);
+}
+
+/* A collective whose last message nobody sends is named, with who waits for what. */
+static void a_stuck_collective_is_named(void)
+{
+    th_system *s = generated("ring", 5);
+    th_algorithm mutated = *th_algorithm_find("ring");
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
+    th_program *p = th_program_new(NULL);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_error e = {"", ""};
+    mutation = 2;
+    mutated.action = mutated_action;
+    c.algorithm = &mutated;
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
+    TAP_ASSERT_TEXT(e.id, "SIM-0010");
+    TAP_ASSERT_TEXT(e.text, "task/0: all_reduce of 5 ranks by ring can never end: rank 0, lane 0 "
+                            "waits in step 1 for message 2 at port 0, where 1 came in");
+    th_machine_free(m);
+    th_works_free(w);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(every_rank_ends_with_the_right_data),
+                                     TAP(uneven_all_to_all_is_right),
+                                     TAP(the_interpreter_finds_mistakes),
+                                     TAP(ring_all_reduce_takes_what_is_known),
+                                     TAP(chains_take_what_is_known),
+                                     TAP(single_link_takes_what_is_known),
+                                     TAP(direct_and_pairwise_take_what_is_known),
+                                     TAP(messages_are_counted),
+                                     TAP(collectives_depend_and_wait),
+                                     TAP(overlapping_groups_share_links),
+                                     TAP(bad_collectives_are_refused),
+                                     TAP(a_stuck_collective_is_named),
+                                     TAP_END};
+    return tap_main("collective", tests, argc, argv);
+}
