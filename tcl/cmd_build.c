@@ -68,14 +68,19 @@ static const th_option create_system_options[] = {
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "How the accelerators are joined.",
                          .choice = topology_name, .required = true},
     [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
-                     "Size: the number of accelerators of a ring, the sides of a mesh or torus.",
+                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; "
+                     "of a composition {KIND N} for each dimension, KIND being line, ring, "
+                     "fully_connected or switch.",
                      .required = true},
     [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
                       "System file whose first accelerator every accelerator is a copy of.",
                       .required = true},
-    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
-                          "Of every link, each way.", .required = true},
-    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Of every link.",
+    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
+                          "Of every link, each way; or one for each dimension, or for each level "
+                          "from the accelerators up.",
+                          .required = true},
+    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
+                        "Of every link; or a list like that of -link_bandwidth.",
                         .required = true},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
                             "Both ways of a link share its bandwidth."},
@@ -88,23 +93,73 @@ static const th_option create_system_options[] = {
     {.name = NULL},
 };
 
-static int parse_dims(th_call *c, th_topology_options *o)
+enum { LARGEST_DIM = TH_MAX_ACCELS };
+
+static int parse_extent(th_call *c, Tcl_Obj *word, int *out)
+{
+    if (Tcl_GetIntFromObj(NULL, word, out) == TCL_OK && *out >= 1 && *out <= LARGEST_DIM)
+        return 0;
+    return th_error_set(&c->err, "TCL-0071", "-dims \"%s\": must be an integer from 1 to %d",
+                        Tcl_GetString(word), (int)LARGEST_DIM);
+}
+
+/* A dimension of a composition: {ring 4}. */
+static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options *o)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, word, &n, &words) != TCL_OK || n != 2)
+        return th_error_set(&c->err, "TCL-0074",
+                            "-dims \"%s\": a dimension of a composition must be {KIND N}",
+                            Tcl_GetString(word));
+    if (th_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]) == NULL)
+        return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(words[0]),
+                                th_dim_kind_names);
+    return parse_extent(c, words[1], &o->dims[d]);
+}
+
+static int parse_dims(th_call *c, bool has_kinds, th_topology_options *o)
 {
     Tcl_Obj **words;
     Tcl_Size n;
     Tcl_Obj *list = c->option[CREATE_DIMS].word;
-    enum { DIMS_MAX = sizeof o->dims / sizeof *o->dims, LARGEST = 1 << 20 };
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > DIMS_MAX)
-        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d integers",
-                            Tcl_GetString(list), (int)DIMS_MAX);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (Tcl_GetIntFromObj(NULL, words[i], &o->dims[i]) != TCL_OK || o->dims[i] < 1 ||
-            o->dims[i] > LARGEST)
-            return th_error_set(&c->err, "TCL-0071",
-                                "-dims \"%s\": must be an integer from 1 to %d",
-                                Tcl_GetString(words[i]), (int)LARGEST);
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
+        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d %s",
+                            Tcl_GetString(list), TH_MAX_DIMS,
+                            has_kinds ? "dimensions" : "integers");
+    for (Tcl_Size d = 0; d < n; d++)
+        if (has_kinds ? parse_shape_dim(c, words[d], (int)d, o) < 0
+                      : parse_extent(c, words[d], &o->dims[d]) < 0)
+            return -1;
     o->n_dims = (int)n;
     return 0;
+}
+
+typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
+
+/* One quantity or a list of them into values[TH_MAX_DIMS]. Their number, or -1. */
+static int parse_values(th_call *c, int option, parse_quantity *parse, int64_t *values)
+{
+    Tcl_Obj **words, *list = c->option[option].word;
+    Tcl_Size n;
+    th_error e = {"", ""};
+    const char *name = create_system_options[option].name;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
+        return th_error_set(&c->err, "TCL-0076", "%s \"%s\": must be a list of 1 to %d quantities",
+                            name, Tcl_GetString(list), TH_MAX_DIMS);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (parse(Tcl_GetString(words[i]), &values[i], &e) != 0)
+            return th_call_blame(c, name, &e);
+    return (int)n;
+}
+
+static int parse_cables(th_call *c, th_topology_options *o)
+{
+    o->n_bandwidths = parse_values(c, CREATE_BANDWIDTH, th_parse_bandwidth, o->bits_per_s);
+    if (o->n_bandwidths < 0)
+        return -1;
+    o->n_latencies = parse_values(c, CREATE_LATENCY, th_parse_time, o->latency_ps);
+    return o->n_latencies < 0 ? -1 : 0;
 }
 
 /* What would be ignored without a host is a host forgotten. */
@@ -121,8 +176,6 @@ static int need_host(th_call *c)
 static int run_create_system(th_call *c)
 {
     th_topology_options o = {
-        .bits_per_s = th_call_number(c, CREATE_BANDWIDTH, 0),
-        .latency_ps = th_call_number(c, CREATE_LATENCY, 0),
         .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
         .with_host = th_call_has(c, CREATE_HOST),
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
@@ -130,7 +183,7 @@ static int run_create_system(th_call *c)
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
-        parse_dims(c, &o) != 0)
+        parse_dims(c, type->reads_kinds, &o) != 0 || parse_cables(c, &o) != 0)
         return -1;
     th_system *prototype = read_system(c, c->option[CREATE_ACCEL].word);
     if (prototype == NULL)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LARGEST_COUNT = 16384, LARGEST_GROUP = 1 << 20, LARGEST_VECTOR = 1 << 24 };
+enum { LARGEST_COUNT = 65536, LARGEST_GROUP = 1 << 20, LARGEST_VECTOR = 1 << 24 };
 
 /* ---- designs ---- */
 

@@ -2,8 +2,12 @@
 libtharsis_la_SOURCES += \
 	topology/accel_read.c \
 	topology/connected.c topology/connected.h \
-	topology/generate.c topology/generate.h \
+	topology/generate.c topology/generate.h topology/generate_parts.h \
+	topology/generate_dims.c \
+	topology/generate_read.c \
+	topology/generate_tree.c \
 	topology/name_index.c topology/name_index.h \
+	topology/neighbors.c topology/neighbors.h \
 	topology/route.c topology/route.h topology/route_types.h \
 	topology/route_dimension.c \
 	topology/route_ecmp.c \
@@ -23,8 +27,10 @@ dist_systems_DATA = \
 
 unit_tests += \
 	tests/unit/test_generate \
+	tests/unit/test_generate_dims \
 	tests/unit/test_name_index \
 	tests/unit/test_route \
 	tests/unit/test_route_ecmp \
 	tests/unit/test_system \
 	tests/unit/test_system_read
+EXTRA_DIST += tests/unit/topology_help.h

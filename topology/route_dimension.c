@@ -1,51 +1,190 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route_dimension.c - routes in dimension order: lines and rings.
- *   prepare -> next*
- * The coordinates of a node with coordinates are its index in the mixed radix of the sizes, dims[0]
- * fastest. A step goes to a neighbour in the first dimension in which the two differ, so it comes
- * nearer to the destination: a walk ends. A dimension of SWITCH or FULL is not walked yet. */
+/* route_dimension.c - routes in dimension order.
+ *   prepare -> next* -> release
+ * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest. A
+ * route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T. Bashkow,
+ * "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a line step by
+ * step, on a ring the shorter way and upwards on a tie, where all are joined in one link, through a
+ * switch in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size, 1,
+ * or 2 links, and each step comes nearer: a walk ends.
+ * A switch of dimension d has the coordinates of its nodes but for d, where its own counts as 0. To
+ * a switch the route sets all other coordinates right, then goes up. Nodes outside the dimensions
+ * (hosts) are reached over a link of their own where there is one, else, and from them, as by
+ * shortest.
+ * Costs O(n_dims + log degree) per step and O(links) memory. */
 #include <config.h>
 #include "topology/route_types.h"
 
-static int n_shape_nodes(const th_system *s)
+#include "base/alloc.h"
+#include "topology/neighbors.h"
+
+typedef struct dimension_data {
+    th_neighbors neighbors;
+    int n_places;                  /* nodes with coordinates of their own */
+    int n_inside;                  /* and with the switches behind them */
+    int below[TH_MAX_DIMS];        /* nodes in a slice of the dimensions before d */
+    int first_switch[TH_MAX_DIMS]; /* of dimension d; that of the next one where it has none */
+    int32_t *coordinates;          /* n_dims of each node inside */
+} dimension_data;
+
+static const int32_t *coordinates_of(const th_system *s, const dimension_data *data, int node)
 {
-    int n = 1;
-    for (int d = 0; d < s->n_dims; d++)
-        n *= s->dims[d].size;
-    return n;
+    return data->coordinates + (size_t)node * (size_t)s->n_dims;
 }
 
-/* The way from coordinate a to b in a dimension: +1, -1, or 0 when a == b. */
-static int direction(const th_shape_dim *dim, int a, int b)
+/* The dimension of a switch, -1 for a place. */
+static int dim_of_switch(const th_system *s, const dimension_data *data, int node)
 {
-    if (a == b)
-        return 0;
+    int d = -1;
+    for (int i = 0; node >= data->n_places && i < s->n_dims; i++)
+        if (s->dims[i].kind == TH_DIM_SWITCH && data->first_switch[i] <= node)
+            d = i;
+    return d;
+}
+
+/* The switch of dimension d that node, a place, hangs on. */
+static int switch_of(const th_system *s, const dimension_data *data, int node, int d)
+{
+    int below = data->below[d];
+    return data->first_switch[d] + node / (below * s->dims[d].size) * below + node % below;
+}
+
+/* The place with coordinate c in dimension d that hangs on node, a switch of that dimension. */
+static int place_below(const th_system *s, const dimension_data *data, int node, int d, int c)
+{
+    int number = node - data->first_switch[d], below = data->below[d];
+    return number / below * below * s->dims[d].size + number % below + c * below;
+}
+
+/* ---- a step ---- */
+
+/* The coordinate after the next link from a to b != a along a line or ring. */
+static int step(const th_shape_dim *dim, int a, int b)
+{
     if (dim->kind == TH_DIM_LINE)
-        return b > a ? 1 : -1;
-    int upwards = (b - a + dim->size) % dim->size;
-    return 2 * upwards <= dim->size ? 1 : -1;
+        return b > a ? a + 1 : a - 1;
+    int upwards = b > a ? b - a : b - a + dim->size;
+    if (2 * upwards <= dim->size)
+        return a + 1 < dim->size ? a + 1 : 0;
+    return a > 0 ? a - 1 : dim->size - 1;
 }
 
-/* The neighbour of src on the way to dst: one step in the first dimension in which they differ. */
-static int next_node(const th_system *s, int src, int dst)
+/* The node after the place at on the way to coordinate b of dimension d. */
+static int next_along(const th_system *s, const dimension_data *data, int at, int d, int b)
 {
-    int below = 1;  /* nodes in a slice of the dimensions before d */
-    for (int d = 0; d < s->n_dims; d++) {
-        int size = s->dims[d].size, a = src / below % size, b = dst / below % size;
-        int step = direction(&s->dims[d], a, b);
-        if (step != 0)
-            return src + ((a + step + size) % size - a) * below;
-        below *= size;
+    int a = coordinates_of(s, data, at)[d];
+    if (s->dims[d].kind == TH_DIM_SWITCH)
+        return switch_of(s, data, at, d);
+    if (s->dims[d].kind != TH_DIM_FULL)
+        b = step(&s->dims[d], a, b);
+    return at + (b - a) * data->below[d];
+}
+
+static int next_node(const th_system *s, const dimension_data *data, int at, int dst)
+{
+    const int32_t *to = coordinates_of(s, data, dst), *here = coordinates_of(s, data, at);
+    int d_at = dim_of_switch(s, data, at), d_dst = dim_of_switch(s, data, dst);
+    if (d_at >= 0)
+        return place_below(s, data, at, d_at, to[d_at]);
+    for (int d = 0; d < s->n_dims; d++)
+        if (d != d_dst && here[d] != to[d])
+            return next_along(s, data, at, d, to[d]);
+    return dst; /* at is the destination or hangs on it */
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    const dimension_data *data = s->routing_data;
+    (void)src;
+    if (at < data->n_inside && dst < data->n_inside)
+        return th_neighbors_link(&data->neighbors, s, at, next_node(s, data, at, dst));
+    int direct = th_neighbors_link(&data->neighbors, s, at, dst);
+    return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
+}
+
+/* ---- preparing ---- */
+
+static void fill_coordinates(const th_system *s, dimension_data *data)
+{
+    int32_t *c = data->coordinates;
+    for (int node = 0; node < data->n_inside; node++) {
+        int d_own = dim_of_switch(s, data, node);
+        int place = d_own < 0 ? node : place_below(s, data, node, d_own, 0);
+        for (int d = 0; d < s->n_dims; d++)
+            *c++ = place / data->below[d] % s->dims[d].size;
     }
-    return src;
+}
+
+static void count_nodes(const th_system *s, dimension_data *data)
+{
+    data->n_places = 1;
+    for (int d = 0; d < s->n_dims; d++) {
+        data->below[d] = data->n_places;
+        data->n_places *= s->dims[d].size;
+    }
+    data->n_inside = data->n_places;
+    for (int d = 0; d < s->n_dims; d++) {
+        data->first_switch[d] = data->n_inside;
+        if (s->dims[d].kind == TH_DIM_SWITCH)
+            data->n_inside += data->n_places / s->dims[d].size;
+    }
+}
+
+/* Is there a link from place node to the place with coordinate c in dimension d? */
+static bool is_joined_to(const th_system *s, const dimension_data *data, int node, int d, int c)
+{
+    int other = node + (c - coordinates_of(s, data, node)[d]) * data->below[d];
+    return other == node || th_neighbors_link(&data->neighbors, s, node, other) >= 0;
+}
+
+/* Are the links there that routes from place node along dimension d may take? */
+static bool is_joined(const th_system *s, const dimension_data *data, int node, int d)
+{
+    int own = coordinates_of(s, data, node)[d], size = s->dims[d].size, hub;
+    bool is_fine = true;
+    switch ((th_dim_kind)s->dims[d].kind) {
+    case TH_DIM_LINE:
+        return is_joined_to(s, data, node, d, own > 0 ? own - 1 : own) &&
+               is_joined_to(s, data, node, d, own + 1 < size ? own + 1 : own);
+    case TH_DIM_RING:
+        return is_joined_to(s, data, node, d, own > 0 ? own - 1 : size - 1) &&
+               is_joined_to(s, data, node, d, own + 1 < size ? own + 1 : 0);
+    case TH_DIM_FULL:
+        for (int c = 0; c < size && is_fine; c++)
+            is_fine = is_joined_to(s, data, node, d, c);
+        return is_fine;
+    case TH_DIM_SWITCH:
+        hub = switch_of(s, data, node, d);
+        return hub < s->n_nodes && th_neighbors_link(&data->neighbors, s, node, hub) >= 0 &&
+               th_neighbors_link(&data->neighbors, s, hub, node) >= 0;
+    }
+    return false;
+}
+
+static int check_links(const th_system *s, const dimension_data *data, th_error *err)
+{
+    for (int node = 0; node < data->n_places; node++)
+        for (int d = 0; d < s->n_dims; d++)
+            if (!is_joined(s, data, node, d))
+                return th_error_set(err, "TOPO-0085",
+                                    "system \"%s\": node \"%s\" lacks a link along dimension %d, "
+                                    "and routes go in dimension order",
+                                    s->name, s->nodes[node].name, d);
+    return 0;
 }
 
 /* Dimension order may be longer than the way by hops, so it is measured for itself. */
-static int prepare(th_system *s, th_error *err)
+static int check_diameter(const th_system *s, th_error *err)
 {
     int diameter = 0;
-    for (int d = 0; d < s->n_dims; d++)
-        diameter += s->dims[d].kind == TH_DIM_RING ? s->dims[d].size / 2 : s->dims[d].size - 1;
+    for (int d = 0; d < s->n_dims; d++) {
+        int size = s->dims[d].size;
+        const int longest[] = {[TH_DIM_LINE] = size - 1,
+                               [TH_DIM_RING] = size / 2,
+                               [TH_DIM_FULL] = 1,
+                               [TH_DIM_SWITCH] = 2};
+        diameter += longest[s->dims[d].kind];
+    }
     if (diameter <= TH_ROUTE_MAX)
         return 0;
     return th_error_set(err, "TOPO-0015",
@@ -53,18 +192,35 @@ static int prepare(th_system *s, th_error *err)
                         s->name, diameter, TH_ROUTE_MAX);
 }
 
-static int next(const th_system *s, int at, int src, int dst)
+static int prepare(th_system *s, th_error *err)
 {
-    (void)src;
-    int n = n_shape_nodes(s);
-    if (at >= n || dst >= n)
-        return th_route_shortest_next(s, at, dst);
-    return th_route_link_to(s, at, next_node(s, at, dst));
+    if (s->n_dims == 0)
+        return th_error_set(err, "TOPO-0086",
+                            "system \"%s\": dimension_order needs a system made of dimensions",
+                            s->name);
+    if (check_diameter(s, err) < 0)
+        return -1;
+    dimension_data *data = s->routing_data = th_alloc_zero(1, sizeof *data);
+    if (!data)
+        return th_error_no_memory(err);
+    count_nodes(s, data);
+    data->coordinates =
+        th_alloc_array((size_t)data->n_inside * (size_t)s->n_dims, sizeof *data->coordinates);
+    if (!data->coordinates || th_neighbors_init(&data->neighbors, s) < 0)
+        return th_error_no_memory(err);
+    fill_coordinates(s, data);
+    return check_links(s, data, err);
 }
 
 static void release(th_system *s)
 {
-    (void)s;
+    dimension_data *data = s->routing_data;
+    if (data) {
+        th_neighbors_clear(&data->neighbors);
+        th_free(data->coordinates);
+    }
+    th_free(data);
+    s->routing_data = NULL;
 }
 
 const th_routing_type th_routing_dimension_order = {

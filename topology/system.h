@@ -83,7 +83,7 @@ typedef struct th_shape_dim {
     int32_t size;                  /* nodes along it */
 } th_shape_dim;
 
-enum { TH_MAX_DIMS = 8 };
+enum { TH_MAX_DIMS = 16 };
 
 struct th_routing_type;            /* route.h */
 struct th_columns;

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* system_read.c - a system from a libconfig file.
- *   th_read_designs -> read_topology -> th_read_accels -> hosts, switches, links -> finish
+ *   th_read_designs -> th_read_topology -> th_read_accels -> hosts, switches, links -> finish
  * With a topology the generator makes all nodes and links, and the accelerator entries only
  * describe its accelerators; without one, every node and link is written down.
  * Every message starts with FILE:LINE of the element it is about; what th_system_* reports is given
- * the position of the element that was being added. Designs and accelerators: accel_read.c. */
+ * the position of the element that was being added. Designs and accelerators: accel_read.c;
+ * topologies: generate_read.c. */
 #include <config.h>
 #include "topology/system_read.h"
 
 #include "base/alloc.h"
 #include "base/names.h"
-#include "topology/generate.h"
 #include "topology/system_reader.h"
 
 #include <string.h>
-
-enum { LARGEST_DIM = 16384 };
 
 /* ---- hosts and switches: "NAME", or { name = "NAME"; forwards = false; } ---- */
 
@@ -80,18 +78,10 @@ typedef struct cable {
 
 static int read_cable(th_system_reader *r, const th_config_node *n, cable *out)
 {
-    const char *duplex = "full";
     if (th_config_bandwidth(n, "bandwidth", true, &out->bits_per_s, &r->error) < 0 ||
-        th_config_time(n, "latency", true, &out->latency_ps, &r->error) < 0 ||
-        th_config_string(n, "duplex", false, &duplex, &r->error) < 0)
+        th_config_time(n, "latency", true, &out->latency_ps, &r->error) < 0)
         return -1;
-    out->is_full_duplex = strcmp(duplex, "full") == 0;
-    if (out->is_full_duplex || strcmp(duplex, "half") == 0)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0034",
-                        "%s:%d: key \"duplex\": must be \"full\" or \"half\", not "
-                        "\"%s\"",
-                        th_config_file(n), th_config_line(th_config_member(n, "duplex")), duplex);
+    return th_reader_duplex(r, n, &out->is_full_duplex);
 }
 
 static int connect(th_system_reader *r, const th_config_node *n, int a, int b, const cable *c)
@@ -169,76 +159,6 @@ static int read_link(th_system_reader *r, const th_config_node *n)
     return connect_all_pairs(r, list, &c);
 }
 
-/* ---- a generated topology ---- */
-
-static const th_topology_type *type_named(th_system_reader *r, const th_config_node *n)
-{
-    const char *name, *names[16];
-    size_t count = 0;
-    if (th_config_string(n, "type", true, &name, &r->error) < 0)
-        return NULL;
-    const th_topology_type *type = th_topology_find(name);
-    if (type)
-        return type;
-    for (; th_topology_types[count] && count < sizeof names / sizeof names[0]; count++)
-        names[count] = th_topology_types[count]->name;
-    th_reader_unknown(r, "TOPO-0043", th_config_member(n, "type"), "topology", name,
-                   th_name_nearest(name, names, count));
-    return NULL;
-}
-
-static int read_dims(th_system_reader *r, const th_config_node *n, th_topology_options *o)
-{
-    enum { MAX_DIMS = sizeof o->dims / sizeof o->dims[0] };
-    const th_config_node *list;
-    if (th_reader_list(r, n, "dims", 1, 0, &list) < 0)
-        return -1;
-    o->n_dims = th_config_count(list);
-    if (o->n_dims > MAX_DIMS)
-        return th_error_set(&r->error, "TOPO-0044", "%s:%d: key \"dims\": at most %d dimensions",
-                            th_config_file(list), th_config_line(list), MAX_DIMS);
-    for (int i = 0; i < o->n_dims; i++) {
-        int64_t extent = 0;
-        if (th_config_as_int(th_config_at(list, i), 1, LARGEST_DIM, &extent, &r->error) < 0)
-            return -1;
-        o->dims[i] = (int)extent;
-    }
-    return 0;
-}
-
-static int read_generated_host(th_system_reader *r, const th_config_node *n, th_topology_options *o)
-{
-    static const char *const keys[] = {"bandwidth", "latency", NULL};
-    const th_config_node *host = NULL;
-    if (th_config_child(n, "host", false, TH_CONFIG_GROUP, &host, &r->error) < 0)
-        return -1;
-    if (!host)
-        return 0;
-    o->with_host = true;
-    if (th_config_check_keys(host, keys, &r->error) < 0 ||
-        th_config_bandwidth(host, "bandwidth", false, &o->host_bits_per_s, &r->error) < 0)
-        return -1;
-    return th_config_time(host, "latency", false, &o->host_latency_ps, &r->error);
-}
-
-static int read_topology(th_system_reader *r, const th_config_node *n)
-{
-    static const char *const keys[] = {"type",   "dims", "bandwidth", "latency",
-                                       "duplex", "host", NULL};
-    th_topology_options o = {.host_latency_ps = -1};
-    cable c;
-    if (th_config_check_keys(n, keys, &r->error) < 0)
-        return -1;
-    const th_topology_type *type = type_named(r, n);
-    if (!type || read_dims(r, n, &o) < 0 || read_cable(r, n, &c) < 0 ||
-        read_generated_host(r, n, &o) < 0)
-        return -1;
-    o.bits_per_s = c.bits_per_s;
-    o.latency_ps = c.latency_ps;
-    o.half_duplex = !c.is_full_duplex;
-    return type->generate(r->s, &o, &r->error) < 0 ? th_reader_at(r, n) : 0;
-}
-
 /* ---- the file ---- */
 
 static int read_nodes(th_system_reader *r)
@@ -256,7 +176,7 @@ static int read_nodes(th_system_reader *r)
                                 "links, hosts and switches",
                                 th_config_file(n), th_config_line(n), by_hand[i]);
     }
-    if (topology && read_topology(r, topology) < 0)
+    if (topology && th_read_topology(r, topology) < 0)
         return -1;
     return th_read_accels(r);
 }

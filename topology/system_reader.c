@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_reader.c - what the two readers of a system file share: positions in messages, lists,
+/* system_reader.c - what the readers of a system file share: positions in messages, lists,
  * groups. */
 #include <config.h>
 #include "topology/system_reader.h"
+
+#include <string.h>
 
 /* Puts FILE:LINE of n in front of what th_system_* reported. */
 int th_reader_at(th_system_reader *r, const th_config_node *n)
@@ -56,3 +58,15 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
                         th_config_file(n), th_config_line(n), what);
 }
 
+int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full)
+{
+    const char *duplex = "full";
+    if (th_config_string(g, "duplex", false, &duplex, &r->error) < 0)
+        return -1;
+    *is_full = strcmp(duplex, "full") == 0;
+    if (*is_full || strcmp(duplex, "half") == 0)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0034",
+                        "%s:%d: key \"duplex\": must be \"full\" or \"half\", not \"%s\"",
+                        th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
+}

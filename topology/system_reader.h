@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_reader.h - the reader of one system file, shared by system_read.c and accel_read.c alone.
+/* system_reader.h - the reader of one system file, shared by system_read.c, generate_read.c and
+ * accel_read.c alone.
  * Functions return 0, or -1 with r->error filled. */
 #ifndef TH_TOPOLOGY_SYSTEM_READER_H
 #define TH_TOPOLOGY_SYSTEM_READER_H
@@ -28,6 +29,11 @@ int th_reader_for_each(th_system_reader *r, const char *key,
 /* Is n a group? */
 int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what);
 
+/* Is the optional key g.duplex "full" (as without it) or "half"? */
+int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full);
+
+/* generate_read.c: the nodes and links of the group "topology", n. */
+int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */
 int th_read_designs(th_system_reader *r);
 int th_read_accels(th_system_reader *r);

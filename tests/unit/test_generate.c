@@ -23,7 +23,8 @@ static th_system *new_prototype(void)
 
 static th_topology_options cables(void)
 {
-    return (th_topology_options){.bits_per_s = 500, .latency_ps = 3, .host_latency_ps = -1};
+    return (th_topology_options){.bits_per_s = {500}, .latency_ps = {3}, .n_bandwidths = 1,
+                                 .n_latencies = 1, .host_latency_ps = -1};
 }
 
 static th_system *create(const char *type, const th_topology_options *o)
@@ -69,12 +70,14 @@ static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_ca
 
 static void has_a_table_of_types(void)
 {
-    static const char *const names[] = {"ring", "mesh", "torus", "fully_connected", "star", "tree"};
-    for (int i = 0; i < 6; i++) {
+    static const char *const names[] = {"line", "ring", "mesh", "torus", "hypercube", "fully_connected", "star", "tree",
+                                        "composition"};
+    enum { N = sizeof names / sizeof *names };
+    for (int i = 0; i < N; i++) {
         TAP_ASSERT_TEXT(th_topology_types[i]->name, names[i]);
         CU_ASSERT_PTR_EQUAL(th_topology_find(names[i]), th_topology_types[i]);
     }
-    CU_ASSERT_PTR_NULL(th_topology_types[6]);
+    CU_ASSERT_PTR_NULL(th_topology_types[N]);
     CU_ASSERT_PTR_NULL(th_topology_find("rin"));
 }
 
@@ -219,9 +222,9 @@ static void refuses_dimensions(void)
     expect_refusal("mesh", 0, 3, 3, "TOPO-0020", "system \"sys\": 0 dims given, but the topology is: mesh X Y ...");
     expect_refusal("torus", 2, 3, 0, "TOPO-0021",
                    "system \"sys\": dims[1] = 0: must be at least 1 (torus X Y ...)");
-    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
-    expect_refusal("star", 1, 8193, 0, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
-    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022", "system \"sys\": more than 8192 accelerators");
+    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refusal("star", 1, 65537, 0, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
     expect_refusal("tree", 2, 1, 3, "TOPO-0023",
                    "system \"sys\": a tree of arity 1: must be at least 2 (tree ARITY DEPTH)");
 }

@@ -285,7 +285,7 @@ static void refuses_accelerators(void)
     expect_refusal(HEAD "accelerators = ( { names = [\"a\", \"a\"]; " ACCEL "} );", "TOPO-0002",
                    "sys.cfg:3: node \"a\": the name is taken; names must be unique");
     expect_refusal(HEAD "accelerators = ( { count = 0; " ACCEL "} );", "BASE-0035",
-                   "sys.cfg:3: key \"count\": must be from 1 to 16384, not 0");
+                   "sys.cfg:3: key \"count\": must be from 1 to 65536, not 0");
 }
 
 static void refuses_quantities(void)
@@ -332,12 +332,53 @@ static void refuses_topologies(void)
                    "sys.cfg:3: 2 accelerators described, but the topology has 1");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [3]; " CABLE "};", "TOPO-0041",
                    "sys.cfg:3: 2 accelerators described, but the topology has 3");
-    expect_refusal(HEAD TWO "topology = { type = \"mesh\"; dims = [1, 1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
-                   "TOPO-0044", "sys.cfg:4: key \"dims\": at most 8 dimensions");
+    expect_refusal(HEAD TWO "topology = { type = \"mesh\"; dims = [1, 1, 1, 1, 1, 1, 1, 1, 1, "
+                   "1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
+                   "TOPO-0044", "sys.cfg:4: key \"dims\": at most 16 dimensions");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2, 2]; " CABLE "};", "TOPO-0020",
                    "sys.cfg:4: system \"sys\": 2 dims given, but the topology is: ring N");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [-2]; " CABLE "};", "BASE-0035",
-                   "sys.cfg:4: element 1 of \"dims\": must be from 1 to 16384, not -2");
+                   "sys.cfg:4: element 1 of \"dims\": must be from 1 to 65536, not -2");
+}
+
+#define ONE "accelerators = ( { " ACCEL "} );\n"
+
+/* Lists of bandwidths and latencies; dimensions with their own, over what the topology says for all. */
+static void reads_lists_and_compositions(void)
+{
+    th_route_summary r;
+    th_system *s = read_or_tell(HEAD ONE "topology = { type = \"torus\"; dims = [3, 3]; latency = \"1us\";\n"
+                                         "bandwidth = [\"8Gbps\", \"2Gbps\"]; };");
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 8000000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 2000000000 && r.latency_ps == 1000000);
+    th_system_free(s);
+    s = read_or_tell(HEAD ONE "topology = { type = \"composition\"; latency = [\"1us\", \"2us\"]; bandwidth = \"5Gbps\";\n"
+                              "dims = ( { type = \"line\"; size = 2; },\n"
+                              "{ type = \"fully_connected\"; size = 3; bandwidth = \"4Gbps\"; latency = \"7us\"; } ); };");
+    CU_ASSERT_TRUE(s->n_accels == 6 && s->n_links == 2 * (3 + 2 * 3));
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 5000000000 && r.latency_ps == 1000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 4000000000 && r.latency_ps == 7000000);
+    th_system_free(s);
+}
+
+#define COMPOSITION(DIMS) HEAD ONE "topology = { type = \"composition\"; latency = \"1us\";\n" DIMS "};"
+
+static void refuses_compositions(void)
+{
+    expect_refusal(COMPOSITION("dims = ( { type = \"rnig\"; size = 2; } );"), "TOPO-0084",
+                   "sys.cfg:5: unknown kind of dimension \"rnig\": did you mean \"ring\"?");
+    expect_refusal(COMPOSITION("dims = ( 4 );"), "TOPO-0035",
+                   "sys.cfg:5: a dimension of a composition must be a group: { key = value; ... }");
+    expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 0; } );"), "BASE-0035",
+                   "sys.cfg:5: key \"size\": must be from 1 to 65536, not 0");
+    expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 2; bandwidth = \"1Gbps\"; },\n"
+                               "{ type = \"ring\"; size = 3; } );"), "BASE-0034",
+                   "sys.cfg:6: element 2 of \"dims\": has no key \"bandwidth\"");
+    expect_refusal(COMPOSITION("bandwidth = []; dims = ( { type = \"ring\"; size = 2; } );"), "TOPO-0083",
+                   "sys.cfg:5: key \"bandwidth\": must be one value, or a list of 1 to 16");
+    expect_refusal(COMPOSITION("bandwidth = [\"1Gbps\", \"2Gbps\"]; dims = ( { type = \"ring\"; size = 2; } );"),
+                   "TOPO-0080", "sys.cfg:4: system \"sys\": 2 bandwidths given for 1 kind of link: one for all or one "
+                   "each (composition {line|ring|fully_connected|switch N} ...)");
 }
 
 /* ---- memory ---- */
@@ -387,6 +428,8 @@ int main(int argc, char **argv)
                                      TAP(refuses_quantities),
                                      TAP(refuses_links),
                                      TAP(refuses_topologies),
+                                     TAP(reads_lists_and_compositions),
+                                     TAP(refuses_compositions),
                                      TAP(survives_every_failing_allocation),
                                      TAP_END};
     return tap_main("system_read", tests, argc, argv);

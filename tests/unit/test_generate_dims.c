@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Systems made of dimensions, and dimension order on them. */
+#include <config.h>
+#include "base/alloc.h"
+#include "tests/unit/topology_help.h"
+
+#define DIMS(...) ((const int[]){__VA_ARGS__, 0})
+
+/* {kind size} ... in pairs; size 0 ends. */
+static th_topology_options composition_of(const int (*dims)[2])
+{
+    th_topology_options o = options_of(DIMS(1));
+    for (o.n_dims = 0; dims[o.n_dims][1] != 0; o.n_dims++) {
+        o.kinds[o.n_dims] = (th_dim_kind)dims[o.n_dims][0];
+        o.dims[o.n_dims] = dims[o.n_dims][1];
+    }
+    return o;
+}
+
+#define COMPOSITION(...) composition_of((const int[][2]){__VA_ARGS__, {0, 0}})
+
+/* ---- sizes by hand ---- */
+
+/* n nodes: n - 1 cables, from end to end n - 1 links; one cable joins the halves. */
+static void makes_lines(void)
+{
+    th_topology_options o = options_of(DIMS(9));
+    th_system *s = create("line", &o);
+    expect_counts(s, 9, 0, 8, __LINE__);
+    CU_ASSERT_TRUE(diameter(s) == 8 && n_links_across(s, 4) == 1);
+    CU_ASSERT_TRUE(th_system_find_link(s, "7_8") >= 0 && th_system_find_link(s, "8_0") < 0);
+    th_system_free(s);
+}
+
+/* D dimensions: 2^D nodes of degree D, D * 2^(D - 1) cables, diameter D, 2^(D - 1) cables between the
+ * halves. 4 dimensions: 16, 32, 4, 8; and 10: 1024, 5120, 10, 512. */
+static void makes_hypercubes(void)
+{
+    th_topology_options o = options_of(DIMS(4));
+    th_system *s = create("hypercube", &o);
+    expect_counts(s, 16, 0, 32, __LINE__);
+    CU_ASSERT_TRUE(diameter(s) == 4 && n_links_across(s, 8) == 8);
+    for (int i = 0; i < 16; i++)
+        CU_ASSERT_EQUAL(s->out_start[i + 1] - s->out_start[i], 4);
+    CU_ASSERT_TRUE(th_system_find_link(s, "5_13") >= 0 && th_system_find_link(s, "5_6") < 0);
+    th_system_free(s);
+    o = options_of(DIMS(2, 2, 2));
+    s = create("hypercube", &o);
+    expect_counts(s, 8, 0, 12, __LINE__);
+    th_system_free(s);
+    o = options_of(DIMS(10));
+    s = create("hypercube", &o);
+    expect_counts(s, 1024, 0, 5120, __LINE__);
+    CU_ASSERT_TRUE(n_links_across(s, 512) == 512 && route_length(s, 0, 1023) == 10);
+    th_system_free(s);
+}
+
+/* 4 x 6 torus (even k): 2 * 24 cables, diameter 2 + 3; cut across dimension 1, two cables of each of the
+ * 4 columns are cut. The mesh: 3 * 6 + 4 * 5 = 38 cables, 3 + 5, one cable per column. */
+static void tori_and_meshes_have_their_bisection(void)
+{
+    th_topology_options o = options_of(DIMS(4, 6));
+    th_system *s = create("torus", &o);
+    expect_counts(s, 24, 0, 48, __LINE__);
+    CU_ASSERT_TRUE(diameter(s) == 5 && n_links_across(s, 12) == 8);
+    th_system_free(s);
+    s = create("mesh", &o);
+    expect_counts(s, 24, 0, 38, __LINE__);
+    CU_ASSERT_TRUE(diameter(s) == 8 && n_links_across(s, 12) == 4);
+    th_system_free(s);
+}
+
+/* {ring 4} {fully_connected 3} {switch 5}: 60 nodes. Ring: 15 rings of 4 cables; fully connected: 20 times
+ * 3; switch: 12 switches of 5. 60 + 60 + 60 cables; diameter 2 + 1 + 2. Node 37 = (1, 0, 3). */
+static void makes_compositions(void)
+{
+    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_FULL, 3}, {TH_DIM_SWITCH, 5});
+    th_system *s = create("composition", &o);
+    expect_counts(s, 60, 12, 180, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 5);
+    CU_ASSERT_TRUE(th_system_find_link(s, "37_36") >= 0 && th_system_find_link(s, "37_38") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "37_41") >= 0 && th_system_find_link(s, "37_45") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "37_s2.1") >= 0 && th_system_find_link(s, "s2.1_49") >= 0);
+    CU_ASSERT_EQUAL(s->out_start[38] - s->out_start[37], 2 + 2 + 1);
+    TAP_ASSERT_TEXT(s->nodes[60].name, "s2.0");
+    th_system_free(s);
+}
+
+/* A composition of rings is the torus, of lines the mesh, of pairs the hypercube: link for link. */
+static void special_cases_are_compositions(void)
+{
+    static const struct {
+        const char *type;
+        int kind, dims[4];
+    } cases[] = {{"torus", TH_DIM_RING, {3, 4, 2}},
+                 {"mesh", TH_DIM_LINE, {3, 4, 2}},
+                 {"hypercube", TH_DIM_FULL, {2, 2, 2}},
+                 {"star", TH_DIM_SWITCH, {6}},
+                 {"fully_connected", TH_DIM_FULL, {6}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_topology_options o = options_of(cases[i].dims);
+        th_system *a = create(cases[i].type, &o);
+        for (int d = 0; d < 4; d++)
+            o.kinds[d] = (th_dim_kind)cases[i].kind;
+        th_system *b = create("composition", &o);
+        CU_ASSERT_EQUAL(a->n_links, b->n_links);
+        for (int l = 0; l < a->n_links && l < b->n_links; l++)
+            TAP_ASSERT_TEXT(a->links[l].name, b->links[l].name);
+        th_system_free(a);
+        th_system_free(b);
+    }
+}
+
+static void dimensions_have_bandwidths_and_latencies_of_their_own(void)
+{
+    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
+    o.n_bandwidths = 2;
+    o.bits_per_s[0] = 700;
+    o.bits_per_s[1] = 90;
+    th_system *s = create("composition", &o);
+    th_route_summary r;
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 2, &r), 0);
+    CU_ASSERT_TRUE(r.bits_per_s == 700 && r.latency_ps == 6 && r.n_links == 2);
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 9, &r), 0);  /* (0, 0) -> (1, 2): a ring, then up and down */
+    CU_ASSERT_TRUE(r.bits_per_s == 90 && r.latency_ps == 9 && r.n_links == 3);
+    th_system_free(s);
+}
+
+/* ---- routes ---- */
+
+static int distance_along(const th_shape_dim *dim, int a, int b)
+{
+    int far = a > b ? a - b : b - a;
+    switch ((th_dim_kind)dim->kind) {
+    case TH_DIM_LINE:
+        return far;
+    case TH_DIM_RING:
+        return 2 * far > dim->size ? dim->size - far : far;
+    case TH_DIM_FULL:
+        return far != 0;
+    case TH_DIM_SWITCH:
+        return far != 0 ? 2 : 0;
+    }
+    return -1;
+}
+
+/* The sum over the dimensions. */
+static int distance(const th_system *s, int a, int b)
+{
+    int sum = 0;
+    for (int d = 0; d < s->n_dims; d++) {
+        int size = s->dims[d].size;
+        sum += distance_along(&s->dims[d], a % size, b % size);
+        a /= size;
+        b /= size;
+    }
+    return sum;
+}
+
+static int any(const th_system *s, int a, int b)
+{
+    (void)s, (void)a, (void)b;
+    return -1;
+}
+
+/* Between places as long as the dimensions say; between switches, and with a host, at least sound. */
+static void routes_are_sound_and_as_long_as_the_dimensions_say(void)
+{
+    const th_topology_options cases[] = {
+        COMPOSITION({TH_DIM_LINE, 7}),
+        COMPOSITION({TH_DIM_RING, 1}),
+        COMPOSITION({TH_DIM_RING, 2}, {TH_DIM_RING, 3}),
+        COMPOSITION({TH_DIM_RING, 5}, {TH_DIM_RING, 4}, {TH_DIM_LINE, 3}),
+        COMPOSITION({TH_DIM_FULL, 5}, {TH_DIM_LINE, 1}, {TH_DIM_RING, 6}),
+        COMPOSITION({TH_DIM_SWITCH, 4}, {TH_DIM_SWITCH, 3}),
+        COMPOSITION({TH_DIM_SWITCH, 3}, {TH_DIM_RING, 4}, {TH_DIM_SWITCH, 2}, {TH_DIM_FULL, 3}),
+        COMPOSITION({TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}),
+        COMPOSITION({TH_DIM_SWITCH, 1}, {TH_DIM_LINE, 2}),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_topology_options o = cases[i];
+        o.with_host = i % 2 == 0;
+        th_system *s = create("composition", &o);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, distance), 0);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+        th_system_free(s);
+    }
+}
+
+static const char *way(const th_system *s, int src, int dst)
+{
+    static char text[256];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = snprintf(text, sizeof text, "%d", src);
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+    return text;
+}
+
+/* {ring 4} {switch 3}: places (c0, c1) = c0 + 4 * c1. The ring first, whatever comes then. */
+static void dimension_0_goes_first(void)
+{
+    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
+    th_system *s = create("composition", &o);
+    TAP_ASSERT_TEXT(way(s, 0, 11), "0 3 s1.3 11");
+    TAP_ASSERT_TEXT(way(s, 11, 0), "11 8 s1.0 0");
+    TAP_ASSERT_TEXT(way(s, 1, 3), "1 2 3");
+    TAP_ASSERT_TEXT(way(s, 5, th_system_find_node(s, "s1.2")), "5 6 s1.2");
+    TAP_ASSERT_TEXT(way(s, th_system_find_node(s, "s1.2"), 4), "14 6 7 4");
+    th_system_free(s);
+}
+
+/* ---- what is refused ---- */
+
+static void refuses_what_does_not_fit(void)
+{
+    th_topology_options o = options_of(DIMS(2, 3));
+    expect_refused("hypercube", &o, "TOPO-0081",
+                   "system \"sys\": dims[1] = 3: every side of a hypercube is 2 (hypercube D, or 2 2 ...)");
+    o = options_of(DIMS(17));
+    expect_refused("hypercube", &o, "TOPO-0082",
+                   "system \"sys\": a hypercube of 17 dimensions: at most 16 (hypercube D, or 2 2 ...)");
+    o = options_of(DIMS(2, 3));
+    o.n_bandwidths = 3;
+    expect_refused("torus", &o, "TOPO-0080",
+                   "system \"sys\": 3 bandwidths given for 2 kinds of link: one for all or one each (torus X Y ...)");
+    o = options_of(DIMS(9));
+    o.n_latencies = 2;
+    expect_refused("ring", &o, "TOPO-0080",
+                   "system \"sys\": 2 latencies given for 1 kind of link: one for all or one each (ring N)");
+    o = options_of(DIMS(300, 300));
+    expect_refused("mesh", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    o = options_of(DIMS(5000));
+    expect_refused("line", &o, "TOPO-0015",
+                   "system \"sys\": routes of up to 4999 links, at most 4096 are supported");
+}
+
+/* A shape that the links do not have: 0 - 1 - 2 is no ring, and has no dimensions at all. */
+static void dimension_order_needs_its_links(void)
+{
+    th_error e = {"", ""};
+    for (int n_dims = 0; n_dims < 2; n_dims++) {
+        th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+        for (int i = 0; i < 3; i++) {
+            th_system_add_node(s, (const char[]){(char)('a' + i), 0}, TH_NODE_ACCEL, 0, NULL);
+            th_system_copy_accel(s, i, prototype, 0, NULL);
+        }
+        th_system_connect(s, 0, 1, 500, 3, true, NULL);
+        th_system_connect(s, 1, 2, 500, 3, true, NULL);
+        s->dims[0] = (th_shape_dim){TH_DIM_RING, 3};
+        s->n_dims = n_dims;
+        s->routing = th_routing_find("dimension_order");
+        CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+        TAP_ASSERT_TEXT(e.id, n_dims ? "TOPO-0085" : "TOPO-0086");
+        TAP_ASSERT_TEXT(e.text, n_dims ? "system \"sys\": node \"a\" lacks a link along dimension 0, and routes go in "
+                                         "dimension order"
+                                       : "system \"sys\": dimension_order needs a system made of dimensions");
+        th_system_free(s);
+        th_system_free(prototype);
+    }
+}
+
+static void survives_every_failing_allocation(void)
+{
+    th_system *prototype = new_prototype();
+    int64_t live = th_alloc_live();
+    th_topology_options o = COMPOSITION({TH_DIM_RING, 3}, {TH_DIM_SWITCH, 2});
+    th_system *s = NULL;
+    for (int64_t k = 1; !s && k < 1000; k++) {
+        th_alloc_fail_at(k);
+        s = th_topology_create("sys", th_topology_find("composition"), &o, prototype, NULL);
+        CU_ASSERT_TRUE(s || th_alloc_live() == live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT_PTR_NOT_NULL(s);
+    th_system_free(s);
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_system_free(prototype);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(makes_lines),
+                                     TAP(makes_hypercubes),
+                                     TAP(tori_and_meshes_have_their_bisection),
+                                     TAP(makes_compositions),
+                                     TAP(special_cases_are_compositions),
+                                     TAP(dimensions_have_bandwidths_and_latencies_of_their_own),
+                                     TAP(routes_are_sound_and_as_long_as_the_dimensions_say),
+                                     TAP(dimension_0_goes_first),
+                                     TAP(refuses_what_does_not_fit),
+                                     TAP(dimension_order_needs_its_links),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("generate_dims", tests, argc, argv);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* generate_parts.h - what the generators share, and the rows they fill; for generate*.c alone.
+ * Functions return 0 (or the new node), or -1 with err filled. */
+#ifndef TH_TOPOLOGY_GENERATE_PARTS_H
+#define TH_TOPOLOGY_GENERATE_PARTS_H
+#include "topology/generate.h"
+
+extern const th_topology_type th_topology_line, th_topology_ring, th_topology_mesh,
+    th_topology_torus, th_topology_hypercube, th_topology_fully_connected, th_topology_star,
+    th_topology_composition;                                  /* generate_dims.c */
+extern const th_topology_type th_topology_tree;               /* generate_tree.c */
+
+/* n accelerators "0", "1" ...; the system has none yet. */
+int th_generate_accels(th_system *s, int64_t n, th_error *err);
+/* A switch called sMAJOR.MINOR. Returns its node. */
+int th_generate_switch(th_system *s, int major, int minor, th_error *err);
+/* A cable of kind number cable between nodes a and b. */
+int th_generate_join(th_system *s, const th_topology_options *o, int cable, int a, int b,
+                     th_error *err);
+/* base to the power of exponent, or some number above TH_MAX_ACCELS when it is larger. */
+int64_t th_generate_power(int base, int exponent);
+
+/* For the rows: the same cable everywhere; one kind for each dimension. */
+int th_generate_one_cable(const th_topology_options *o);
+int th_generate_cable_per_dim(const th_topology_options *o);
+
+#endif
