@@ -40,8 +40,8 @@ int th_generate_switch(th_system *s, int major, int minor, th_error *err)
 int th_generate_join(th_system *s, const th_topology_options *o, int cable, int a, int b,
                      th_error *err)
 {
-    int64_t bits_per_s = o->bits_per_s[o->n_bandwidths == 1 ? 0 : cable];
-    th_time latency_ps = o->latency_ps[o->n_latencies == 1 ? 0 : cable];
+    int64_t bits_per_s = o->bits_per_s[o->n_bandwidths > 1 ? cable : 0];
+    th_time latency_ps = o->latency_ps[o->n_latencies > 1 ? cable : 0];
     int link = th_system_connect(s, a, b, bits_per_s, latency_ps, !o->half_duplex, err);
     return link < 0 ? -1 : 0;
 }
@@ -124,7 +124,7 @@ static int check_lists(const th_system *s, const th_topology_type *type,
     } lists[] = {{"bandwidths", o->n_bandwidths}, {"latencies", o->n_latencies}};
     int wanted = type->n_cables(o);
     for (int i = 0; i < 2; i++)
-        if (lists[i].n != 1 && lists[i].n != wanted)
+        if (lists[i].n > 1 && lists[i].n != wanted)
             return th_error_set(err, "TOPO-0080",
                                 "system \"%s\": %d %s given for %d kind%s of link: one for all or "
                                 "one each (%s)",

@@ -11,7 +11,8 @@ typedef struct th_topology_options {
     int dims[TH_MAX_DIMS];           /* what they mean is the generator's: {n} for ring, {x y} for mesh ... */
     th_dim_kind kinds[TH_MAX_DIMS];  /* composition: how each dimension is joined; not read by others */
     int n_dims;
-    /* Of the cables of each dimension, or of each level from the leaves up; one value holds for all. */
+    /* Of the cables of each dimension, or of each level from the leaves up. At most one: the first
+     * value holds for all. */
     int64_t bits_per_s[TH_MAX_DIMS];
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;

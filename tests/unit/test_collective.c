@@ -17,7 +17,7 @@ static th_system *generated(const char *type, int n)
     th_error e = {"", ""};
     th_system *prototype = shipped_system("npu_v1");
     th_topology_options o = {
-        .dims = {n}, .n_dims = 1, .bits_per_s = 80 * gbps, .latency_ps = 500000};
+        .dims = {n}, .n_dims = 1, .bits_per_s = {80 * gbps}, .latency_ps = {500000}};
     th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
     th_system_free(prototype);
     if (!s) {
