@@ -25,19 +25,23 @@ const char *th_network_names(void)
     return "fluid, ideal";
 }
 
+static void add_link(const th_system *s, int link, double *all, double *fastest)
+{
+    double bytes_per_s = (double)s->media[s->links[link].medium].bits_per_s / 8.0;
+    *all += bytes_per_s;
+    *fastest = bytes_per_s > *fastest ? bytes_per_s : *fastest;
+}
+
 /* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links
  * full both ways, an equal share of the rest among the engines exceeds what any one link can bring:
  * then max-min fairness fixes every flow elsewhere, and the engines get what flows leave. */
 static bool dram_can_saturate(const th_system *s, int node)
 {
     double all = 0, fastest = 0;
-    for (int l = 0; l < s->n_links; l++) {
-        if (s->links[l].from != node && s->links[l].to != node)
-            continue;
-        double bytes_per_s = (double)s->media[s->links[l].medium].bits_per_s / 8.0;
-        all += bytes_per_s;
-        fastest = bytes_per_s > fastest ? bytes_per_s : fastest;
-    }
+    for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
+        add_link(s, s->out_links[i], &all, &fastest);
+    for (int i = s->in_start[node]; i < s->in_start[node + 1]; i++)
+        add_link(s, s->in_links[i], &all, &fastest);
     return ((double)s->nodes[node].a.dram_bits_per_s / 8.0 - all) / TH_N_ENGINES <= fastest;
 }
 

@@ -5,6 +5,7 @@
  *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
  *   bench events               event queues under the hold model
+ *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 
@@ -259,9 +260,11 @@ int main(int argc, char **argv)
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "events") == 0) {
         th_bench_events();
+    } else if (strcmp(what, "scale") == 0) {
+        th_bench_scale();
     } else {
         fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events\n");
+                        "events | scale\n");
         return 2;
     }
     return 0;

@@ -6,5 +6,6 @@
 double th_bench_cpu_seconds(void); /* of this process */
 
 void th_bench_events(void); /* bench_events.c */
+void th_bench_scale(void);  /* bench_scale.c */
 
 #endif

@@ -4,6 +4,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.c \
 	tests/bench/bench.h \
 	tests/bench/bench_events.c \
+	tests/bench/bench_scale.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
 	tests/bench/queues.h
@@ -16,3 +17,4 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
