@@ -236,9 +236,19 @@ static int run_get_tasks(th_call *c)
 
 /* ---- get_property, examine ---- */
 
+enum { PROPERTY_EXACT };
+
+static const th_option property_options[] = {
+    [PROPERTY_EXACT] = {"-exact", TH_OPTION_FLAG, NULL,
+                        "Numbers without units: ps, bytes, bits per second; shares of 1."},
+    {.name = NULL},
+};
+
 /* The attribute's value as scripts get it; absent: the empty string. */
-static Tcl_Obj *value_object(const th_quantity *q)
+static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
 {
+    if (th_call_has(c, PROPERTY_EXACT) && !q->is_absent && q->kind != TH_KIND_TEXT)
+        return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
     th_strbuf text = TH_STRBUF_INIT;
     if (!q->is_absent)
         th_quantity_format(q, &text);
@@ -253,7 +263,7 @@ static int return_attribute(th_call *c, th_object o, const char *name)
     int attribute = th_attribute_find(o.class, name, &c->err);
     if (attribute < 0 || th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
         return -1;
-    Tcl_SetObjResult(c->interp, value_object(&value));
+    Tcl_SetObjResult(c->interp, value_object(c, &value));
     return 0;
 }
 
@@ -268,7 +278,7 @@ static int return_all(th_call *c, th_object o)
             return -1;
         }
         Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(attributes[i].name, -1));
-        Tcl_ListObjAppendElement(NULL, list, value_object(&value));
+        Tcl_ListObjAppendElement(NULL, list, value_object(c, &value));
     }
     Tcl_SetObjResult(c->interp, list);
     return 0;
@@ -318,12 +328,14 @@ const th_command th_object_commands[] = {
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
      GET_HELP "Needs a mapping; lowers it when nothing has run yet.", .run = run_get_tasks},
-    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, NULL,
+    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
      "return an attribute of an object, or all of them",
-     "All of them are a list of names and values. Times, sizes and rates carry units. What is not "
+     "All of them are a list of names and values. Times, sizes and rates carry units, to six "
+     "digits. What is not "
      "known yet is empty.",
      .run = run_get_property},
-    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, NULL, "return what an object is doing now",
+    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
+     "return what an object is doing now",
      "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "
      "an attribute: all of "
      "them.",

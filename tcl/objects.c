@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/map.h"
 #include "topology/route.h"
 
 static const char *const class_names[TH_N_CLASSES + 1] = {"accel", "link", "node",
@@ -109,41 +108,33 @@ static int parse_class(const char *text, th_class *class, const char **rest, th_
 
 /* ---- by name ---- */
 
-/* All names of a class in a map; NULL when memory is out. */
-static th_map *number_names(const th_session *s, th_class class)
+static int32_t find_layer(const th_workload *w, const char *name)
 {
-    th_map *m = th_map_new();
-    for (int32_t i = 0; m != NULL && i < th_class_count(s, class); i++) {
-        const char *name = stored_name(s, (th_object){class, i});
-        if (th_map_put(m, name, strlen(name), i) != 0) {
-            th_map_free(m);
-            return NULL;
-        }
-    }
-    return m;
-}
-
-static int32_t find_one_by_one(const th_session *s, th_class class, const char *name)
-{
-    int32_t n = th_class_count(s, class);
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(stored_name(s, (th_object){class, i}), name) == 0)
+    for (int32_t i = 0; i < w->n_layers; i++)
+        if (strcmp(w->layers[i].name, name) == 0)
             return i;
     return -1;
 }
 
-/* Through the maps of the session, which live as long as its system. -1: unknown. */
-static int32_t find_name(th_session *s, th_class class, const char *name)
+/* -1: unknown. Tasks have numbers, not names. */
+static int32_t find_name(const th_session *s, th_class class, const char *name)
 {
-    if (class == TH_CLASS_LAYER)
-        return find_one_by_one(s, class, name);
-    th_class stored = class == TH_CLASS_ACCEL ? TH_CLASS_NODE : class;
-    th_map **numbers = stored == TH_CLASS_NODE ? &s->node_numbers : &s->link_numbers;
-    int64_t index = -1;
-    if (*numbers == NULL && (*numbers = number_names(s, stored)) == NULL)
-        return find_one_by_one(s, class, name);
-    th_map_get(*numbers, name, strlen(name), &index);
-    return class == TH_CLASS_ACCEL && index >= 0 ? s->system->nodes[index].accel : (int32_t)index;
+    int32_t node;
+    switch (class) {
+    case TH_CLASS_ACCEL:
+        node = th_system_find_node(s->system, name);
+        return node >= 0 ? s->system->nodes[node].accel : -1;
+    case TH_CLASS_LINK:
+        return th_system_find_link(s->system, name);
+    case TH_CLASS_NODE:
+        return th_system_find_node(s->system, name);
+    case TH_CLASS_LAYER:
+        return find_layer(s->workload, name);
+    case TH_CLASS_TASK:
+    case TH_N_CLASSES:
+        break;
+    }
+    return -1;
 }
 
 static int unknown_object(const th_session *s, th_class class, const char *name, th_error *err)

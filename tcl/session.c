@@ -12,13 +12,6 @@
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
 
-static void drop_numbers(th_session *s)
-{
-    th_map_free(s->node_numbers);
-    th_map_free(s->link_numbers);
-    s->node_numbers = s->link_numbers = NULL;
-}
-
 th_session *th_session_new(Tcl_Interp *interp)
 {
     th_session *s = th_alloc_zero(1, sizeof *s);
@@ -43,7 +36,6 @@ void th_session_free(th_session *s)
     th_mapping_free(s->mapping);
     th_made_free(s->made);
     th_workload_free(s->workload);
-    drop_numbers(s);
     th_system_free(s->system);
     th_strbuf_clear(&s->scratch);
     th_free(s);
@@ -72,7 +64,6 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
-    drop_numbers(s);
     th_system_free(s->system);
     s->system = system;
 }

@@ -65,7 +65,6 @@ struct th_session {
     th_trace *trace;
     bool is_running; /* inside run or step: their scripts may not start another */
     bool stop_asked;
-    struct th_map *node_numbers, *link_numbers; /* of the system's names; NULL: not asked for yet */
     th_strbuf scratch; /* text of the attribute asked for last */
 };
 
