@@ -128,7 +128,7 @@ static void reset(th_machine *m)
     reset_accels(m);
     m->ready.n = m->startable.n = m->n_fresh = 0;
     m->now = m->last_end = 0;
-    m->n_events = m->n_done = m->n_unfolded = 0;
+    m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
     m->settled = false;
 }
 
@@ -243,6 +243,7 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
 static void count_bytes(th_machine *m, const th_message *sent)
 {
     int from = m->system->nodes[sent->src].accel, to = m->system->nodes[sent->dst].accel;
+    m->moved_bytes += sent->bytes;
     if (from >= 0)
         m->accels[from].sum.sent_bytes += sent->bytes;
     if (to >= 0)
@@ -510,6 +511,7 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     }
     memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
     memcpy(r.input_end_ps, m->input_end, (size_t)r.n_inputs * sizeof *r.input_end_ps);
+    r.moved_bytes = m->moved_bytes;
     r.n_events = m->n_events;
     r.n_unfolded = m->n_unfolded;
     *out = r;

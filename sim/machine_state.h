@@ -83,7 +83,7 @@ struct th_machine {
     th_map *end_numbers; /* memo: digest of a history -> number in ends */
     th_known_end *ends;
     size_t n_ends, ends_capacity;
-    int64_t n_events, n_done, n_unfolded;
+    int64_t n_events, n_done, n_unfolded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
 };
 

@@ -39,6 +39,7 @@ typedef struct th_result {
     th_time *input_end_ps;
     int32_t wave;     /* as the program has it */
     int32_t n_inputs; /* when each input of the stream was through; -1 not yet */
+    int64_t moved_bytes; /* of transfers and messages that have arrived */
     int64_t n_events, n_unfolded;
 } th_result;
 

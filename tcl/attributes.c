@@ -375,6 +375,9 @@ enum {
     TASK_LAYER,
     TASK_NODE,
     TASK_PEER,
+    TASK_COLLECTIVE,
+    TASK_ALGORITHM,
+    TASK_RANKS,
     TASK_BYTES,
     TASK_INPUT,
     TASK_READY,
@@ -390,6 +393,9 @@ static const th_attribute task_attributes[] = {
     [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
     [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
     [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
+    [TASK_COLLECTIVE] = {"collective", TH_KIND_TEXT, "which collective operation it is"},
+    [TASK_ALGORITHM] = {"algorithm", TH_KIND_TEXT, "how that is done"},
+    [TASK_RANKS] = {"ranks", TH_KIND_COUNT, "members of its group"},
     [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer or collective"},
     [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
     [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
@@ -429,6 +435,18 @@ static th_quantity task_figure(th_session *s, int index, int attribute)
     }
 }
 
+static th_quantity collective_value(th_session *s, const th_task *t, int attribute)
+{
+    if (t->kind != TH_TASK_COLLECTIVE)
+        return th_absent(task_attributes[attribute].kind);
+    const th_collective *c = &th_session_program(s)->collectives[t->work];
+    if (attribute == TASK_COLLECTIVE)
+        return th_text(th_collective_names[c->kind]);
+    if (attribute == TASK_RANKS)
+        return th_count(c->n_ranks);
+    return th_text(c->algorithm != NULL ? c->algorithm->name : "auto");
+}
+
 static th_quantity task_value(th_session *s, int index, int attribute)
 {
     const th_task *t = &th_session_program(s)->tasks[index];
@@ -450,7 +468,12 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_PEER:
         return is_transfer ? name_of(s, TH_CLASS_NODE, t->peer) : th_absent(TH_KIND_TEXT);
     case TASK_BYTES:
-        return is_transfer ? th_bytes(t->bytes) : th_absent(TH_KIND_BYTES);
+        return is_transfer || t->kind == TH_TASK_COLLECTIVE ? th_bytes(t->bytes)
+                                                            : th_absent(TH_KIND_BYTES);
+    case TASK_COLLECTIVE:
+    case TASK_ALGORITHM:
+    case TASK_RANKS:
+        return collective_value(s, t, attribute);
     case TASK_INPUT:
         return th_count(t->input);
     default:

@@ -136,7 +136,7 @@ static int parse_of(th_call *c, th_objects *out)
     return 0;
 }
 
-static bool touches_any(const th_session *s, th_object o, const th_objects *of)
+static bool touches_any(th_session *s, th_object o, const th_objects *of)
 {
     for (int i = 0; i < of->n; i++)
         if (th_objects_touch(s, o, of->all[i]))

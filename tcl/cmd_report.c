@@ -179,6 +179,11 @@ static int run_report_links(th_call *c)
 
 /* ---- the others ---- */
 
+static int run_report_collectives(th_call *c)
+{
+    return report_run(c, "collectives", "Collectives", th_section_collectives, true);
+}
+
 static int run_report_critical_path(th_call *c)
 {
     if (th_session_need_run(c->session, &c->err) != 0)
@@ -392,6 +397,12 @@ const th_command th_report_commands[] = {
      "Below, the flows over the link of the greatest load: transfers one by one, collectives as the "
      "messages between two nodes; in text the ten largest, without -limit. In csv, only with -flows.",
      .run = run_report_links, .is_report = true},
+    {"report_collectives", GROUP, "", 0, 0, table_options,
+     "print how quick each collective operation was",
+     "size/time is the algorithm bandwidth; bus is that times the share of the size that each rank "
+     "must send at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
+     "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv.",
+     .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, table_options,
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
      .is_report = true},

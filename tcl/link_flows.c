@@ -4,7 +4,72 @@
 #include <config.h>
 #include "tcl/link_flows.h"
 #include "base/alloc.h"
+#include "base/map.h"
 #include "topology/route.h"
+
+/* ---- the messages of a collective ---- */
+
+/* Told of every message between two nodes: 0, or -1 when memory is out. */
+typedef int (*visit_message)(void *context, int32_t from, int32_t to, int64_t bytes);
+
+static int walk_lane(const th_expansion *x, int32_t participant, int32_t lane, visit_message visit,
+                     void *context)
+{
+    th_action a;
+    for (int64_t step = 0; x->algorithm->action(x, participant, lane, step, &a); step++)
+        if (a.send_port >= 0 && x->node[participant] != x->node[a.to] &&
+            visit(context, x->node[participant], x->node[a.to], a.bytes) != 0)
+            return -1;
+    return 0;
+}
+
+static int walk_messages(const th_collective *c, const th_system *s, visit_message visit,
+                         void *context, th_error *err)
+{
+    th_expansion x;
+    int rc = 0;
+    if (th_expansion_init(&x, c, s, err) != 0)
+        return -1;
+    for (int32_t p = 0; rc == 0 && p < x.n_participants; p++)
+        for (int32_t lane = 0; rc == 0 && lane < x.n_lanes; lane++)
+            if (walk_lane(&x, p, lane, visit, context) != 0)
+                rc = th_error_no_memory(err);
+    th_expansion_clear(&x);
+    return rc;
+}
+
+/* ---- all links that one collective takes ---- */
+
+typedef struct marking {
+    const th_system *system;
+    th_map *known; /* pairs of nodes that have been marked */
+    bool *is_taken;
+} marking;
+
+static int mark_route(void *context, int32_t from, int32_t to, int64_t bytes)
+{
+    marking *m = context;
+    int32_t pair[] = {from, to};
+    int64_t known;
+    int links[TH_ROUTE_MAX];
+    (void)bytes;
+    if (th_map_get(m->known, pair, sizeof pair, &known))
+        return 0;
+    int n = th_route(m->system, from, to, links);
+    for (int i = 0; i < n; i++)
+        m->is_taken[links[i]] = true;
+    return th_map_put(m->known, pair, sizeof pair, 1);
+}
+
+int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err)
+{
+    marking m = {s, th_map_new(), is_taken};
+    int rc = m.known != NULL ? walk_messages(c, s, mark_route, &m, err) : th_error_no_memory(err);
+    th_map_free(m.known);
+    return rc;
+}
+
+/* ---- all flows over one link ---- */
 
 static bool route_takes(const th_system *s, int from, int to, int link)
 {
@@ -32,17 +97,62 @@ static int add_transfer(th_link_flows *f, const th_system *s, const th_task *t, 
     return add(f, &(th_link_flow){number, t->node, t->peer, 1, t->bytes});
 }
 
+/* Where gather_message puts what it is told. */
+typedef struct gathering {
+    th_link_flows *flows;
+    const th_system *system;
+    th_map *places; /* of pairs of nodes in flows; -1: their route does not take the link */
+    int32_t task;
+    int link;
+} gathering;
+
+static int gather_message(void *context, int32_t from, int32_t to, int64_t bytes)
+{
+    gathering *g = context;
+    int32_t pair[] = {from, to};
+    int64_t place = -1;
+    if (!th_map_get(g->places, pair, sizeof pair, &place)) {
+        if (route_takes(g->system, from, to, g->link)) {
+            place = (int64_t)g->flows->n;
+            if (add(g->flows, &(th_link_flow){g->task, from, to, 0, 0}) != 0)
+                return -1;
+        }
+        if (th_map_put(g->places, pair, sizeof pair, place) != 0)
+            return -1;
+    }
+    if (place >= 0) {
+        g->flows->flows[place].messages++;
+        g->flows->flows[place].bytes += bytes;
+    }
+    return 0;
+}
+
+static int add_collective(th_link_flows *f, const th_system *s, const th_collective *c,
+                          int32_t number, int link, th_error *err)
+{
+    gathering g = {f, s, th_map_new(), number, link};
+    int rc =
+        g.places != NULL ? walk_messages(c, s, gather_message, &g, err) : th_error_no_memory(err);
+    th_map_free(g.places);
+    return rc;
+}
+
 int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_program *p,
                           const th_result *r, int link, th_error *err)
 {
     *f = (th_link_flows){NULL, 0, 0};
     for (int32_t t = 0; t < p->n_tasks; t++) {
+        const th_task *task = &p->tasks[t];
         int rc = 0;
-        if (r->tasks[t].start_ps >= 0 && p->tasks[t].kind == TH_TASK_TRANSFER)
-            rc = add_transfer(f, s, &p->tasks[t], t, link);
+        if (r->tasks[t].start_ps < 0)
+            continue;
+        if (task->kind == TH_TASK_TRANSFER && add_transfer(f, s, task, t, link) != 0)
+            rc = th_error_no_memory(err);
+        else if (task->kind == TH_TASK_COLLECTIVE)
+            rc = add_collective(f, s, &p->collectives[task->work], t, link, err);
         if (rc != 0) {
             th_link_flows_clear(f);
-            return th_error_no_memory(err);
+            return -1;
         }
     }
     return 0;

@@ -22,4 +22,8 @@ int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_program
                           const th_result *r, int link, th_error *err);
 void th_link_flows_clear(th_link_flows *f);
 
+/* Which links of the system the messages of a collective take: is_taken[link] becomes true, and the
+ * others stay as they were. 0 or -1. */
+int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err);
+
 #endif

@@ -4,6 +4,7 @@ face_sources = \
 	tcl/breakpoint.c tcl/breakpoint.h \
 	tcl/cmd_breakpoint.c \
 	tcl/cmd_build.c \
+	tcl/cmd_collective.c \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
@@ -24,7 +25,7 @@ face_sources = \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
+	tcl/sections.h tcl/sections_collectives.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/link_flows.h"
 #include "topology/route.h"
 
 static const char *const class_names[TH_N_CLASSES + 1] = {"accel", "link", "node",
@@ -205,9 +206,37 @@ static bool task_is_at(const th_task *t, int node)
            (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 
-static bool task_takes_link(const th_session *s, const th_task *t, int link)
+static bool is_in_group(const th_collective *c, int node)
+{
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        if (c->rank_node[i] == node)
+            return true;
+    return false;
+}
+
+/* The links of a collective are kept until another one, or another program, is asked about. */
+static bool collective_takes_link(th_session *s, int32_t task, int link)
+{
+    const th_program *p = th_session_program(s);
+    if (s->links_of_task != task) {
+        th_free(s->task_links);
+        s->links_of_task = -1;
+        s->task_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->task_links);
+        if (s->task_links == NULL ||
+            th_collective_links(&p->collectives[p->tasks[task].work], s->system, s->task_links,
+                                NULL) != 0)
+            return false;
+        s->links_of_task = task;
+    }
+    return s->task_links[link];
+}
+
+static bool task_takes_link(th_session *s, int32_t task, int link)
 {
     int links[TH_ROUTE_MAX];
+    const th_task *t = &th_session_program(s)->tasks[task];
+    if (t->kind == TH_TASK_COLLECTIVE)
+        return collective_takes_link(s, task, link);
     if (t->kind != TH_TASK_TRANSFER)
         return false;
     int n = th_route(s->system, t->node, t->peer, links);
@@ -229,19 +258,19 @@ static bool layer_is_on(const th_session *s, int layer, int node)
 }
 
 /* A layer's transfers take the link: asked of the program, when there is one. */
-static bool layer_takes_link(const th_session *s, int layer, int link)
+static bool layer_takes_link(th_session *s, int layer, int link)
 {
     if (s->simulation == NULL)
         return false;
     const th_program *p = s->simulation->program;
     for (int32_t t = 0; t < p->n_tasks; t++)
-        if (p->tasks[t].layer == layer && task_takes_link(s, &p->tasks[t], link))
+        if (p->tasks[t].layer == layer && task_takes_link(s, t, link))
             return true;
     return false;
 }
 
 /* a comes before b in the order link, node, layer, task; accelerators were turned into nodes. */
-static bool touch_in_order(const th_session *s, th_object a, th_object b)
+static bool touch_in_order(th_session *s, th_object a, th_object b)
 {
     const th_task *t = b.class == TH_CLASS_TASK ? &th_session_program(s)->tasks[b.index] : NULL;
     if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_NODE)
@@ -249,11 +278,13 @@ static bool touch_in_order(const th_session *s, th_object a, th_object b)
     if (a.class == TH_CLASS_LINK && b.class == TH_CLASS_LAYER)
         return layer_takes_link(s, b.index, a.index);
     if (a.class == TH_CLASS_LINK)
-        return task_takes_link(s, t, a.index);
+        return task_takes_link(s, b.index, a.index);
     if (a.class == TH_CLASS_NODE && b.class == TH_CLASS_LAYER)
         return layer_is_on(s, b.index, a.index);
     if (a.class == TH_CLASS_NODE)
-        return task_is_at(t, a.index);
+        return t->kind == TH_TASK_COLLECTIVE
+                   ? is_in_group(&th_session_program(s)->collectives[t->work], a.index)
+                   : task_is_at(t, a.index);
     return t->layer == a.index;
 }
 
@@ -263,7 +294,7 @@ static th_object as_node(const th_session *s, th_object o)
                                      : o;
 }
 
-bool th_objects_touch(const th_session *s, th_object a, th_object b)
+bool th_objects_touch(th_session *s, th_object a, th_object b)
 {
     a = as_node(s, a);
     b = as_node(s, b);

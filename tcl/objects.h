@@ -36,7 +36,7 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
 int th_node_parse(th_session *s, const char *text, th_error *err);
 
 /* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of a task? */
-bool th_objects_touch(const th_session *s, th_object a, th_object b);
+bool th_objects_touch(th_session *s, th_object a, th_object b);
 
 /* attributes.c: what is known of an object. Attributes of a class are numbered from 0. */
 typedef struct th_attribute {

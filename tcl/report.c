@@ -140,6 +140,12 @@ void th_table_total(th_table *t, const th_quantity *cells)
         t->total[i] = keep(t->report, cells[i]);
 }
 
+void th_table_own_units(th_table *t)
+{
+    if (t != NULL)
+        t->has_own_units = true;
+}
+
 /* ---- order ---- */
 
 static bool comes_before(const th_quantity *a, const th_quantity *b)

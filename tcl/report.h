@@ -39,6 +39,8 @@ th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
+/* In text every cell has its own unit: for columns whose values lie orders of magnitude apart. */
+void th_table_own_units(th_table *t);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
 void th_table_sort(th_table *t, int column);
 void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
@@ -54,7 +56,7 @@ struct th_table {
     const char *name, *title;
     const th_column *columns;
     int n_columns;
-    bool is_record;
+    bool is_record, has_own_units;
     th_quantity *cells;      /* n_rows x n_columns */
     size_t n_rows, capacity; /* capacity in cells */
     th_quantity *total;      /* NULL: none */

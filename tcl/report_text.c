@@ -99,10 +99,27 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
     scale->decimals = needed;
 }
 
+static bool has_own_unit(const th_table *t, th_kind kind)
+{
+    return t->has_own_units &&
+           (kind == TH_KIND_TIME || kind == TH_KIND_BYTES || kind == TH_KIND_BANDWIDTH);
+}
+
+/* The cell with its own unit. */
+static const char *with_unit(const th_quantity *q, char *out, size_t size)
+{
+    if (q->kind == TH_KIND_TIME)
+        return th_format_time(q->whole, out, size);
+    return q->kind == TH_KIND_BYTES ? th_format_bytes(q->whole, out, size)
+                                    : th_format_bandwidth(q->whole, out, size);
+}
+
 static th_scale scale_of(const th_table *t, int column)
 {
     double largest = largest_in(t, column);
     th_scale scale = {"", 1, 0};
+    if (has_own_unit(t, t->columns[column].kind))
+        return scale;
     switch (t->columns[column].kind) {
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
@@ -138,6 +155,8 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
         text = "-";
     else if (q->kind == TH_KIND_TEXT)
         text = q->text;
+    else if (has_own_unit(t, q->kind))
+        text = with_unit(q, number, sizeof number);
     else if (q->kind == TH_KIND_CHANGE)
         snprintf(number, sizeof number, "%+.*f", scale->decimals, q->real / scale->divisor);
     else if (q->kind == TH_KIND_COUNT)

@@ -45,7 +45,7 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->throughput_per_s = th_result_throughput(result);
     r->link_utilization = th_result_link_utilization(result);
     r->accel_utilization = th_result_accel_utilization(result);
-    r->network_bytes = th_result_network_bytes(sim->program, result);
+    r->network_bytes = result->moved_bytes;
 }
 
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)

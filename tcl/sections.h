@@ -27,6 +27,9 @@ int th_link_worst(th_session *s, th_error *err);
 /* What went over a link: transfers, and collectives from node to node; the largest first. */
 int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
 
+/* sections_collectives.c */
+int th_section_collectives(th_session *s, th_report *r, th_error *err);
+
 /* Saved runs side by side: the metrics of each, and their change against every run of relative_to. */
 enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };
 extern const char *const th_metric_names[TH_N_METRICS + 1];

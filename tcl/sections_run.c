@@ -50,7 +50,7 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r)
         th_count(x->n_tasks),
         th_count(th_machine_tasks_done(s->simulation->machine)),
         th_share(th_result_link_utilization(x)),
-        th_bytes(th_result_network_bytes(s->simulation->program, x)),
+        th_bytes(x->moved_bytes),
         th_count(x->n_events),
     };
     th_table_row(th_report_record(r, "summary", NULL, columns), cells);
@@ -95,7 +95,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
                  : th_absent(TH_KIND_RATE),
         th_share(th_result_accel_utilization(x)),
         th_share(th_result_link_utilization(x)),
-        th_bytes(th_result_network_bytes(s->simulation->program, x)),
+        th_bytes(x->moved_bytes),
         th_bytes(dram_bytes(x)),
         th_count(x->n_tasks),
         th_count(x->n_events),

@@ -22,6 +22,7 @@ th_session *th_session_new(Tcl_Interp *interp)
     s->threads = processors > 0 ? (int)processors : 1;
     s->defaults.stream = th_stream_single;
     s->defaults.network = th_network_types[0];
+    s->links_of_task = -1;
     return s;
 }
 
@@ -37,6 +38,7 @@ void th_session_free(th_session *s)
     th_made_free(s->made);
     th_workload_free(s->workload);
     th_system_free(s->system);
+    th_free(s->task_links);
     th_strbuf_clear(&s->scratch);
     th_free(s);
 }
@@ -47,6 +49,7 @@ void th_session_drop_run(th_session *s)
 {
     th_simulation_free(s->simulation);
     s->simulation = NULL;
+    s->links_of_task = -1;
 }
 
 /* The mapping, or the made program in its place. */
@@ -143,7 +146,7 @@ int th_session_need_program(th_session *s, th_error *err)
     if (s->made->program->n_tasks > 0)
         return 0;
     return th_error_set(err, "TCL-0153",
-                        "the program \"%s\" has no tasks yet: add_transfer first",
+                        "the program \"%s\" has no tasks yet: add_transfer or add_collective first",
                         s->made->name);
 }
 

@@ -65,6 +65,8 @@ struct th_session {
     th_trace *trace;
     bool is_running; /* inside run or step: their scripts may not start another */
     bool stop_asked;
+    int32_t links_of_task; /* the collective that task_links is about; -1: none */
+    bool *task_links;
     th_strbuf scratch; /* text of the attribute asked for last */
 };
 

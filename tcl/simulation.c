@@ -120,12 +120,3 @@ th_time th_simulation_latency(const th_simulation *s, const th_result *r)
     }
     return n > 0 ? (th_time)(sum / n + 0.5) : 0;
 }
-
-int64_t th_result_network_bytes(const th_program *p, const th_result *r)
-{
-    int64_t bytes = 0;
-    for (int32_t t = 0; t < p->n_tasks; t++)
-        if (p->tasks[t].kind == TH_TASK_TRANSFER && r->tasks[t].end_ps >= 0)
-            bytes += p->tasks[t].bytes;
-    return bytes;
-}

@@ -42,7 +42,5 @@ bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
 
 /* Mean time from an input's arrival to its end, over the inputs that are through; 0: none is. */
 th_time th_simulation_latency(const th_simulation *s, const th_result *r);
-int64_t th_result_network_bytes(const th_program *p,
-                                const th_result *r); /* sent by transfers so far */
 
 #endif

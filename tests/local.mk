@@ -40,6 +40,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/hand.map \
 	tests/tcl/build.test \
+	tests/tcl/collective.test \
 	tests/tcl/help.test \
 	tests/tcl/map.test \
 	tests/tcl/objects.test \

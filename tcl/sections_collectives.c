@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sections_collectives.c - how quick each collective of a program was.
+ * Algorithm bandwidth is S / t. Bus bandwidth is that times the share of S that every rank must at
+ * least send over its links, so that it compares with the links' own bandwidth whatever the number of
+ * ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch reduction, or
+ * more than one link per rank, it may exceed the bandwidth of a link. */
+#include <config.h>
+#include "tcl/objects.h"
+#include "tcl/sections.h"
+
+/* Bytes that a rank sends at least, as a share of S; 0: there is no such figure. */
+static double bus_factor(const th_collective *c)
+{
+    double n = c->n_ranks, others = (n - 1) / n;
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return 2 * others;
+    case TH_ALL_GATHER:
+    case TH_REDUCE_SCATTER:
+    case TH_ALL_TO_ALL:
+    case TH_GATHER:
+    case TH_SCATTER:
+        return others;
+    case TH_BROADCAST:
+    case TH_REDUCE:
+    case TH_SEND_RECV:
+        return n > 1;
+    case TH_BARRIER:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return 0;
+}
+
+/* Absent where nothing was moved, or in no time. */
+static th_quantity bandwidth_of(double bytes, th_time time_ps)
+{
+    if (bytes <= 0 || time_ps <= 0)
+        return th_absent(TH_KIND_BANDWIDTH);
+    return th_bandwidth((int64_t)(8 * bytes * (double)TH_PS_PER_S / (double)time_ps + 0.5));
+}
+
+static void add_collective(th_table *t, const th_collective *c, int32_t task,
+                           const th_task_result *when)
+{
+    th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
+    double bytes = (double)c->bytes, factor = c->pair_bytes != NULL ? 0 : bus_factor(c);
+    th_table_row(t, (th_quantity[]){th_count(task), th_text(th_collective_names[c->kind]),
+                                    th_text(c->algorithm != NULL ? c->algorithm->name : "auto"),
+                                    th_count(c->n_ranks), th_count(c->chunks), th_bytes(c->bytes),
+                                    th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
+                                    th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
+                                    bandwidth_of(factor * bytes, time_ps)});
+}
+
+int th_section_collectives(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"task", "task", TH_KIND_COUNT},
+        {"collective", "collective", TH_KIND_TEXT},
+        {"algorithm", "algorithm", TH_KIND_TEXT},
+        {"ranks", "ranks", TH_KIND_COUNT},
+        {"chunks", NULL, TH_KIND_COUNT},
+        {"bytes", "size", TH_KIND_BYTES},
+        {"start", NULL, TH_KIND_TIME},
+        {"end", NULL, TH_KIND_TIME},
+        {"time", "time", TH_KIND_TIME},
+        {"algorithm_bandwidth", "size/time", TH_KIND_BANDWIDTH},
+        {"bus_bandwidth", "bus", TH_KIND_BANDWIDTH},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_result *x = th_simulation_result(s->simulation, err);
+    if (x == NULL)
+        return -1;
+    const th_program *p = s->simulation->program;
+    th_table *t = th_report_table(r, "collectives", "Collectives", columns);
+    th_table_own_units(t);
+    for (int32_t i = 0; i < p->n_tasks; i++)
+        if (p->tasks[i].kind == TH_TASK_COLLECTIVE)
+            add_collective(t, &p->collectives[p->tasks[i].work], i, &x->tasks[i]);
+    return 0;
+}
