@@ -52,6 +52,7 @@ enum {
     CREATE_ACCEL,
     CREATE_BANDWIDTH,
     CREATE_LATENCY,
+    CREATE_OVERSUBSCRIPTION,
     CREATE_HALF_DUPLEX,
     CREATE_HOST,
     CREATE_HOST_BANDWIDTH,
@@ -82,6 +83,9 @@ static const th_option create_system_options[] = {
     [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
                         "Of every link; or a list like that of -link_bandwidth.",
                         .required = true},
+    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
+                                 "Links down per link up of the switches of a fat tree; 1 when left "
+                                 "out."},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
                             "Both ways of a link share its bandwidth."},
     [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
@@ -162,6 +166,17 @@ static int parse_cables(th_call *c, th_topology_options *o)
     return o->n_latencies < 0 ? -1 : 0;
 }
 
+static int parse_oversubscription(th_call *c, th_topology_options *o)
+{
+    Tcl_Obj *word = c->option[CREATE_OVERSUBSCRIPTION].word;
+    if (word == NULL || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
+                         o->oversubscription >= 1))
+        return 0;
+    return th_error_set(&c->err, "TCL-0077",
+                        "-oversubscription \"%s\": must be a number of at least 1",
+                        Tcl_GetString(word));
+}
+
 /* What would be ignored without a host is a host forgotten. */
 static int need_host(th_call *c)
 {
@@ -183,7 +198,8 @@ static int run_create_system(th_call *c)
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
-        parse_dims(c, type->reads_kinds, &o) != 0 || parse_cables(c, &o) != 0)
+        parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
+        parse_oversubscription(c, &o) != 0)
         return -1;
     th_system *prototype = read_system(c, c->option[CREATE_ACCEL].word);
     if (prototype == NULL)

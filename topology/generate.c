@@ -84,12 +84,17 @@ static int add_host(th_system *s, const th_topology_options *o, th_error *err)
 
 /* ---- the table ---- */
 
-const th_topology_type *const th_topology_types[] = {
-    &th_topology_line,        &th_topology_ring,
-    &th_topology_mesh,        &th_topology_torus,
-    &th_topology_hypercube,   &th_topology_fully_connected,
-    &th_topology_star,        &th_topology_tree,
-    &th_topology_composition, NULL};
+const th_topology_type *const th_topology_types[] = {&th_topology_line,
+                                                     &th_topology_ring,
+                                                     &th_topology_mesh,
+                                                     &th_topology_torus,
+                                                     &th_topology_hypercube,
+                                                     &th_topology_fully_connected,
+                                                     &th_topology_star,
+                                                     &th_topology_tree,
+                                                     &th_topology_fattree,
+                                                     &th_topology_composition,
+                                                     NULL};
 
 const th_topology_type *th_topology_find(const char *name)
 {
@@ -133,11 +138,21 @@ static int check_lists(const th_system *s, const th_topology_type *type,
     return 0;
 }
 
+/* What a topology would ignore was meant for another one. */
+static int check_takes(const th_system *s, const th_topology_type *type,
+                       const th_topology_options *o, th_error *err)
+{
+    if (o->oversubscription > 0 && !(type->takes & TH_TAKES_OVERSUBSCRIPTION))
+        return th_error_set(err, "TOPO-0088", "system \"%s\": %s has no oversubscription", s->name,
+                            type->name);
+    return 0;
+}
+
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err)
 {
     if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
-        type->generate(s, o, err) < 0)
+        check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0)
         return -1;
     return add_host(s, o, err);
 }

@@ -16,17 +16,24 @@ typedef struct th_topology_options {
     int64_t bits_per_s[TH_MAX_DIMS];
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;
+    double oversubscription;         /* links down per link up of a switch; 0: not said, as 1 */
     bool half_duplex;
     bool with_host;                  /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s;         /* 0: as bits_per_s[0] */
     th_time host_latency_ps;         /* -1: as latency_ps[0] */
 } th_topology_options;
 
+/* What only some topologies have. */
+enum {
+    TH_TAKES_KINDS = 1,              /* a dimension is a kind and a size */
+    TH_TAKES_OVERSUBSCRIPTION = 2
+};
+
 typedef struct th_topology_type {
     const char *name;
     const char *synopsis;            /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
     int min_dims, max_dims;
-    bool reads_kinds;                /* a dimension is a kind and a size */
+    unsigned takes;                  /* of TH_TAKES_..., what would be ignored by others is refused */
     /* How many different cables it has (1 .. TH_MAX_DIMS); dims are within their limits. */
     int (*n_cables)(const th_topology_options *o);
     /* Adds nodes and links to an unfinished, empty system: accelerators first, then switches. */

@@ -192,20 +192,20 @@ static int generate_hypercube(th_system *s, const th_topology_options *o, th_err
     return generate_alike(s, &cube, TH_DIM_FULL, err);
 }
 
-const th_topology_type th_topology_line = {
-    "line", "line N", 1, 1, false, th_generate_one_cable, generate_lines};
-const th_topology_type th_topology_ring = {
-    "ring", "ring N", 1, 1, false, th_generate_one_cable, generate_rings};
+const th_topology_type th_topology_line = {"line",        "line N", 1, 1, 0, th_generate_one_cable,
+                                           generate_lines};
+const th_topology_type th_topology_ring = {"ring",        "ring N", 1, 1, 0, th_generate_one_cable,
+                                           generate_rings};
 const th_topology_type th_topology_mesh = {
-    "mesh", "mesh X Y ...", 1, TH_MAX_DIMS, false, th_generate_cable_per_dim, generate_lines};
+    "mesh", "mesh X Y ...", 1, TH_MAX_DIMS, 0, th_generate_cable_per_dim, generate_lines};
 const th_topology_type th_topology_torus = {
-    "torus", "torus X Y ...", 1, TH_MAX_DIMS, false, th_generate_cable_per_dim, generate_rings};
+    "torus", "torus X Y ...", 1, TH_MAX_DIMS, 0, th_generate_cable_per_dim, generate_rings};
 const th_topology_type th_topology_hypercube = {
-    "hypercube", "hypercube D, or 2 2 ...", 1, TH_MAX_DIMS, false, cube_dims, generate_hypercube};
+    "hypercube", "hypercube D, or 2 2 ...", 1, TH_MAX_DIMS, 0, cube_dims, generate_hypercube};
 const th_topology_type th_topology_fully_connected = {
-    "fully_connected", "fully_connected N", 1, 1, false, th_generate_one_cable, generate_full};
-const th_topology_type th_topology_star = {
-    "star", "star N", 1, 1, false, th_generate_one_cable, generate_star};
+    "fully_connected", "fully_connected N", 1, 1, 0, th_generate_one_cable, generate_full};
+const th_topology_type th_topology_star = {"star",       "star N", 1, 1, 0, th_generate_one_cable,
+                                           generate_star};
 const th_topology_type th_topology_composition = {
     "composition",
     "composition {line|ring|fully_connected|switch N} ...",

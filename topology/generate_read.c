@@ -162,16 +162,33 @@ static int read_generated_host(th_system_reader *r, const th_config_node *n, th_
     return th_config_time(host, "latency", false, &o->host_latency_ps, &r->error);
 }
 
+static int read_oversubscription(th_system_reader *r, const th_config_node *g,
+                                 th_topology_options *o)
+{
+    const th_config_node *n = th_config_member(g, "oversubscription");
+    if (!n)
+        return 0;
+    if (th_config_as_double(n, &o->oversubscription, &r->error) < 0)
+        return -1;
+    if (o->oversubscription >= 1)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0090",
+                        "%s:%d: key \"oversubscription\": must be at least 1", th_config_file(n),
+                        th_config_line(n));
+}
+
 int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {"type",   "dims", "bandwidth", "latency",
-                                       "duplex", "host", NULL};
+    static const char *const keys[] = {"type",   "dims", "bandwidth",        "latency",
+                                       "duplex", "host", "oversubscription", NULL};
     th_topology_options o = {.host_latency_ps = -1};
     bool is_full_duplex;
     if (th_config_check_keys(n, keys, &r->error) < 0)
         return -1;
     const th_topology_type *type = type_named(r, n);
-    if (!type || read_dims(r, n, type->reads_kinds, &o) < 0 || read_cables(r, n, &o) < 0 ||
+    if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
+        read_cables(r, n, &o) < 0 ||
+        read_oversubscription(r, n, &o) < 0 ||
         th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
         return -1;
     o.half_duplex = !is_full_duplex;

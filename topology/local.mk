@@ -13,6 +13,7 @@ libtharsis_la_SOURCES += \
 	topology/route_ecmp.c \
 	topology/route_search.c topology/route_search.h \
 	topology/route_shortest.c \
+	topology/route_up_down.c \
 	topology/system.c topology/system.h \
 	topology/system_finish.c \
 	topology/system_read.c topology/system_read.h \
@@ -28,6 +29,7 @@ dist_systems_DATA = \
 unit_tests += \
 	tests/unit/test_generate \
 	tests/unit/test_generate_dims \
+	tests/unit/test_generate_tree \
 	tests/unit/test_name_index \
 	tests/unit/test_route \
 	tests/unit/test_route_ecmp \

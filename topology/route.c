@@ -13,7 +13,7 @@
 #include <string.h>
 
 const th_routing_type *const th_routing_types[] = {&th_routing_shortest, &th_routing_ecmp,
-                                                   &th_routing_dimension_order, NULL};
+                                                   &th_routing_dimension_order, &th_routing_up_down, NULL};
 
 const th_routing_type *th_routing_find(const char *name)
 {
@@ -33,10 +33,9 @@ static bool has_levels(const th_system *s)
 
 static const th_routing_type *natural_routing(const th_system *s)
 {
-    const th_routing_type *up_down = th_routing_find("up_down");
     if (s->n_dims > 0)
         return &th_routing_dimension_order;
-    return up_down && has_levels(s) ? up_down : &th_routing_shortest;
+    return has_levels(s) ? &th_routing_up_down : &th_routing_shortest;
 }
 
 int th_route_prepare(th_system *s, th_error *err)

@@ -11,7 +11,9 @@
  * ecmp: as shortest; where several first links begin ways that are equally good (links, bandwidth,
  * latency), a hash of (source, destination, node) takes one.
  * dimension_order: dimension 0 first; on a ring the shorter way, upwards on a tie. Nodes outside
- * the dimensions (a host) are reached, and reach, as by shortest. */
+ * the dimensions (a host) are reached, and reach, as by shortest.
+ * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up the
+ * destination chooses (D-mod-k). */
 #ifndef TH_TOPOLOGY_ROUTE_H
 #define TH_TOPOLOGY_ROUTE_H
 #include "topology/system.h"

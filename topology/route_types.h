@@ -7,6 +7,7 @@
 extern const th_routing_type th_routing_dimension_order; /* route_dimension.c */
 extern const th_routing_type th_routing_ecmp;            /* route_ecmp.c */
 extern const th_routing_type th_routing_shortest;        /* route_shortest.c */
+extern const th_routing_type th_routing_up_down;         /* route_up_down.c */
 
 /* What th_route_shortest_next needs, under every routing; route_shortest.c. 0 or -1. */
 int th_shortest_prepare(th_system *s, th_error *err);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# compare_topologies.tcl - the same sixteen accelerators as a ring, a mesh and a torus.
+# compare_topologies.tcl - the same sixteen accelerators joined in five ways.
 #
 #   tharsis -exit scripts/experiments/compare_topologies.tcl ?OPTIONS of map_workload?
 
-foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}} {
+foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}  cube hypercube 4  clos fattree {4 2}} {
     create_system -name $name -topology $type -dims $dims -accel npu_v1 \
         -link_bandwidth 100Gbps -link_latency 500ns
     read_workload resnet101 -batch 16

@@ -381,6 +381,16 @@ static void refuses_compositions(void)
                    "each (composition {line|ring|fully_connected|switch N} ...)");
 }
 
+static void reads_fat_trees(void)
+{
+    static const char good[] = HEAD ONE "topology = { type = \"fattree\"; dims = [4, 2]; oversubscription = 2; " CABLE "};";
+    th_system *s = read_or_tell(good);
+    CU_ASSERT_TRUE(s->n_accels == 16 && s->n_nodes == 22 && s->n_links == 48);
+    th_system_free(s);
+    expect_refusal(HEAD ONE "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE "};",
+                   "TOPO-0090", "sys.cfg:5: key \"oversubscription\": must be at least 1");
+}
+
 /* ---- memory ---- */
 
 static void fail_every_allocation(const char *text, int succeeds)
@@ -430,6 +440,7 @@ int main(int argc, char **argv)
                                      TAP(refuses_topologies),
                                      TAP(reads_lists_and_compositions),
                                      TAP(refuses_compositions),
+                                     TAP(reads_fat_trees),
                                      TAP(survives_every_failing_allocation),
                                      TAP_END};
     return tap_main("system_read", tests, argc, argv);

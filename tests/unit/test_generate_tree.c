@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trees and fat trees, and up_down on them. */
+#include <config.h>
+#include "base/alloc.h"
+#include "tests/unit/topology_help.h"
+
+static th_system *new_tree(const char *type, int arity, int n_levels, double oversubscription)
+{
+    th_topology_options o = options_of((const int[]){arity, n_levels, 0});
+    o.oversubscription = oversubscription;
+    return create(type, &o);
+}
+
+/* ---- sizes by hand ---- */
+
+/* Arity 3, depth 3: 27 leaves, 9 + 3 + 1 switches, 27 + 9 + 3 cables; 2 * 3 links from end to end. */
+static void makes_trees(void)
+{
+    th_system *s = new_tree("tree", 3, 3, 0);
+    expect_counts(s, 27, 13, 39, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 6);
+    const th_node *n = &s->nodes[th_system_find_node(s, "s2.1")];
+    CU_ASSERT_TRUE(n->level == 2 && n->leaf_first == 9 && n->n_leaves == 9);
+    CU_ASSERT_TRUE(th_system_find_link(s, "s1.5_s2.1") >= 0 && th_system_find_link(s, "14_s1.4") >= 0);
+    CU_ASSERT_TRUE(s->nodes[14].group == 4 && s->nodes[14].leaf_first == 14 && s->nodes[14].n_leaves == 1);
+    TAP_ASSERT_TEXT(s->routing->name, "up_down");
+    th_system_free(s);
+}
+
+/* The K-ary N-tree: K^N leaves, N * K^(N - 1) switches, N * K^N cables, diameter 2 N. 4 and 2: 16, 8, 32,
+ * 4; 3 and 3: 27, 27, 81, 6. A switch has K cables down and, but for the roots, K up. */
+static void makes_fat_trees(void)
+{
+    th_system *s = new_tree("fattree", 4, 2, 0);
+    expect_counts(s, 16, 8, 32, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 4);
+    for (int i = 16; i < 24; i++)
+        CU_ASSERT_EQUAL(s->out_start[i + 1] - s->out_start[i], i < 20 ? 8 : 4);
+    CU_ASSERT_TRUE(th_system_find_link(s, "s1.2_s2.3") >= 0 && s->nodes[7].group == 1);
+    th_system_free(s);
+    s = new_tree("fattree", 3, 3, 0);
+    expect_counts(s, 27, 27, 81, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 6);
+    th_system_free(s);
+}
+
+/* K 4, N 3, two down per one up: U = 2. Level l has 4^(3 - l) * 2^(l - 1) switches: 16 + 8 + 4; cables 64 +
+ * 16 * 2 + 8 * 2 = 112. K 6, 1.5: U = 4, 6 + 4 switches, 36 + 24 cables. K 3, 3: the plain tree. */
+static void oversubscribes(void)
+{
+    th_system *s = new_tree("fattree", 4, 3, 2);
+    expect_counts(s, 64, 28, 112, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 6);
+    th_system_free(s);
+    s = new_tree("fattree", 6, 2, 1.5);
+    expect_counts(s, 36, 10, 60, __LINE__);
+    th_system_free(s);
+    s = new_tree("fattree", 3, 2, 3);
+    expect_counts(s, 9, 4, 12, __LINE__);
+    th_system_free(s);
+}
+
+/* Cables between the switches above the first half of the leaves and the roots: half of the leaves
+ * where nothing is oversubscribed, a half of that at 2. */
+static void halves_are_joined_by_as_many_cables_as_said(void)
+{
+    for (int ratio = 1; ratio <= 2; ratio++) {
+        th_system *s = new_tree("fattree", 4, 2, ratio);
+        int n_up = 0;
+        for (int l = 0; l < s->n_links; l++) {
+            const th_node *from = &s->nodes[s->links[l].from], *to = &s->nodes[s->links[l].to];
+            n_up += from->level == 1 && to->level == 2 && from->leaf_first < 8;
+        }
+        CU_ASSERT_EQUAL(n_up, 8 / ratio);
+        th_system_free(s);
+    }
+}
+
+static void levels_have_bandwidths_of_their_own(void)
+{
+    th_topology_options o = options_of((const int[]){2, 3, 0});
+    static const int64_t bits[] = {900, 400, 70};
+    memcpy(o.bits_per_s, bits, sizeof bits);
+    o.n_bandwidths = 3;
+    th_system *s = create("fattree", &o);
+    th_route_summary r;
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(th_route_summarize(s, 0, 1 << i, &r), 0);
+        CU_ASSERT_TRUE(r.bits_per_s == bits[i] && r.n_links == 2 * (i + 1) && r.latency_ps == 6 * (i + 1));
+    }
+    th_system_free(s);
+}
+
+/* ---- routes ---- */
+
+static int any(const th_system *s, int a, int b)
+{
+    (void)s, (void)a, (void)b;
+    return -1;
+}
+
+/* Between leaves: twice the level of the lowest switch above both, which has K^l leaves. */
+static int up_and_down(const th_system *s, int a, int b)
+{
+    int arity = s->nodes[s->n_accels].n_leaves, level = 0;
+    for (; a != b; level++) {
+        a /= arity;
+        b /= arity;
+    }
+    return 2 * level;
+}
+
+static void routes_are_sound_and_go_no_higher_than_needed(void)
+{
+    static const struct {
+        const char *type;
+        int arity, n_levels;
+        double ratio;
+    } cases[] = {{"tree", 2, 5, 0},    {"tree", 5, 2, 0},    {"tree", 7, 1, 0},    {"fattree", 2, 4, 0},
+                 {"fattree", 3, 3, 0}, {"fattree", 4, 2, 4}, {"fattree", 4, 3, 2}, {"fattree", 6, 2, 1.5},
+                 {"fattree", 2, 5, 2}, {"fattree", 9, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_topology_options o = options_of((const int[]){cases[i].arity, cases[i].n_levels, 0});
+        o.oversubscription = cases[i].ratio;
+        o.with_host = i % 2 == 0;
+        th_system *s = create(cases[i].type, &o);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, up_and_down), 0);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+        th_system_free(s);
+    }
+}
+
+/* D-mod-k by hand, 4-ary 2-tree: leaf j is reached through root j mod 4, from wherever. */
+static void the_destination_chooses_the_root(void)
+{
+    th_system *s = new_tree("fattree", 4, 2, 0);
+    for (int j = 0; j < 16; j++)
+        for (int i = 0; i < 16; i++) {
+            int links[TH_ROUTE_MAX];
+            if (i / 4 != j / 4) {
+                CU_ASSERT_EQUAL(th_route(s, i, j, links), 4);
+                CU_ASSERT_EQUAL(s->links[links[1]].to, 20 + j % 4);
+            }
+        }
+    th_system_free(s);
+}
+
+/* The most routes of a shift by n_steps that share a link between switches. */
+static int worst_shared(const th_system *s, int n_steps)
+{
+    int n_on[2048] = {0}, worst = 0, links[TH_ROUTE_MAX];
+    CU_ASSERT_TRUE_FATAL(s->n_links <= 2048);
+    for (int i = 0; i < s->n_accels; i++) {
+        int n = th_route(s, i, (i + n_steps) % s->n_accels, links);
+        for (int k = 0; k < n; k++)
+            worst = ++n_on[links[k]] > worst ? n_on[links[k]] : worst;
+    }
+    return worst;
+}
+
+/* What D-mod-k is for: without oversubscription no shift permutation makes two routes share a link; with
+ * U = K / 2 no more than two do. */
+static void shifts_do_not_block(void)
+{
+    th_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);
+    for (int n_steps = 1; n_steps < 64; n_steps++)
+        CU_ASSERT_EQUAL(worst_shared(full, n_steps), 1);
+    for (int n_steps = 1; n_steps < 16; n_steps++)
+        CU_ASSERT_TRUE(worst_shared(half, n_steps) <= 2);
+    CU_ASSERT_EQUAL(worst_shared(half, 4), 2);
+    th_system_free(full);
+    th_system_free(half);
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refusal(const char *type, int arity, double ratio, const char *id, const char *text)
+{
+    th_topology_options o = options_of((const int[]){arity, 2, 0});
+    o.oversubscription = ratio;
+    if (strcmp(type, "ring") == 0)
+        o.n_dims = 1;
+    expect_refused(type, &o, id, text);
+}
+
+static void refuses_what_does_not_fit(void)
+{
+    expect_refusal("fattree", 4, 3, "TOPO-0087",
+                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
+                   "whole number from 1 to 4");
+    expect_refusal("fattree", 4, 8, "TOPO-0087",
+                   "system \"sys\": an oversubscription of 8 leaves 0.5 of 4 links up from a switch: must be a whole "
+                   "number from 1 to 4");
+    expect_refusal("fattree", 4, 0.5, "TOPO-0087",
+                   "system \"sys\": an oversubscription of 0.5 leaves 8 of 4 links up from a switch: must be a whole "
+                   "number from 1 to 4");
+    expect_refusal("fattree", 1, 0, "TOPO-0023", "system \"sys\": a tree of arity 1: must be at least 2");
+    expect_refusal("fattree", 300, 0, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refusal("tree", 4, 2, "TOPO-0088", "system \"sys\": tree has no oversubscription");
+    expect_refusal("ring", 4, 2, "TOPO-0088", "system \"sys\": ring has no oversubscription");
+}
+
+static void up_down_needs_a_tree(void)
+{
+    th_error e = {"", ""};
+    th_topology_options o = options_of((const int[]){4, 0});
+    th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+    CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        th_system_copy_accel(s, i, prototype, 0, NULL);
+    s->routing = th_routing_find("up_down");
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0089");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": up_down needs a generated tree");
+    th_system_free(s);
+    th_system_free(prototype);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(makes_trees),
+                                     TAP(makes_fat_trees),
+                                     TAP(oversubscribes),
+                                     TAP(halves_are_joined_by_as_many_cables_as_said),
+                                     TAP(levels_have_bandwidths_of_their_own),
+                                     TAP(routes_are_sound_and_go_no_higher_than_needed),
+                                     TAP(the_destination_chooses_the_root),
+                                     TAP(shifts_do_not_block),
+                                     TAP(refuses_what_does_not_fit),
+                                     TAP(up_down_needs_a_tree),
+                                     TAP_END};
+    return tap_main("generate_tree", tests, argc, argv);
+}
