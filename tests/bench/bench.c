@@ -4,6 +4,7 @@
  *   bench answers              known answers of the models
  *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
+ *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
@@ -258,13 +259,16 @@ int main(int argc, char **argv)
         bench_fitness(argv + 2, argc - 2);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
+    } else if (strcmp(what, "collective") == 0) {
+        th_bench_collective(argv + 2, argc - 2);
     } else if (strcmp(what, "events") == 0) {
         th_bench_events();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
     } else {
         fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events | scale\n");
+                        "events | scale | collective [RANKS ...]
+");
         return 2;
     }
     return 0;

@@ -3,6 +3,7 @@ EXTRA_PROGRAMS = tests/bench/bench
 tests_bench_bench_SOURCES = \
 	tests/bench/bench.c \
 	tests/bench/bench.h \
+	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
 	tests/bench/bench_scale.c \
 	tests/bench/queue_calendar.c \
@@ -18,3 +19,4 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
