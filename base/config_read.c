@@ -10,8 +10,7 @@
 #include "base/alloc.h"
 #include "base/config_guard.h"
 #include "base/names.h"
-#include "base/strbuf.h"
-#include <errno.h>
+#include "base/text_file.h"
 #include <libconfig.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,32 +34,6 @@ static const th_config_node *node_of(const config_setting_t *s)
 }
 
 /* ---- opening ---- */
-
-/* The text in a file, one byte more than allowed at most: the guard tells the rest. */
-static int read_stream(FILE *file, const char *path, th_strbuf *text, th_error *err)
-{
-    char piece[16 * 1024];
-    th_strbuf_add(text, "");
-    while (text->length <= TH_CONFIG_SIZE_MAX) {
-        size_t n = fread(piece, 1, sizeof piece, file);
-        th_strbuf_add_bytes(text, piece, n);
-        if (n < sizeof piece)
-            break;
-    }
-    if (ferror(file))
-        return th_error_set(err, "BASE-0030", "%s: cannot be read: %s", path, strerror(errno));
-    return text->failed ? th_error_no_memory(err) : 0;
-}
-
-static int read_text(const char *path, th_strbuf *text, th_error *err)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return th_error_set(err, "BASE-0031", "%s: cannot be opened: %s", path, strerror(errno));
-    int status = read_stream(file, path, text, err);
-    fclose(file);
-    return status;
-}
 
 static th_config *parse(const char *text, const char *name, th_error *err)
 {
@@ -87,7 +60,8 @@ th_config *th_config_open(const char *path, th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_config *c = NULL;
-    if (read_text(path, &text, err) == 0 && th_config_guard(text.text, text.length, path, err) == 0)
+    if (th_text_file_read(path, TH_CONFIG_SIZE_MAX, &text, err) == 0 &&
+        th_config_guard(text.text, text.length, path, err) == 0)
         c = parse(text.text, path, err);
     th_strbuf_clear(&text);
     return c;

@@ -9,6 +9,7 @@ libtharsis_la_SOURCES += \
 	base/names.c base/names.h \
 	base/random.c base/random.h \
 	base/strbuf.c base/strbuf.h \
+	base/text_file.c base/text_file.h \
 	base/units.c base/units.h
 
 unit_tests += \
