@@ -13,7 +13,7 @@ AM_TESTS_ENVIRONMENT = \
 	builddir='$(abs_builddir)'; export builddir; \
 	CC='$(CC)'; export CC; \
 	AWK='$(AWK)'; export AWK; \
-	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
+	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
 	export COMPILE_FLAGS; \
 	THARSIS_REFERENCE="$${THARSIS_REFERENCE:-$(REFERENCE_DIR)}"; export THARSIS_REFERENCE; \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS;

@@ -1,6 +1,10 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
 	topology/accel_read.c \
+	topology/astra.h \
+	topology/astra_network_read.c \
+	topology/astra_read.c topology/astra_read.h \
+	topology/astra_system_read.c \
 	topology/connected.c topology/connected.h \
 	topology/generate.c topology/generate.h topology/generate_parts.h \
 	topology/generate_dims.c \
@@ -27,6 +31,7 @@ dist_systems_DATA = \
 	topology/systems/ring8.cfg
 
 unit_tests += \
+	tests/unit/test_astra_read \
 	tests/unit/test_generate \
 	tests/unit/test_generate_dims \
 	tests/unit/test_generate_tree \
@@ -35,4 +40,4 @@ unit_tests += \
 	tests/unit/test_route_ecmp \
 	tests/unit/test_system \
 	tests/unit/test_system_read
-EXTRA_DIST += tests/unit/topology_help.h
+EXTRA_DIST += tests/unit/astra_help.h tests/unit/topology_help.h

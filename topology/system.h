@@ -87,6 +87,7 @@ enum { TH_MAX_DIMS = 16 };
 
 struct th_routing_type;            /* route.h */
 struct th_columns;
+struct th_astra;                   /* astra.h */
 
 typedef struct th_system {
     char *name;
@@ -110,6 +111,7 @@ typedef struct th_system {
     int n_named_links;             /* the first so many links have names, and are in link_index */
     void *routing_data;            /* private to that routing */
     struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
+    struct th_astra *astra;        /* of a system read from ASTRA-sim's files, else NULL */
 } th_system;
 
 th_system *th_system_new(const char *name, th_error *err);

@@ -26,6 +26,8 @@ breaches() {
                 breach("only tcl/ knows Tcl")
             if (name == "libconfig.h" && file !~ /_read\.c$/)
                 breach("only *_read.c knows libconfig")
+            if (name ~ /^(yaml|jansson)\.h$/ && file !~ /_read\.c$/)
+                breach("only *_read.c knows libyaml and jansson")
             if ($0 !~ /"/)
                 next
             other = name; sub(/\/.*$/, "", other)

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "tests/unit/astra_help.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+
+#define YML(topology, npus, bandwidth, latency)                                                    \
+    "topology: [ " topology " ] # dimension 0 first\n"                                             \
+    "npus_count: [ " npus " ]\n"                                                                   \
+    "bandwidth: [ " bandwidth " ]  # GB/s\n"                                                       \
+    "latency: [ " latency " ]  # ns\n"
+#define TWO_DIMS YML("Ring, Switch", "4, 8", "50.0, 25.5", "500.0, 1000.25")
+#define ONE_DIM YML("Ring", "4", "50", "500")
+/* The least that is needed; more is put in front, on line 2. */
+#define JSON(more)                                                                                 \
+    "{\n" more "\n\"preferred-dataset-splits\": 4,\n"                                              \
+    "\"collective-optimization\": \"localBWAware\",\n\"local-mem-bw\": 1600\n}\n"
+
+static th_system *read_or_tell(const char *network, const char *parameters)
+{
+    th_error e = {"", ""};
+    th_system *s = astra_system(network, parameters, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    return s;
+}
+
+/* ---- what is read ---- */
+
+static void reads_dimensions(void)
+{
+    th_system *s = read_or_tell(TWO_DIMS, JSON(""));
+    TAP_ASSERT_TEXT(s->name, "astra_ring4_switch8");
+    CU_ASSERT_EQUAL(s->astra->n_dims, 2);
+    CU_ASSERT_EQUAL(s->astra->dims[0].kind, TH_DIM_RING);
+    CU_ASSERT_EQUAL(s->astra->dims[0].size, 4);
+    CU_ASSERT_EQUAL(s->astra->dims[1].kind, TH_DIM_SWITCH);
+    CU_ASSERT_EQUAL(s->astra->dims[1].size, 8);
+    CU_ASSERT_EQUAL(s->astra->dims[1].gib_per_s, 25.5);
+    CU_ASSERT_EQUAL(s->astra->dims[1].latency_ns, 1000.25);
+    th_system_free(s);
+}
+
+static void reads_parameters(void)
+{
+    th_system *s = read_or_tell(
+        TWO_DIMS, JSON("\"endpoint-delay\": 12, \"active-chunks-per-dimension\": 3,"
+                       "\"all-reduce-implementation\": [\"ring\", \"halvingDoubling\"],"
+                       "\"all-to-all-implementation\": [\"direct\", \"direct16\"],"
+                       "\"scheduling-policy\": \"FIFO\", \"boost-mode\": 1, \"L\": 500,"
+                       "\"roofline-enabled\": 1, \"peak-perf\": 200, \"model-shared-bus\": 0,"));
+    const th_astra *a = s->astra;
+    CU_ASSERT_EQUAL(a->endpoint_delay_ns, 12);
+    CU_ASSERT_EQUAL(a->active_chunks, 3);
+    CU_ASSERT_EQUAL(a->splits, 4);
+    CU_ASSERT_EQUAL(a->local_mem_gb_per_s, 1600);
+    CU_ASSERT_TRUE(a->is_local_bw_aware);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][0], TH_ASTRA_RING);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][1], TH_ASTRA_HALVING_DOUBLING);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][1], TH_ASTRA_DIRECT);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_GATHER][0], TH_ASTRA_NONE);
+    /* 200e12 operations at 1 GHz are 100,000 multiply-accumulates a cycle */
+    CU_ASSERT_EQUAL(s->designs[0].params[1].number, 100000);
+    CU_ASSERT_EQUAL(s->nodes[31].a.dram_bits_per_s, 12800000000000);
+    th_system_free(s);
+}
+
+/* What ASTRA-sim takes where a key is absent. */
+static void has_defaults(void)
+{
+    th_system *s = read_or_tell(ONE_DIM, JSON(""));
+    CU_ASSERT_EQUAL(s->astra->endpoint_delay_ns, 10);
+    CU_ASSERT_EQUAL(s->astra->active_chunks, 1);
+    CU_ASSERT_EQUAL(s->designs[0].params[1].number, 50000);
+    th_system_free(s);
+}
+
+/* ---- the graph ---- */
+
+static void expect_way(const th_system *s, int from, int to, int hops, th_time latency_ps,
+                       int64_t bits_per_s)
+{
+    th_route_summary r = {0};
+    CU_ASSERT_EQUAL(th_route_summarize(s, from, to, &r), 0);
+    CU_ASSERT_EQUAL(r.n_links, hops);
+    CU_ASSERT_EQUAL(r.latency_ps, latency_ps);
+    CU_ASSERT_EQUAL(r.bits_per_s, bits_per_s);
+}
+
+/* Accelerator 6 is (2, 1): two steps along the ring of four, then through the switch of column 2.
+ * 25.5 GB/s are 25.5 * 2^33 bits/s. */
+static void makes_the_graph(void)
+{
+    const int64_t gib = 1LL << 33;
+    th_system *s = read_or_tell(TWO_DIMS, JSON(""));
+    CU_ASSERT_EQUAL(s->n_accels, 32);
+    CU_ASSERT_EQUAL(s->n_nodes, 32 + 4);
+    CU_ASSERT_EQUAL(s->n_links, 2 * (8 * 4 + 4 * 8));
+    CU_ASSERT_EQUAL(s->n_dims, 2);
+    expect_way(s, 0, 1, 1, 500000, 50 * gib);
+    expect_way(s, 0, 3, 1, 500000, 50 * gib);
+    expect_way(s, 0, 4, 2, 2000500, 51 * gib / 2);
+    expect_way(s, 0, 6, 4, 3000500, 51 * gib / 2);
+    th_system_free(s);
+}
+
+static void two_share_one_cable(void)
+{
+    th_system *s = read_or_tell(YML("Ring, FullyConnected", "2, 3", "1, 2", "0, 7"), JSON(""));
+    CU_ASSERT_EQUAL(s->n_links, 2 * (3 * 1 + 2 * 3));
+    expect_way(s, 1, 0, 1, 0, 1LL << 33);
+    expect_way(s, 5, 1, 1, 7000, 2LL << 33);
+    th_system_free(s);
+}
+
+/* ---- errors ---- */
+
+typedef struct {
+    const char *network, *parameters, *id, *text;
+} failure;
+
+static void expect_failure(const failure *f)
+{
+    th_error e = {"", ""};
+    th_system *s = astra_system(f->network, f->parameters, &e);
+    CU_ASSERT_PTR_NULL(s);
+    TAP_ASSERT_TEXT(e.id, f->id);
+    TAP_ASSERT_TEXT(e.text, f->text);
+    th_system_free(s);
+}
+
+static void refuses_wrong_networks(void)
+{
+    static const failure failures[] = {
+        {"topology: [ Ring\n", JSON(""), "TOPO-0110",
+         "network:2: not YAML: did not find expected ',' or ']'"},
+        {ONE_DIM "latency: [ 1 ]\n", JSON(""), "TOPO-0111",
+         "network:5: key \"latency\" is given twice"},
+        {"topology: [ Ring ]\nbandwith: [ 1 ]\n", JSON(""), "TOPO-0112",
+         "network:2: unknown key \"bandwith\": did you mean \"bandwidth\"? (topology, npus_count, "
+         "bandwidth and latency were expected)"},
+        {YML("Ring", "2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2", "1", "1"), JSON(""),
+         "TOPO-0113", "network:2: key \"npus_count\": has 17 elements: must be 1 to 16 dimensions"},
+        {YML("Torus2D", "4", "1", "1"), JSON(""), "TOPO-0114",
+         "network:1: key \"topology\": must be Ring, FullyConnected or Switch, not \"Torus2D\""},
+        {YML("Ring", "1", "1", "1"), JSON(""), "TOPO-0115",
+         "network:2: key \"npus_count\": must be an integer from 2 to 1048576, not \"1\""},
+        {YML("Ring", "4", "0", "1"), JSON(""), "TOPO-0116",
+         "network:3: key \"bandwidth\": must be a number from 1e-06 to 1e+06, not \"0\""},
+        {YML("Ring", "4", "1", ".inf"), JSON(""), "TOPO-0116",
+         "network:4: key \"latency\": must be a number from 0 to 1e+09, not \".inf\""},
+        {YML("[ Ring ]", "4", "1", "1"), JSON(""), "TOPO-0117",
+         "network:1: key \"topology\": must be a list of values"},
+        {"topology: Ring\n", JSON(""), "TOPO-0118",
+         "network:1: key \"topology\": must be a list, one element for each dimension"},
+        {"topology: [ Ring ]\nnpus_count: [ 4 ]\nlatency: [ 1 ]\n", JSON(""), "TOPO-0119",
+         "network: key \"bandwidth\" is missing"},
+        {YML("Ring, Ring", "4, 4", "1", "1, 1"), JSON(""), "TOPO-0120",
+         "network:3: key \"bandwidth\" has 1 elements, but topology has 2 dimensions"},
+        {"- topology\n", JSON(""), "TOPO-0121",
+         "network:1: must be keys and lists: topology, npus_count, bandwidth, latency"},
+        {YML("Ring, Ring, Ring", "1048576, 1048576, 2", "1, 1, 1", "1, 1, 1"), JSON(""),
+         "TOPO-0022", "network: system \"astra_ring1048576_ring1048576_ring2\": more than 65536 "
+                      "accelerators"},
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        expect_failure(&failures[i]);
+}
+
+static void refuses_wrong_parameters(void)
+{
+    static const failure failures[] = {
+        {ONE_DIM, "{\n\"L\": 1,\n}\n", "TOPO-0130", "system:3: not JSON: string or '}' expected near '}'"},
+        {ONE_DIM, "{ \"L\": 1, \"L\": 2 }", "TOPO-0130",
+         "system:1: not JSON: duplicate object key near '\"L\"'"},
+        {ONE_DIM, JSON("\"endpoint-dealy\": 10,"), "TOPO-0131",
+         "system:2: unknown key \"endpoint-dealy\": did you mean \"endpoint-delay\"?"},
+        {ONE_DIM, "{ \"preferred-dataset-splits\": 1, \"local-mem-bw\": 1 }", "TOPO-0132",
+         "system: key \"collective-optimization\" is missing"},
+        {ONE_DIM, JSON("\"endpoint-delay\": \"10\","), "TOPO-0133",
+         "system:2: key \"endpoint-delay\": must be a number from 0 to 1e+09"},
+        {ONE_DIM, JSON("\"active-chunks-per-dimension\": 0,"), "TOPO-0133",
+         "system:2: key \"active-chunks-per-dimension\": must be a number from 1 to 1.04858e+06"},
+        {ONE_DIM, JSON("\"model-shared-bus\": 1,"), "TOPO-0134",
+         "system:2: key \"model-shared-bus\": is not modelled: must be 0 or left out"},
+        {ONE_DIM, JSON("\"all-reduce-implementation-custom\": [\"x.et\"],"), "TOPO-0135",
+         "system:2: key \"all-reduce-implementation-custom\": is not modelled: must be left out"},
+        {ONE_DIM, JSON("\"scheduling-policy\": \"lifo\","), "TOPO-0136",
+         "system:2: key \"scheduling-policy\": must be one of: LIFO, FIFO, EXPLICIT"},
+        {ONE_DIM, JSON("\"inter-dimension-scheduling\": \"themis\","), "TOPO-0136",
+         "system:2: key \"inter-dimension-scheduling\": must be one of: baseline"},
+        {TWO_DIMS, JSON("\"all-gather-implementation\": [\"ring\"],"), "TOPO-0137",
+         "system:2: key \"all-gather-implementation\": must be a list of 2, one for each dimension"},
+        {ONE_DIM, JSON("\"all-gather-implementation\": [\"rings\"],"), "TOPO-0138",
+         "system:2: key \"all-gather-implementation\": \"rings\" of dimension 0 must be ring, direct, "
+         "halvingDoubling, doubleBinaryTree, oneRing, oneDirect or oneHalvingDoubling"},
+        {ONE_DIM, "[ 1 ]", "TOPO-0139", "system:1: must be one JSON object { ... }"},
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        expect_failure(&failures[i]);
+}
+
+static void refuses_long_files(void)
+{
+    char *spaces = th_alloc(TH_ASTRA_FILE_MAX + 2);
+    memset(spaces, ' ', TH_ASTRA_FILE_MAX + 1);
+    spaces[TH_ASTRA_FILE_MAX + 1] = '\0';
+    expect_failure(&(failure){spaces, JSON(""), "TOPO-0122",
+                              "network: more than 262144 bytes, which no network.yml needs"});
+    expect_failure(&(failure){ONE_DIM, spaces, "TOPO-0140",
+                              "system: more than 262144 bytes, which no system.json needs"});
+    th_free(spaces);
+}
+
+static void refuses_missing_files(void)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0031");
+    TAP_ASSERT_TEXT(e.text, "no.yml: cannot be opened: No such file or directory");
+}
+
+/* Deeply nested, and names of names: an error or a system, soon, and no memory lost. */
+static void survives_nesting(void)
+{
+    enum { DEPTH = 50000 };
+    char *text = th_alloc(2 * DEPTH + 64);
+    th_error e;
+    memset(text, '[', DEPTH);
+    text[DEPTH] = '\0';
+    CU_ASSERT_PTR_NULL(astra_system(text, JSON(""), &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0110");
+    CU_ASSERT_PTR_NULL(astra_system(ONE_DIM, text, &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0130");
+    th_free(text);
+    CU_ASSERT_PTR_NULL(astra_system("a: &a [*a, *a]\n", JSON(""), &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0112");
+}
+
+static void survives_lack_of_memory(void)
+{
+    th_system *s = NULL;
+    for (int64_t k = 1; !s && k < 1000; k++) {
+        int64_t live = th_alloc_live();
+        th_error e = {"", ""};
+        th_alloc_fail_at(k);
+        s = astra_system(TWO_DIMS, JSON("\"L\": 1,"), &e);
+        th_alloc_fail_at(0);
+        if (!s) {
+            CU_ASSERT_EQUAL(th_alloc_live(), live);
+            CU_ASSERT_NOT_EQUAL(e.id[0], '\0');
+        }
+    }
+    CU_ASSERT_PTR_NOT_NULL(s);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(reads_dimensions),
+        TAP(reads_parameters),
+        TAP(has_defaults),
+        TAP(makes_the_graph),
+        TAP(two_share_one_cable),
+        TAP(refuses_wrong_networks),
+        TAP(refuses_wrong_parameters),
+        TAP(refuses_long_files),
+        TAP(refuses_missing_files),
+        TAP(survives_nesting),
+        TAP(survives_lack_of_memory),
+        TAP_END,
+    };
+    return tap_main("astra_read", tests, argc, argv);
+}
