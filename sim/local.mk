@@ -27,6 +27,9 @@ libtharsis_la_SOURCES += \
 	sim/machine.c \
 	sim/machine.h \
 	sim/machine_state.h \
+	sim/network/astra.c \
+	sim/network/astra_physics.c \
+	sim/network/astra_physics.h \
 	sim/network/fluid.c \
 	sim/network/ideal.c \
 	sim/network/models.h \
@@ -53,6 +56,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_collective \
+	tests/unit/test_astra \
 	tests/unit/test_design \
 	tests/unit/test_event \
 	tests/unit/test_machine \

@@ -69,9 +69,13 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->end_numbers = th_map_new();
     m->replay = th_replay_new(s);
     m->network = m->options.network->create(s, &m->options.network_options, err);
+    if (!m->network) { /* it has said why */
+        th_machine_free(m);
+        return NULL;
+    }
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->replay || !m->network ||
+    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->replay ||
         (m->options.unfold_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)

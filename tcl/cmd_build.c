@@ -8,6 +8,7 @@
 #include "sim/design/design.h"
 #include "tcl/files.h"
 #include "tcl/session.h"
+#include "topology/astra_read.h"
 #include "topology/generate.h"
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"
@@ -31,11 +32,49 @@ static th_system *read_system(th_call *c, Tcl_Obj *name)
     return system;
 }
 
+enum { READ_FORMAT };
+enum { FORMAT_CFG, FORMAT_ASTRA };
+
+static const char *format_name(int i)
+{
+    static const char *const names[] = {[FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", NULL};
+    return names[i];
+}
+
+static const th_option read_system_options[] = {
+    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                     "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json.",
+                     .choice = format_name},
+    {.name = NULL},
+};
+
+/* ASTRA-sim's two files; their designs are made here and need no check. */
+static th_system *read_astra(th_call *c)
+{
+    th_system *system = NULL;
+    Tcl_Obj *network = th_file_find(c->session, &th_astra_network_file, c->words[0], &c->err);
+    Tcl_Obj *parameters =
+        network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
+    if (parameters != NULL)
+        system = th_system_read_astra(Tcl_FSGetNativePath(network),
+                                      Tcl_FSGetNativePath(parameters), &c->err);
+    if (parameters != NULL)
+        Tcl_DecrRefCount(parameters);
+    if (network != NULL)
+        Tcl_DecrRefCount(network);
+    return system;
+}
+
 static int run_read_system(th_call *c)
 {
+    bool is_astra = th_call_number(c, READ_FORMAT, FORMAT_CFG) == FORMAT_ASTRA;
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
-    th_system *system = read_system(c, c->words[0]);
+    if (c->n_words != (is_astra ? 2 : 1))
+        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
+                            is_astra ? "-format astra takes two, network.yml and system.json"
+                                     : "-format cfg takes one");
+    th_system *system = is_astra ? read_astra(c) : read_system(c, c->words[0]);
     if (system == NULL)
         return -1;
     th_session_set_system(c->session, system);
@@ -321,9 +360,10 @@ static int run_check_setup(th_call *c)
 }
 
 const th_command th_build_commands[] = {
-    {"read_system", GROUP, "FILE", 1, 1, NULL, "read a system: accelerators, links, designs",
-     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; .cfg may be "
-     "left out. Returns "
+    {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
+     "read a system: accelerators, links, designs",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
+     "extension may be left out. Returns "
      "the system's name. The mapping and the run of the system before are dropped.",
      .run = run_read_system, .not_while_running = true},
     {"create_system", GROUP, "", 0, 0, create_system_options,

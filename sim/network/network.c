@@ -10,7 +10,8 @@
 #include "sim/network/models.h"
 #include "sim/schedule.h"
 
-const th_network_type *const th_network_types[] = {&th_network_fluid, &th_network_ideal, NULL};
+const th_network_type *const th_network_types[] = {&th_network_fluid, &th_network_ideal, &th_network_astra_aware,
+                                                  &th_network_astra_unaware, NULL};
 
 const th_network_type *th_network_find(const char *name)
 {
@@ -22,7 +23,7 @@ const th_network_type *th_network_find(const char *name)
 
 const char *th_network_names(void)
 {
-    return "fluid, ideal";
+    return "fluid, ideal, astra_aware, astra_unaware";
 }
 
 static void add_link(const th_system *s, int link, double *all, double *fastest)

@@ -615,6 +615,16 @@ static int use(const th_network_type *type, const th_system *s)
     return failed ? -1 : 0;
 }
 
+/* Rows that compute with more than the graph have tests of their own. */
+static bool takes(const th_network_type *type, const th_system *s)
+{
+    th_error err = {"", ""};
+    th_network *n = type->create(s, &defaults, &err);
+    bool is_refused = !n && strcmp(err.id, "NET-0030") == 0;
+    type->destroy(n);
+    return !is_refused;
+}
+
 static void any_allocation_may_fail(void)
 {
     th_system *s = new_system(3, 2);
@@ -622,7 +632,10 @@ static void any_allocation_may_fail(void)
         th_system_connect(s, i, (i + 1) % 3, GB, 1000, true, NULL);
     finish(s);
     for (int i = 0; th_network_types[i]; i++) {
-        int64_t live = th_alloc_live(), calls = th_alloc_calls();
+        int64_t live = th_alloc_live(), calls;
+        if (!takes(th_network_types[i], s))
+            continue;
+        calls = th_alloc_calls();
         CU_ASSERT_EQUAL(use(th_network_types[i], s), 0);
         calls = th_alloc_calls() - calls;
         for (int64_t k = 1; k <= calls; k++) {
@@ -646,6 +659,8 @@ static void memory_follows_the_flows_that_live(void)
     finish(s);
     for (int i = 0; th_network_types[i]; i++) {
         const th_network_type *type = th_network_types[i];
+        if (!takes(type, s))
+            continue;
         th_network *n = type->create(s, &defaults, NULL);
         th_events *q = th_events_new();
         int64_t calls = 0, bytes = 0, ended = 0;

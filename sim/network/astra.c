@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* astra.c - ASTRA-sim's analytical networks, for comparison with it: astra_aware, astra_unaware.
+ *   create -> reset -> (start | event | collective)* -> destroy
+ *
+ * Times are those of astra_physics.c, whole nanoseconds from whenever something begins. A message:
+ *   unaware   the formula's t of each dimension in which its ends differ, one after the other;
+ *             nobody is in anybody's way
+ *   aware     store and forward over its route. A link takes messages in the order in which they
+ *             come to it, is busy for floor(m / bw), and they are there after floor(latency + m / bw)
+ * A collective of all accelerators that ASTRA-sim knows is one step, as long as its formula says. A
+ * rank is in one collective at a time: another begins when the last of its ranks is free. Others
+ * (broadcast, subgroups, uneven sizes ...) go message by message.
+ *
+ * Only for systems with an astra block: what it says is not in the graph. Not modelled: links while
+ * a collective goes on (it leaves no bytes on them, and messages do not see it); priorities among
+ * collectives that wait. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/collective/collective.h"
+#include "sim/network/astra_physics.h"
+#include "sim/network/models.h"
+#include "topology/route.h"
+
+static const th_time ps_per_ns = 1000;
+
+typedef struct {
+    int32_t number;       /* the machine's */
+    int32_t src, dst, at; /* nodes; at: where the message is whole */
+    int32_t link;         /* aware: on which it is */
+    int32_t next_free;    /* while the slot is free; -1: the last */
+    int64_t bytes;
+} message;
+
+typedef struct {
+    th_network head;
+    th_time *link_free; /* aware, per link: when it has sent what it was given */
+    th_time *rank_free; /* per node: when its collective ends */
+    uint8_t *link_dim;
+    message *flows; /* by slot */
+    size_t n_flows, capacity;
+    int32_t free_flow; /* -1: none */
+    bool has_failed; /* memory ran out in an event */
+} astra;
+
+static bool is_aware(const th_network *n)
+{
+    return n->type == &th_network_astra_aware;
+}
+
+/* ---- where links and nodes are ---- */
+
+static int coordinate(const th_astra *a, int node, int d)
+{
+    for (int i = 0; i < d; i++)
+        node /= a->dims[i].size;
+    return node % a->dims[d].size;
+}
+
+/* The first dimension in which two accelerators differ. */
+static int dim_between(const th_astra *a, int from, int to)
+{
+    int d = 0;
+    while (d + 1 < a->n_dims && coordinate(a, from, d) == coordinate(a, to, d))
+        d++;
+    return d;
+}
+
+/* A link to or from a switch runs along the dimension in which two of its accelerators differ. */
+static int dim_of_link(const th_system *s, const th_link *l)
+{
+    int from = l->from, to = l->to;
+    if (s->nodes[from].kind == TH_NODE_SWITCH || s->nodes[to].kind == TH_NODE_SWITCH) {
+        int hub = s->nodes[from].kind == TH_NODE_SWITCH ? from : to;
+        from = s->links[s->out_links[s->out_start[hub]]].to;
+        to = s->links[s->out_links[s->out_start[hub] + 1]].to;
+    }
+    return dim_between(s->astra, from, to);
+}
+
+/* ---- life ---- */
+
+static void destroy(th_network *n)
+{
+    astra *net = (astra *)n;
+    if (!net)
+        return;
+    th_network_head_clear(n);
+    th_free(net->link_free);
+    th_free(net->rank_free);
+    th_free(net->link_dim);
+    th_free(net->flows);
+    th_free(net);
+}
+
+static void reset(th_network *n)
+{
+    astra *net = (astra *)n;
+    th_network_head_reset(n);
+    net->has_failed = false;
+    net->n_flows = 0;
+    net->free_flow = -1;
+    memset(net->link_free, 0, (size_t)n->system->n_links * sizeof *net->link_free);
+    memset(net->rank_free, 0, (size_t)n->system->n_nodes * sizeof *net->rank_free);
+}
+
+static th_network *create(const th_network_type *type, const th_system *s, th_error *err)
+{
+    if (!s->astra) {
+        th_error_set(err, "NET-0030",
+                     "system \"%s\": network %s computes with ASTRA-sim's network.yml and "
+                     "system.json: read the system with -format astra",
+                     s->name, type->name);
+        return NULL;
+    }
+    size_t links = (size_t)s->n_links + 1;
+    astra *net = th_alloc_zero(1, sizeof *net);
+    if (!net || th_network_head_init(&net->head, type, s))
+        goto fail;
+    net->link_free = th_alloc_zero(links, sizeof *net->link_free);
+    net->rank_free = th_alloc_zero((size_t)s->n_nodes, sizeof *net->rank_free);
+    net->link_dim = th_alloc_zero(links, sizeof *net->link_dim);
+    if (!net->link_free || !net->rank_free || !net->link_dim)
+        goto fail;
+    for (int l = 0; l < s->n_links; l++)
+        net->link_dim[l] = (uint8_t)dim_of_link(s, &s->links[l]);
+    return &net->head;
+fail:
+    th_error_no_memory(err);
+    destroy((th_network *)net);
+    return NULL;
+}
+
+static th_network *create_aware(const th_system *s, const th_network_options *o, th_error *err)
+{
+    (void)o;
+    return create(&th_network_astra_aware, s, err);
+}
+
+static th_network *create_unaware(const th_system *s, const th_network_options *o, th_error *err)
+{
+    (void)o;
+    return create(&th_network_astra_unaware, s, err);
+}
+
+/* ---- messages ---- */
+
+static int32_t take_slot(astra *net)
+{
+    int32_t slot = net->free_flow;
+    if (slot >= 0) {
+        net->free_flow = net->flows[slot].next_free;
+        return slot;
+    }
+    if (net->n_flows >= TH_FLOWS_MAX ||
+        th_grow(&net->flows, &net->capacity, net->n_flows + 1, sizeof *net->flows))
+        return -1;
+    return (int32_t)net->n_flows++;
+}
+
+static void give_slot(astra *net, int32_t slot)
+{
+    net->flows[slot].next_free = net->free_flow;
+    net->free_flow = slot;
+}
+
+/* The message is whole at time, wherever that is. */
+static int post(const astra *net, th_events *q, th_time time, int32_t slot)
+{
+    th_event e = {time, TH_PRIORITY_TRANSFER_END, (uint32_t)net->flows[slot].number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENDS)};
+    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+/* Unaware: the sum over the dimensions. */
+static th_time alone(const th_astra *a, const message *m)
+{
+    int64_t ns = 0;
+    for (int d = 0; d < a->n_dims; d++) {
+        int from = coordinate(a, m->src, d), to = coordinate(a, m->dst, d);
+        if (from != to)
+            ns += th_astra_message_ns(&a->dims[d], false, from, to, m->bytes);
+    }
+    return ns * ps_per_ns;
+}
+
+/* Aware: onto the next link of its route, as soon as that is free. */
+static int send_on(astra *net, th_events *q, th_time now, int32_t slot)
+{
+    const th_system *s = net->head.system;
+    message *m = &net->flows[slot];
+    m->link = s->routing->next(s, m->at, m->src, m->dst);
+    const th_astra_dim *dim = &s->astra->dims[net->link_dim[m->link]];
+    th_time begin = net->link_free[m->link] > now ? net->link_free[m->link] : now;
+    net->link_free[m->link] = begin + ps_per_ns * th_astra_serialization_ns(dim, m->bytes);
+    th_network_link_enter(&net->head, m->link, now);
+    return post(net, q, begin + ps_per_ns * th_astra_hop_ns(dim, m->bytes), slot);
+}
+
+/* Unaware: statistics alone; every link of the route has the flow as long as it lasts. */
+static void mark_route(astra *net, const message *m, th_time now, bool enters)
+{
+    const th_system *s = net->head.system;
+    for (int at = m->src; at != m->dst;) {
+        int link = s->routing->next(s, at, m->src, m->dst);
+        if (enters)
+            th_network_link_enter(&net->head, link, now);
+        else
+            th_network_link_leave(&net->head, link, now, m->bytes);
+        at = s->links[link].to;
+    }
+}
+
+static int set_out(astra *net, th_events *q, th_time now, int32_t slot)
+{
+    message *m = &net->flows[slot];
+    if (m->src == m->dst)
+        return post(net, q, now, slot);
+    if (is_aware(&net->head))
+        return send_on(net, q, now, slot);
+    mark_route(net, m, now, true);
+    return post(net, q, now + alone(net->head.system->astra, m), slot);
+}
+
+static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
+{
+    astra *net = (astra *)n;
+    int32_t slot = take_slot(net);
+    if (slot < 0)
+        return -1;
+    net->flows[slot] = (message){.number = number, .src = m->src, .dst = m->dst, .at = m->src,
+                                 .link = -1, .bytes = m->bytes};
+    if (m->delay_ps == 0)
+        return set_out(net, q, now, slot);
+    th_event e = {now + m->delay_ps, TH_PRIORITY_START, (uint32_t)number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENTERS)};
+    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+/* The message is whole somewhere: at its destination? */
+static bool has_arrived(astra *net, th_time now, message *m)
+{
+    if (m->src == m->dst)
+        return true;
+    if (!is_aware(&net->head)) {
+        mark_route(net, m, now, false);
+        return true;
+    }
+    th_network_link_leave(&net->head, m->link, now, m->bytes);
+    m->at = net->head.system->links[m->link].to;
+    return m->at == m->dst;
+}
+
+static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
+{
+    astra *net = (astra *)n;
+    int32_t slot = th_flow_slot(e);
+    if ((e->argument & 1) == TH_FLOW_ENTERS) {
+        net->has_failed |= set_out(net, q, now, slot) < 0;
+        return false;
+    }
+    if (has_arrived(net, now, &net->flows[slot])) {
+        give_slot(net, slot);
+        return true;
+    }
+    net->has_failed |= send_on(net, q, now, slot) < 0;
+    return false;
+}
+
+static int settle(th_network *n, th_events *q, th_time now)
+{
+    astra *net = (astra *)n;
+    (void)q;
+    (void)now;
+    n->n_touched = 0;
+    return net->has_failed ? -1 : 0;
+}
+
+/* ---- collectives ---- */
+
+/* What ASTRA-sim calls it; TH_ASTRA_N_COLLECTIVES: it has none such. */
+static th_astra_collective astra_kind(const th_network *n, const th_collective *c)
+{
+    if (c->n_ranks != n->system->n_accels || c->pair_bytes)
+        return TH_ASTRA_N_COLLECTIVES;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        if (n->system->nodes[c->rank_node[i]].accel < 0)
+            return TH_ASTRA_N_COLLECTIVES;
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return TH_ASTRA_ALL_REDUCE;
+    case TH_REDUCE_SCATTER:
+        return TH_ASTRA_REDUCE_SCATTER;
+    case TH_ALL_GATHER:
+        return TH_ASTRA_ALL_GATHER;
+    case TH_ALL_TO_ALL:
+        return TH_ASTRA_ALL_TO_ALL;
+    case TH_BROADCAST:
+    case TH_REDUCE:
+    case TH_GATHER:
+    case TH_SCATTER:
+    case TH_BARRIER:
+    case TH_SEND_RECV:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return TH_ASTRA_N_COLLECTIVES;
+}
+
+static int collective(th_network *n, const th_collective *c, th_time now, th_time *end,
+                      th_error *err)
+{
+    astra *net = (astra *)n;
+    th_astra_collective kind = astra_kind(n, c);
+    int64_t ns;
+    if (kind == TH_ASTRA_N_COLLECTIVES)
+        return 0;
+    /* The one place where our sizes become ASTRA-sim's: our all_gather counts the gathered result,
+     * its the shard of one rank. */
+    int64_t bytes = kind == TH_ASTRA_ALL_GATHER ? c->bytes / c->n_ranks : c->bytes;
+    if (th_astra_collective_ns(n->system->astra, is_aware(n), kind, bytes, &ns, err) < 0)
+        return -1;
+    th_time begin = now;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        if (net->rank_free[c->rank_node[i]] > begin)
+            begin = net->rank_free[c->rank_node[i]];
+    if (ns >= TH_ASTRA_FOREVER_NS || begin > TH_TIME_MAX - ns * ps_per_ns)
+        return th_error_set(err, "NET-0035", "%s of %lld bytes takes longer than any run: 106 days",
+                            th_collective_names[c->kind], (long long)c->bytes);
+    *end = begin + ns * ps_per_ns;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        net->rank_free[c->rank_node[i]] = *end;
+    return 1;
+}
+
+const th_network_type th_network_astra_aware = {
+    .name = "astra_aware",
+    .synopsis = "ASTRA-sim's congestion-aware analytical network, for comparison with it",
+    .create = create_aware,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .collective = collective,
+};
+
+const th_network_type th_network_astra_unaware = {
+    .name = "astra_unaware",
+    .synopsis = "ASTRA-sim's congestion-unaware analytical network, for comparison with it",
+    .create = create_unaware,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .collective = collective,
+};

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* astra_physics.c - how long messages and collectives take in ASTRA-sim's analytical networks.
+ *
+ *   message     t = floor(h latency + m / bw): h = 1 to a neighbour on a ring or in a full mesh, 2
+ *               through a switch; congestion-aware, a switch (and each further hop of a ring) takes
+ *               the whole message in before it sends it on: h floor(latency + m / bw)
+ *   phase       T = (steps + 1) endpoint_delay + steps t + [N - 1 if it reduces] 3 floor(m / mem)
+ *               ring: steps = 2 (N - 1) all-reduce, N - 1 reduce-scatter and all-gather,
+ *               N (N - 1) / 2 all-to-all; m = size / N, for an all-gather size
+ *   collective  chunks of max(size / splits, accelerators) bytes (an all-gather's are not raised),
+ *               as many as size needs. Each goes through its phases, one dimension each; a dimension
+ *               takes chunks in the order in which they come, active_chunks at a time
+ *
+ * with bw = GB/s 2^30 / 1e9 bytes/ns. Everything is floored where it is printed, and double
+ * arithmetic is done in the printed order, so that results agree to the nanosecond. Source: the
+ * recorded results and ASTRA-sim's own documentation; docs/models/astra.md says what of this is held
+ * against them.
+ *
+ * Not modelled: implementations other than ring; several chunks of one dimension at a time on links
+ * that know congestion. Both are refused. */
+#include <config.h>
+
+#include "sim/network/astra_physics.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "sim/event.h"
+
+static const double bytes_per_gib = 1073741824.0, ns_per_s = 1e9;
+enum { MEMORY_PASSES = 3 }; /* to reduce: two reads, one write */
+
+/* ---- messages ---- */
+
+static double bytes_per_ns(const th_astra_dim *dim)
+{
+    return dim->gib_per_s * bytes_per_gib / ns_per_s;
+}
+
+static int64_t floor_ns(double ns)
+{
+    return ns < (double)TH_ASTRA_FOREVER_NS ? (int64_t)ns : TH_ASTRA_FOREVER_NS;
+}
+
+int64_t th_astra_hop_ns(const th_astra_dim *dim, int64_t bytes)
+{
+    return floor_ns(dim->latency_ns + (double)bytes / bytes_per_ns(dim));
+}
+
+int64_t th_astra_serialization_ns(const th_astra_dim *dim, int64_t bytes)
+{
+    return floor_ns((double)bytes / bytes_per_ns(dim));
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return a < TH_ASTRA_FOREVER_NS - b ? a + b : TH_ASTRA_FOREVER_NS;
+}
+
+static int64_t multiply(int64_t a, int64_t b)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(a, b, &product) || product > TH_ASTRA_FOREVER_NS)
+        return TH_ASTRA_FOREVER_NS;
+    return product;
+}
+
+static int hops_between(const th_astra_dim *dim, int a, int b)
+{
+    int upwards = (b - a + dim->size) % dim->size;
+    switch (dim->kind) {
+    case TH_DIM_RING:
+        return upwards <= dim->size - upwards ? upwards : dim->size - upwards;
+    case TH_DIM_SWITCH:
+        return 2;
+    case TH_DIM_FULL:
+    case TH_DIM_LINE: /* ASTRA-sim has none */
+        break;
+    }
+    return 1;
+}
+
+int64_t th_astra_message_ns(const th_astra_dim *dim, bool is_aware, int a, int b, int64_t bytes)
+{
+    int hops = hops_between(dim, a, b);
+    if (is_aware)
+        return multiply(hops, th_astra_hop_ns(dim, bytes));
+    return floor_ns(hops * dim->latency_ns + (double)bytes / bytes_per_ns(dim));
+}
+
+/* ---- phases ---- */
+
+typedef struct {
+    int dim;
+    int64_t ns;
+} phase;
+
+enum { MAX_PHASES = 2 * TH_MAX_DIMS };
+
+typedef struct {
+    const th_astra *a;
+    bool is_aware;
+    phase phases[MAX_PHASES];
+    int n_phases;
+    int64_t bytes; /* what a rank holds before the next phase */
+} plan;
+
+static int64_t steps_of(th_astra_collective kind, int64_t n)
+{
+    switch (kind) {
+    case TH_ASTRA_ALL_REDUCE:
+        return 2 * (n - 1);
+    case TH_ASTRA_ALL_TO_ALL: /* the piece for the k-th next goes k steps round the ring */
+        return n * (n - 1) / 2;
+    case TH_ASTRA_REDUCE_SCATTER:
+    case TH_ASTRA_ALL_GATHER:
+    case TH_ASTRA_N_COLLECTIVES:
+        break;
+    }
+    return n - 1;
+}
+
+static void add_phase(plan *p, th_astra_collective kind, int d)
+{
+    const th_astra_dim *dim = &p->a->dims[d];
+    int64_t steps = steps_of(kind, dim->size);
+    int64_t message = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
+    bool reduces = kind == TH_ASTRA_ALL_REDUCE || kind == TH_ASTRA_REDUCE_SCATTER;
+    int64_t ns = add(multiply(steps + 1, p->a->endpoint_delay_ns),
+                     multiply(steps, th_astra_message_ns(dim, p->is_aware, 0, 1, message)));
+    if (reduces)
+        ns = add(ns, multiply(MEMORY_PASSES * (int64_t)(dim->size - 1),
+                              floor_ns((double)message / p->a->local_mem_gb_per_s)));
+    p->phases[p->n_phases++] = (phase){d, ns};
+    if (kind == TH_ASTRA_REDUCE_SCATTER)
+        p->bytes /= dim->size;
+    if (kind == TH_ASTRA_ALL_GATHER)
+        p->bytes = multiply(p->bytes, dim->size);
+}
+
+/* All-reduce over dimensions, localBWAware: later dimensions see the smaller pieces. */
+static void plan_local_bw_aware(plan *p)
+{
+    int last = p->a->n_dims - 1;
+    for (int d = 0; d < last; d++)
+        add_phase(p, TH_ASTRA_REDUCE_SCATTER, d);
+    add_phase(p, TH_ASTRA_ALL_REDUCE, last);
+    for (int d = last - 1; d >= 0; d--)
+        add_phase(p, TH_ASTRA_ALL_GATHER, d);
+}
+
+static void plan_phases(plan *p, th_astra_collective kind)
+{
+    int n = p->a->n_dims;
+    if (kind == TH_ASTRA_ALL_REDUCE && p->a->is_local_bw_aware)
+        plan_local_bw_aware(p);
+    else if (kind == TH_ASTRA_ALL_GATHER)
+        for (int d = n - 1; d >= 0; d--)
+            add_phase(p, kind, d);
+    else
+        for (int d = 0; d < n; d++)
+            add_phase(p, kind, d);
+}
+
+/* ---- chunks through the dimensions ---- */
+
+/* All ranks do the same at the same time, so one stands for all. A dimension is a server of
+ * active_chunks places with a queue, first come, first served; of chunks that come at the same
+ * instant the lower number is first. */
+typedef struct {
+    const plan *p;
+    th_events *events; /* ends of phases: time in ns, object is the chunk */
+    int8_t *at;        /* per chunk: its phase */
+    int32_t *behind;   /* per chunk: the next in its queue, -1: none */
+    int32_t first[TH_MAX_DIMS], last[TH_MAX_DIMS]; /* of each queue; -1: empty */
+    int64_t free_places[TH_MAX_DIMS];
+} conveyor;
+
+static int begin(conveyor *c, int32_t chunk, int64_t now)
+{
+    const phase *ph = &c->p->phases[c->at[chunk]];
+    c->free_places[ph->dim]--;
+    th_event e = {add(now, ph->ns), TH_PRIORITY_TRANSFER_END, (uint32_t)chunk, 0, 0};
+    return th_events_push(c->events, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+static int arrive(conveyor *c, int32_t chunk, int64_t now)
+{
+    int d = c->p->phases[c->at[chunk]].dim;
+    if (c->free_places[d] > 0)
+        return begin(c, chunk, now);
+    c->behind[chunk] = -1;
+    if (c->first[d] < 0)
+        c->first[d] = chunk;
+    else
+        c->behind[c->last[d]] = chunk;
+    c->last[d] = chunk;
+    return 0;
+}
+
+/* The chunk leaves its dimension: the next in the queue takes its place, and it goes on. */
+static int leave(conveyor *c, int32_t chunk, int64_t now)
+{
+    int d = c->p->phases[c->at[chunk]].dim;
+    int32_t next = c->first[d];
+    c->free_places[d]++;
+    if (next >= 0) {
+        c->first[d] = c->behind[next];
+        if (begin(c, next, now) < 0)
+            return -1;
+    }
+    return ++c->at[chunk] < c->p->n_phases ? arrive(c, chunk, now) : 0;
+}
+
+static int run_conveyor(conveyor *c, int32_t n_chunks, int64_t *ns)
+{
+    th_event e;
+    *ns = 0;
+    for (int d = 0; d < c->p->a->n_dims; d++) {
+        c->first[d] = c->last[d] = -1;
+        c->free_places[d] = c->p->a->active_chunks;
+    }
+    for (int32_t i = 0; i < n_chunks; i++)
+        if (arrive(c, i, 0) < 0)
+            return -1;
+    while (th_events_pop(c->events, &e)) {
+        *ns = e.time;
+        if (leave(c, (int32_t)e.object, e.time) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int pipe_chunks(const plan *p, int32_t n_chunks, int64_t *ns, th_error *err)
+{
+    conveyor c = {.p = p, .events = th_events_new()};
+    c.at = th_alloc_zero((size_t)n_chunks, sizeof *c.at);
+    c.behind = th_alloc_array((size_t)n_chunks, sizeof *c.behind);
+    int status = c.events && c.at && c.behind ? run_conveyor(&c, n_chunks, ns) : -1;
+    th_events_free(c.events);
+    th_free(c.at);
+    th_free(c.behind);
+    return status < 0 ? th_error_no_memory(err) : 0;
+}
+
+/* One chunk after the other, without a conveyor: one chunk, or one dimension with one place. */
+static int64_t queue_up(const plan *p, int64_t n_chunks)
+{
+    int64_t ns = 0;
+    for (int i = 0; i < p->n_phases; i++)
+        ns = add(ns, p->phases[i].ns);
+    return multiply(n_chunks, ns);
+}
+
+/* ---- collectives ---- */
+
+static int check_implementation(const th_astra *a, th_astra_collective kind, th_error *err)
+{
+    for (int d = 0; d < a->n_dims; d++) {
+        int i = a->implementation[kind][d];
+        if (i != TH_ASTRA_RING)
+            return th_error_set(err, "NET-0031",
+                                "%s is %s in dimension %d of system.json: astra_aware and "
+                                "astra_unaware know ring only",
+                                th_astra_collective_keys[kind], th_astra_implementation_names[i],
+                                d);
+    }
+    return 0;
+}
+
+static int cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t bytes,
+                           int64_t *chunk, int64_t *n_chunks, th_error *err)
+{
+    int64_t n_accels = 1;
+    for (int d = 0; d < a->n_dims; d++)
+        n_accels *= a->dims[d].size;
+    *chunk = bytes / a->splits;
+    *n_chunks = a->splits;
+    if (kind != TH_ASTRA_ALL_GATHER && *chunk < n_accels)
+        *chunk = n_accels;
+    else if (*chunk > 0)
+        *n_chunks = bytes / *chunk + (bytes % *chunk != 0);
+    if (*chunk == 0)
+        return th_error_set(err, "NET-0034",
+                            "an all_gather of %lld bytes from each rank cannot be cut into "
+                            "preferred-dataset-splits %lld",
+                            (long long)bytes, (long long)a->splits);
+    return 0;
+}
+
+int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective kind,
+                           int64_t bytes, int64_t *ns, th_error *err)
+{
+    plan p = {.a = a, .is_aware = is_aware};
+    int64_t n_chunks;
+    if (check_implementation(a, kind, err) < 0 ||
+        cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
+        return -1;
+    if (is_aware && n_chunks > 1 && a->active_chunks > 1)
+        return th_error_set(err, "NET-0033",
+                            "astra_aware knows one active chunk per dimension: with "
+                            "preferred-dataset-splits %lld, active-chunks-per-dimension must be 1, "
+                            "not %lld",
+                            (long long)a->splits, (long long)a->active_chunks);
+    plan_phases(&p, kind);
+    if (n_chunks == 1 || (a->n_dims == 1 && a->active_chunks == 1)) {
+        *ns = queue_up(&p, n_chunks);
+        return 0;
+    }
+    return pipe_chunks(&p, (int32_t)n_chunks, ns, err);
+}

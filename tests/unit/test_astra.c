@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "sim/network/models.h"
+#include "tests/unit/astra_help.h"
+#include "tests/unit/tap.h"
+
+/* ---- systems ---- */
+
+typedef struct {
+    const char *topology, *sizes, *bandwidth, *latency, *implementation;
+    int splits, active_chunks, endpoint_delay_ns;
+    const char *optimization;
+} setup;
+
+static th_system *system_of(const setup *u)
+{
+    char network[400], parameters[800];
+    th_error e = {"", ""};
+    snprintf(network, sizeof network,
+             "topology: [ %s ]\nnpus_count: [ %s ]\nbandwidth: [ %s ]\nlatency: [ %s ]\n",
+             u->topology, u->sizes, u->bandwidth, u->latency);
+    snprintf(parameters, sizeof parameters,
+             "{ \"endpoint-delay\": %d, \"preferred-dataset-splits\": %d, \"local-mem-bw\": 1600, "
+             "\"active-chunks-per-dimension\": %d, \"collective-optimization\": \"%s\", "
+             "\"all-reduce-implementation\": [%s], \"reduce-scatter-implementation\": [%s], "
+             "\"all-gather-implementation\": [%s], \"all-to-all-implementation\": [%s] }",
+             u->endpoint_delay_ns ? u->endpoint_delay_ns : 10, u->splits,
+             u->active_chunks ? u->active_chunks : 1,
+             u->optimization ? u->optimization : "localBWAware", u->implementation,
+             u->implementation, u->implementation, u->implementation);
+    th_system *s = astra_system(network, parameters, &e);
+    if (!s) {
+        printf("Bail out! %s %s\n", e.id, e.text);
+        exit(1);
+    }
+    return s;
+}
+
+#define RING1 "\"ring\""
+#define RING2 "\"ring\", \"ring\""
+#define RING3 "\"ring\", \"ring\", \"ring\""
+
+static th_network *network_of(const th_network_type *type, const th_system *s)
+{
+    th_network_options o = {0};
+    th_error e = {"", ""};
+    th_network *n = type->create(s, &o, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n);
+    type->reset(n);
+    return n;
+}
+
+/* One collective of all, begun at now: when it ends, or -1 with *e. */
+static th_time ask(th_network *n, th_collective_kind kind, int64_t bytes, th_time now, th_error *e)
+{
+    const th_system *s = n->system;
+    int32_t *ranks = th_alloc_array((size_t)s->n_accels, sizeof *ranks);
+    for (int i = 0; i < s->n_accels; i++)
+        ranks[i] = s->accel_node[i];
+    th_collective c = {.kind = (int32_t)kind, .rank_node = ranks, .n_ranks = s->n_accels,
+                       .bytes = bytes, .chunks = 1};
+    th_time end = -7;
+    int status = n->type->collective(n, &c, now, &end, e);
+    th_free(ranks);
+    return status == 1 ? end : status;
+}
+
+static int64_t ns_of(const th_network_type *type, const setup *u, th_collective_kind kind,
+                     int64_t bytes)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of(u);
+    th_network *n = network_of(type, s);
+    th_time end = ask(n, kind, bytes, 0, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    type->destroy(n);
+    th_system_free(s);
+    return end / 1000;
+}
+
+#define AWARE (&th_network_astra_aware)
+#define UNAWARE (&th_network_astra_unaware)
+
+/* ---- collectives against ASTRA-sim ---- */
+
+enum { MIB = 1 << 20, GIB = 1 << 30 };
+
+/* What ASTRA-sim answered, ns; bytes as it counts them. 50 GB/s and 500 ns where not said. */
+static void agrees_on_one_dimension(void)
+{
+    static const struct {
+        const th_network_type *type;
+        const char *topology, *size;
+        th_collective_kind kind;
+        int64_t bytes;
+        int splits;
+        int64_t ns;
+    } rows[] = {
+        {AWARE, "Ring", "4", TH_ALL_REDUCE, MIB, 1, 33829},
+        {AWARE, "Ring", "4", TH_ALL_REDUCE, MIB, 4, 43000},
+        {AWARE, "Ring", "64", TH_ALL_REDUCE, MIB, 4, 296896},
+        {UNAWARE, "Ring", "16", TH_REDUCE_SCATTER, 64 * MIB, 1, 1297480},
+        {AWARE, "FullyConnected", "8", TH_REDUCE_SCATTER, GIB, 1, 19265186},
+        {AWARE, "FullyConnected", "16", TH_ALL_GATHER, 64 * MIB, 4, 18780640},
+        {UNAWARE, "FullyConnected", "64", TH_ALL_TO_ALL, 64 * MIB, 1, 40402666},
+        {AWARE, "Switch", "4", TH_ALL_GATHER, GIB, 1, 120003040},
+        {AWARE, "Switch", "8", TH_ALL_REDUCE, MIB, 1, 84199},
+        {AWARE, "Switch", "64", TH_ALL_TO_ALL, GIB, 4, 1268144680},
+        {UNAWARE, "Switch", "4", TH_ALL_REDUCE, 64 * MIB, 1, 1975435},
+        {UNAWARE, "Switch", "16", TH_ALL_REDUCE, MIB, 4, 159640},
+        {UNAWARE, "Switch", "64", TH_REDUCE_SCATTER, GIB, 4, 21923536},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setup u = {rows[i].topology, rows[i].size, "50", "500", RING1, rows[i].splits};
+        int64_t ours = rows[i].bytes;
+        if (rows[i].kind == TH_ALL_GATHER) /* ours is the gathered result */
+            ours *= atoi(rows[i].size);
+        CU_ASSERT_EQUAL(ns_of(rows[i].type, &u, rows[i].kind, ours), rows[i].ns);
+    }
+}
+
+static void agrees_on_several_dimensions(void)
+{
+    static const setup cube = {"Ring, Ring, Ring", "8, 8, 8", "50, 50, 50", "500, 500, 500", RING3, 1};
+    static const setup torus = {"Ring, Ring", "16, 16", "50, 50", "500, 500", RING2, 1};
+    static const setup pods = {"Switch, Switch", "8, 8", "400, 50", "500, 2000", RING2, 1};
+    static const setup large = {"Switch, Switch", "8, 32", "400, 50", "500, 2000", RING2, 1};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &cube, TH_REDUCE_SCATTER, MIB), 32160);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &cube, TH_ALL_REDUCE, MIB), 62378);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &torus, TH_ALL_TO_ALL, GIB), 300122420);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &pods, TH_REDUCE_SCATTER, GIB), 6391951);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &pods, TH_ALL_GATHER, 64LL * MIB), 308594);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &large, TH_ALL_REDUCE, MIB), 273659);
+}
+
+/* ---- by hand ---- */
+
+/* A ring of 3 at 1 GB/s = 1.073741824 bytes/ns and 100 ns, 7 ns at the ends. A chunk of one byte is
+ * raised to three, so messages are of one byte: t = floor(100 + 0.93) = 100, reducing takes
+ * floor(1 / 1600) = 0. Two chunks: 2 (5 * 7 + 4 * 100) = 870. */
+static void raises_small_chunks(void)
+{
+    static const setup u = {"Ring", "3", "1", "100", RING1, 2, .endpoint_delay_ns = 7};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 2), 870);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 0), 870);
+}
+
+/* 100 bytes in 3 chunks of 33 leave one byte: a fourth chunk, as long as the others. Messages of
+ * 33 / 3 = 11 bytes: t = floor(100 + 10.24) = 110, so 4 (3 * 10 + 2 * 110) = 1000. */
+static void rounds_chunks_up(void)
+{
+    static const setup u = {"Ring", "3", "1", "100", RING1, 3};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 100), 1000);
+}
+
+/* 2 x 3 of rings, 6000 bytes, 1 and 2 GB/s, 100 and 200 ns, 10 ns at the ends, 1600 bytes/ns.
+ * All-reduce of all of it in each dimension:
+ *   d0  m 3000: t = floor(100 + 2793.967) = 2893, 3 * 10 + 2 * 2893 + 1 * 3 * 1      = 5819
+ *   d1  m 2000: t = floor(200 + 931.322) = 1131,  5 * 10 + 4 * 1131 + 2 * 3 * 1      = 4580 */
+static void knows_the_baseline(void)
+{
+    static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1,
+                            .optimization = "baseline"};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 6000), 5819 + 4580);
+}
+
+/* The same rings, reduce-scatter of 12000 bytes in two chunks of 6000: m 3000 in d0 takes
+ * 2 * 10 + 2893 + 3 = 2916, m 1000 in d1 (200 + 465.66 = 665) 3 * 10 + 2 * 665 + 0 = 1360. The
+ * second chunk follows into d0 when the first goes on: 2 * 2916 + 1360. With two places in each
+ * dimension both go side by side: 2916 + 1360. */
+static void pipes_chunks_through_dimensions(void)
+{
+    setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 2};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 12000), 7192);
+    CU_ASSERT_EQUAL(ns_of(AWARE, &u, TH_REDUCE_SCATTER, 12000), 7192);
+    u.active_chunks = 2;
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 12000), 4276);
+}
+
+/* 3 x 2, 18000 bytes in chunks of 6000: d0 (2 GB/s, 200 ns, m 2000: t = 1131) takes
+ * 3 * 10 + 2 * 1131 + 2 * 3 * 1 = 2298, d1 (1 GB/s, 100 ns, m 1000: t = 1031) 2 * 10 + 1031 + 0 =
+ * 1051: d0 is never idle. */
+static void waits_for_the_slowest_dimension(void)
+{
+    setup u = {"Ring, Ring", "3, 2", "2, 1", "200, 100", RING2, 3};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 18000), 3 * 2298 + 1051);
+}
+
+/* ---- one at a time, and what is not taken ---- */
+
+static void takes_one_collective_at_a_time(void)
+{
+    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
+    th_error e = {"", ""};
+    th_system *s = system_of(&u);
+    th_network *n = network_of(AWARE, s);
+    CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 0, &e), 33829000);
+    CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 5, &e), 2 * 33829000);
+    CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 70000001, &e), 70000001 + 33829000);
+    n->type->reset(n);
+    CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 3, &e), 33829003);
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+/* What ASTRA-sim has no formula for goes message by message. */
+static void leaves_others_to_messages(void)
+{
+    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
+    th_error e = {"", ""};
+    th_system *s = system_of(&u);
+    th_network *n = network_of(AWARE, s);
+    CU_ASSERT_EQUAL(ask(n, TH_BROADCAST, MIB, 0, &e), 0);
+    int32_t ranks[] = {0, 1, 2};
+    th_collective c = {.kind = TH_ALL_REDUCE, .rank_node = ranks, .n_ranks = 3, .bytes = MIB,
+                       .chunks = 1};
+    th_time end = 5;
+    CU_ASSERT_EQUAL(n->type->collective(n, &c, 0, &end, &e), 0);
+    CU_ASSERT_EQUAL(end, 5);
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+static void expect_refusal(const th_network_type *type, const setup *u, th_collective_kind kind,
+                           int64_t bytes, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of(u);
+    th_network *n = network_of(type, s);
+    CU_ASSERT_EQUAL(ask(n, kind, bytes, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    type->destroy(n);
+    th_system_free(s);
+}
+
+static void refuses_what_it_cannot(void)
+{
+    static const setup direct = {"Ring", "4", "50", "500", "\"direct\"", 1};
+    static const setup busy = {"Ring", "4", "50", "500", RING1, 4, 2};
+    static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
+    expect_refusal(UNAWARE, &direct, TH_ALL_REDUCE, MIB, "NET-0031",
+                   "all-reduce-implementation is direct in dimension 0 of system.json: astra_aware "
+                   "and astra_unaware know ring only");
+    expect_refusal(AWARE, &busy, TH_ALL_REDUCE, MIB, "NET-0033",
+                   "astra_aware knows one active chunk per dimension: with "
+                   "preferred-dataset-splits 4, active-chunks-per-dimension must be 1, not 2");
+    expect_refusal(UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
+                   "an all_gather of 3 bytes from each rank cannot be cut into "
+                   "preferred-dataset-splits 4");
+    expect_refusal(UNAWARE, &slow, TH_ALL_REDUCE, 1LL << 50, "NET-0035",
+                   "all_reduce of 1125899906842624 bytes takes longer than any run: 106 days");
+}
+
+static void needs_the_files(void)
+{
+    th_error e = {"", ""};
+    th_network_options o = {0};
+    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
+    th_system *s = system_of(&u);
+    struct th_astra *block = s->astra;
+    s->astra = NULL;
+    CU_ASSERT_PTR_NULL(AWARE->create(s, &o, &e));
+    TAP_ASSERT_TEXT(e.id, "NET-0030");
+    TAP_ASSERT_TEXT(e.text, "system \"astra_ring4\": network astra_aware computes with ASTRA-sim's "
+                            "network.yml and system.json: read the system with -format astra");
+    s->astra = block;
+    th_system_free(s);
+}
+
+/* ---- messages ---- */
+
+typedef struct {
+    int src, dst;
+    int64_t bytes;
+    th_time start, delay, end;
+} sent;
+
+/* Starts all in order of time; each must end when it says. */
+static void expect_messages(const th_network_type *type, const setup *u, const sent *m, int n_sent)
+{
+    th_system *s = system_of(u);
+    th_network *n = network_of(type, s);
+    th_events *q = th_events_new();
+    th_event e;
+    int n_ended = 0;
+    const int32_t first_number = INT32_MAX - 100; /* numbers are the machine's */
+    for (int i = 0; i < n_sent; i++) { /* the machine's part, in small */
+        while (th_events_peek(q, &e) && e.time <= m[i].start) {
+            th_events_pop(q, &e);
+            if (type->event(n, q, e.time, &e) && ++n_ended)
+                CU_ASSERT_EQUAL(e.time, m[(int32_t)e.object - first_number].end);
+        }
+        CU_ASSERT_EQUAL(type->start(n, q, m[i].start, first_number + i,
+                                    &(th_message){s->accel_node[m[i].src],
+                                                  s->accel_node[m[i].dst], m[i].bytes, m[i].delay}),
+                        0);
+    }
+    while (th_events_pop(q, &e))
+        if (type->event(n, q, e.time, &e) && ++n_ended)
+            CU_ASSERT_EQUAL(e.time, m[(int32_t)e.object - first_number].end);
+    CU_ASSERT_EQUAL(n_ended, n_sent);
+    CU_ASSERT_EQUAL(type->settle(n, q, 0), 0);
+    for (int l = 0; l < s->n_links; l++)
+        CU_ASSERT_EQUAL(n->link_flows[l], 0);
+    th_events_free(q);
+    type->destroy(n);
+    th_system_free(s);
+}
+
+/* 1000 bytes at 1 GB/s: 931.32 ns. Ring of 5 with 100.5 ns: one hop floor(1031.82) = 1031; two hops
+ * floor(201 + 931.32) = 1132 unaware, 2 * 1031 aware. Messages on one link, aware: the second is
+ * sent when the link is free after floor(931.32) = 931; the third comes when it is free again. */
+static void sends_messages_along_a_ring(void)
+{
+    static const setup u = {"Ring", "5", "1", "100.5", RING1, 1};
+    static const sent alone[] = {{0, 1, 1000, 0, 0, 1031000},
+                                 {3, 1, 1000, 0, 0, 1132000},
+                                 {3, 1, 1000, 0, 7, 1132007},
+                                 {2, 2, 1000, 9, 0, 9}};
+    static const sent queued[] = {{0, 1, 1000, 0, 0, 1031000},
+                                  {0, 1, 1000, 10, 0, 931000 + 1031000},
+                                  {0, 2, 1000, 20, 0, 2 * 931000 + 2 * 1031000},
+                                  {0, 1, 1000, 4000000, 500, 4000500 + 1031000}};
+    expect_messages(UNAWARE, &u, alone, 4);
+    expect_messages(AWARE, &u, queued, 4);
+}
+
+/* Ring of 4 with 1 GB/s, 100 ns, then a switch of 3 with 2 GB/s, 50.5 ns; 1000 bytes. From (0, 0) to
+ * (1, 2): one step along the ring, 1031; then the switch, floor(101 + 465.66) = 566 unaware,
+ * 2 floor(50.5 + 465.66) = 1032 aware. */
+static void sends_messages_across_dimensions(void)
+{
+    static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
+    static const sent unaware[] = {{0, 9, 1000, 0, 0, 1597000}}, aware[] = {{0, 9, 1000, 0, 0, 2063000}};
+    expect_messages(UNAWARE, &u, unaware, 1);
+    expect_messages(AWARE, &u, aware, 1);
+}
+
+/* Wave after wave: once the first has been, no more memory is asked for. */
+static void memory_follows_the_messages_that_live(void)
+{
+    static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
+    const th_network_type *const types[] = {AWARE, UNAWARE};
+    th_system *s = system_of(&u);
+    for (int i = 0; i < 2; i++) {
+        th_network *n = network_of(types[i], s);
+        th_events *q = th_events_new();
+        th_event e;
+        int64_t calls = 0;
+        for (int32_t wave = 0, number = INT32_MAX - 1000; wave < 50; wave++) {
+            for (int k = 0; k < 12; k++)
+                CU_ASSERT_EQUAL(types[i]->start(n, q, wave * TH_PS_PER_S, number++,
+                                                &(th_message){k, (k + 5) % 12, 1000, 3 * k}),
+                                0);
+            while (th_events_pop(q, &e))
+                types[i]->event(n, q, e.time, &e);
+            calls = wave == 0 ? th_alloc_calls() : calls;
+        }
+        CU_ASSERT_EQUAL(th_alloc_calls(), calls);
+        th_events_free(q);
+        types[i]->destroy(n);
+    }
+    th_system_free(s);
+}
+
+static void counts_bytes_on_links(void)
+{
+    static const setup u = {"Switch", "3", "1", "100", RING1, 1};
+    const th_network_type *const types[] = {AWARE, UNAWARE};
+    for (int i = 0; i < 2; i++) {
+        th_system *s = system_of(&u);
+        th_network *n = network_of(types[i], s);
+        th_events *q = th_events_new();
+        th_event e;
+        CU_ASSERT_EQUAL(n->type->start(n, q, 0, 0, &(th_message){0, 2, 700, 0}), 0);
+        while (th_events_pop(q, &e))
+            n->type->event(n, q, e.time, &e);
+        CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "0_switch")], 700);
+        CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "switch_2")], 700);
+        CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "switch_0")], 0);
+        th_events_free(q);
+        n->type->destroy(n);
+        th_system_free(s);
+    }
+}
+
+static void survives_lack_of_memory(void)
+{
+    static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5};
+    th_system *s = system_of(&u);
+    th_time end = -1;
+    for (int64_t k = 1; end < 0 && k < 200; k++) {
+        int64_t live = th_alloc_live();
+        th_error e = {"", ""};
+        th_network_options o = {0};
+        th_alloc_fail_at(k);
+        th_network *n = UNAWARE->create(s, &o, &e);
+        if (n) {
+            int32_t ranks[] = {0, 1, 2, 3, 4, 5};
+            th_collective c = {.kind = TH_ALL_REDUCE, .rank_node = ranks, .n_ranks = 6,
+                               .bytes = 6000, .chunks = 1};
+            th_time at = -1;
+            if (n->type->collective(n, &c, 0, &at, &e) == 1)
+                end = at;
+        }
+        th_alloc_fail_at(0);
+        UNAWARE->destroy(n);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        CU_ASSERT_TRUE(end > 0 || e.id[0] != '\0');
+    }
+    CU_ASSERT_TRUE(end > 0);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(agrees_on_one_dimension),
+        TAP(agrees_on_several_dimensions),
+        TAP(raises_small_chunks),
+        TAP(rounds_chunks_up),
+        TAP(knows_the_baseline),
+        TAP(pipes_chunks_through_dimensions),
+        TAP(waits_for_the_slowest_dimension),
+        TAP(takes_one_collective_at_a_time),
+        TAP(leaves_others_to_messages),
+        TAP(refuses_what_it_cannot),
+        TAP(needs_the_files),
+        TAP(sends_messages_along_a_ring),
+        TAP(sends_messages_across_dimensions),
+        TAP(memory_follows_the_messages_that_live),
+        TAP(counts_bytes_on_links),
+        TAP(survives_lack_of_memory),
+        TAP_END,
+    };
+    return tap_main("astra", tests, argc, argv);
+}
