@@ -83,6 +83,8 @@ static void join(const th_system *s, const bool *inside, int64_t bits_per_s, int
         above[i] = i;
     for (int l = 0; l < s->n_links; l++) {
         const th_link *link = &s->links[l];
+        if (link->from < 0 || link->is_dead)
+            continue;
         if (s->media[link->medium].bits_per_s > bits_per_s && inside[link->from] &&
             inside[link->to])
             above[find_root(above, link->from)] = find_root(above, link->to);

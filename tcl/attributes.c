@@ -212,9 +212,9 @@ static th_quantity link_value(th_session *s, int index, int attribute)
     case LINK_NAME:
         return th_text(l->name);
     case LINK_FROM:
-        return th_text(s->system->nodes[l->from].name);
+        return th_text(th_system_node_name(s->system, l->from));
     case LINK_TO:
-        return th_text(s->system->nodes[l->to].name);
+        return th_text(th_system_node_name(s->system, l->to));
     case LINK_BANDWIDTH:
         return th_bandwidth(s->system->media[l->medium].bits_per_s);
     case LINK_LATENCY:

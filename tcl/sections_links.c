@@ -38,8 +38,8 @@ static void add_link(th_table *t, const th_system *s, const th_result *x, int l,
 {
     const th_link *link = &s->links[l];
     const th_link_result *f = &x->links[l];
-    th_table_row(t, (th_quantity[]){th_text(link->name), th_text(s->nodes[link->from].name),
-                                    th_text(s->nodes[link->to].name),
+    th_table_row(t, (th_quantity[]){th_text(link->name), th_text(th_system_node_name(s, link->from)),
+                                    th_text(th_system_node_name(s, link->to)),
                                     th_bandwidth(s->media[link->medium].bits_per_s),
                                     th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
                                     th_share(share((double)f->busy_ps, (double)x->elapsed_ps))});

@@ -5,16 +5,16 @@
  * forwards, over nodes that forward, and it reaches them, then everybody reaches everybody through
  * it, in at most as many links as the two longest ways have together. Only when no such node is
  * found near the first accelerator, or the ways through it are long, each accelerator is looked at
- * for itself: that is exact, and finds the pair to name. */
+ * for itself: that is exact, counts explicit routes, and finds the pair to name. */
 #include <config.h>
 #include "topology/connected.h"
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/route_types.h"
 
 typedef struct flood {
     const th_system *s;
-    int32_t *from_root, *to_root;  /* links between the root and each node, -1: no way */
+    int32_t *from_root, *to_root; /* links between the root and each node, -1: no way */
     int32_t *queue;
 } flood;
 
@@ -122,6 +122,8 @@ static bool is_joined_by_a_root(const flood *f)
 
 static int check_way(const th_system *s, int from, int to, int n_links, th_error *err)
 {
+    if (th_explicit_find(s, from, to))
+        return 0;
     if (n_links < 0)
         return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"",
                             s->name, s->nodes[from].name, s->nodes[to].name);

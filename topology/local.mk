@@ -10,11 +10,14 @@ libtharsis_la_SOURCES += \
 	topology/generate_dims.c \
 	topology/generate_read.c \
 	topology/generate_tree.c \
+	topology/link_read.c \
 	topology/name_index.c topology/name_index.h \
 	topology/neighbors.c topology/neighbors.h \
 	topology/route.c topology/route.h topology/route_types.h \
 	topology/route_dimension.c \
 	topology/route_ecmp.c \
+	topology/route_explicit.c \
+	topology/route_read.c \
 	topology/route_search.c topology/route_search.h \
 	topology/route_shortest.c \
 	topology/route_up_down.c \
@@ -38,6 +41,8 @@ unit_tests += \
 	tests/unit/test_name_index \
 	tests/unit/test_route \
 	tests/unit/test_route_ecmp \
+	tests/unit/test_route_explicit \
+	tests/unit/test_route_read \
 	tests/unit/test_system \
 	tests/unit/test_system_read
 EXTRA_DIST += tests/unit/astra_help.h tests/unit/topology_help.h

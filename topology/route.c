@@ -31,11 +31,35 @@ static bool has_levels(const th_system *s)
     return false;
 }
 
+static const th_link *first_dead_link(const th_system *s)
+{
+    for (int i = 0; i < s->n_links; i++)
+        if (s->links[i].is_dead && s->links[i].from >= 0)
+            return &s->links[i];
+    return NULL;
+}
+
+/* The one for the system's shape, if it has one, and that can be trusted with its dead links. */
 static const th_routing_type *natural_routing(const th_system *s)
 {
+    const th_routing_type *r = &th_routing_shortest;
     if (s->n_dims > 0)
-        return &th_routing_dimension_order;
-    return has_levels(s) ? &th_routing_up_down : &th_routing_shortest;
+        r = &th_routing_dimension_order;
+    else if (has_levels(s))
+        r = &th_routing_up_down;
+    return r->goes_round || !first_dead_link(s) ? r : &th_routing_shortest;
+}
+
+static int check_dead_links(const th_system *s, th_error *err)
+{
+    const th_link *dead = first_dead_link(s);
+    if (s->routing->goes_round || !dead)
+        return 0;
+    return th_error_set(
+        err, "TOPO-0061",
+        "system \"%s\": routing \"%s\" finds no way round the dead link from \"%s\" "
+        "to \"%s\"; shortest and ecmp do",
+        s->name, s->routing->name, s->nodes[dead->from].name, s->nodes[dead->to].name);
 }
 
 int th_route_prepare(th_system *s, th_error *err)
@@ -43,7 +67,7 @@ int th_route_prepare(th_system *s, th_error *err)
     assert(!s->routing_data && !s->columns);
     if (!s->routing)
         s->routing = natural_routing(s);
-    if (th_shortest_prepare(s, err) < 0)
+    if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
         return -1;
     return s->routing->prepare(s, err);
 }
@@ -53,6 +77,7 @@ void th_route_release(th_system *s)
     if (s->routing)
         s->routing->release(s);
     th_shortest_release(s);
+    th_explicit_free(s);
 }
 
 /* ---- neighbours ---- */
@@ -67,7 +92,8 @@ static bool is_better(const th_system *s, const th_link *a, const th_link *b)
  * taken. */
 int th_links_near(const th_system *s, int at, int to, const int32_t **links)
 {
-    int n_out = s->out_start[at + 1] - s->out_start[at], n_in = s->in_start[to + 1] - s->in_start[to];
+    int n_out = s->out_start[at + 1] - s->out_start[at],
+        n_in = s->in_start[to + 1] - s->in_start[to];
     *links = n_out <= n_in ? &s->out_links[s->out_start[at]] : &s->in_links[s->in_start[to]];
     return n_out <= n_in ? n_out : n_in;
 }
@@ -86,13 +112,24 @@ int th_route_link_to(const th_system *s, int at, int to)
 
 /* ---- walking ---- */
 
+static int copy_links(int *links, const int32_t *from, int n)
+{
+    for (int i = 0; i < n; i++)
+        links[i] = from[i];
+    return n;
+}
+
 int th_route(const th_system *s, int src, int dst, int *links)
 {
     int n = 0, at = src;
+    const int32_t *explicit_links = th_explicit_links(s, src, dst, &n);
+    if (explicit_links)
+        return copy_links(links, explicit_links, n);
     while (at != dst) {
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)
             return link;
+        assert(n < TH_ROUTE_MAX);
         links[n++] = link;
         at = s->links[link].to;
     }
@@ -101,19 +138,15 @@ int th_route(const th_system *s, int src, int dst, int *links)
 
 int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *out)
 {
-    th_route_summary sum = {.bits_per_s = INT64_MAX};
-    int at = src;
-    while (at != dst) {
-        int link = s->routing->next(s, at, src, dst);
-        if (link < 0)
-            return link;
-        int64_t bits_per_s = s->media[s->links[link].medium].bits_per_s;
-        if (bits_per_s < sum.bits_per_s)
-            sum.bits_per_s = bits_per_s;
-        sum.latency_ps += s->links[link].latency_ps;
-        sum.n_links++;
-        at = s->links[link].to;
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links);
+    if (n < 0)
+        return n;
+    *out = (th_route_summary){.bits_per_s = INT64_MAX, .n_links = n};
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &s->links[links[i]];
+        if (s->media[l->medium].bits_per_s < out->bits_per_s)
+            out->bits_per_s = s->media[l->medium].bits_per_s;
+        out->latency_ps += l->latency_ps;
     }
-    *out = sum;
     return 0;
 }

@@ -13,7 +13,9 @@
  * dimension_order: dimension 0 first; on a ring the shorter way, upwards on a tie. Nodes outside
  * the dimensions (a host) are reached, and reach, as by shortest.
  * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up the
- * destination chooses (D-mod-k). */
+ * destination chooses (D-mod-k).
+ *
+ * A pair with an explicit route takes that, under every routing. */
 #ifndef TH_TOPOLOGY_ROUTE_H
 #define TH_TOPOLOGY_ROUTE_H
 #include "topology/system.h"
@@ -35,6 +37,7 @@ typedef struct th_routing_type {
      * cannot promise it refuses the system, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routing_data, also after a prepare that failed */
+    bool goes_round;               /* finds ways round dead links; else such systems are refused */
 } th_routing_type;
 
 extern const th_routing_type *const th_routing_types[];   /* ends in NULL */

@@ -117,5 +117,10 @@ static void release(th_system *s)
 }
 
 const th_routing_type th_routing_ecmp = {
-    "ecmp", "as shortest; ways that are equally good share the pairs by a hash", prepare, next,
-    release};
+    .name = "ecmp",
+    .synopsis = "as shortest; ways that are equally good share the pairs by a hash",
+    .prepare = prepare,
+    .next = next,
+    .release = release,
+    .goes_round = true,
+};

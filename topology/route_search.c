@@ -83,7 +83,7 @@ void th_search_towards(th_search *f, int dst)
 
 struct th_columns {
     int n_nodes;
-    _Atomic(void *) of[];  /* by destination; NULL: not asked for yet */
+    _Atomic(void *) of[]; /* by destination; NULL: not asked for yet */
 };
 
 th_columns *th_columns_new(int n_nodes)

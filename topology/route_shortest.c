@@ -16,7 +16,7 @@
 enum { NARROW_MAX = UINT8_MAX };
 
 typedef struct ports {
-    uint32_t *wide;   /* one of the two is NULL; the entries stand behind this struct */
+    uint32_t *wide; /* one of the two is NULL; the entries stand behind this struct */
     uint8_t *narrow;
 } ports;
 
@@ -107,5 +107,10 @@ static void release(th_system *s)
 }
 
 const th_routing_type th_routing_shortest = {
-    "shortest", "fewest links, then widest, then quickest, then the lowest next node", prepare, next,
-    release};
+    .name = "shortest",
+    .synopsis = "fewest links, then widest, then quickest, then the lowest next node",
+    .prepare = prepare,
+    .next = next,
+    .release = release,
+    .goes_round = true,
+};

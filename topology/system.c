@@ -148,41 +148,81 @@ int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err)
     return s->n_media++;
 }
 
+static int add_link(th_system *s, const th_link *link, th_error *err)
+{
+    const char *from = th_system_node_name(s, link->from), *to = th_system_node_name(s, link->to);
+    assert(link->medium >= 0 && link->medium < s->n_media);
+    if (link->latency_ps < 0 || link->latency_ps > max_latency_ps)
+        return th_error_set(err, "TOPO-0006",
+                            "link from \"%s\" to \"%s\": latency must be from 0 to 1000s", from, to);
+    if (s->n_links >= MAX_LINKS)
+        return th_error_set(err, "TOPO-0016",
+                            "link from \"%s\" to \"%s\": a system has at most %d links", from, to,
+                            MAX_LINKS);
+    if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
+        return th_error_no_memory(err);
+    s->links[s->n_links] = *link;
+    return s->n_links++;
+}
+
 int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps,
                        th_error *err)
 {
     assert(from >= 0 && from < s->n_nodes && to >= 0 && to < s->n_nodes);
-    assert(medium >= 0 && medium < s->n_media);
     if (from == to)
         return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself",
                             s->nodes[from].name);
-    if (latency_ps < 0 || latency_ps > max_latency_ps)
-        return th_error_set(err, "TOPO-0006",
-                            "link from \"%s\" to \"%s\": latency must be from 0 to 1000s",
-                            s->nodes[from].name, s->nodes[to].name);
-    if (s->n_links >= MAX_LINKS)
-        return th_error_set(err, "TOPO-0016",
-                            "link from \"%s\" to \"%s\": a system has at most %d links",
-                            s->nodes[from].name, s->nodes[to].name, MAX_LINKS);
-    if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
+    const th_link link = {.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
+    return add_link(s, &link, err);
+}
+
+int th_system_add_segment(th_system *s, const char *name, int medium, th_time latency_ps,
+                          th_error *err)
+{
+    if (!is_good_name(name))
+        return th_error_set(
+            err, "TOPO-0050",
+            "segment \"%s\": a name must be made of letters, digits and _ - . :", name);
+    if (th_system_name_links(s, err) < 0)
+        return -1;
+    if (th_system_find_link(s, name) >= 0)
+        return th_error_set(err, "TOPO-0051",
+                            "segment \"%s\": the name is taken; names must be unique among links "
+                            "and segments",
+                            name);
+    th_link link = {.from = -1, .to = -1, .medium = medium, .latency_ps = latency_ps,
+                    .name = th_arena_string(s->names, name)};
+    if (!link.name)
         return th_error_no_memory(err);
-    s->links[s->n_links] =
-        (th_link){.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
-    return s->n_links++;
+    int segment = add_link(s, &link, err);
+    if (segment >= 0 && th_system_name_links(s, err) < 0) {
+        s->n_links--;
+        return -1;
+    }
+    return segment;
+}
+
+int th_system_add_cable(th_system *s, int a, int b, const th_cable *cable, th_error *err)
+{
+    int n_media = s->n_media, n_links = s->n_links;
+    int there = th_system_add_medium(s, cable->bits_per_s[0], err), back = there;
+    if (there >= 0 && cable->is_full_duplex)
+        back = th_system_add_medium(s, cable->bits_per_s[1], err);
+    int first = back >= 0 ? th_system_add_link(s, a, b, there, cable->latency_ps[0], err) : -1;
+    if (first >= 0 && th_system_add_link(s, b, a, back, cable->latency_ps[1], err) >= 0)
+        return first;
+    s->n_media = n_media;
+    s->n_links = n_links;
+    return -1;
 }
 
 int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
                       bool full_duplex, th_error *err)
 {
-    int n_media = s->n_media, n_links = s->n_links;
-    int there = th_system_add_medium(s, bits_per_s, err);
-    int back = there >= 0 && full_duplex ? th_system_add_medium(s, bits_per_s, err) : there;
-    int first = back >= 0 ? th_system_add_link(s, a, b, there, latency_ps, err) : -1;
-    if (first >= 0 && th_system_add_link(s, b, a, back, latency_ps, err) >= 0)
-        return first;
-    s->n_media = n_media;
-    s->n_links = n_links;
-    return -1;
+    const th_cable cable = {.bits_per_s = {bits_per_s, bits_per_s},
+                            .latency_ps = {latency_ps, latency_ps},
+                            .is_full_duplex = full_duplex};
+    return th_system_add_cable(s, a, b, &cable, err);
 }
 
 /* ---- designs and accelerators ---- */
@@ -279,6 +319,11 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
 }
 
 /* ---- asking ---- */
+
+const char *th_system_node_name(const th_system *s, int node)
+{
+    return node < 0 ? "" : s->nodes[node].name;
+}
 
 int th_system_find_node(const th_system *s, const char *name)
 {

@@ -55,6 +55,7 @@ typedef struct th_node {
     th_node_kind kind;
     int group;                     /* island that the file or generator names; 0 by default */
     bool forwards;                 /* may routes pass through it (default true) */
+    bool reduces;                  /* switches: can add up in flight what it forwards */
     int accel;                     /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
@@ -69,10 +70,18 @@ typedef struct th_medium {
 typedef struct th_link {
     /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; NULL until th_system_name_links. */
     const char *name;
-    int from, to;                  /* nodes */
+    int from, to;                  /* nodes; both -1 for a segment, which only explicit routes take */
     int medium;
     th_time latency_ps;
+    bool is_dead;                  /* no route takes it; may be set until finish */
 } th_link;
+
+/* Two links between a and b: [0] from a to b, [1] back. */
+typedef struct th_cable {
+    int64_t bits_per_s[2];         /* half duplex: the first is that of both */
+    th_time latency_ps[2];
+    bool is_full_duplex;
+} th_cable;
 
 /* How the nodes along one dimension are joined: each to the next one; also the last to the first;
  * each to each; all to a switch of their own. */
@@ -88,6 +97,7 @@ enum { TH_MAX_DIMS = 16 };
 struct th_routing_type;            /* route.h */
 struct th_columns;
 struct th_astra;                   /* astra.h */
+struct th_explicit_routes;
 
 typedef struct th_system {
     char *name;
@@ -112,6 +122,7 @@ typedef struct th_system {
     void *routing_data;            /* private to that routing */
     struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
     struct th_astra *astra;        /* of a system read from ASTRA-sim's files, else NULL */
+    struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
 } th_system;
 
 th_system *th_system_new(const char *name, th_error *err);
@@ -120,7 +131,13 @@ th_system *th_system_new(const char *name, th_error *err);
 int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err);
 int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err);
 int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps, th_error *err);
-/* A cable between two nodes: two links, on two media when full duplex, on one when not. */
+/* A piece of a way that joins no two nodes, only to be named by explicit routes. Its name must be
+ * free among the links so far (which get their names now). */
+int th_system_add_segment(th_system *s, const char *name, int medium, th_time latency_ps,
+                          th_error *err);
+/* A cable between two nodes: two links, on two media when full duplex, on one when not. Returns the
+ * first. connect: alike both ways. */
+int th_system_add_cable(th_system *s, int a, int b, const th_cable *cable, th_error *err);
 int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
                       bool full_duplex, th_error *err);
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
@@ -132,6 +149,11 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * design blocks that it lists, to node of this one. Designs already here under the same name are
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
+
+/* The links that transfers from one node to another take, in place of what the routing says. Links
+ * with ends must lead from the one to the other, over nodes that forward; segments may stand
+ * anywhere. No node and no segment twice, at most one route a pair. 0 or -1. */
+int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);
 
 /* Names the links added so far, in the order in which they were added: after it they can be found by
  * name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */
@@ -147,5 +169,8 @@ void th_system_free(th_system *s);   /* accepts NULL */
 int th_system_find_node(const th_system *s, const char *name);
 int th_system_find_design(const th_system *s, const char *name);
 int th_system_find_link(const th_system *s, const char *name);
+
+/* The name of a node, or "" for -1: what a segment has at its ends. */
+const char *th_system_node_name(const th_system *s, int node);
 
 #endif

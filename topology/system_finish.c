@@ -82,19 +82,26 @@ static const char *with_suffix(th_system *s, const char *name, th_map *suffixes)
     return th_map_put(suffixes, name, length, suffix) < 0 ? NULL : longer;
 }
 
-static int name_link(th_system *s, int link, th_map *suffixes)
+/* FROM_TO where that is free, else with a suffix. NULL: memory is out. */
+static const char *name_of_ends(th_system *s, const th_link *l, th_map *suffixes)
 {
-    th_link *l = &s->links[link];
-    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name, *free_name;
+    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;
     size_t room = strlen(from) + strlen(to) + sizeof "_";
     char *name = th_arena_alloc(s->names, room);
     if (!name)
-        return -1;
+        return NULL;
     snprintf(name, room, "%s_%s", from, to);
-    free_name = th_system_find_link(s, name) < 0 ? name : with_suffix(s, name, suffixes);
-    if (!free_name)
+    return th_system_find_link(s, name) < 0 ? name : with_suffix(s, name, suffixes);
+}
+
+/* A segment has its name already. */
+static int name_link(th_system *s, int link, th_map *suffixes)
+{
+    th_link *l = &s->links[link];
+    if (l->from >= 0)
+        l->name = name_of_ends(s, l, suffixes);
+    if (!l->name)
         return -1;
-    l->name = free_name;
     return th_name_index_add(&s->link_index, (th_named){s->links, sizeof *s->links}, link);
 }
 
@@ -112,6 +119,14 @@ int th_system_name_links(th_system *s, th_error *err)
 
 /* ---- links by node ---- */
 
+/* The node under which a link is listed, or -1: no routing is to see dead links and segments. */
+static int end_of(const th_link *l, bool by_from)
+{
+    if (l->is_dead)
+        return -1;
+    return by_from ? l->from : l->to;
+}
+
 /* Counting sort of the links by their node: links[start[i] .. start[i + 1]) are those of node i. */
 static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t **links)
 {
@@ -119,13 +134,15 @@ static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t
     *links = th_alloc_array((size_t)s->n_links, sizeof **links);
     if (!*start || !*links)
         return -1;
-    int32_t *next = *start + 1;  /* where the next link of i goes; ends as start[i + 1] */
+    int32_t *next = *start + 1; /* where the next link of i goes; ends as start[i + 1] */
     for (int l = 0; l < s->n_links; l++)
-        next[(by_from ? s->links[l].from : s->links[l].to) + 1]++;
+        if (end_of(&s->links[l], by_from) >= 0)
+            next[end_of(&s->links[l], by_from) + 1]++;
     for (int i = 0; i < s->n_nodes; i++)
         next[i + 1] += next[i];
     for (int l = 0; l < s->n_links; l++)
-        (*links)[next[by_from ? s->links[l].from : s->links[l].to]++] = l;
+        if (end_of(&s->links[l], by_from) >= 0)
+            (*links)[next[end_of(&s->links[l], by_from)]++] = l;
     return 0;
 }
 
@@ -139,9 +156,8 @@ static int make_adjacency(th_system *s, th_error *err)
 
 int th_system_finish(th_system *s, th_error *err)
 {
-    if (number_nodes(s, err) < 0 || th_system_name_links(s, err) < 0 || make_adjacency(s, err) < 0 ||
-        th_route_prepare(s, err) < 0)
+    if (number_nodes(s, err) < 0 || th_system_name_links(s, err) < 0 ||
+        make_adjacency(s, err) < 0 || th_route_prepare(s, err) < 0)
         return -1;
     return th_check_connected(s, err);
 }
-

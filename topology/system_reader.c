@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_reader.c - what the readers of a system file share: positions in messages, lists,
- * groups. */
+/* system_reader.c - what the readers of a system file share: positions in messages, lists, groups,
+ * names. */
 #include <config.h>
 #include "topology/system_reader.h"
+
+#include "base/alloc.h"
+#include "base/names.h"
 
 #include <string.h>
 
@@ -69,4 +72,44 @@ int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full
     return th_error_set(&r->error, "TOPO-0034",
                         "%s:%d: key \"duplex\": must be \"full\" or \"half\", not \"%s\"",
                         th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
+}
+
+int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
+{
+    const th_system *s = r->s;
+    const char *name;
+    if (th_config_as_string(n, &name, &r->error) < 0)
+        return -1;
+    *out = th_system_find_node(s, name);
+    if (*out >= 0)
+        return 0;
+    const char **names = th_alloc_array((size_t)s->n_nodes, sizeof *names);
+    if (!names)
+        return th_error_no_memory(&r->error);
+    for (int i = 0; i < s->n_nodes; i++)
+        names[i] = s->nodes[i].name;
+    th_reader_unknown(r, "TOPO-0030", n, "node", name,
+                      th_name_nearest(name, names, (size_t)s->n_nodes));
+    th_free(names);
+    return -1;
+}
+
+int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
+{
+    const th_system *s = r->s;
+    const char *name;
+    if (th_config_as_string(n, &name, &r->error) < 0)
+        return -1;
+    *out = th_system_find_link(s, name);
+    if (*out >= 0)
+        return 0;
+    const char **names = th_alloc_array((size_t)s->n_links, sizeof *names);
+    if (!names)
+        return th_error_no_memory(&r->error);
+    for (int i = 0; i < s->n_links; i++)
+        names[i] = s->links[i].name;
+    th_reader_unknown(r, "TOPO-0062", n, "link or segment", name,
+                      th_name_nearest(name, names, (size_t)s->n_links));
+    th_free(names);
+    return -1;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_reader.h - the reader of one system file, shared by system_read.c, generate_read.c and
- * accel_read.c alone.
+/* system_reader.h - the reader of one system file, shared by the *_read.c of this folder alone.
  * Functions return 0, or -1 with r->error filled. */
 #ifndef TH_TOPOLOGY_SYSTEM_READER_H
 #define TH_TOPOLOGY_SYSTEM_READER_H
@@ -26,6 +25,9 @@ int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key
 /* Calls read for every element of the list root.key, which may be absent. */
 int th_reader_for_each(th_system_reader *r, const char *key,
                        int (*read)(th_system_reader *r, const th_config_node *n));
+/* The node, or the link, whose name n is. */
+int th_reader_node(th_system_reader *r, const th_config_node *n, int *out);
+int th_reader_link(th_system_reader *r, const th_config_node *n, int *out);
 /* Is n a group? */
 int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what);
 
@@ -37,5 +39,9 @@ int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */
 int th_read_designs(th_system_reader *r);
 int th_read_accels(th_system_reader *r);
+/* link_read.c: the list "links". */
+int th_read_links(th_system_reader *r);
+/* route_read.c: "segments", "dead_links", "routes" and "routing". */
+int th_read_routes(th_system_reader *r);
 
 #endif

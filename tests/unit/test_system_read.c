@@ -259,7 +259,8 @@ static void refuses_unknown_names(void)
                    "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
     expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
                    "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean \"accelerators\"? (one of name, "
-                   "designs, accelerators, hosts, switches, links, topology)");
+                   "designs, accelerators, hosts, switches, links, topology, "
+                   "segments, dead_links, routes, routing)");
 }
 
 static void refuses_designs(void)
@@ -310,7 +311,7 @@ static void refuses_links(void)
                    "sys.cfg:4: key \"duplex\": must be \"full\" or \"half\", not \"semi\"");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );", "TOPO-0042",
                    "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], center = C with "
-                   "leaves = [...]");
+                   "leaves = [...], from = A with to = B");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );", "TOPO-0032",
                    "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",

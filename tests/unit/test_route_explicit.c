@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/route.h"
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include <stdio.h>
+
+/* n accelerators "0", "1" ... in a line, not closed: links i_(i + 1) are 2 i, back 2 i + 1. */
+static th_system *new_line(int n)
+{
+    static int the_design = 0;
+    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
+                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    char name[16];
+    th_system *s = th_system_new("sys", NULL);
+    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
+        th_system_set_accel(s, i, &a, NULL);
+    }
+    for (int i = 0; i + 1 < n; i++)
+        th_system_connect(s, i, i + 1, 50, 5, true, NULL);
+    return s;
+}
+
+static int add_segment(th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)
+{
+    return th_system_add_segment(s, name, th_system_add_medium(s, bits_per_s, NULL), latency_ps, NULL);
+}
+
+static void finish(th_system *s)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+}
+
+/* The names of the links of a route. */
+static const char *links_of(const th_system *s, int src, int dst)
+{
+    static char text[256];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
+    return text;
+}
+
+/* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as ever. */
+static void a_pair_takes_its_route(void)
+{
+    th_system *s = new_line(4);
+    int last = th_system_connect(s, 3, 0, 50, 5, true, NULL);  /* 6: 3_0, 7: 0_3 */
+    int slow = add_segment(s, "slow", 20, 100);
+    CU_ASSERT_TRUE(last == 6 && slow == 8);
+    CU_ASSERT_EQUAL(th_system_add_route(s, 0, 1, (int[]){7, slow, 5, 3}, 4, NULL), 0);
+    finish(s);
+    TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 slow 3_2 2_1");
+    TAP_ASSERT_TEXT(links_of(s, 1, 0), "1_0");
+    TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
+    th_route_summary r;
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 1, &r), 0);
+    CU_ASSERT_TRUE(r.n_links == 4 && r.bits_per_s == 20 && r.latency_ps == 115);
+    CU_ASSERT_EQUAL(th_system_find_link(s, "slow"), slow);
+    TAP_ASSERT_TEXT(th_system_node_name(s, s->links[slow].from), "");
+    th_system_free(s);
+}
+
+/* Three accelerators and no cable: all their pairs have routes over two segments. */
+static void routes_of_segments_alone_connect(void)
+{
+    for (int n_pairs = 5; n_pairs <= 6; n_pairs++) {
+        static const int pairs[6][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}};
+        th_error e = {"", ""};
+        th_system *s = new_line(3);
+        s->n_links = s->n_media = 0;  /* nobody has looked at them yet */
+        int a = add_segment(s, "a", 50, 5), b = add_segment(s, "b", 40, 6);
+        for (int i = 0; i < n_pairs; i++)
+            CU_ASSERT_EQUAL(th_system_add_route(s, pairs[i][0], pairs[i][1], (int[]){a, b}, 1 + i % 2, NULL), 0);
+        CU_ASSERT_EQUAL(th_system_finish(s, &e), n_pairs == 6 ? 0 : -1);
+        TAP_ASSERT_TEXT(e.text, n_pairs == 6 ? "" : "system \"sys\": no way from \"2\" to \"1\"");
+        if (n_pairs == 6)
+            TAP_ASSERT_TEXT(links_of(s, 1, 0), "a b");
+        th_system_free(s);
+    }
+}
+
+/* All of 60 x 59 pairs, each over a segment of its own. */
+static void thousands_of_routes_are_found(void)
+{
+    enum { N = 60 };
+    th_system *s = new_line(N);
+    int n_wrong = 0, links[TH_ROUTE_MAX];
+    char name[16];
+    for (int i = 0; i < N * N; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        if (i / N != i % N)
+            n_wrong += th_system_add_route(s, i / N, i % N, (int[]){add_segment(s, name, 1 + i, 0)}, 1, NULL);
+    }
+    finish(s);
+    for (int i = 0; i < N * N; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        if (i / N != i % N)
+            n_wrong += th_route(s, i / N, i % N, links) != 1 || links[0] != th_system_find_link(s, name);
+    }
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    th_system_free(s);
+}
+
+/* ---- refusals ---- */
+
+static void expect_refusal(th_system *s, const int *links, int n, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_system_add_route(s, 0, 2, links, n, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+}
+
+static void refuses_routes_that_do_not_lead_there(void)
+{
+    static int many[TH_ROUTE_MAX + 1];
+    th_error e = {"", ""};
+    th_system *s = new_line(5);
+    int loop = th_system_connect(s, 1, 0, 50, 5, true, NULL), seg = add_segment(s, "seg", 9, 9);
+    expect_refusal(s, (int[]){0, 4}, 2, "TOPO-0053",
+                   "route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to \"1\"");
+    expect_refusal(s, (int[]){0, seg}, 2, "TOPO-0057", "route from \"0\" to \"2\": ends at node \"1\"");
+    expect_refusal(s, (int[]){0, loop}, 2, "TOPO-0055",
+                   "route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
+    expect_refusal(s, (int[]){0, 2, 4, 5}, 4, "TOPO-0055",
+                   "route from \"0\" to \"2\": has a loop: it comes twice to node \"2\"");
+    expect_refusal(s, (int[]){seg, 0, seg, 2}, 4, "TOPO-0052",
+                   "route from \"0\" to \"2\": has a loop: it comes twice to segment \"seg\"");
+    expect_refusal(s, NULL, 0, "TOPO-0060",
+                   "route from \"0\" to \"2\": has 0 links, from 1 to 4096 are expected");
+    expect_refusal(s, many, TH_ROUTE_MAX + 1, "TOPO-0060",
+                   "route from \"0\" to \"2\": has 4097 links, from 1 to 4096 are expected");
+    s->links[2].is_dead = true;
+    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0056", "route from \"0\" to \"2\": takes a dead link: \"1_2\"");
+    s->links[2].is_dead = false;
+    s->nodes[1].forwards = false;
+    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0054",
+                   "route from \"0\" to \"2\": passes through a node that does not forward: \"1\"");
+    s->nodes[1].forwards = true;
+    CU_ASSERT_EQUAL(th_system_add_route(s, 0, 2, (int[]){0, 2}, 2, NULL), 0);
+    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0059", "route from \"0\" to \"2\": the pair has one already");
+    CU_ASSERT_EQUAL(th_system_add_route(s, 2, 2, (int[]){4}, 1, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0058");
+    TAP_ASSERT_TEXT(e.text, "route from \"2\" to itself: two nodes are expected");
+    finish(s);
+    TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
+    th_system_free(s);
+}
+
+static void refuses_segments(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_line(2);
+    int seg = add_segment(s, "seg", 9, 9);
+    CU_ASSERT_EQUAL(th_system_add_segment(s, "a b", 0, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0050");
+    TAP_ASSERT_TEXT(e.text, "segment \"a b\": a name must be made of letters, digits and _ - . :");
+    CU_ASSERT_EQUAL(th_system_add_segment(s, "seg", 0, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0051");
+    TAP_ASSERT_TEXT(e.text, "segment \"seg\": the name is taken; names must be unique among links and segments");
+    CU_ASSERT_EQUAL(th_system_add_segment(s, "0_1", 0, 0, NULL), -1);
+    CU_ASSERT_EQUAL(th_system_add_segment(s, "late", 0, 1001 * TH_PS_PER_S, NULL), -1);
+    int named = add_segment(s, "1_0.1", 9, 9);
+    th_system_connect(s, 1, 0, 50, 5, true, NULL);  /* its name goes round the segment's */
+    CU_ASSERT_EQUAL(s->n_links, 6);
+    finish(s);
+    CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg && th_system_find_link(s, "1_0.1") == named);
+    CU_ASSERT_TRUE(th_system_find_link(s, "1_0.2") == 4 && th_system_find_link(s, "late") == -1);
+    th_system_free(s);
+}
+
+/* ---- dead links ---- */
+
+/* A ring of four as a torus of one dimension: dimension order goes 0 1 2; with 0_1 dead the other way
+ * is taken, 1 to 0 being as before. Asked for by name, dimension order is refused. */
+static void dead_links_are_gone_round(void)
+{
+    th_error e = {"", ""};
+    for (int i = 0; i < 2; i++) {
+        th_system *s = new_line(4);
+        th_system_connect(s, 3, 0, 50, 5, true, NULL);
+        s->n_dims = 1;
+        s->dims[0] = (th_shape_dim){TH_DIM_RING, 4};
+        s->links[0].is_dead = true;
+        s->routing = i == 0 ? NULL : th_routing_find("dimension_order");
+        CU_ASSERT_EQUAL(th_system_finish(s, &e), i == 0 ? 0 : -1);
+        TAP_ASSERT_TEXT(i == 0 ? links_of(s, 0, 2) : e.id, i == 0 ? "0_3 3_2" : "TOPO-0061");
+        TAP_ASSERT_TEXT(i == 0 ? links_of(s, 1, 0) : e.text,
+                        i == 0 ? "1_0"
+                               : "system \"sys\": routing \"dimension_order\" finds no way round the dead link from "
+                                 "\"0\" to \"1\"; shortest and ecmp do");
+        th_system_free(s);
+    }
+}
+
+static void a_pair_behind_a_dead_link_is_named(void)
+{
+    th_error e = {"", ""};
+    th_system *s = new_line(4);
+    s->links[3].is_dead = true;  /* 2_1 */
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0013");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": no way from \"2\" to \"0\"");
+    th_system_free(s);
+}
+
+/* ---- memory ---- */
+
+static bool make_system(void)
+{
+    th_system *s = th_system_new("sys", NULL);
+    bool done = s && th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL) >= 0 &&
+                th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL) >= 0 &&
+                th_system_connect(s, 0, 1, 50, 5, true, NULL) >= 0;
+    int seg = done ? th_system_add_segment(s, "seg", 0, 5, NULL) : -1;
+    if (done && seg < 0)
+        CU_ASSERT_TRUE(s->n_links == 2 && th_system_find_link(s, "seg") == -1);
+    done = seg >= 0 && th_system_add_route(s, 0, 1, (int[]){0, seg}, 2, NULL) == 0 &&
+           th_system_add_route(s, 1, 0, (int[]){seg, 1}, 2, NULL) == 0;
+    th_system_free(s);
+    return done;
+}
+
+static void survives_every_failing_allocation(void)
+{
+    int64_t live = th_alloc_live(), k = 0;
+    bool done = false;
+    while (!done && k < 1000) {
+        th_alloc_fail_at(++k);
+        done = make_system();
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT_TRUE(done && k > 15);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(a_pair_takes_its_route),
+                                     TAP(routes_of_segments_alone_connect),
+                                     TAP(thousands_of_routes_are_found),
+                                     TAP(refuses_routes_that_do_not_lead_there),
+                                     TAP(refuses_segments),
+                                     TAP(dead_links_are_gone_round),
+                                     TAP(a_pair_behind_a_dead_link_is_named),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("route_explicit", tests, argc, argv);
+}

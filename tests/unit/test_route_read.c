@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "topology/system_read.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <stdio.h>
+
+/* Three lines; what follows stands on line 4. */
+#define HEAD \
+    "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; } );\naccelerators = ( { count = 4; dram = " \
+    "{ capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; " \
+    "designs = [\"d\"]; } );\n"
+#define CABLE "bandwidth = \"8Gbps\"; latency = \"1us\"; "
+/* One line: a ring 0 1 2 3. */
+#define RING \
+    "links = ( { between = [\"0\", \"1\"]; " CABLE "}, { between = [\"1\", \"2\"]; " CABLE "}, " \
+    "{ between = [\"2\", \"3\"]; " CABLE "}, { between = [\"3\", \"0\"]; " CABLE "} );\n"
+
+static th_system *read_or_tell(const char *text)
+{
+    th_error e = {"", ""};
+    th_system *s = th_system_read_text(text, "sys.cfg", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    return s;
+}
+
+/* The names of the links of a route. */
+static const char *links_of(const th_system *s, int src, int dst)
+{
+    static char text[256];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
+    return text;
+}
+
+static void expect_link(const th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)
+{
+    int link = th_system_find_link(s, name);
+    CU_ASSERT_FATAL(link >= 0);
+    CU_ASSERT_EQUAL(s->media[s->links[link].medium].bits_per_s, bits_per_s);
+    CU_ASSERT_EQUAL(s->links[link].latency_ps, latency_ps);
+}
+
+/* ---- what is read ---- */
+
+static const char *const with_routes =
+    HEAD RING "segments = ( { name = \"cw0\"; bandwidth = \"80Gbps\"; latency = \"3ns\"; } );\n"
+              "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"cw0\", \"2_1\"]; },\n"
+              "{ from = \"2\"; to = \"0\"; links = [\"cw0\"]; } );\n";
+
+static void reads_segments_and_routes(void)
+{
+    th_system *s = read_or_tell(with_routes);
+    CU_ASSERT_EQUAL(s->n_links, 9);
+    expect_link(s, "cw0", 80000000000, 3000);
+    TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 3_2 cw0 2_1");
+    TAP_ASSERT_TEXT(links_of(s, 2, 0), "cw0");
+    TAP_ASSERT_TEXT(links_of(s, 1, 0), "1_0");
+    TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
+    th_system_free(s);
+}
+
+/* Of a generated ring too, whose links have names as any others. */
+static void reads_routes_of_a_topology(void)
+{
+    th_system *s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\n"
+                                     "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"2_1\"]; } );\n"
+                                     "dead_links = [\"1_2\"];\n");
+    TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 3_2 2_1");
+    TAP_ASSERT_TEXT(links_of(s, 1, 3), "1_0 0_3");
+    TAP_ASSERT_TEXT(links_of(s, 3, 1), "3_0 0_1");
+    TAP_ASSERT_TEXT(links_of(s, 1, 2), "1_0 0_3 3_2");
+    th_system_free(s);
+}
+
+static void reads_links_that_differ_by_direction(void)
+{
+    th_system *s = read_or_tell(
+        HEAD "switches = ( { name = \"sw\"; reduces = true; }, \"plain\" );\n"
+             "links = ( { between = [\"0\", \"1\"]; bandwidth = [\"100Gbps\", \"25Gbps\"]; latency = \"1us\"; },\n"
+             "{ center = \"sw\"; leaves = [\"0\", \"2\"]; bandwidth = [\"8Gbps\", \"9Gbps\"];\n"
+             "latency = [\"1us\", \"2us\"]; },\n"
+             "{ between = [\"2\", \"plain\"]; bandwidth = \"5Gbps\"; latency = [\"3us\", \"4us\"]; duplex = \"half\"; },\n"
+             "{ from = \"1\"; to = \"3\"; bandwidth = \"7Gbps\"; latency = \"6us\"; },\n"
+             "{ from = \"3\"; to = \"2\"; " CABLE "} );\n");
+    CU_ASSERT_TRUE(s->n_links == 10 && s->n_media == 2 + 4 + 1 + 2);
+    expect_link(s, "0_1", 100000000000, 1000000);
+    expect_link(s, "1_0", 25000000000, 1000000);
+    expect_link(s, "2_sw", 8000000000, 1000000);
+    expect_link(s, "sw_2", 9000000000, 2000000);
+    expect_link(s, "2_plain", 5000000000, 3000000);
+    expect_link(s, "plain_2", 5000000000, 4000000);
+    expect_link(s, "1_3", 7000000000, 6000000);
+    CU_ASSERT_EQUAL(th_system_find_link(s, "3_1"), -1);
+    TAP_ASSERT_TEXT(links_of(s, 3, 1), "3_2 2_sw sw_0 0_1");
+    CU_ASSERT_TRUE(s->nodes[th_system_find_node(s, "sw")].reduces);
+    CU_ASSERT_FALSE(s->nodes[th_system_find_node(s, "plain")].reduces);
+    th_system_free(s);
+}
+
+static void reads_the_routing(void)
+{
+    th_system *s = read_or_tell(HEAD RING "routing = \"ecmp\";\n");
+    TAP_ASSERT_TEXT(s->routing->name, "ecmp");
+    th_system_free(s);
+    s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\nrouting = \"shortest\";\n");
+    TAP_ASSERT_TEXT(s->routing->name, "shortest");
+    TAP_ASSERT_TEXT(links_of(s, 2, 0), "2_1 1_0"); /* dimension order goes upwards, over 3 */
+    th_system_free(s);
+}
+
+/* Both directions of a cable; the ring is gone round the other way. */
+static void reads_dead_cables(void)
+{
+    th_system *s = read_or_tell(HEAD "links = ( { between = [\"0\", \"1\"]; " CABLE "dead = true; },\n"
+                                     "{ between = [\"1\", \"2\"]; " CABLE "}, { between = [\"2\", \"3\"]; " CABLE "},\n"
+                                     "{ between = [\"3\", \"0\"]; " CABLE "},\n"
+                                     "{ from = \"0\"; to = \"2\"; " CABLE "dead = true; } );\n");
+    TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 3_2 2_1");
+    TAP_ASSERT_TEXT(links_of(s, 1, 0), "1_2 2_3 3_0");
+    CU_ASSERT_TRUE(s->links[th_system_find_link(s, "0_2")].is_dead);
+    th_system_free(s);
+}
+
+/* ---- messages ---- */
+
+static void expect_refusal(const char *text, const char *id, const char *message)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_system_read_text(text, "sys.cfg", &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+}
+
+#define LINK(keys) HEAD "links = ( {\n" keys "} );"
+
+static void refuses_links(void)
+{
+    expect_refusal(LINK("all_pairs = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; "), "TOPO-0063",
+                   "sys.cfg:4: two values, one for each direction, are for links with between or center");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; duplex = \"half\"; "),
+                   "TOPO-0064", "sys.cfg:4: a half-duplex cable has one bandwidth for both directions");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\"]; latency = \"1us\"; "), "TOPO-0032",
+                   "sys.cfg:5: key \"bandwidth\": has 1 elements: exactly 2 expected");
+    expect_refusal(LINK("from = \"0\"; " CABLE), "TOPO-0065",
+                   "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
+    expect_refusal(LINK("from = \"0\"; to = \"1\"; " CABLE "duplex = \"full\"; "), "TOPO-0065",
+                   "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; to = \"1\"; " CABLE), "TOPO-0042",
+                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], center = C with "
+                   "leaves = [...], from = A with to = B");
+    expect_refusal(LINK("from = \"0\"; to = \"0\"; " CABLE), "TOPO-0005", "sys.cfg:4: node \"0\" is linked to itself");
+    expect_refusal(LINK("from = \"0\"; to = \"9\"; " CABLE), "TOPO-0030",
+                   "sys.cfg:5: unknown node \"9\": did you mean \"0\"?");
+    expect_refusal(HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
+                   "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
+}
+
+static void refuses_absurd_links(void)
+{
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"0Gbps\"; latency = \"1us\"; "), "BASE-0007",
+                   "sys.cfg:5: key \"bandwidth\": bandwidth \"0Gbps\": must be greater than zero");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"2000Tbps\"; latency = \"1us\"; "), "TOPO-0004",
+                   "sys.cfg:5: a bandwidth of 2000000000000000 bits/s: must be from 1 bit/s to 1 Pbit/s");
+    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"1Gbps\"; latency = \"1001s\"; "), "TOPO-0006",
+                   "sys.cfg:4: link from \"0\" to \"1\": latency must be from 0 to 1000s");
+    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"-1Gbps\"; latency = \"1s\"; "), "BASE-0005",
+                   "sys.cfg:5: key \"bandwidth\": bandwidth \"-1Gbps\": must not be negative");
+}
+
+#define SEGMENT HEAD RING "segments = ( { name = \"seg\"; " CABLE "} );\n"
+#define ROUTES(routes) SEGMENT "routes = (\n" routes " );"
+#define ROUTE(links) ROUTES("{ from = \"0\"; to = \"2\"; links = [" links "]; }")
+
+static void refuses_routes(void)
+{
+    expect_refusal(ROUTE("\"0_1\", \"1_0\""), "TOPO-0055",
+                   "sys.cfg:7: route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
+    expect_refusal(ROUTE("\"0_1\", \"2_3\""), "TOPO-0053",
+                   "sys.cfg:7: route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to "
+                   "\"1\"");
+    expect_refusal(ROUTE("\"0_1\", \"sge\""), "TOPO-0062",
+                   "sys.cfg:7: unknown link or segment \"sge\": did you mean \"seg\"?");
+    expect_refusal(ROUTE(""), "TOPO-0032", "sys.cfg:7: key \"links\": has 0 elements: at least 1 expected");
+    expect_refusal(ROUTES("{ from = \"0\"; to = \"2\"; links = [\"seg\"]; },\n"
+                          "{ from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; }"),
+                   "TOPO-0059", "sys.cfg:8: route from \"0\" to \"2\": the pair has one already");
+    expect_refusal(ROUTES("{ from = \"0\"; to = \"z\"; links = [\"seg\"]; }"), "TOPO-0030",
+                   "sys.cfg:7: unknown node \"z\": did you mean \"0\"?");
+    expect_refusal(SEGMENT "dead_links = [\"1_2\", \"4_5\"];\n", "TOPO-0062",
+                   "sys.cfg:6: unknown link or segment \"4_5\"");
+    expect_refusal(SEGMENT "dead_links = [\"1_2\"];\nroutes = ( { from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; } );",
+                   "TOPO-0056", "sys.cfg:7: route from \"0\" to \"2\": takes a dead link: \"1_2\"");
+    expect_refusal(HEAD RING "segments = ( { name = \"0_1\"; " CABLE "} );\n", "TOPO-0051",
+                   "sys.cfg:5: segment \"0_1\": the name is taken; names must be unique among links and segments");
+    expect_refusal(HEAD RING "routing = \"shrotest\";\n", "TOPO-0066",
+                   "sys.cfg:5: unknown routing \"shrotest\": did you mean \"shortest\"?");
+    expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
+                   "sys.cfg:4: system \"sys\": no way from \"0\" to \"1\"");
+}
+
+/* ---- size and memory ---- */
+
+/* A file of 2,000 segments and as many routes takes their number, not its square. */
+static void reads_thousands_of_routes(void)
+{
+    enum { N = 2000 };
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add(&b, HEAD RING "switches = (");
+    for (int i = 0; i < N; i++)
+        th_strbuf_printf(&b, "%s\"s%d\"", i ? ", " : "", i);
+    th_strbuf_add(&b, ");\nsegments = (");
+    for (int i = 0; i < N; i++)
+        th_strbuf_printf(&b, "%s{ name = \"g%d\"; " CABLE "}", i ? ", " : "", i);
+    th_strbuf_add(&b, ");\nroutes = (");
+    for (int i = 0; i < N; i++)
+        th_strbuf_printf(&b, "%s{ from = \"1\"; to = \"s%d\"; links = [\"g%d\", \"g%d\"]; }", i ? ", " : "", i, i,
+                         (i + 1) % N);
+    th_strbuf_add(&b, ");\n");
+    CU_ASSERT_FALSE_FATAL(b.failed);
+    th_system *s = read_or_tell(b.text);
+    TAP_ASSERT_TEXT(links_of(s, 1, th_system_find_node(s, "s1999")), "g1999 g0");
+    th_system_free(s);
+    th_strbuf_clear(&b);
+}
+
+static void survives_every_failing_allocation(void)
+{
+    int64_t live = th_alloc_live(), k = 0, calls;
+    do {
+        th_error e = {"", ""};
+        calls = th_alloc_calls();
+        th_alloc_fail_at(++k);
+        th_system *s = th_system_read_text(with_routes, "sys.cfg", &e);
+        calls = th_alloc_calls() - calls;
+        CU_ASSERT_EQUAL(s == NULL, e.id[0] != '\0');
+        CU_ASSERT_TRUE(!s || calls < k);
+        th_system_free(s);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    } while (calls >= k && k < 10000);
+    th_alloc_fail_at(0);
+    CU_ASSERT_TRUE(k > 60);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(reads_segments_and_routes),
+                                     TAP(reads_routes_of_a_topology),
+                                     TAP(reads_links_that_differ_by_direction),
+                                     TAP(reads_the_routing),
+                                     TAP(reads_dead_cables),
+                                     TAP(refuses_links),
+                                     TAP(refuses_absurd_links),
+                                     TAP(refuses_routes),
+                                     TAP(reads_thousands_of_routes),
+                                     TAP(survives_every_failing_allocation),
+                                     TAP_END};
+    return tap_main("route_read", tests, argc, argv);
+}
