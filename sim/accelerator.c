@@ -157,7 +157,7 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
     a->rates_are_old = true;
     if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
                                  port))
-        return th_error_no_memory(err);
+        return th_network_failed(m->network, err);
     return 0;
 }
 
@@ -279,7 +279,7 @@ static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err
 static int settle_network(th_machine *m, th_error *err)
 {
     if (m->network->type->settle(m->network, m->events, m->now))
-        return th_error_no_memory(err);
+        return th_network_failed(m->network, err);
     for (int i = 0; i < m->network->n_touched; i++) {
         int accel = m->network->touched[i];
         if (set_draw(m, &m->accels[accel], m->network->accel_draw[accel], err))

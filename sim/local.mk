@@ -30,11 +30,19 @@ libtharsis_la_SOURCES += \
 	sim/network/astra.c \
 	sim/network/astra_physics.c \
 	sim/network/astra_physics.h \
+	sim/network/deadlock.c \
+	sim/network/deadlock.h \
 	sim/network/fluid.c \
 	sim/network/ideal.c \
 	sim/network/models.h \
 	sim/network/network.c \
 	sim/network/network.h \
+	sim/network/packet.c \
+	sim/network/packet.h \
+	sim/network/packet_link.c \
+	sim/network/packet_stuck.c \
+	sim/network/packet_time.c \
+	sim/network/packet_time.h \
 	sim/network/routes.c \
 	sim/network/routes.h \
 	sim/pipeline.c \
@@ -61,6 +69,7 @@ unit_tests += \
 	tests/unit/test_event \
 	tests/unit/test_machine \
 	tests/unit/test_network \
+	tests/unit/test_packet \
 	tests/unit/test_pipeline \
 	tests/unit/test_program \
 	tests/unit/test_replay \

@@ -229,7 +229,7 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         th_machine_task_starts(m, task, m->times[task].cause);
         if (m->network->type->start(m->network, m->events, m->now, task,
                                     &(th_message){t->node, t->peer, t->bytes, t->delay_ps}))
-            return th_error_no_memory(err);
+            return th_network_failed(m->network, err);
         return 0;
     case TH_TASK_COMPUTE:
         accel = m->system->nodes[t->node].accel;

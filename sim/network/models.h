@@ -7,6 +7,7 @@
 extern const th_network_type th_network_fluid;
 extern const th_network_type th_network_ideal;
 extern const th_network_type th_network_astra_aware, th_network_astra_unaware;
+extern const th_network_type th_network_packet;
 
 /* What events of a network mean: the low bit of th_event.argument; above it the slot of the flow, the
  * model's own number for it while it lives. The object is the machine's number. */

@@ -10,8 +10,12 @@
 #include "sim/network/models.h"
 #include "sim/schedule.h"
 
-const th_network_type *const th_network_types[] = {&th_network_fluid, &th_network_ideal, &th_network_astra_aware,
-                                                  &th_network_astra_unaware, NULL};
+const th_network_type *const th_network_types[] = {&th_network_fluid,
+                                                   &th_network_ideal,
+                                                   &th_network_packet,
+                                                   &th_network_astra_aware,
+                                                   &th_network_astra_unaware,
+                                                   NULL};
 
 const th_network_type *th_network_find(const char *name)
 {
@@ -23,7 +27,14 @@ const th_network_type *th_network_find(const char *name)
 
 const char *th_network_names(void)
 {
-    return "fluid, ideal, astra_aware, astra_unaware";
+    return "fluid, ideal, packet, astra_aware, astra_unaware";
+}
+
+int th_network_failed(const th_network *n, th_error *err)
+{
+    if (!n->why.id[0])
+        return th_error_no_memory(err);
+    return th_error_set(err, n->why.id, "%s", n->why.text);
 }
 
 static void add_link(const th_system *s, int link, double *all, double *fastest)
@@ -77,6 +88,7 @@ void th_network_head_reset(th_network *n)
     memset(n->accel_draw, 0, accels * sizeof *n->accel_draw);
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
     n->n_touched = 0;
+    n->why = (th_error){"", ""};
 }
 
 void th_network_head_clear(th_network *n)

@@ -20,6 +20,13 @@ typedef struct th_network th_network;
 /* What models can be told. Zero means the default of the model. */
 typedef struct th_network_options {
     bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
+    /* packet; see sim/network/packet.h for the defaults */
+    int64_t packet_bytes;
+    int64_t buffer_bytes;         /* of each virtual channel at the end of a link */
+    int32_t n_virtual_channels;   /* of each link */
+    th_time credit_delay_ps;      /* from a buffer's space becoming free to the sender knowing it */
+    th_time router_delay_ps;      /* on top of each link's latency */
+    bool may_deadlock;            /* routes that can deadlock are run all the same, to see it */
 } th_network_options;
 
 /* What a flow carries. */
@@ -35,12 +42,13 @@ typedef struct th_network_type {
     th_network *(*create)(const th_system *s, const th_network_options *o, th_error *err);
     void (*destroy)(th_network *n);
     void (*reset)(th_network *n);
-    /* A flow begins at now; its number is flow. 0 or -1. */
+    /* A flow begins at now; its number is flow. 0, or -1: th_network_failed says why. */
     int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, const th_message *m);
     /* An event of this network has come up. True when the flow's last byte has arrived. Should
      * memory run out, the next settle says so. */
     bool (*event)(th_network *n, th_events *q, th_time now, const th_event *e);
-    /* Before time goes on: rates follow from all that happened at now. */
+    /* Before time goes on: rates follow from all that happened at now. 0, or -1:
+     * th_network_failed says why. */
     int (*settle)(th_network *n, th_events *q, th_time now);
     /* Accelerator accel is_shared: its engines in mask want the DRAM, each up to its port's rate.
      * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
@@ -65,10 +73,14 @@ struct th_network {
     bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
     int32_t *touched;      /* accelerators whose draw or engine rates changed at the last settle */
     int32_t n_touched;
+    th_error why; /* start, settle or demand failed; no id: memory is out */
 };
+
+/* After a failure of start, settle or demand: what it was. Returns -1. */
+int th_network_failed(const th_network *n, th_error *err);
 
 extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
 const th_network_type *th_network_find(const char *name);
-const char *th_network_names(void); /* "fluid, ideal" for messages */
+const char *th_network_names(void); /* "fluid, ideal, ..." for messages */
 
 #endif

@@ -605,6 +605,8 @@ static int use(const th_network_type *type, const th_system *s)
         failed = type->start(n, q, 0, i, &(th_message){i % 3, (i + 1) % 3, 1000, 0});
     if (!failed && type->demand && n->is_shared[1])
         failed = type->demand(n, 1, 7, port);
+    if (!failed)
+        failed = type->settle(n, q, 0);
     while (!failed && th_events_pop(q, &e)) {
         type->event(n, q, e.time, &e);
         failed = type->settle(n, q, e.time);
@@ -675,6 +677,7 @@ static void memory_follows_the_flows_that_live(void)
                 bytes += m.bytes * abs(dst - src);
                 CU_ASSERT_EQUAL(type->start(n, q, now, number, &m), 0);
             }
+            CU_ASSERT_EQUAL(type->settle(n, q, now), 0);
             while (th_events_pop(q, &e)) {
                 now = e.time;
                 ended += type->event(n, q, now, &e);

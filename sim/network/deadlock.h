@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* deadlock.h - which class of virtual channels a packet takes on each link of its route, so that
+ * finite buffers cannot deadlock.
+ *   new -> (classes | cycle)* -> free */
+#ifndef TH_SIM_NETWORK_DEADLOCK_H
+#define TH_SIM_NETWORK_DEADLOCK_H
+#include <stdint.h>
+#include "base/error.h"
+#include "topology/system.h"
+
+typedef struct th_channels th_channels;
+
+/* Looks at the routes among all accelerators and hosts; of systems with more than
+ * TH_CHANNELS_ALL_PAIRS of such pairs, at that many of them, drawn by a fixed rule. s must outlive
+ * it. NULL: memory is out. */
+enum { TH_CHANNELS_ALL_PAIRS = 1 << 18 };
+th_channels *th_channels_new(const th_system *s, th_error *err);
+void th_channels_free(th_channels *c); /* accepts NULL */
+
+/* Classes that the routes looked at need; 1: they cannot deadlock. */
+int th_channels_needed(const th_channels *c);
+
+/* The class on each of the n links of a route, into class_of. Returns the number of classes that it
+ * needs, or -1 when it goes against the order of links altogether (only a route that has not been
+ * looked at can). */
+int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *class_of);
+
+/* A cycle of links each of whose buffers can wait for the next one's, as "a -> b -> a". Into
+ * out[size], returned; empty when there is none. */
+char *th_channels_cycle(const th_channels *c, char *out, size_t size);
+
+#endif

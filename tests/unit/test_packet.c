@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "sim/machine.h"
+#include "sim/network/deadlock.h"
+#include "sim/network/packet_time.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include "topology/route.h"
+#include <string.h>
+
+#define GB 8000000000LL /* 1 GB/s = 1 byte per ns, in bits per second */
+#define NS 1000         /* ps */
+
+static int the_design = 0;
+
+/* n accelerators, not connected. */
+static th_system *new_system(int n)
+{
+    const th_accel a = {.dram_bytes = 1,
+                        .dram_bits_per_s = 100 * GB,
+                        .dram_burst_bytes = 1,
+                        .vector_hz = 1,
+                        .vector_elements_per_cycle = 1,
+                        .designs = &the_design,
+                        .n_designs = 1};
+    char name[16];
+    th_system *s = th_system_new("sys", NULL);
+    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
+        th_system_set_accel(s, i, &a, NULL);
+    }
+    return s;
+}
+
+static void connect(th_system *s, int a, int b, int64_t bits_per_s, int latency_ns)
+{
+    th_system_connect(s, a, b, bits_per_s, (th_time)latency_ns * NS, true, NULL);
+}
+
+static th_system *finish(th_system *s)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
+    return s;
+}
+
+/* Each node sends to the next one only: every route goes round. */
+static th_system *one_way_ring(int n)
+{
+    th_system *s = new_system(n);
+    for (int i = 0; i < n; i++)
+        th_system_add_link(s, i, (i + 1) % n, th_system_add_medium(s, GB, NULL), 100 * NS, NULL);
+    return finish(s);
+}
+
+typedef struct {
+    th_time at;
+    int src, dst;
+    int64_t bytes;
+    th_time end; /* -1: has not begun, -2: has not arrived */
+} transfer;
+
+static int begin(th_network *n, th_events *q, th_time now, transfer *t, int count, bool backwards)
+{
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        int k = backwards ? count - 1 - i : i;
+        if (t[k].at != now || t[k].end != -1)
+            continue;
+        t[k].end = -2;
+        failed |= n->type->start(n, q, now, k, &(th_message){t[k].src, t[k].dst, t[k].bytes, 0});
+    }
+    return failed;
+}
+
+/* As the machine does: what happens at one instant, then settle. 0, or -1: n->why. */
+static int drive_network(th_network *n, transfer *t, int count, bool backwards)
+{
+    th_events *q = th_events_new();
+    th_event e;
+    int failed = 0;
+    for (int i = 0; i < count; i++)
+        t[i].end = -1;
+    n->type->reset(n);
+    for (th_time now = 0; now < TH_TIME_MAX && !failed;) {
+        while (th_events_peek(q, &e) && e.time == now) {
+            th_events_pop(q, &e);
+            if (n->type->event(n, q, now, &e))
+                t[e.object].end = now;
+        }
+        failed = begin(n, q, now, t, count, backwards) || n->type->settle(n, q, now);
+        th_time then = th_events_peek(q, &e) ? e.time : TH_TIME_MAX;
+        for (int i = 0; i < count; i++)
+            if (t[i].at > now && t[i].at < then)
+                then = t[i].at;
+        now = then;
+    }
+    th_events_free(q);
+    return failed ? -1 : 0;
+}
+
+static th_network *create(const th_system *s, const th_network_options *o)
+{
+    th_error e = {"", ""};
+    th_network *n = th_network_find("packet")->create(s, o, &e);
+    if (!n)
+        printf("# %s %s\n", e.id, e.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n);
+    return n;
+}
+
+static void drive(const th_system *s, const th_network_options *o, transfer *t, int count)
+{
+    th_network *n = create(s, o);
+    CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
+    n->type->destroy(n);
+}
+
+/* --- latency, by hand ------------------------------------------------------------------------- */
+
+/* One link of 1 GB/s and 700 ns: 10000 bytes are three packets one behind the other, none is one packet
+ * without bytes. */
+static void a_link_takes_its_latency_and_the_bytes(void)
+{
+    th_system *s = new_system(2);
+    connect(s, 0, 1, GB, 700);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 10000, 0}, {20000 * NS, 0, 1, 0, 0}, {30000 * NS, 1, 1, 5, 0}};
+    drive(s, &(th_network_options){0}, t, 3);
+    CU_ASSERT_EQUAL(t[0].end, 10700 * NS);
+    CU_ASSERT_EQUAL(t[1].end, 20700 * NS);
+    CU_ASSERT_EQUAL(t[2].end, 30000 * NS);
+    drive(s, &(th_network_options){.packet_bytes = 7, .router_delay_ps = 20 * NS}, t, 3);
+    CU_ASSERT_EQUAL(t[0].end, 10720 * NS);
+    th_system_free(s);
+}
+
+/* 100 + 200 + 300 ns and 3 x 50 ns of routers: 1000 bytes are through 750 + 1000 ns after their start
+ * (stored and forwarded: 750 + 3000), 10000 bytes after 750 + 10000. */
+static void packets_cut_through(void)
+{
+    const th_network_options o = {.router_delay_ps = 50 * NS};
+    th_system *s = new_system(4);
+    for (int i = 0; i < 3; i++)
+        connect(s, i, i + 1, GB, 100 * (i + 1));
+    finish(s);
+    transfer t[] = {{0, 0, 3, 1000, 0}, {50000 * NS, 0, 3, 10000, 0}, {90000 * NS, 0, 3, 0, 0}};
+    drive(s, &o, t, 3);
+    CU_ASSERT_EQUAL(t[0].end, 1750 * NS);
+    CU_ASSERT_EQUAL(t[1].end, 60750 * NS);
+    CU_ASSERT_EQUAL(t[2].end, 90750 * NS);
+    th_system_free(s);
+}
+
+/* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the quick link before it has
+ * come in, at 100 + 4000 ns: 4200 ns. The other way the slow link begins at 100 ns: 4200 ns too. */
+static void the_slow_link_sets_the_pace(void)
+{
+    th_system *s = new_system(3);
+    connect(s, 0, 1, GB / 4, 100);
+    connect(s, 1, 2, GB, 100);
+    finish(s);
+    transfer t[] = {{0, 0, 2, 1000, 0}, {0, 2, 0, 1000, 0}};
+    drive(s, &(th_network_options){0}, t, 2);
+    CU_ASSERT_TRUE(t[0].end == 4200 * NS && t[1].end == 4200 * NS);
+    th_system_free(s);
+}
+
+/* Two links of 1 GB/s and 1000 ns; packets of 1000 bytes, room for two, credits take 500 ns. The room of a
+ * packet sent at s is free when it has left, s + 1000 + 1000, and known to be at s + 2500. So two
+ * packets go every 2500 ns, at 2500 k and 2500 k + 1000. The twentieth goes at 23500, comes to the
+ * second link at 24500, and is through at 25500 + 1000. */
+static void credits_limit_the_throughput(void)
+{
+    const th_network_options o = {.packet_bytes = 1000,
+                                  .buffer_bytes = 2000,
+                                  .n_virtual_channels = 1,
+                                  .credit_delay_ps = 500 * NS};
+    th_system *s = new_system(3);
+    for (int i = 0; i < 2; i++)
+        connect(s, i, i + 1, GB, 1000);
+    finish(s);
+    transfer t[] = {{0, 0, 2, 20000, 0}};
+    drive(s, &o, t, 1);
+    CU_ASSERT_EQUAL(t[0].end, 26500 * NS);
+    /* Each of three channels has room for two: 3000 ns cover the round trip of 2500. */
+    th_network_options more = o;
+    more.n_virtual_channels = 3;
+    drive(s, &more, t, 1);
+    CU_ASSERT_EQUAL(t[0].end, 22000 * NS);
+    /* And so has the default buffer. */
+    drive(s, &(th_network_options){.packet_bytes = 1000, .credit_delay_ps = 500 * NS}, t, 1);
+    CU_ASSERT_EQUAL(t[0].end, 22000 * NS);
+    th_system_free(s);
+}
+
+/* --- turns, by hand ----------------------------------------------------------------------------- */
+
+/* 0, 1 and 2 send ten packets each through 3, which sends ten of its own, to 4; 100 ns, 1000 ns a
+ * packet. 3 has the link at 0 and stands in line for its second packet before the others come, at 100
+ * ns. Then they take turns: 3 3 0 1 2 3 0 1 2 3 ... So 3's tenth is in slot 1 + 4 x 8 = 33 (from 0), and
+ * those of the others are the last three of the forty. */
+static void inputs_take_turns(void)
+{
+    th_system *s = new_system(5);
+    for (int i = 0; i < 3; i++)
+        connect(s, i, 3, GB, 100);
+    connect(s, 3, 4, GB, 100);
+    finish(s);
+    transfer t[] = {
+        {0, 0, 4, 10000, 0}, {0, 1, 4, 10000, 0}, {0, 2, 4, 10000, 0}, {0, 3, 4, 10000, 0}};
+    drive(s, &(th_network_options){.packet_bytes = 1000}, t, 4);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(t[i].end, (38 + i) * 1000 * NS + 100 * NS);
+    CU_ASSERT_EQUAL(t[3].end, 34100 * NS);
+    th_system_free(s);
+}
+
+/* 0 sends two messages of ten packets through 2, 1 one: by input, not by message or channel. The link
+ * to 3 begins at 100 ns with 0's first packet; 1's tenth is the twentieth on it. 0's messages take
+ * turns, so they end with the last two of the thirty. */
+static void an_input_has_one_turn_for_all_its_channels(void)
+{
+    th_system *s = new_system(4);
+    connect(s, 0, 2, GB, 100);
+    connect(s, 1, 2, GB, 100);
+    connect(s, 2, 3, GB, 100);
+    finish(s);
+    transfer t[] = {{0, 0, 3, 10000, 0}, {0, 0, 3, 10000, 0}, {0, 1, 3, 10000, 0}};
+    drive(s, &(th_network_options){.packet_bytes = 1000, .n_virtual_channels = 4}, t, 3);
+    CU_ASSERT_EQUAL(t[2].end, 20200 * NS);
+    CU_ASSERT_EQUAL(t[0].end, 29200 * NS);
+    CU_ASSERT_EQUAL(t[1].end, 30200 * NS);
+    th_system_free(s);
+}
+
+/* A half-duplex cable of 1 GB/s, 3 packets up and 2 down: up, down, up, down, up. */
+static void links_of_one_medium_take_turns(void)
+{
+    th_system *s = new_system(2);
+    th_system_connect(s, 0, 1, GB, 100 * NS, false, NULL);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 2000, 0}};
+    drive(s, &(th_network_options){.packet_bytes = 1000}, t, 2);
+    CU_ASSERT_TRUE(t[0].end == 5100 * NS && t[1].end == 4100 * NS);
+    th_system_free(s);
+}
+
+/* 0 sends two packets to 3, then one to 2; link 1 -> 3 is ten times slower, and there is room for one packet
+ * in each channel's buffer. With one channel the last waits until both others have left 1, at 20000 ns; with
+ * two until the first has, at 10000; with three it goes at 2000, when its link is free. */
+static void more_channels_let_packets_pass(void)
+{
+    const th_time ends[] = {21000 * NS, 11000 * NS, 3000 * NS};
+    th_network_options o = {.packet_bytes = 1000, .buffer_bytes = 1000};
+    th_system *s = new_system(4);
+    connect(s, 0, 1, GB, 0);
+    connect(s, 1, 2, GB, 0);
+    connect(s, 1, 3, GB / 10, 0);
+    finish(s);
+    for (int i = 0; i < 3; i++) {
+        transfer t[] = {{0, 0, 3, 2000, -1}, {1, 0, 2, 1000, -1}};
+        o.n_virtual_channels = i + 1;
+        drive(s, &o, t, 2);
+        CU_ASSERT_TRUE(t[0].end == 20000 * NS && t[1].end == ends[i]);
+    }
+    th_system_free(s);
+}
+
+/* --- against fluid, conservation, order --------------------------------------------------------- */
+
+static void run_model(const char *model, const th_system *s, transfer *t, int count)
+{
+    th_network *n = th_network_find(model)->create(s, &(th_network_options){0}, NULL);
+    CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
+    n->type->destroy(n);
+}
+
+/* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends agree
+ * within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
+static void long_messages_come_near_fluid(void)
+{
+    th_system *s = new_system(6);
+    for (int i = 0; i < 5; i++)
+        connect(s, i, 5, i == 3 ? GB / 2 : GB, 300 + 100 * i);
+    finish(s);
+    transfer a[] = {{0, 0, 4, 4000000, 0},
+                    {0, 1, 4, 2000000, 0},
+                    {250000 * NS, 2, 4, 3000000, 0},
+                    {0, 3, 1, 1000000, 0},
+                    {500000 * NS, 4, 3, 3500000, 0}};
+    transfer b[5];
+    memcpy(b, a, sizeof a);
+    run_model("fluid", s, a, 5);
+    run_model("packet", s, b, 5);
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_DOUBLE_EQUAL((double)b[i].end / (double)a[i].end, 1, 0.005);
+    th_system_free(s);
+}
+
+enum { N_RANDOM = 300 };
+
+static void random_transfers(gsl_rng *r, transfer *t, int n_nodes)
+{
+    for (int i = 0; i < N_RANDOM; i++)
+        t[i] = (transfer){(th_time)pick(r, 0, 20) * 700 * NS, (int)pick(r, 0, n_nodes - 1),
+                          (int)pick(r, 0, n_nodes - 1), pick(r, 0, 3) ? pick(r, 0, 9000) : 0, -1};
+}
+
+/* A ring with chords of different speeds and a half-duplex one. */
+static th_system *random_system(gsl_rng *r, int n)
+{
+    th_system *s = new_system(n);
+    for (int i = 0; i < n; i++)
+        connect(s, i, (i + 1) % n, pick(r, 1, 4) * GB / 4, (int)pick(r, 0, 300));
+    for (int i = 0; i < n / 2; i++) {
+        int a = (int)pick(r, 0, n - 1), b = (a + (int)pick(r, 2, n - 2)) % n;
+        th_system_connect(s, a, b, pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1), NULL);
+    }
+    return finish(s);
+}
+
+static int64_t bytes_over(const th_system *s, const transfer *t, int link)
+{
+    int64_t sum = 0;
+    int links[TH_ROUTE_MAX];
+    for (int i = 0; i < N_RANDOM; i++) {
+        int n = th_route(s, t[i].src, t[i].dst, links);
+        for (int h = 0; h < n; h++)
+            sum += links[h] == link ? t[i].bytes : 0;
+    }
+    return sum;
+}
+
+/* Buffers of one packet and no more channels than needed, so that links push back all the time: every
+ * message arrives, no sooner than alone; every link has carried its bytes, is empty, and was busy for
+ * as long as they take at least. Starting in the other order changes nothing. */
+static void random_traffic_is_conserved_and_ordered(void)
+{
+    gsl_rng *r = th_random_stream(11, "packet", 0);
+    for (int round = 0; round < 20; round++) {
+        int nodes = (int)pick(r, 5, 12);
+        th_system *s = random_system(r, nodes);
+        th_channels *c = th_channels_new(s, NULL);
+        th_network *n =
+            create(s, &(th_network_options){.packet_bytes = 512,
+                                            .buffer_bytes = 512,
+                                            .n_virtual_channels = th_channels_needed(c),
+                                            .credit_delay_ps = pick(r, 0, 1) * 70 * NS});
+        static transfer t[N_RANDOM], again[N_RANDOM];
+        random_transfers(r, t, nodes);
+        memcpy(again, t, sizeof t);
+        CU_ASSERT_EQUAL(drive_network(n, t, N_RANDOM, false), 0);
+        for (int l = 0; l < s->n_links; l++) {
+            int64_t bytes = bytes_over(s, t, l);
+            CU_ASSERT_EQUAL(n->link_bytes[l], bytes);
+            CU_ASSERT_EQUAL(n->link_flows[l], 0);
+            CU_ASSERT_TRUE(n->link_busy_ps[l] >=
+                           th_duration_ps(bytes, s->media[s->links[l].medium].bits_per_s) - 1);
+        }
+        int early = 0, different = 0;
+        CU_ASSERT_EQUAL(drive_network(n, again, N_RANDOM, true), 0);
+        for (int i = 0; i < N_RANDOM; i++) {
+            th_route_summary way;
+            th_route_summarize(s, t[i].src, t[i].dst, &way);
+            early +=
+                t[i].src != t[i].dst &&
+                t[i].end - t[i].at < way.latency_ps + th_duration_ps(t[i].bytes, way.bits_per_s);
+            different += t[i].end != again[i].end;
+        }
+        CU_ASSERT_EQUAL(early, 0);
+        CU_ASSERT_EQUAL(different, 0);
+        n->type->destroy(n);
+        th_channels_free(c);
+        th_system_free(s);
+    }
+    gsl_rng_free(r);
+}
+
+/* --- deadlock --------------------------------------------------------------------------------- */
+
+/* Four nodes in a one-way ring send ten packets each to the one before them. */
+static const transfer round_trip[] = {
+    {0, 0, 3, 10000, 0}, {0, 1, 0, 10000, 0}, {0, 2, 1, 10000, 0}, {0, 3, 2, 10000, 0}};
+
+static void a_routing_that_can_deadlock_is_given_channels(void)
+{
+    th_system *s = one_way_ring(4);
+    transfer t[4];
+    memcpy(t, round_trip, sizeof t);
+    drive(s, &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000}, t, 4);
+    drive(
+        s,
+        &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000, .n_virtual_channels = 2},
+        t, 4);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_TRUE(t[i].end > 0);
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(
+        th_network_find("packet")->create(s, &(th_network_options){.n_virtual_channels = 1}, &e));
+    TAP_ASSERT_TEXT(e.id, "NET-0014");
+    TAP_ASSERT_TEXT(e.text, "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
+                            "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
+    th_system_free(s);
+}
+
+/* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet that
+ * goes on, and at 1000 ns the next ones would; all wait for all. */
+static void a_deadlock_is_detected_and_explained(void)
+{
+    th_system *s = one_way_ring(4);
+    th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
+                                                    .buffer_bytes = 1000,
+                                                    .n_virtual_channels = 1,
+                                                    .may_deadlock = true});
+    transfer t[4];
+    memcpy(t, round_trip, sizeof t);
+    CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
+    TAP_ASSERT_TEXT(n->why.id, "NET-0017");
+    TAP_ASSERT_TEXT(n->why.text,
+                    "network packet: deadlock at 1us: 8 packets wait and none can move: "
+                    "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+/* The machine passes it on. */
+static void a_run_that_is_stuck_ends_with_the_reason(void)
+{
+    th_system *s = one_way_ring(4);
+    th_works *w = th_works_new(s, NULL);
+    th_program *p = th_program_new(NULL);
+    const th_machine_options o = {.network = th_network_find("packet"),
+                                  .network_options = {.packet_bytes = 1000,
+                                                      .buffer_bytes = 1000,
+                                                      .n_virtual_channels = 1,
+                                                      .may_deadlock = true}};
+    th_machine *m = th_machine_new(s, w, &o, NULL);
+    th_error e = {"", ""};
+    for (int i = 0; i < 4; i++)
+        th_program_add(p,
+                       &(th_task){.kind = TH_TASK_TRANSFER,
+                                  .node = round_trip[i].src,
+                                  .peer = round_trip[i].dst,
+                                  .bytes = round_trip[i].bytes,
+                                  .layer = -1},
+                       NULL);
+    th_program_finish(p, NULL);
+    th_machine_load(m, p, NULL);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
+    TAP_ASSERT_TEXT(e.id, "NET-0017");
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+enum { CLASSES = 4 };
+
+/* Kahn: takes away what nothing waits for; what is left waits in a cycle. edge[a * n + b]: a can wait for
+ * b. */
+static bool is_acyclic(const uint8_t *edge, int n)
+{
+    int left = n;
+    bool *gone = calloc((size_t)n, sizeof *gone), any = true;
+    while (any) {
+        any = false;
+        for (int a = 0; a < n; a++) {
+            bool waits = gone[a];
+            for (int b = 0; b < n && !waits; b++)
+                waits = edge[a * n + b] && !gone[b];
+            if (waits)
+                continue;
+            gone[a] = any = true;
+            left--;
+        }
+    }
+    free(gone);
+    return left == 0;
+}
+
+/* All routes with their classes, checked without any order of links. */
+static void assert_no_deadlock(const th_system *s)
+{
+    th_channels *c = th_channels_new(s, NULL);
+    int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
+    uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
+    CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
+    for (int src = 0; src < s->n_nodes; src++)
+        for (int dst = 0; dst < s->n_nodes; dst++) {
+            int hops = th_route(s, src, dst, links);
+            CU_ASSERT_TRUE(th_channels_classes(c, links, hops, class_of) <= th_channels_needed(c));
+            for (int i = 0; i + 2 < hops; i++)
+                edge[(links[i] * CLASSES + class_of[i]) * n + links[i + 1] * CLASSES +
+                     class_of[i + 1]] = 1;
+        }
+    CU_ASSERT_TRUE(is_acyclic(edge, n));
+    free(edge);
+    th_channels_free(c);
+}
+
+static void classes_leave_no_cycle(void)
+{
+    gsl_rng *r = th_random_stream(5, "channels", 0);
+    for (int i = 0; i < 15; i++) {
+        th_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
+        assert_no_deadlock(s);
+        th_system_free(s);
+    }
+    gsl_rng_free(r);
+}
+
+/* --- options, and parts by themselves ------------------------------------------------------------ */
+
+static void assert_refused(const th_system *s, th_network_options o, const char *id)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_network_find("packet")->create(s, &o, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+}
+
+static void bad_options_are_refused(void)
+{
+    th_system *s = one_way_ring(3);
+    int64_t live = th_alloc_live();
+    assert_refused(s, (th_network_options){.packet_bytes = -1}, "NET-0010");
+    assert_refused(s, (th_network_options){.packet_bytes = INT64_C(1) << 31}, "NET-0010");
+    assert_refused(s, (th_network_options){.buffer_bytes = 4095}, "NET-0011");
+    assert_refused(s, (th_network_options){.packet_bytes = 10, .buffer_bytes = 9}, "NET-0011");
+    assert_refused(s, (th_network_options){.n_virtual_channels = -1}, "NET-0012");
+    assert_refused(s, (th_network_options){.n_virtual_channels = 33}, "NET-0012");
+    assert_refused(s, (th_network_options){.credit_delay_ps = -1}, "NET-0013");
+    assert_refused(s, (th_network_options){.router_delay_ps = -1}, "NET-0013");
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_system_free(s);
+}
+
+static void instants_come_in_order(void)
+{
+    enum { POSTS = 20000 };
+    gsl_rng *r = th_random_stream(3, "instants", 0);
+    static int left[POSTS];
+    th_instants q;
+    th_time now = 0;
+    int pending = 0, taken = 0;
+    memset(left, 0, sizeof left);
+    th_instants_init(&q);
+    for (int i = 0; i < POSTS || pending > 0;) {
+        if (i < POSTS && pick(r, 0, 2) > 0) {
+            th_time at = now + pick(r, 0, pick(r, 0, 1) ? 5 : 5000);
+            CU_ASSERT_EQUAL(th_instants_post(&q, at, &(th_happening){-1, (int32_t)at, i++, 0}), 0);
+            pending++;
+            continue;
+        }
+        th_time at = th_instants_next(&q);
+        CU_ASSERT_TRUE(at >= now);
+        for (int32_t h = th_instants_take(&q), next; h >= 0; h = next) {
+            next = q.pool[h].next;
+            CU_ASSERT_TRUE(q.pool[h].kind == (int32_t)at && left[q.pool[h].object]++ == 0);
+            th_instants_give_back(&q, h);
+            pending--;
+            taken++;
+            now = at;
+        }
+    }
+    CU_ASSERT_TRUE(taken == POSTS && th_instants_next(&q) == TH_TIME_MAX);
+    th_instants_clear(&q);
+    gsl_rng_free(r);
+}
+
+static void sets_give_the_least_first(void)
+{
+    const int32_t items[] = {270000, 63, 64, 4095, 4096, 0, 63, 262144},
+                  sorted[] = {0, 63, 64, 4095, 4096, 262144, 270000};
+    th_small_set s;
+    CU_ASSERT_EQUAL(th_small_set_init(&s, 270001), 0);
+    CU_ASSERT_TRUE(th_small_set_is_empty(&s));
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        th_small_set_add(&s, items[i]);
+    for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++)
+        CU_ASSERT_EQUAL(th_small_set_take(&s), sorted[i]);
+    CU_ASSERT_TRUE(th_small_set_is_empty(&s));
+    th_small_set_clear(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_link_takes_its_latency_and_the_bytes),
+        TAP(packets_cut_through),
+        TAP(the_slow_link_sets_the_pace),
+        TAP(credits_limit_the_throughput),
+        TAP(inputs_take_turns),
+        TAP(an_input_has_one_turn_for_all_its_channels),
+        TAP(links_of_one_medium_take_turns),
+        TAP(more_channels_let_packets_pass),
+        TAP(long_messages_come_near_fluid),
+        TAP(random_traffic_is_conserved_and_ordered),
+        TAP(a_routing_that_can_deadlock_is_given_channels),
+        TAP(a_deadlock_is_detected_and_explained),
+        TAP(a_run_that_is_stuck_ends_with_the_reason),
+        TAP(classes_leave_no_cycle),
+        TAP(bad_options_are_refused),
+        TAP(instants_come_in_order),
+        TAP(sets_give_the_least_first),
+        TAP_END,
+    };
+    return tap_main("packet", tests, argc, argv);
+}
