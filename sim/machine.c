@@ -273,7 +273,7 @@ static int replay(th_machine *m, th_error *err)
     case TH_REPLAY_SENDS:
         m->n_events++;
         return m->network->type->start(m->network, m->events, m->now, does.flow, &does.message)
-                   ? th_error_no_memory(err)
+                   ? th_network_failed(m->network, err)
                    : 0;
     case TH_REPLAY_STAYS:
         m->n_events += 2;
