@@ -10,6 +10,8 @@ libtharsis_la_SOURCES += \
 	sim/collective/replay.c \
 	sim/collective/replay.h \
 	sim/collective/ring.c \
+	sim/collective/unroll.c \
+	sim/collective/unroll.h \
 	sim/critical_path.c \
 	sim/critical_path.h \
 	sim/design/design.c \
@@ -75,6 +77,7 @@ unit_tests += \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \
 	tests/unit/test_trace \
+	tests/unit/test_unroll \
 	tests/unit/test_work
 
 EXTRA_DIST += tests/unit/collective_help.h tests/unit/sim_help.h sim/design/README.md

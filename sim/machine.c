@@ -203,7 +203,7 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
 static int start_collective(th_machine *m, int32_t task, th_error *err)
 {
     const th_collective *c = &m->program->collectives[m->program->tasks[task].work];
-    const th_network_type *type = m->network->type;
+    const th_network_type *type = m->options.network;
     th_time end = m->now;
     int as_a_whole = type->collective ? type->collective(m->network, c, m->now, &end, err) : 0;
     if (as_a_whole < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_collective.c - collectives: checks, what algorithms do to data, times by hand, the machine. */
 #include <config.h>
+#include "sim/collective/replay.h"
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
@@ -330,6 +331,105 @@ static void overlapping_groups_share_links(void)
     th_system_free(s);
 }
 
+/* A program that is loaded again, or made again with the same contents, needs no memory. */
+static void expansions_are_used_again(void)
+{
+    th_system *s = generated("ring", 6);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_GATHER, "ring", 6, 6000);
+    int64_t calls = 0;
+    for (int i = 0; i < 4; i++) {
+        th_program_clear(p);
+        add_collective(p, &c);
+        add_collective(p, &c);
+        CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+        int64_t before = th_alloc_calls();
+        CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+        calls = th_alloc_calls() - before;
+        CU_ASSERT_EQUAL(th_machine_now(m), 5 * (500000 + 200000));
+        CU_ASSERT_TRUE(i > 0 || calls > 0);
+    }
+    CU_ASSERT_EQUAL(calls, 0);
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Events one by one: the start of the task, of three messages, the first end. */
+static void messages_are_steps(void)
+{
+    th_system *s = generated("ring", 3);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_GATHER, "ring", 3, 30000);
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    for (int i = 1; i <= 4; i++) {
+        CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_UNTIL);
+        CU_ASSERT_EQUAL(th_machine_events(m), i);
+        CU_ASSERT_EQUAL(th_machine_now(m), 0);
+    }
+    CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_UNTIL);
+    CU_ASSERT_EQUAL(th_machine_now(m), 1500000);
+    CU_ASSERT_EQUAL(th_machine_task_state(m, 0), TH_TASK_RUNNING);
+    CU_ASSERT_EQUAL(th_machine_step(m, 100, NULL), TH_STOP_DONE);
+    CU_ASSERT_TRUE(th_machine_events(m) == 14 && th_machine_now(m) == 3000000);
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+static int takes_broadcasts(th_network *n, const th_collective *c, th_time now, th_time *end,
+                            th_error *err)
+{
+    (void)n;
+    if (c->kind == TH_BARRIER)
+        return th_error_set(err, "NET-0000", "no barriers");
+    *end = now + 77 * c->bytes;
+    return c->kind == TH_BROADCAST;
+}
+
+/* A network that takes broadcasts as a whole has one event for each, and no algorithm is asked for;
+ * other collectives are expanded. What it refuses ends the run. */
+static void a_network_may_take_a_collective_as_a_whole(void)
+{
+    th_network_type type = *th_network_find("ideal");
+    type.collective = takes_broadcasts;
+    th_system *s = generated("ring", 4);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = &type}, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_BROADCAST, "ring", 4, 1000);
+    th_error e = {"", ""};
+    c.algorithm = NULL;
+    int32_t whole = add_collective(p, &c);
+    c = collective(TH_ALL_GATHER, "ring", 4, 40000);
+    int32_t expanded = add_collective(p, &c);
+    th_program_depend(p, expanded, whole, NULL);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+    CU_ASSERT_EQUAL(th_machine_now(m), 77000 + 3 * 1500000);
+    CU_ASSERT_EQUAL(th_machine_events(m), 4 + 2 * 12);
+    c = collective(TH_BARRIER, "ring", 4, 0);
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
+    TAP_ASSERT_TEXT(e.id, "NET-0000");
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* --- what goes wrong -------------------------------------------------------------------------- */
 
 static void assert_refused(const th_collective *c, const th_system *s, const char *id)
@@ -379,6 +479,68 @@ static void bad_collectives_are_refused(void)
     th_system_free(s);
 }
 
+static int prepare_too_many(th_expansion *x, th_error *err)
+{
+    return th_expansion_of_ranks(x, 1, INT32_MAX, err);
+}
+
+/* Ports beyond what numbers of flows can tell apart, and numbers that are all taken by tasks. */
+static void too_many_messages_are_refused(void)
+{
+    th_system *s = generated("ring", 4);
+    th_collective c = collective(TH_BROADCAST, "ring", 4, 100);
+    th_algorithm wide = *c.algorithm;
+    th_error e = {"", ""};
+    th_task t = {.kind = TH_TASK_COLLECTIVE};
+    th_program p = {.tasks = &t, .n_tasks = INT32_MAX - 3, .collectives = &c, .n_collectives = 1};
+    th_replay *r = th_replay_new(s);
+    CU_ASSERT_EQUAL(th_replay_load(r, &p, true, &e), 0);
+    CU_ASSERT_EQUAL(th_replay_start(r, 0, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0011");
+    CU_ASSERT_TRUE(th_replay_is_quiet(r) && th_replay_stuck(r, &e) == 0);
+    th_replay_free(r);
+    wide.prepare = prepare_too_many;
+    c.algorithm = &wide;
+    assert_refused(&c, s, "COLL-0015");
+    th_system_free(s);
+}
+
+/* Whichever allocation fails, from making the machine to the end of the run. */
+static void memory_that_runs_out_is_told(void)
+{
+    th_system *s = generated("star", 4);
+    th_works *w = th_works_new(s, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_REDUCE, "direct", 4, 4000);
+    add_collective(p, &c);
+    int64_t pairs[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    c = collective(TH_ALL_TO_ALL, "pairwise", 4, 0);
+    c.pair_bytes = pairs;
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    int64_t live = th_alloc_live();
+    int failed = 0;
+    for (th_stop stop = TH_STOP_ERROR; stop != TH_STOP_DONE;) {
+        th_error e = {"", ""};
+        th_alloc_fail_at(failed + 1);
+        th_machine *m = th_machine_new(s, w, NULL, &e);
+        stop = m && !th_machine_load(m, p, &e) ? th_machine_run_until(m, TH_TIME_MAX, &e)
+                                               : TH_STOP_ERROR;
+        th_alloc_fail_at(0);
+        if (stop != TH_STOP_DONE) {
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+            failed++;
+        }
+        th_machine_free(m);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        CU_ASSERT_TRUE_FATAL(failed < 1000);
+    }
+    CU_ASSERT_TRUE(failed > 40);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* A collective whose last message nobody sends is named, with who waits for what. */
 static void a_stuck_collective_is_named(void)
 {
@@ -417,7 +579,12 @@ int main(int argc, char **argv)
                                      TAP(messages_are_counted),
                                      TAP(collectives_depend_and_wait),
                                      TAP(overlapping_groups_share_links),
+                                     TAP(expansions_are_used_again),
+                                     TAP(messages_are_steps),
+                                     TAP(a_network_may_take_a_collective_as_a_whole),
                                      TAP(bad_collectives_are_refused),
+                                     TAP(too_many_messages_are_refused),
+                                     TAP(memory_that_runs_out_is_told),
                                      TAP(a_stuck_collective_is_named),
                                      TAP_END};
     return tap_main("collective", tests, argc, argv);

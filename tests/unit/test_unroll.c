@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_unroll.c - a collective and its messages as plain transfers end at the same picosecond. */
+#include <config.h>
+#include "sim/collective/unroll.h"
+#include "sim/machine.h"
+#include "tests/unit/collective_help.h"
+#include "tests/unit/tap.h"
+#include "topology/generate.h"
+
+enum { RANKS_MAX = 16 };
+
+typedef struct {
+    th_system *system;
+    th_works *works;
+    th_machine *machine;
+} world;
+
+static world new_world(const char *type, int n, const char *network)
+{
+    th_system *prototype = shipped_system("npu_v1");
+    bool is_grid = strcmp(type, "mesh") == 0 || strcmp(type, "torus") == 0;
+    th_topology_options o = {.dims = {is_grid ? 4 : n, n / 4},
+                             .n_dims = is_grid ? 2 : 1,
+                             .bits_per_s = {INT64_C(80000000000)},
+                             .latency_ps = {123457}};
+    world w = {.system = th_topology_create("test", th_topology_find(type), &o, prototype, NULL)};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w.system);
+    w.works = th_works_new(w.system, NULL);
+    w.machine = th_machine_new(w.system, w.works,
+                               &(th_machine_options){.network = th_network_find(network)}, NULL);
+    th_system_free(prototype);
+    return w;
+}
+
+static void free_world(world *w)
+{
+    th_machine_free(w->machine);
+    th_works_free(w->works);
+    th_system_free(w->system);
+}
+
+static th_time run(world *w, th_program *p)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_load(w->machine, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(w->machine, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    return th_machine_now(w->machine);
+}
+
+static void add_as_a_whole(th_program *p, const th_collective *c)
+{
+    int32_t number = th_program_add_collective(p, c, NULL);
+    th_task t = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};
+    th_program_add(p, &t, NULL);
+}
+
+static void add_unrolled(const th_system *s, th_program *p, const th_collective *c)
+{
+    th_error e = {"", ""};
+    th_expansion x;
+    th_unrolled u;
+    CU_ASSERT_EQUAL_FATAL(th_expansion_init(&x, c, s, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_unroll(&x, p, &u, &e), 0);
+    th_expansion_clear(&x);
+}
+
+/* Those n collectives at once. */
+static th_time time_of(world *w, const th_collective *c, int n, bool unrolled)
+{
+    th_program *p = th_program_new(NULL);
+    for (int i = 0; i < n; i++)
+        if (unrolled)
+            add_unrolled(w->system, p, &c[i]);
+        else
+            add_as_a_whole(p, &c[i]);
+    th_time end = run(w, p);
+    th_program_free(p);
+    return end;
+}
+
+/* A group drawn at random, an algorithm and a kind that it can do. */
+static th_collective draw(gsl_rng *random, int n_nodes, int32_t *nodes)
+{
+    int n_algorithms = 0;
+    while (th_algorithms[n_algorithms])
+        n_algorithms++;
+    th_collective c = {.algorithm = th_algorithms[pick(random, 0, n_algorithms - 1)],
+                       .rank_node = nodes,
+                       .n_ranks = (int32_t)pick(random, 2, n_nodes),
+                       .bytes = pick(random, 0, 3) ? pick(random, 0, 1000000) : 0,
+                       .chunks = (int32_t)pick(random, 1, 5),
+                       .delay_ps = pick(random, 0, 1) * 31415};
+    do
+        c.kind = (int32_t)pick(random, 0, TH_USER_SCHEDULE - 1);
+    while (!(c.algorithm->kinds >> c.kind & 1u));
+    if (c.kind == TH_SEND_RECV)
+        c.n_ranks = 2;
+    c.root = (int32_t)pick(random, 0, c.n_ranks - 1);
+    for (int i = 0; i < n_nodes; i++)
+        nodes[i] = i;
+    for (int i = 0; i < c.n_ranks; i++) {
+        int other = (int)pick(random, i, n_nodes - 1), kept = nodes[i];
+        nodes[i] = nodes[other];
+        nodes[other] = kept;
+    }
+    return c;
+}
+
+static void compare(const char *network, uint64_t seed)
+{
+    static const char *const types[] = {"ring", "mesh", "torus", "fully_connected", "star"};
+    gsl_rng *random = th_random_stream(seed, "unroll", 0);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        world w = new_world(types[t], RANKS_MAX, network);
+        for (int i = 0; i < 60; i++) {
+            int32_t nodes[3][RANKS_MAX];
+            th_collective c[3];
+            int n = (int)pick(random, 1, 3);
+            for (int j = 0; j < n; j++)
+                c[j] = draw(random, RANKS_MAX, nodes[j]);
+            th_time whole = time_of(&w, c, n, false), unrolled = time_of(&w, c, n, true);
+            CU_ASSERT_EQUAL(whole, unrolled);
+            if (whole != unrolled)
+                printf("# %s: %s by %s, %d ranks, and %d more: %lld, unrolled %lld\n", types[t],
+                       th_collective_names[c[0].kind], c[0].algorithm->name, c[0].n_ranks, n - 1,
+                       (long long)whole, (long long)unrolled);
+        }
+        free_world(&w);
+    }
+    gsl_rng_free(random);
+}
+
+static void unrolled_collectives_take_as_long_under_fluid(void)
+{
+    compare("fluid", 1);
+}
+
+static void unrolled_collectives_take_as_long_under_ideal(void)
+{
+    compare("ideal", 2);
+}
+
+/* --- what cannot be written out --------------------------------------------------------------- */
+
+static bool shared_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
+                          th_action *out)
+{
+    (void)x;
+    *out = TH_ACTION_NONE;
+    if (p == 0 || step > 0)
+        return false;
+    th_action_send(out, 0, 0, lane, (th_range){0, 1});
+    return true;
+}
+
+/* Rank 0 waits for one of two messages that come in at port 0. */
+static bool any_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step, th_action *out)
+{
+    (void)x;
+    *out = TH_ACTION_NONE;
+    if (lane > 0 || step > 0)
+        return false;
+    if (p > 0) {
+        th_action_send(out, 0, 0, 0, (th_range){0, 1});
+        return true;
+    }
+    out->wait_port = 0;
+    out->wait_count = 1;
+    return true;
+}
+
+/* Never ends. */
+static bool endless_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
+                           th_action *out)
+{
+    (void)x;
+    (void)step;
+    *out = TH_ACTION_NONE;
+    th_action_send(out, lane, (p + 1) % 3, lane, (th_range){0, 1});
+    return true;
+}
+
+static int prepare_two(th_expansion *x, th_error *err)
+{
+    return th_expansion_of_ranks(x, 2, 2, err);
+}
+
+static void what_cannot_be_written_out_is_refused(void)
+{
+    world w = new_world("ring", 3, "fluid");
+    int32_t nodes[] = {0, 1, 2};
+    static const struct {
+        const char *id;
+        bool (*action)(const th_expansion *, int32_t, int32_t, int64_t, th_action *);
+    } cases[] = {
+        {"COLL-0018", shared_action}, {"COLL-0017", any_action}, {"COLL-0016", endless_action}};
+    for (int i = 0; i < 3; i++) {
+        th_algorithm a = {.name = "odd",
+                          .kinds = 1u << TH_BARRIER,
+                          .prepare = prepare_two,
+                          .action = cases[i].action};
+        th_collective c = {
+            .kind = TH_BARRIER, .algorithm = &a, .rank_node = nodes, .n_ranks = 3, .chunks = 1};
+        th_program *p = th_program_new(NULL);
+        th_expansion x;
+        th_unrolled u;
+        th_error e = {"", ""};
+        CU_ASSERT_EQUAL(th_expansion_init(&x, &c, w.system, &e), 0);
+        CU_ASSERT_EQUAL(th_unroll(&x, p, &u, &e), -1);
+        TAP_ASSERT_TEXT(e.id, cases[i].id);
+        th_expansion_clear(&x);
+        th_program_free(p);
+    }
+    free_world(&w);
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    world w = new_world("ring", 4, "fluid");
+    int32_t nodes[] = {0, 1, 2, 3};
+    th_collective c = {.kind = TH_ALL_REDUCE,
+                       .algorithm = th_algorithm_find("ring"),
+                       .rank_node = nodes,
+                       .n_ranks = 4,
+                       .bytes = 100,
+                       .chunks = 1};
+    int64_t live = th_alloc_live();
+    int failed = 0, status = -1;
+    for (int64_t k = 1; status; k++) {
+        th_error e = {"", ""};
+        th_expansion x;
+        th_unrolled u;
+        th_program *p = th_program_new(NULL);
+        th_alloc_fail_at(k);
+        status = th_expansion_init(&x, &c, w.system, &e);
+        if (!status) {
+            status = th_unroll(&x, p, &u, &e);
+            th_expansion_clear(&x);
+        }
+        th_alloc_fail_at(0);
+        if (status) {
+            failed++;
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        } else {
+            CU_ASSERT_EQUAL(u.n_messages, 24);
+            CU_ASSERT_EQUAL(p->n_tasks, 2 + 2 * 24);
+        }
+        th_program_free(p);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(failed > 5);
+    free_world(&w);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(unrolled_collectives_take_as_long_under_fluid),
+                                     TAP(unrolled_collectives_take_as_long_under_ideal),
+                                     TAP(what_cannot_be_written_out_is_refused),
+                                     TAP(memory_that_runs_out_is_told), TAP_END};
+    return tap_main("unroll", tests, argc, argv);
+}
