@@ -19,10 +19,16 @@ AM_TESTS_ENVIRONMENT = \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS;
 
 check_scripts += \
+	tests/check/accept.sh \
 	tests/check/conversion.sh \
 	tests/check/headers.sh \
 	tests/check/includes.sh \
 	tests/check/messages.sh
+
+# What make check runs where the reference data are; see tests/check/accept.sh.
+EXTRA_DIST += \
+	tests/accept/astra.tcl
+tests/check/accept.log: tharsis$(EXEEXT)
 
 if HAVE_CUNIT
 check_PROGRAMS = $(unit_tests)
@@ -39,6 +45,7 @@ $(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
 EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/hand.map \
+	tests/tcl/accept.test \
 	tests/tcl/build.test \
 	tests/tcl/collective.test \
 	tests/tcl/help.test \
