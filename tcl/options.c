@@ -15,6 +15,12 @@ const char *th_weights_name(int i)
     return names[i];
 }
 
+const char *th_deadlock_name(int i)
+{
+    static const char *const names[] = {"refuse", "allow", NULL};
+    return names[i];
+}
+
 const char *th_objective_name(int i)
 {
     static const char *const names[] = {"latency", "throughput", NULL};
@@ -23,11 +29,17 @@ const char *th_objective_name(int i)
 
 /* ---- the network ---- */
 
-/* The model that each option is for. */
+/* The model that each option is for; NULL: for any. */
 static const th_network_type *model_of(int option)
 {
-    static const char *const names[TH_N_NETWORK_OPTIONS] = {[TH_NETWORK_WEIGHTS] = "fluid"};
-    return names[option] != NULL ? th_network_find(names[option]) : NULL;
+    switch (option) {
+    case TH_NETWORK_MODEL:
+        return NULL;
+    case TH_NETWORK_WEIGHTS:
+        return th_network_find("fluid");
+    default:
+        return th_network_find("packet");
+    }
 }
 
 /* An option that the model in force would not look at is a mistake. */
@@ -41,31 +53,69 @@ static int check_models(th_call *c, int first, const th_network_type *network)
     return 0;
 }
 
+static void take_options(th_call *c, int first, th_network_options *o)
+{
+    if (th_call_has(c, first + TH_NETWORK_WEIGHTS))
+        o->weigh_by_latency = th_call_number(c, first + TH_NETWORK_WEIGHTS, 0) == 1;
+    o->packet_bytes = th_call_number(c, first + TH_NETWORK_PACKET, o->packet_bytes);
+    o->buffer_bytes = th_call_number(c, first + TH_NETWORK_BUFFER, o->buffer_bytes);
+    o->n_virtual_channels =
+        (int32_t)th_call_number(c, first + TH_NETWORK_CHANNELS, o->n_virtual_channels);
+    o->credit_delay_ps = th_call_number(c, first + TH_NETWORK_CREDIT, o->credit_delay_ps);
+    o->router_delay_ps = th_call_number(c, first + TH_NETWORK_ROUTER, o->router_delay_ps);
+    if (th_call_has(c, first + TH_NETWORK_DEADLOCK))
+        o->may_deadlock = th_call_number(c, first + TH_NETWORK_DEADLOCK, 0) == 1;
+}
+
 int th_network_parse(th_call *c, int first, th_run_options *out)
 {
     const th_network_type *network = out->network;
-    int model = first + TH_NETWORK_MODEL, weights = first + TH_NETWORK_WEIGHTS;
+    int model = first + TH_NETWORK_MODEL;
     if (th_call_has(c, model))
         network = th_network_types[th_call_number(c, model, 0)];
     if (check_models(c, first, network) != 0)
         return -1;
     out->network = network;
-    if (th_call_has(c, weights))
-        out->network_options.weigh_by_latency = th_call_number(c, weights, 0) == 1;
+    take_options(c, first, &out->network_options);
     return 0;
+}
+
+static void describe_packet(const th_network_options *o, th_strbuf *out)
+{
+    char text[64];
+    if (o->packet_bytes != 0)
+        th_strbuf_printf(out, ", packets of %s",
+                         th_format_bytes(o->packet_bytes, text, sizeof text));
+    if (o->buffer_bytes != 0)
+        th_strbuf_printf(out, ", buffers of %s",
+                         th_format_bytes(o->buffer_bytes, text, sizeof text));
+    if (o->n_virtual_channels != 0)
+        th_strbuf_printf(out, ", %d virtual channels", (int)o->n_virtual_channels);
+    if (o->credit_delay_ps != 0)
+        th_strbuf_printf(out, ", credit delay %s",
+                         th_format_time(o->credit_delay_ps, text, sizeof text));
+    if (o->router_delay_ps != 0)
+        th_strbuf_printf(out, ", router delay %s",
+                         th_format_time(o->router_delay_ps, text, sizeof text));
+    if (o->may_deadlock)
+        th_strbuf_add(out, ", deadlock allowed");
 }
 
 char *th_network_describe_options(const th_run_options *o, char *out, size_t size)
 {
-    bool is_fluid = o->network == th_network_find("fluid");
-    snprintf(out, size, "%s",
-             is_fluid && o->network_options.weigh_by_latency ? ", weights latency" : "");
+    th_strbuf text = TH_STRBUF_INIT;
+    if (o->network == th_network_find("fluid") && o->network_options.weigh_by_latency)
+        th_strbuf_add(&text, ", weights latency");
+    if (o->network == th_network_find("packet"))
+        describe_packet(&o->network_options, &text);
+    snprintf(out, size, "%s", text.text != NULL ? text.text : "");
+    th_strbuf_clear(&text);
     return out;
 }
 
 char *th_network_describe(const th_run_options *o, char *out, size_t size)
 {
-    char options[100];
+    char options[TH_NETWORK_TEXT_MAX];
     snprintf(out, size, "%s%s", o->network->name,
              th_network_describe_options(o, options, sizeof options));
     return out;

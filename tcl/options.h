@@ -6,17 +6,47 @@
 
 const char *th_network_name(int i);   /* of th_network_types; NULL after the last */
 const char *th_weights_name(int i);   /* equal latency */
+const char *th_deadlock_name(int i);  /* refuse allow */
 const char *th_objective_name(int i); /* latency throughput */
 
 /* Rows of an option table, from place first on: the network, and what its models can be told. */
-enum { TH_NETWORK_MODEL, TH_NETWORK_WEIGHTS, TH_N_NETWORK_OPTIONS };
+enum {
+    TH_NETWORK_MODEL,
+    TH_NETWORK_WEIGHTS,
+    TH_NETWORK_PACKET,
+    TH_NETWORK_BUFFER,
+    TH_NETWORK_CHANNELS,
+    TH_NETWORK_CREDIT,
+    TH_NETWORK_ROUTER,
+    TH_NETWORK_DEADLOCK,
+    TH_N_NETWORK_OPTIONS
+};
 #define TH_NETWORK_OPTIONS(first)                                                                  \
     [(first) + TH_NETWORK_MODEL] = {"-network", TH_OPTION_CHOICE, "MODEL",                         \
                                     "How transfers share links.", .choice = th_network_name},      \
-               [(first) + TH_NETWORK_WEIGHTS] = {"-weights", TH_OPTION_CHOICE, "WEIGHTS",          \
-                                                 "fluid: flows share a link equally, or a flow "   \
-                                                 "weighs as much as the latency of its route.",    \
-                                                 .choice = th_weights_name}
+    [(first) + TH_NETWORK_WEIGHTS] =                                                               \
+        {"-weights", TH_OPTION_CHOICE, "WEIGHTS",                                                  \
+         "fluid: flows share a link equally, or a flow weighs as much as the latency of its "      \
+         "route.",                                                                                 \
+         .choice = th_weights_name},                                                               \
+    [(first) + TH_NETWORK_PACKET] = {"-packet_bytes", TH_OPTION_BYTES, "SIZE",                     \
+                                     "packet: the largest payload of a packet (4096B)."},          \
+    [(first) + TH_NETWORK_BUFFER] = {"-buffer_bytes", TH_OPTION_BYTES, "SIZE",                     \
+                                     "packet: of each virtual channel at the end of a link (what " \
+                                     "each link needs)."},                                         \
+    [(first) + TH_NETWORK_CHANNELS] = {"-virtual_channels", TH_OPTION_INTEGER,                     \
+                                       "N",                                                        \
+                                       "packet: of each link (4, or as many as the routes need).", \
+                                       0,                                                          \
+                                       1000000},                                                   \
+    [(first) + TH_NETWORK_CREDIT] = {"-credit_delay", TH_OPTION_TIME, "TIME",                      \
+                                     "packet: until a sender knows of free space (0)."},           \
+    [(first) + TH_NETWORK_ROUTER] = {"-router_delay", TH_OPTION_TIME, "TIME",                      \
+                                     "packet: on top of the latency of every link (0)."},          \
+    [(first) + TH_NETWORK_DEADLOCK] = {                                                            \
+        "-deadlock", TH_OPTION_CHOICE, "WHAT",                                                     \
+        "packet: routes that can deadlock are refused, or run all the same, to see it.",           \
+        .choice = th_deadlock_name}
 
 /* Rows of an option table, from place first on: what comes in. */
 enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREAM_OPTIONS };

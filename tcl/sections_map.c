@@ -55,7 +55,7 @@ static void describe_inputs(const th_simulation *sim, char *out, size_t size)
 
 static void head_run_line(th_session *s, th_report *r)
 {
-    char text[400], time[64], network[100], inputs[40];
+    char text[400], time[64], network[TH_NETWORK_TEXT_MAX], inputs[40];
     const th_simulation *sim = s->simulation;
     if (sim == NULL || !sim->has_begun)
         return;
@@ -71,7 +71,7 @@ static void head_run_line(th_session *s, th_report *r)
 static void head_fields(th_session *s, th_report *r, const char *digest)
 {
     const th_simulation *sim = s->simulation;
-    char network[100];
+    char network[TH_NETWORK_TEXT_MAX];
     const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
     bool is_found =
         s->mapping != NULL && s->searched.type != NULL && !s->searched.type->is_baseline;

@@ -30,6 +30,8 @@ typedef struct th_breakpoint {
     int64_t hits;
 } th_breakpoint;
 
+enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
+
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
     char *name, *system;
@@ -39,7 +41,7 @@ typedef struct th_saved_run {
     char algorithm[40];
     bool has_seed;                /* it was searched for, not a baseline and not from a file */
     uint64_t seed;
-    char network[60];
+    char network[TH_NETWORK_TEXT_MAX];
     int32_t batch, n_inputs;
     th_time latency_ps, makespan_ps;
     double throughput_per_s, link_utilization, accel_utilization;

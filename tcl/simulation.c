@@ -95,7 +95,10 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
 
 static bool network_options_equal(const th_network_options *a, const th_network_options *b)
 {
-    return a->weigh_by_latency == b->weigh_by_latency;
+    return a->weigh_by_latency == b->weigh_by_latency && a->packet_bytes == b->packet_bytes &&
+           a->buffer_bytes == b->buffer_bytes && a->n_virtual_channels == b->n_virtual_channels &&
+           a->credit_delay_ps == b->credit_delay_ps && a->router_delay_ps == b->router_delay_ps &&
+           a->may_deadlock == b->may_deadlock;
 }
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b)
