@@ -2,9 +2,16 @@
 libtharsis_la_SOURCES += \
 	sim/accelerator.c \
 	sim/collective/algorithms.h \
+	sim/collective/binomial.c \
+	sim/collective/bruck.c \
 	sim/collective/collective.c \
 	sim/collective/collective.h \
 	sim/collective/direct.c \
+	sim/collective/double_binary_tree.c \
+	sim/collective/halving_doubling.c \
+	sim/collective/hierarchical.c \
+	sim/collective/ports.c \
+	sim/collective/ports.h \
 	sim/collective/prepared.c \
 	sim/collective/prepared.h \
 	sim/collective/replay.c \
@@ -65,6 +72,7 @@ libtharsis_la_SOURCES += \
 	sim/work.h
 
 unit_tests += \
+	tests/unit/test_algorithms \
 	tests/unit/test_collective \
 	tests/unit/test_astra \
 	tests/unit/test_design \

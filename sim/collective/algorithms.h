@@ -8,5 +8,10 @@ extern const th_algorithm th_algorithm_ring;
 extern const th_algorithm th_algorithm_ring_bidirectional;
 extern const th_algorithm th_algorithm_direct;
 extern const th_algorithm th_algorithm_pairwise;
+extern const th_algorithm th_algorithm_halving_doubling;
+extern const th_algorithm th_algorithm_binomial;
+extern const th_algorithm th_algorithm_double_binary_tree;
+extern const th_algorithm th_algorithm_bruck;
+extern const th_algorithm th_algorithm_hierarchical;
 
 #endif

@@ -31,6 +31,11 @@ const th_algorithm *const th_algorithms[] = {
     &th_algorithm_ring_bidirectional,
     &th_algorithm_direct,
     &th_algorithm_pairwise,
+    &th_algorithm_halving_doubling,
+    &th_algorithm_binomial,
+    &th_algorithm_double_binary_tree,
+    &th_algorithm_bruck,
+    &th_algorithm_hierarchical,
     NULL,
 };
 

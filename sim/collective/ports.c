@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ports.c - ports of ranks by the medium on which messages leave. */
+#include <config.h>
+
+#include "sim/collective/ports.h"
+
+#include "base/alloc.h"
+#include "topology/route.h"
+
+/* The medium on which the way from node to node begins; n_media: nowhere, they are one node. */
+static int first_medium(const th_system *s, int from, int to)
+{
+    return from == to ? s->n_media : s->links[s->routing->next(s, from, from, to)].medium;
+}
+
+int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
+                            int32_t (*peer)(const th_expansion *x, int32_t p, int32_t k),
+                            th_error *err)
+{
+    size_t media = (size_t)x->system->n_media + 1;
+    int32_t *port = th_alloc_zero((size_t)x->n_participants * (size_t)n_peers + 1, sizeof *port);
+    int64_t *least = th_alloc_zero(media, sizeof *least); /* p * n_peers + k + 1 of its least k */
+    if (!port || !least) {
+        th_error_no_memory(err);
+        th_free(port);
+        th_free(least);
+        return NULL;
+    }
+    for (int32_t p = 0; p < x->n_participants; p++)
+        for (int32_t k = 0; k < n_peers; k++) {
+            int64_t base = (int64_t)p * n_peers;
+            int32_t to = peer(x, p, k);
+            if (to < 0)
+                continue;
+            int medium = first_medium(x->system, x->node[p], x->node[to]);
+            if (least[medium] <= base)
+                least[medium] = base + k + 1;
+            port[base + k] = (int32_t)(least[medium] - base - 1);
+        }
+    th_free(least);
+    return port;
+}

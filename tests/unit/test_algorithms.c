@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_algorithms.c - trees, powers of two, dimensions: what they do to data on shapes of their
+ * own, and times by hand. What test_collective does with every algorithm of the table is not done
+ * again. */
+#include <config.h>
+#include "sim/machine.h"
+#include "tests/unit/collective_help.h"
+#include "tests/unit/tap.h"
+#include "topology/generate.h"
+
+static const int64_t gbps = 1000000000;
+
+/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
+static th_system *generated(const char *type, const int *dims, int n_dims)
+{
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("npu_v1");
+    th_topology_options o = {.n_dims = n_dims};
+    for (int i = 0; i < n_dims; i++) {
+        o.dims[i] = dims[i];
+        o.bits_per_s[i] = 80 * gbps;
+        o.latency_ps[i] = 500000;
+    }
+    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
+    th_system_free(prototype);
+    if (!s) {
+        printf("Bail out! %s %s\n", e.id, e.text);
+        exit(1);
+    }
+    return s;
+}
+
+static th_system *of_size(const char *type, int n)
+{
+    return generated(type, &n, 1);
+}
+
+/* Of all accelerators, in order. */
+static th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)
+{
+    return (th_collective){.kind = kind,
+                           .algorithm = th_algorithm_find(algorithm),
+                           .rank_node = s->accel_node,
+                           .n_ranks = s->n_accels,
+                           .bytes = bytes,
+                           .chunks = 1};
+}
+
+/* In nanoseconds. */
+static double time_of(const th_system *s, const char *network, const th_collective *c)
+{
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m =
+        th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
+    th_program *p = th_program_new(&e);
+    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
+    CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
+    CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    double end = (double)th_machine_now(m) / 1000;
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    return end;
+}
+
+/* --- what they do to data --------------------------------------------------------------------- */
+
+static void assert_right(const th_collective *c, const th_system *s, uint64_t seed)
+{
+    const char *wrong = collective_wrong(c, s, seed, NULL);
+    char text[500] = "";
+    if (wrong)
+        snprintf(text, sizeof text, "%s by %s, %d ranks, root %d, %lld bytes, %d chunks: %s",
+                 th_collective_names[c->kind], c->algorithm->name, c->n_ranks, c->root,
+                 (long long)c->bytes, c->chunks, wrong);
+    TAP_ASSERT_TEXT(text, "");
+}
+
+static void try_hierarchy(th_collective *c, const th_system *s, gsl_rng *r)
+{
+    static const int32_t kinds[] = {TH_ALL_REDUCE, TH_REDUCE_SCATTER, TH_ALL_GATHER, TH_ALL_TO_ALL};
+    int64_t pairs[400];
+    for (uint64_t trial = 0; trial < 40; trial++) {
+        c->kind = kinds[trial % 4];
+        c->bytes = trial < 20 ? 60 * s->n_accels : pick(r, 0, 50);
+        c->chunks = (int32_t)pick(r, 1, 4);
+        c->pair_bytes = c->kind == TH_ALL_TO_ALL && trial % 8 == 7 ? pairs : NULL;
+        for (int32_t k = 0; k < c->n_ranks * c->n_ranks; k++)
+            pairs[k] = pick(r, 0, 5);
+        assert_right(c, s, trial);
+    }
+}
+
+/* Dimensions of the system and of the collective, where they are rings, lines, or all joined. */
+static void hierarchies_of_all_shapes_are_right(void)
+{
+    static const struct {
+        const char *type;
+        int dims[4], n_dims;
+        int32_t own_dims[4], n_own_dims;
+    } cases[] = {
+        {"torus", {4, 3}, 2, {0}, 0},
+        {"mesh", {2, 5}, 2, {0}, 0},
+        {"torus", {3, 2, 3}, 3, {0}, 0},
+        {"torus", {4, 3}, 2, {3, 4}, 2},
+        {"fully_connected", {12}, 1, {2, 3, 2}, 3},
+        {"star", {10}, 1, {5, 1, 2}, 3},
+        {"ring", {9}, 1, {3, 3}, 2},
+        {"tree", {3, 2}, 2, {0}, 0},
+    };
+    gsl_rng *r = th_random_stream(2, "hierarchies", 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_system *s = generated(cases[i].type, cases[i].dims, cases[i].n_dims);
+        th_collective c = collective(s, TH_ALL_REDUCE, "hierarchical", 0);
+        c.n_dims = cases[i].n_own_dims;
+        memcpy(c.dims, cases[i].own_dims, sizeof cases[i].own_dims);
+        try_hierarchy(&c, s, r);
+        th_system_free(s);
+    }
+    gsl_rng_free(r);
+}
+
+/* Ranks 0, 1, 3 of a tree of islands of three: no shape, no islands of one size. */
+static void a_hierarchy_needs_dimensions(void)
+{
+    th_system *s = generated("tree", (int[]){3, 2}, 2);
+    int32_t nodes[] = {s->accel_node[0], s->accel_node[1], s->accel_node[3]};
+    th_collective c = collective(s, TH_ALL_REDUCE, "hierarchical", 100);
+    th_error e = {"", ""};
+    th_expansion x;
+    c.rank_node = nodes;
+    c.n_ranks = 3;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0020");
+    c.n_dims = 1;
+    c.dims[0] = 3;
+    assert_right(&c, s, 1);
+    th_system_free(s);
+}
+
+/* Wherever memory runs out, preparing an algorithm says so and keeps nothing. */
+static void preparing_survives_lack_of_memory(void)
+{
+    th_system *s = of_size("fully_connected", 6);
+    for (int i = 0; th_algorithms[i]; i++) {
+        th_collective c = collective(s, TH_ALL_GATHER, th_algorithms[i]->name, 600);
+        c.kind = th_algorithms[i]->kinds >> TH_ALL_GATHER & 1u ? TH_ALL_GATHER : TH_ALL_REDUCE;
+        if (!(th_algorithms[i]->kinds >> c.kind & 1u))
+            continue;
+        int failed = -1;
+        for (int64_t k = 1; failed; k++) {
+            th_expansion x;
+            th_error e = {"", ""};
+            int64_t live = th_alloc_live();
+            th_alloc_fail_at(k);
+            failed = th_expansion_init(&x, &c, s, &e);
+            th_alloc_fail_at(0);
+            if (failed) {
+                TAP_ASSERT_TEXT(e.id, "BASE-0001");
+                CU_ASSERT_EQUAL(th_alloc_live(), live);
+            } else {
+                CU_ASSERT_TRUE(k > 2);
+                th_expansion_clear(&x);
+                CU_ASSERT_EQUAL(th_alloc_live(), live);
+            }
+        }
+    }
+    th_system_free(s);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* S = 240,000 bytes: 24,000 ns on a link. Fully connected, 500 ns: n = 8, log2 n = 3:
+ * 3 * 500 + 7/8 * 24,000 = 22,500 each way. A star, 1000 ns: 3000 + 21,000.
+ * n = 6 folds two ranks: all_reduce 24,500 + 2 (2 * 500 + 3/4 * 24,000) + 24,500 = 87,000.
+ * reduce_scatter: pieces of 4000 ns. Fold, 24,500; what the partners of the first round sent has
+ * come by then, so those who stand for two send two pieces in both rounds at once (8500); then one
+ * piece is unfolded while the others exchange one (4500). */
+static void halving_and_doubling_take_what_is_known(void)
+{
+    th_system *eight = of_size("fully_connected", 8), *six = of_size("fully_connected", 6);
+    th_system *star = of_size("star", 8);
+    th_collective c = collective(eight, TH_ALL_REDUCE, "halving_doubling", 240000);
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 45000);
+    c.kind = TH_REDUCE_SCATTER;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 22500);
+    c.kind = TH_ALL_GATHER;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 22500);
+    c = collective(star, TH_ALL_REDUCE, "halving_doubling", 240000);
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 48000);
+    c = collective(six, TH_ALL_REDUCE, "halving_doubling", 240000);
+    CU_ASSERT_EQUAL(time_of(six, "fluid", &c), 87000);
+    c.kind = TH_REDUCE_SCATTER;
+    CU_ASSERT_EQUAL(time_of(six, "fluid", &c), 37500);
+    c.kind = TH_BARRIER;
+    CU_ASSERT_EQUAL(time_of(six, "fluid", &c), 1500);
+    th_system_free(eight);
+    th_system_free(six);
+    th_system_free(star);
+}
+
+/* On a star, what a rank sends goes one after the other: ceil(log2 n) (L + S/bw), 25,000 each, for
+ * n = 5 .. 8; gather and scatter of 8: pieces of 1, 2, 4 times 3000 ns and 1000 ns each.
+ * Of 4 ranks, k chunks: the root sends 2 k of them, L + c each: 2 k (1000 + 24,000/k). */
+static void binomial_trees_take_what_is_known(void)
+{
+    for (int n = 5; n <= 8; n++) {
+        th_system *s = of_size("star", n);
+        th_collective c = collective(s, TH_BROADCAST, "binomial", 240000);
+        for (c.root = 0; c.root < n; c.root++)
+            CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 75000);
+        th_system_free(s);
+    }
+    th_system *eight = of_size("star", 8);
+    th_collective c = collective(eight, TH_REDUCE, "binomial", 240000);
+    c.root = 2;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 75000);
+    c.kind = TH_ALL_REDUCE;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 150000);
+    c.kind = TH_BARRIER;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 6000);
+    c.kind = TH_GATHER;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 24000);
+    c.kind = TH_SCATTER;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 24000);
+    th_system_free(eight);
+    th_system *four = of_size("star", 4);
+    c = collective(four, TH_BROADCAST, "binomial", 240000);
+    for (c.chunks = 1; c.chunks <= 8; c.chunks *= 2)
+        CU_ASSERT_EQUAL(time_of(four, "fluid", &c), 2 * (c.chunks * 1000 + 24000));
+    th_system_free(four);
+}
+
+/* Eight ranks, 6 chunks of 20,000 bytes in each tree: 2500 ns per edge. broadcast: the deepest of 7
+ * is 3 edges below the root, no two edges of both trees are the same: (3 + 5) 2500. all_reduce: up
+ * 3 edges and down again, (6 + 5) 2500 where edges of both trees do not share links; they do. */
+static void double_trees_take_what_is_known(void)
+{
+    th_system *s = of_size("fully_connected", 8);
+    th_collective c = collective(s, TH_BROADCAST, "double_binary_tree", 240000);
+    c.chunks = 6;
+    c.root = 5;
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 20000);
+    c.kind = TH_REDUCE;
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 20000);
+    c.kind = TH_ALL_REDUCE;
+    CU_ASSERT_EQUAL(time_of(s, "ideal", &c), 27500);
+    CU_ASSERT_TRUE(time_of(s, "fluid", &c) > 27500);
+    th_system_free(s);
+}
+
+/* On a star of 64 a rank sends and receives about 2 S whatever n, so many chunks take little more
+ * than 2 S/bw = 480 us of 2.4 MB; a tree without chunks takes 12 times S/bw. */
+static void double_trees_use_all_of_a_link(void)
+{
+    th_system *s = of_size("star", 64);
+    th_collective c = collective(s, TH_ALL_REDUCE, "double_binary_tree", 2400000);
+    c.chunks = 64;
+    double time = time_of(s, "fluid", &c);
+    CU_ASSERT_TRUE(time > 2 * 240000 && time < 1.5 * 2 * 240000);
+    c.chunks = 1;
+    CU_ASSERT_TRUE(time_of(s, "fluid", &c) > 8 * 240000);
+    th_system_free(s);
+}
+
+/* S = 240,000. Fully connected 4 x 2: in d0 a quarter to each at once, in d1 an eighth:
+ * 2 (500 + 6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways
+ * round: 2 (3 (500 + 3000) + 3 (500 + 750)). */
+static void hierarchies_take_what_is_known(void)
+{
+    th_system *full = of_size("fully_connected", 8), *star = of_size("star", 8);
+    th_system *torus = generated("torus", (int[]){4, 4}, 2);
+    th_collective c = collective(full, TH_ALL_REDUCE, "hierarchical", 240000);
+    c.n_dims = 2;
+    c.dims[0] = 4;
+    c.dims[1] = 2;
+    CU_ASSERT_EQUAL(time_of(full, "fluid", &c), 20000);
+    c.rank_node = star->accel_node;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 50000);
+    c = collective(torus, TH_ALL_REDUCE, "hierarchical", 240000);
+    CU_ASSERT_EQUAL(time_of(torus, "fluid", &c), 28500);
+    c.kind = TH_REDUCE_SCATTER;
+    CU_ASSERT_EQUAL(time_of(torus, "fluid", &c), 14250);
+    c.kind = TH_ALL_GATHER;
+    CU_ASSERT_EQUAL(time_of(torus, "fluid", &c), 14250);
+    th_system_free(full);
+    th_system_free(star);
+    th_system_free(torus);
+}
+
+/* On a torus of two equal dimensions with messages so large that latency is nothing, the second
+ * dimension idles while the first works: with chunks both work at once, and all is done sooner. */
+static void chunks_keep_several_dimensions_busy(void)
+{
+    th_system *torus = generated("torus", (int[]){4, 4}, 2);
+    th_collective c = collective(torus, TH_ALL_REDUCE, "hierarchical", 240000000);
+    double whole = time_of(torus, "fluid", &c);
+    c.chunks = 8;
+    CU_ASSERT_TRUE(time_of(torus, "fluid", &c) < 0.9 * whole);
+    th_system_free(torus);
+}
+
+/* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2
+ * pieces of 4000 ns. */
+static void bruck_takes_what_is_known(void)
+{
+    th_system *eight = of_size("star", 8), *six = of_size("star", 6);
+    th_collective c = collective(eight, TH_ALL_GATHER, "bruck", 240000);
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 24000);
+    c.kind = TH_ALL_TO_ALL;
+    CU_ASSERT_EQUAL(time_of(eight, "fluid", &c), 39000);
+    c = collective(six, TH_ALL_GATHER, "bruck", 240000);
+    CU_ASSERT_EQUAL(time_of(six, "fluid", &c), 23000);
+    th_system_free(eight);
+    th_system_free(six);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(hierarchies_of_all_shapes_are_right),
+                                     TAP(a_hierarchy_needs_dimensions),
+                                     TAP(preparing_survives_lack_of_memory),
+                                     TAP(halving_and_doubling_take_what_is_known),
+                                     TAP(binomial_trees_take_what_is_known),
+                                     TAP(double_trees_take_what_is_known),
+                                     TAP(double_trees_use_all_of_a_link),
+                                     TAP(hierarchies_take_what_is_known),
+                                     TAP(chunks_keep_several_dimensions_busy),
+                                     TAP(bruck_takes_what_is_known),
+                                     TAP_END};
+    return tap_main("algorithms", tests, argc, argv);
+}
