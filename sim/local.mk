@@ -68,6 +68,8 @@ libtharsis_la_SOURCES += \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
 	sim/trace/writer.h \
+	sim/traffic.c \
+	sim/traffic.h \
 	sim/work.c \
 	sim/work.h
 
@@ -85,7 +87,8 @@ unit_tests += \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \
 	tests/unit/test_trace \
+	tests/unit/test_traffic \
 	tests/unit/test_unroll \
 	tests/unit/test_work
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/sim_help.h sim/design/README.md

@@ -6,6 +6,7 @@
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
+ *   bench packet               packet network: latency and load on a mesh, against BookSim2
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
@@ -265,10 +266,11 @@ int main(int argc, char **argv)
         th_bench_events();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
+    } else if (strcmp(what, "packet") == 0) {
+        th_bench_packet();
     } else {
         fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events | scale | collective [RANKS ...]
-");
+                        "events | scale | packet | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

@@ -5,6 +5,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.h \
 	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
+	tests/bench/bench_packet.c \
 	tests/bench/bench_scale.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
@@ -20,3 +21,4 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench packet

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/alloc.h"
+#include "sim/traffic.h"
+#include "tests/unit/mesh_load.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include <math.h>
+#include <string.h>
+
+/* A mesh of x * y of ring8's accelerators. */
+static th_system *mesh(int x, int y)
+{
+    const th_topology_options o = {.dims = {x, y},
+                                   .n_dims = 2,
+                                   .bits_per_s = {8000000000},
+                                   .latency_ps = {1000},
+                                   .n_bandwidths = 1,
+                                   .n_latencies = 1,
+                                   .host_latency_ps = -1};
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("ring8");
+    th_system *s = th_topology_create("mesh", th_topology_find("mesh"), &o, prototype, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    th_system_free(prototype);
+    return s;
+}
+
+/* 1 byte/ns in messages of 100 bytes: one in ten cycles of 10 ns, over 20 us: 200 for each node. */
+static const th_traffic_options tenth = {.bytes_per_s = 1e9,
+                                         .message_bytes = 100,
+                                         .cycle_ps = 10000,
+                                         .duration_ps = 20000000,
+                                         .seed = 1};
+
+static int64_t add(th_program *p, const th_system *s, const char *pattern,
+                   const th_traffic_options *options)
+{
+    th_error e = {"", ""};
+    th_traffic_options o = *options;
+    o.pattern = th_traffic_find_pattern(pattern);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(o.pattern);
+    int64_t n = th_traffic_add(p, s, &o, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL(n, p->n_tasks);
+    return n;
+}
+
+/* --- patterns ----------------------------------------------------------------------------------- */
+
+/* On 4 x 4, x fastest: where each node sends, from -1 on: nothing. By hand. */
+static void permutations_are_as_told(void)
+{
+    static const struct {
+        const char *pattern;
+        int to[16];
+    } known[] = {
+        {"transpose", {-1, 4, 8, 12, 1, -1, 9, 13, 2, 6, -1, 14, 3, 7, 11, -1}},
+        {"bit_complement", {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
+        {"bit_reverse", {-1, 8, 4, 12, 2, 10, -1, 14, 1, -1, 5, 13, 3, 11, 7, -1}},
+        {"shuffle", {-1, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, -1}},
+        /* one of four further in both dimensions: ceil(4/2) - 1 = 1 */
+        {"tornado", {5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0}},
+        {"neighbor", {5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0}},
+    };
+    th_system *s = mesh(4, 4);
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        th_program *p = th_program_new(NULL);
+        int wrong = 0, sent[16] = {0};
+        add(p, s, known[k].pattern, &tenth);
+        for (int32_t i = 0; i < p->n_tasks; i++) {
+            wrong += p->tasks[i].peer != known[k].to[p->tasks[i].node];
+            sent[p->tasks[i].node]++;
+        }
+        for (int i = 0; i < 16; i++)
+            wrong += (sent[i] > 0) != (known[k].to[i] >= 0);
+        CU_ASSERT_EQUAL(wrong, 0);
+        th_program_free(p);
+    }
+    th_system_free(s);
+}
+
+/* 5 x 2: two further along the first, none along the second (ceil(2/2) - 1 = 0). */
+static void tornado_goes_nearly_half_way(void)
+{
+    th_system *s = mesh(5, 2);
+    th_program *p = th_program_new(NULL);
+    add(p, s, "tornado", &tenth);
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        int from = p->tasks[i].node, to = p->tasks[i].peer;
+        CU_ASSERT_TRUE(to / 5 == from / 5 && to % 5 == (from % 5 + 2) % 5);
+    }
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* 15 others of 16, about 200 messages of each: every pair talks; no node to itself. */
+static void uniform_and_all_to_all_reach_all_others(void)
+{
+    static const char *const patterns[] = {"uniform", "all_to_all"};
+    th_system *s = mesh(4, 4);
+    for (int k = 0; k < 2; k++) {
+        th_program *p = th_program_new(NULL);
+        int count[16][16] = {{0}};
+        add(p, s, patterns[k], &tenth);
+        for (int32_t i = 0; i < p->n_tasks; i++)
+            count[p->tasks[i].node][p->tasks[i].peer]++;
+        for (int a = 0; a < 16; a++)
+            for (int b = 0; b < 16; b++) {
+                int fewest = count[a][(a + 15) % 16]; /* the last of the turn */
+                CU_ASSERT_EQUAL(count[a][b] > 0, a != b);
+                if (k == 1 && a != b)
+                    CU_ASSERT_TRUE(count[a][b] == fewest || count[a][b] == fewest + 1);
+            }
+        th_program_free(p);
+    }
+    th_system_free(s);
+}
+
+/* 40 % to node 3, and of the rest one in 15: 44 % of 15 x 200; node 3 sends to others only. */
+static void a_hotspot_draws_its_share(void)
+{
+    th_traffic_options o = tenth;
+    o.hotspot = 3;
+    o.hotspot_share = 0.4;
+    th_system *s = mesh(4, 4);
+    th_program *p = th_program_new(NULL);
+    int hot = 0, from_others = 0;
+    add(p, s, "hotspot", &o);
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        from_others += p->tasks[i].node != 3;
+        hot += p->tasks[i].peer == 3;
+    }
+    CU_ASSERT_DOUBLE_EQUAL((double)hot / from_others, 0.4 + 0.6 / 15, 0.04);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* --- processes ---------------------------------------------------------------------------------- */
+
+/* 16 x 200 messages in the mean; Poisson has a standard deviation of sqrt(3200) = 57, Bernoulli less. */
+static void both_processes_keep_the_rate(void)
+{
+    th_system *s = mesh(4, 4);
+    for (int k = 0; k < 2; k++) {
+        th_program *p = th_program_new(NULL);
+        th_traffic_options o = tenth;
+        o.process = k ? TH_TRAFFIC_POISSON : TH_TRAFFIC_BERNOULLI;
+        o.start_ps = 5000000;
+        o.delay_ps = 77;
+        CU_ASSERT_DOUBLE_EQUAL((double)add(p, s, "uniform", &o), 3200, 3 * 57);
+        int wrong = 0, off_cycle = 0;
+        for (int32_t i = 0; i < p->n_tasks; i++) {
+            const th_task *t = &p->tasks[i];
+            th_time before = i > 0 ? t[-1].release_ps : o.start_ps;
+            wrong += t->release_ps < before || t->release_ps >= o.start_ps + o.duration_ps ||
+                     t->bytes != 100 || t->delay_ps != 77 || t->kind != TH_TASK_TRANSFER;
+            off_cycle += (t->release_ps - o.start_ps) % o.cycle_ps != 0;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        CU_ASSERT_EQUAL(off_cycle > 0, k == 1);
+        th_program_free(p);
+    }
+    th_system_free(s);
+}
+
+/* Variance of the times between messages of one node: of the exponential, the mean squared. */
+static void poisson_gaps_are_exponential(void)
+{
+    th_traffic_options o = tenth;
+    o.process = TH_TRAFFIC_POISSON;
+    o.duration_ps = 2000000000; /* 20000 messages of 100 ns */
+    th_system *s = mesh(2, 1);
+    th_program *p = th_program_new(NULL);
+    double sum = 0, squares = 0;
+    th_time last = 0;
+    int n = 0;
+    add(p, s, "neighbor", &o);
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        if (p->tasks[i].node != 0)
+            continue;
+        double gap = (double)(p->tasks[i].release_ps - last);
+        last = p->tasks[i].release_ps;
+        sum += gap;
+        squares += gap * gap;
+        n++;
+    }
+    double mean = sum / n;
+    CU_ASSERT_DOUBLE_EQUAL(mean, 100000, 3000);
+    CU_ASSERT_DOUBLE_EQUAL(sqrt(squares / n - mean * mean) / mean, 1, 0.05);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+static void a_cycle_of_probability_one_is_always_taken(void)
+{
+    th_traffic_options o = tenth;
+    o.bytes_per_s = 1e10;
+    th_system *s = mesh(2, 2);
+    th_program *p = th_program_new(NULL);
+    CU_ASSERT_EQUAL(add(p, s, "uniform", &o), 4 * 2000);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+static bool same_tasks(const th_program *a, const th_program *b)
+{
+    return a->n_tasks == b->n_tasks &&
+           memcmp(a->tasks, b->tasks, (size_t)a->n_tasks * sizeof *a->tasks) == 0;
+}
+
+static void a_seed_gives_the_same_messages(void)
+{
+    th_system *s = mesh(4, 4);
+    th_program *p[3];
+    for (int i = 0; i < 3; i++) {
+        th_traffic_options o = tenth;
+        o.seed = i < 2 ? 9 : 10;
+        p[i] = th_program_new(NULL);
+        add(p[i], s, "uniform", &o);
+    }
+    CU_ASSERT_TRUE(same_tasks(p[0], p[1]));
+    CU_ASSERT_FALSE(same_tasks(p[0], p[2]));
+    for (int i = 0; i < 3; i++)
+        th_program_free(p[i]);
+    th_system_free(s);
+}
+
+/* --- what is refused ------------------------------------------------------------------------------ */
+
+static void assert_refused(const th_system *s, th_traffic_options o, const char *id)
+{
+    th_error e = {"", ""};
+    th_program *p = th_program_new(NULL);
+    CU_ASSERT_EQUAL(th_traffic_add(p, s, &o, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    CU_ASSERT_EQUAL(p->n_tasks, 0);
+    th_program_free(p);
+}
+
+#define WITH(field, value) (o = tenth, o.field = (value), o)
+
+static void bad_options_are_refused(void)
+{
+    th_traffic_options o;
+    th_system *s = mesh(3, 2), *one = mesh(1, 1);
+    assert_refused(one, tenth, "NET-0020");
+    assert_refused(s, WITH(bytes_per_s, 0), "NET-0021");
+    assert_refused(s, WITH(bytes_per_s, NAN), "NET-0021");
+    assert_refused(s, WITH(message_bytes, 0), "NET-0021");
+    assert_refused(s, WITH(duration_ps, 0), "NET-0021");
+    assert_refused(s, WITH(start_ps, -1), "NET-0021");
+    assert_refused(s, WITH(start_ps, TH_TIME_MAX), "NET-0021");
+    assert_refused(s, WITH(delay_ps, -1), "NET-0021");
+    assert_refused(s, WITH(cycle_ps, 0), "NET-0022");
+    assert_refused(s, WITH(bytes_per_s, 1.01e10), "NET-0023");
+    o = tenth;
+    o.process = TH_TRAFFIC_POISSON;
+    o.bytes_per_s = 1e20;
+    assert_refused(s, o, "NET-0024");
+    static const char *const patterns[] = {"transpose", "bit_reverse", "shuffle"};
+    for (int i = 0; i < 3; i++)
+        assert_refused(s, WITH(pattern, th_traffic_find_pattern(patterns[i])), "NET-0025");
+    assert_refused(s, WITH(pattern, th_traffic_find_pattern("hotspot")), "NET-0026");
+    o.hotspot_share = 0.5;
+    o.hotspot = 6;
+    o.process = TH_TRAFFIC_BERNOULLI;
+    assert_refused(s, o, "NET-0026");
+    CU_ASSERT_PTR_NULL(th_traffic_find_pattern("uni"));
+    th_system_free(s);
+    th_system_free(one);
+}
+
+static void the_table_is_told_in_its_order(void)
+{
+    char names[200] = "";
+    for (int i = 0; th_traffic_patterns[i]; i++) {
+        strcat(names, i ? ", " : "");
+        strcat(names, th_traffic_patterns[i]->name);
+    }
+    TAP_ASSERT_TEXT(th_traffic_pattern_names(), names);
+}
+
+/* GSL's generators come from malloc, which no test can fail: all others may. */
+static void any_allocation_may_fail(void)
+{
+    th_system *s = mesh(2, 2);
+    int64_t live = th_alloc_live(), calls = 0;
+    for (int64_t k = 0; k <= calls; k++) {
+        th_error e = {"", ""};
+        th_program *p = th_program_new(NULL);
+        int64_t before = th_alloc_calls();
+        th_alloc_fail_at(k);
+        int64_t n = th_traffic_add(p, s, &tenth, &e);
+        th_alloc_fail_at(0);
+        if (k == 0)
+            calls = th_alloc_calls() - before;
+        CU_ASSERT_EQUAL(n<0, k> 0);
+        CU_ASSERT_TRUE(k == 0 || (p->n_tasks == 0 && strcmp(e.id, "BASE-0001") == 0));
+        th_program_free(p);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(calls > 2);
+    th_system_free(s);
+}
+
+/* --- the known answer of the packet network ------------------------------------------------------- */
+
+static double latency_at(const th_system *s, const th_works *w, double load)
+{
+    enum { ENOUGH = 200, AT_LEAST = 1500 }; /* packets of each node; cycles */
+    mesh_run run = {.load = load, .warm_cycles = 700, .measured_cycles = AT_LEAST, .seed = 4};
+    if (load * AT_LEAST < ENOUGH)
+        run.measured_cycles = (int)(ENOUGH / load);
+    th_program *p = th_program_new(NULL);
+    th_machine_options o = mesh_machine();
+    th_machine *m = th_machine_new(s, w, &o, NULL);
+    th_result r;
+    CU_ASSERT_EQUAL_FATAL(mesh_fill(&run, s, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
+    mesh_measure(&run, p, &r);
+    th_result_clear(&r);
+    th_machine_free(m);
+    th_program_free(p);
+    return run.latency_cycles;
+}
+
+/* BookSim2's latencies on the 8 x 8 mesh: as at no load, near it as long as its allocators matter
+ * little. Its table goes on like 26.5 + 0.42 / (0.473 - load): three times the latency at no load at
+ * 0.465; ours is there within a tenth of that. */
+static void the_mesh_has_the_shape_of_booksim(void)
+{
+    const double three_times = 3 * mesh_booksim[0].latency, saturation = 0.465;
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("ring8"), *s = mesh_system(prototype, &e);
+    th_works *w = th_works_new(s, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    double none = latency_at(s, w, 0.01), some = latency_at(s, w, 0.3);
+    double much = latency_at(s, w, 0.4);
+    CU_ASSERT_DOUBLE_EQUAL(none / 26.85, 1, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(some / 28.73, 1, 0.03);
+    CU_ASSERT_DOUBLE_EQUAL(much / 32.25, 1, 0.08);
+    CU_ASSERT_TRUE(none < some && some < much);
+    CU_ASSERT_TRUE(latency_at(s, w, 0.9 * saturation) < three_times);
+    CU_ASSERT_TRUE(latency_at(s, w, 1.1 * saturation) > three_times);
+    th_works_free(w);
+    th_system_free(s);
+    th_system_free(prototype);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(permutations_are_as_told),
+        TAP(tornado_goes_nearly_half_way),
+        TAP(uniform_and_all_to_all_reach_all_others),
+        TAP(a_hotspot_draws_its_share),
+        TAP(both_processes_keep_the_rate),
+        TAP(poisson_gaps_are_exponential),
+        TAP(a_cycle_of_probability_one_is_always_taken),
+        TAP(a_seed_gives_the_same_messages),
+        TAP(bad_options_are_refused),
+        TAP(the_table_is_told_in_its_order),
+        TAP(any_allocation_may_fail),
+        TAP(the_mesh_has_the_shape_of_booksim),
+        TAP_END,
+    };
+    return tap_main("traffic", tests, argc, argv);
+}
