@@ -56,6 +56,8 @@ pkgIndex.tcl: tcl/pkgIndex.tcl.in Makefile
 
 # What users run and copy.
 dist_experiments_DATA = \
+	scripts/experiments/compare_all_reduce.tcl \
+	scripts/experiments/compare_collectives.tcl \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \

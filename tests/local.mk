@@ -56,6 +56,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
 	tests/tcl/shell.test \
+	tests/golden/compare_all_reduce.txt \
+	tests/golden/compare_collectives.txt \
 	tests/golden/compare_topologies.txt \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \

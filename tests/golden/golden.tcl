@@ -2,7 +2,7 @@
 # golden.tcl - the example scripts with small budgets: their output, as text, is what it was.
 #   tharsis -no_init -exit tests/golden/golden.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/golden.tcl --update   writes tests/golden/*.txt anew
-# README.md's run is compared too, but updated by hand.
+# README.md's runs are compared too, but updated by hand.
 # After a change of a model or a search the numbers move: look at the difference, then update.
 
 set here [file dirname [file normalize [info script]]]
@@ -11,6 +11,8 @@ set cases {
     f1_alexnet          {f1_resnet34.tcl alexnet -seed 1 -evaluations 120 -out out/f1_alexnet.json}
     map_and_report      {map_and_report.tcl -evaluations 120}
     compare_topologies  {compare_topologies.tcl -evaluations 20}
+    compare_collectives {compare_collectives.tcl}
+    compare_all_reduce  {compare_all_reduce.tcl}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
 }
 
@@ -35,10 +37,10 @@ proc block {markdown n} {
     return [string range $fence [string first \n $fence]+1 end-3]
 }
 
-# The run that README.md shows: its script gives the output that stands under it.
-proc readme_output {} {
+# A run that README.md shows: the script of block n gives the output that stands in the block below.
+proc readme_output {n} {
     set f [open readme.tcl w]
-    puts -nonewline $f [block [read_all [file join $::root README.md]] 2]
+    puts -nonewline $f [block [read_all [file join $::root README.md]] $n]
     close $f
     catch {exec [info nameofexecutable] -no_init -batch readme.tcl 2>@1} output
     return [string trimright $output]\n
@@ -58,8 +60,9 @@ proc show_difference {got expected} {
 set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/golden/tmp
 file mkdir $folder
 cd $folder
+set readme_scripts {2 4}
 set n 0
-puts "1..[expr {[llength $cases] / 2 + 1}]"
+puts "1..[expr {[llength $cases] / 2 + [llength $readme_scripts]}]"
 foreach {name words} $cases {
     set file [file join $here $name.txt]
     set got [output_of $words]
@@ -73,7 +76,9 @@ foreach {name words} $cases {
     show_difference $got $expected
     flush stdout
 }
-set got [readme_output]
-set expected [block [read_all [file join $root README.md]] 3]
-puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - README.md"
-show_difference $got $expected
+foreach script $readme_scripts {
+    set got [readme_output $script]
+    set expected [block [read_all [file join $root README.md]] [expr {$script + 1}]]
+    puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - README.md, block $script"
+    show_difference $got $expected
+}
