@@ -30,6 +30,7 @@ const char *const th_astra_implementation_names[TH_ASTRA_N_IMPLEMENTATIONS] = {
     [TH_ASTRA_NONE] = "none",
     [TH_ASTRA_RING] = "ring",
     [TH_ASTRA_DIRECT] = "direct",
+    [TH_ASTRA_DIRECT_WINDOW] = "direct with a window",
     [TH_ASTRA_HALVING_DOUBLING] = "halvingDoubling",
     [TH_ASTRA_DOUBLE_BINARY_TREE] = "doubleBinaryTree",
     [TH_ASTRA_ONE_RING] = "oneRing",
@@ -173,18 +174,25 @@ static int read_optimization(reader *r, const key_row *row, const json_t *value)
     return 0;
 }
 
-/* "direct4" is direct with a window of four messages; the window is not kept apart. */
+/* "direct4", "oneDirect4": with a window of four messages. No window is modelled, so its size is not
+ * kept. */
+static bool has_window(const char *name, const char *direct)
+{
+    size_t n = strlen(direct);
+    return strncmp(name, direct, n) == 0 && name[n] != '\0' &&
+           strspn(name + n, "0123456789") == strlen(name + n);
+}
+
 static int implementation_named(const char *name)
 {
-    for (int i = TH_ASTRA_RING; i < TH_ASTRA_N_IMPLEMENTATIONS; i++) {
-        size_t n = strlen(th_astra_implementation_names[i]);
-        bool may_have_window = i == TH_ASTRA_DIRECT || i == TH_ASTRA_ONE_DIRECT;
-        if (strncmp(name, th_astra_implementation_names[i], n) == 0 &&
-            (name[n] == '\0' ||
-             (may_have_window && strspn(name + n, "0123456789") == strlen(name + n))))
+    for (int i = TH_ASTRA_RING; i < TH_ASTRA_N_IMPLEMENTATIONS; i++)
+        if (i != TH_ASTRA_DIRECT_WINDOW && strcmp(name, th_astra_implementation_names[i]) == 0)
             return i;
-    }
-    return -1;
+    if (has_window(name, th_astra_implementation_names[TH_ASTRA_DIRECT]))
+        return TH_ASTRA_DIRECT_WINDOW;
+    return has_window(name, th_astra_implementation_names[TH_ASTRA_ONE_DIRECT])
+               ? TH_ASTRA_ONE_DIRECT
+               : -1;
 }
 
 static int read_implementation(reader *r, const key_row *row, const json_t *value)

@@ -7,6 +7,10 @@
  *   phase       T = (steps + 1) endpoint_delay + steps t + [N - 1 if it reduces] 3 floor(m / mem)
  *               ring: steps = 2 (N - 1) all-reduce, N - 1 reduce-scatter and all-gather,
  *               N (N - 1) / 2 all-to-all; m = size / N, for an all-gather size
+ *               direct, all N - 1 messages at once, to the farthest takes t:
+ *               T = (rounds + 1) endpoint_delay + rounds t + [if it reduces] 3 floor(m / mem),
+ *               rounds = 2 all-reduce, else 1; congestion-aware, they leave through one link to the
+ *               switch one behind the other: t = (N - 2) floor(m / bw) + 2 floor(latency + m / bw)
  *   collective  chunks of max(size / splits, accelerators) bytes (an all-gather's are not raised),
  *               as many as size needs. Each goes through its phases, one dimension each; a dimension
  *               takes chunks in the order in which they come, active_chunks at a time
@@ -16,8 +20,9 @@
  * recorded results and ASTRA-sim's own documentation; docs/models/astra.md says what of this is held
  * against them.
  *
- * Not modelled: implementations other than ring; several chunks of one dimension at a time on links
- * that know congestion. Both are refused. */
+ * Not modelled, and refused: other implementations; direct where messages of one round differ in
+ * time and a second follows (all-reduce on a ring, or through an aware switch), and on an aware ring;
+ * several chunks of one dimension at a time on links that know congestion. */
 #include <config.h>
 
 #include "sim/network/astra_physics.h"
@@ -99,6 +104,7 @@ enum { MAX_PHASES = 2 * TH_MAX_DIMS };
 
 typedef struct {
     const th_astra *a;
+    const uint8_t *implementation; /* per dimension */
     bool is_aware;
     phase phases[MAX_PHASES];
     int n_phases;
@@ -120,17 +126,37 @@ static int64_t steps_of(th_astra_collective kind, int64_t n)
     return n - 1;
 }
 
+/* Of N - 1 messages that set out together, the last is there. */
+static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message)
+{
+    if (is_aware && dim->kind == TH_DIM_SWITCH)
+        return add(multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
+                   multiply(2, th_astra_hop_ns(dim, message)));
+    return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
+}
+
+/* steps messages of t one after the other, then reduce the pieces of n_reduced ranks in turn. */
+static int64_t phase_ns(const th_astra *a, int64_t steps, int64_t t, int64_t n_reduced,
+                        int64_t message)
+{
+    int64_t reduce = floor_ns((double)message / a->local_mem_gb_per_s);
+    return add(add(multiply(steps + 1, a->endpoint_delay_ns), multiply(steps, t)),
+               multiply(MEMORY_PASSES * n_reduced, reduce));
+}
+
 static void add_phase(plan *p, th_astra_collective kind, int d)
 {
     const th_astra_dim *dim = &p->a->dims[d];
-    int64_t steps = steps_of(kind, dim->size);
     int64_t message = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
     bool reduces = kind == TH_ASTRA_ALL_REDUCE || kind == TH_ASTRA_REDUCE_SCATTER;
-    int64_t ns = add(multiply(steps + 1, p->a->endpoint_delay_ns),
-                     multiply(steps, th_astra_message_ns(dim, p->is_aware, 0, 1, message)));
-    if (reduces)
-        ns = add(ns, multiply(MEMORY_PASSES * (int64_t)(dim->size - 1),
-                              floor_ns((double)message / p->a->local_mem_gb_per_s)));
+    int64_t ns;
+    if (p->implementation[d] == TH_ASTRA_DIRECT)
+        ns = phase_ns(p->a, kind == TH_ASTRA_ALL_REDUCE ? 2 : 1,
+                      direct_ns(dim, p->is_aware, message), reduces, message);
+    else
+        ns = phase_ns(p->a, steps_of(kind, dim->size),
+                      th_astra_message_ns(dim, p->is_aware, 0, 1, message),
+                      reduces ? dim->size - 1 : 0, message);
     p->phases[p->n_phases++] = (phase){d, ns};
     if (kind == TH_ASTRA_REDUCE_SCATTER)
         p->bytes /= dim->size;
@@ -254,16 +280,30 @@ static int64_t queue_up(const plan *p, int64_t n_chunks)
 
 /* ---- collectives ---- */
 
-static int check_implementation(const th_astra *a, th_astra_collective kind, th_error *err)
+/* Messages of a round of direct that arrive at different times start the next round piecemeal. */
+static bool is_known(const th_astra *a, bool is_aware, th_astra_collective kind, int d)
+{
+    th_dim_kind links = a->dims[d].kind;
+    if (a->implementation[kind][d] == TH_ASTRA_RING)
+        return true;
+    if (a->implementation[kind][d] != TH_ASTRA_DIRECT || (is_aware && links == TH_DIM_RING))
+        return false;
+    bool has_two_rounds = kind == TH_ASTRA_ALL_REDUCE && (d + 1 == a->n_dims || !a->is_local_bw_aware);
+    return !has_two_rounds || links == TH_DIM_FULL || (links == TH_DIM_SWITCH && !is_aware);
+}
+
+static int check_implementation(const th_astra *a, bool is_aware, th_astra_collective kind,
+                                th_error *err)
 {
     for (int d = 0; d < a->n_dims; d++) {
-        int i = a->implementation[kind][d];
-        if (i != TH_ASTRA_RING)
-            return th_error_set(err, "NET-0031",
-                                "%s is %s in dimension %d of system.json: astra_aware and "
-                                "astra_unaware know ring only",
-                                th_astra_collective_keys[kind], th_astra_implementation_names[i],
-                                d);
+        if (is_known(a, is_aware, kind, d))
+            continue;
+        return th_error_set(err, "NET-0031",
+                            "%s is %s in dimension %d of system.json: %s does not know it on these "
+                            "links (ring it does)",
+                            th_astra_collective_keys[kind],
+                            th_astra_implementation_names[a->implementation[kind][d]], d,
+                            is_aware ? "astra_aware" : "astra_unaware");
     }
     return 0;
 }
@@ -291,9 +331,9 @@ static int cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t 
 int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective kind,
                            int64_t bytes, int64_t *ns, th_error *err)
 {
-    plan p = {.a = a, .is_aware = is_aware};
+    plan p = {.a = a, .implementation = a->implementation[kind], .is_aware = is_aware};
     int64_t n_chunks;
-    if (check_implementation(a, kind, err) < 0 ||
+    if (check_implementation(a, is_aware, kind, err) < 0 ||
         cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
         return -1;
     if (is_aware && n_chunks > 1 && a->active_chunks > 1)

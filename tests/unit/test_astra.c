@@ -135,6 +135,17 @@ static void agrees_on_several_dimensions(void)
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &large, TH_ALL_REDUCE, MIB), 273659);
 }
 
+/* 2560 bytes of an all-to-all, 8 accelerators with 2400 GB/s and 500 ns. */
+static void agrees_on_direct(void)
+{
+    static const setup full = {"FullyConnected", "8", "2400", "500", "\"direct\"", 1};
+    static const setup star = {"Switch", "8", "2400", "500", "\"direct\"", 1};
+    static const setup ring = {"Ring", "8", "2400", "500", RING1, 1};
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &full, TH_ALL_TO_ALL, 2560), 520);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &star, TH_ALL_TO_ALL, 2560), 1020);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &ring, TH_ALL_TO_ALL, 2560), 14290);
+}
+
 /* ---- by hand ---- */
 
 /* A ring of 3 at 1 GB/s = 1.073741824 bytes/ns and 100 ns, 7 ns at the ends. A chunk of one byte is
@@ -164,6 +175,24 @@ static void knows_the_baseline(void)
     static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1,
                             .optimization = "baseline"};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 6000), 5819 + 4580);
+}
+
+/* Five at 1 GB/s, 100 ns, 10 ns at the ends; messages of 8000 / 5 = 1600 bytes: 1490.12 ns alone,
+ * 1590 with the latency, reduced in 3 * 1.
+ *   full mesh  reduce-scatter 2 * 10 + 1590 + 3, all-reduce 3 * 10 + 2 * 1590 + 3
+ *   switch     unaware floor(200 + 1490.12) = 1690; aware the fourth message leaves after
+ *              3 * 1490 and takes 2 * 1590: 2 * 10 + 7650 for an all-to-all
+ *   ring       two hops to the farthest, unaware floor(200 + 1490.12) = 1690 */
+static void knows_direct(void)
+{
+    static const setup full = {"FullyConnected", "5", "1", "100", "\"direct\"", 1};
+    static const setup star = {"Switch", "5", "1", "100", "\"direct\"", 1};
+    static const setup ring = {"Ring", "5", "1", "100", "\"direct\"", 1};
+    CU_ASSERT_EQUAL(ns_of(AWARE, &full, TH_REDUCE_SCATTER, 8000), 1613);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &full, TH_ALL_REDUCE, 8000), 3213);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &star, TH_ALL_REDUCE, 8000), 30 + 2 * 1690 + 3);
+    CU_ASSERT_EQUAL(ns_of(AWARE, &star, TH_ALL_TO_ALL, 8000), 7670);
+    CU_ASSERT_EQUAL(ns_of(UNAWARE, &ring, TH_ALL_GATHER, 8000), 20 + 1690);
 }
 
 /* The same rings, reduce-scatter of 12000 bytes in two chunks of 6000: m 3000 in d0 takes
@@ -239,11 +268,22 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
 static void refuses_what_it_cannot(void)
 {
     static const setup direct = {"Ring", "4", "50", "500", "\"direct\"", 1};
+    static const setup star = {"Switch", "4", "50", "500", "\"direct\"", 1};
+    static const setup window = {"Switch", "4", "50", "500", "\"direct2\"", 1};
     static const setup busy = {"Ring", "4", "50", "500", RING1, 4, 2};
     static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
     expect_refusal(UNAWARE, &direct, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all-reduce-implementation is direct in dimension 0 of system.json: astra_aware "
-                   "and astra_unaware know ring only");
+                   "all-reduce-implementation is direct in dimension 0 of system.json: "
+                   "astra_unaware does not know it on these links (ring it does)");
+    expect_refusal(AWARE, &direct, TH_ALL_TO_ALL, MIB, "NET-0031",
+                   "all-to-all-implementation is direct in dimension 0 of system.json: "
+                   "astra_aware does not know it on these links (ring it does)");
+    expect_refusal(AWARE, &star, TH_ALL_REDUCE, MIB, "NET-0031",
+                   "all-reduce-implementation is direct in dimension 0 of system.json: "
+                   "astra_aware does not know it on these links (ring it does)");
+    expect_refusal(UNAWARE, &window, TH_ALL_GATHER, MIB, "NET-0031",
+                   "all-gather-implementation is direct with a window in dimension 0 of "
+                   "system.json: astra_unaware does not know it on these links (ring it does)");
     expect_refusal(AWARE, &busy, TH_ALL_REDUCE, MIB, "NET-0033",
                    "astra_aware knows one active chunk per dimension: with "
                    "preferred-dataset-splits 4, active-chunks-per-dimension must be 1, not 2");
@@ -420,9 +460,11 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(agrees_on_one_dimension),
         TAP(agrees_on_several_dimensions),
+        TAP(agrees_on_direct),
         TAP(raises_small_chunks),
         TAP(rounds_chunks_up),
         TAP(knows_the_baseline),
+        TAP(knows_direct),
         TAP(pipes_chunks_through_dimensions),
         TAP(waits_for_the_slowest_dimension),
         TAP(takes_one_collective_at_a_time),

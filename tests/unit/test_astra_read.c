@@ -58,7 +58,8 @@ static void reads_parameters(void)
     CU_ASSERT_TRUE(a->is_local_bw_aware);
     CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][0], TH_ASTRA_RING);
     CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][1], TH_ASTRA_HALVING_DOUBLING);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][1], TH_ASTRA_DIRECT);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][0], TH_ASTRA_DIRECT);
+    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][1], TH_ASTRA_DIRECT_WINDOW);
     CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_GATHER][0], TH_ASTRA_NONE);
     /* 200e12 operations at 1 GHz are 100,000 multiply-accumulates a cycle */
     CU_ASSERT_EQUAL(s->designs[0].params[1].number, 100000);
