@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* event.c - the pending events of one machine, a 4-ary heap.
+/* event.c - the pending events of one machine, a 4-ary heap and a run in front of it.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Invariant: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank
- * packs priority and object. place[h] is where the event of handle h stands in the heap; free
- * handles are chained through place as well. Not modelled: anything; this is a container.
+ * Invariants: heap[i] never comes before heap[(i-1)/4] in (time, rank, sequence) order, where rank
+ * packs priority and object; the run is a queue in that order, whose first event has not been
+ * cancelled. place[h] is where the event of handle h stands in the heap or, from RUN_PLACE on, in
+ * the run; free handles are chained through place as well. Not modelled: anything; this is a
+ * container.
+ *
+ * Many events are pushed in the order in which they leave: the messages of a collective all go at one
+ * instant. A push that comes after the last of the run joins it, and costs nothing but that
+ * comparison; others go to the heap. A run of one gives way to what comes before it, so that an event
+ * far away does not keep the run closed. What is cancelled or moved leaves a gap in the run.
  *
  * A ladder queue is about twice as quick under the hold model (docs/benchmarks.md), but knows no
  * handles; flows whose rates change move their end events all the time. */
@@ -28,7 +35,12 @@ struct th_events {
     node *heap; /* in block, placed so that the children of a node share two cache lines */
     void *block;
     size_t n, capacity;
-    int32_t *place; /* by handle: index in heap, or -2 - next for free handles */
+    node *run; /* a ring buffer, run_capacity a power of two or 0 */
+    size_t run_capacity;
+    size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
+    size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
+    int32_t *place;    /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
+                        * handles */
     size_t place_capacity;
     int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
 };
@@ -37,6 +49,7 @@ enum {
     ARITY = 4,
     CHILDREN_BYTES = ARITY * sizeof(node), /* what is aligned: one set of children */
     FIRST_CAPACITY = 64,
+    RUN_PLACE = 1 << 30,
     IN_CACHE = 1 << 15 /* events that a second-level cache holds: above, memory is asked ahead */
 };
 
@@ -53,6 +66,7 @@ void th_events_free(th_events *q)
     if (!q)
         return;
     th_free(q->block);
+    th_free(q->run);
     th_free(q->place);
     th_free(q);
 }
@@ -60,13 +74,14 @@ void th_events_free(th_events *q)
 void th_events_reset(th_events *q)
 {
     q->n = 0;
+    q->first = q->end = q->n_gaps = 0;
     q->n_handles = 0;
     q->free_handle = -1;
 }
 
 int64_t th_events_count(const th_events *q)
 {
-    return (int64_t)q->n;
+    return (int64_t)(q->n + (q->end - q->first) - q->n_gaps);
 }
 
 static bool comes_before(const node *a, const node *b)
@@ -161,15 +176,93 @@ static int grow_heap(th_events *q)
     return 0;
 }
 
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static node *run_at(const th_events *q, size_t i)
+{
+    return &q->run[i & (q->run_capacity - 1)];
+}
+
+static void put_run(th_events *q, size_t i, const node *e)
+{
+    size_t at = i & (q->run_capacity - 1);
+    q->run[at] = *e;
+    q->place[e->handle] = RUN_PLACE + (int32_t)at;
+}
+
+static void close_gaps(th_events *q)
+{
+    size_t kept = q->first;
+    for (size_t i = q->first; i != q->end; i++)
+        if (run_at(q, i)->handle != TH_NO_EVENT)
+            put_run(q, kept++, run_at(q, i));
+    q->end = kept;
+    q->n_gaps = 0;
+}
+
+/* Room for one more in the run, whose room is taken. */
+static int grow_run(th_events *q)
+{
+    close_gaps(q);
+    size_t n = q->end - q->first, first = q->first;
+    if (2 * n < q->run_capacity)
+        return 0;
+    th_events old = *q;
+    size_t capacity = old.run_capacity ? 2 * old.run_capacity : FIRST_CAPACITY;
+    node *run = capacity <= RUN_PLACE ? th_alloc_array(capacity, sizeof *run) : NULL;
+    if (!run)
+        return -1;
+    q->run = run;
+    q->run_capacity = capacity;
+    q->first = q->end = 0;
+    for (size_t i = 0; i < n; i++)
+        put_run(q, q->end++, run_at(&old, first + i));
+    th_free(old.run);
+    return 0;
+}
+
+/* Events of the run that were cancelled or moved do not stand first. */
+static void skip_gaps(th_events *q)
+{
+    for (; q->first != q->end && run_at(q, q->first)->handle == TH_NO_EVENT; q->first++)
+        q->n_gaps--;
+}
+
+/* Where e can go: at the end of the run, which is made to be so if it is one event alone. */
+static bool joins_run(th_events *q, const node *e)
+{
+    size_t n = q->end - q->first;
+    if (n == 0 || comes_before(run_at(q, q->end - 1), e))
+        return true;
+    if (n > 1)
+        return false;
+    sift_up(q, q->n++, *run_at(q, q->first));
+    q->end = q->first;
+    return true;
+}
+
+/* Whether the run has the next event. */
+static inline bool run_is_next(const th_events *q)
+{
+    return q->first != q->end && (q->n == 0 || comes_before(run_at(q, q->first), &q->heap[0]));
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
 th_event_handle th_events_push(th_events *q, const th_event *e)
 {
-    if (q->n == q->capacity && grow_heap(q))
+    size_t in_run = q->end - q->first;
+    if ((q->n + in_run >= q->capacity && grow_heap(q)) ||
+        (in_run == q->run_capacity && grow_run(q)))
         return TH_NO_EVENT;
     int32_t h = take_handle(q);
     if (h < 0)
         return TH_NO_EVENT;
     node added = {e->time, (uint64_t)e->priority << 32 | e->object, e->sequence, e->argument, h};
-    sift_up(q, q->n++, added);
+    if (joins_run(q, &added))
+        put_run(q, q->end++, &added);
+    else
+        sift_up(q, q->n++, added);
     return h;
 }
 
@@ -184,16 +277,18 @@ static void read_out(const node *e, th_event *out)
 
 bool th_events_peek(const th_events *q, th_event *out)
 {
-    if (q->n == 0)
+    if (run_is_next(q))
+        read_out(run_at(q, q->first), out);
+    else if (q->n > 0)
+        read_out(&q->heap[0], out);
+    else
         return false;
-    read_out(&q->heap[0], out);
     return true;
 }
 
-/* Closes the gap at i with the last event. */
+/* Closes the gap at i of the heap with its last event. */
 static void remove_at(th_events *q, size_t i)
 {
-    give_handle(q, q->heap[i].handle);
     node last = q->heap[--q->n];
     if (i == q->n)
         return;
@@ -205,23 +300,55 @@ static void remove_at(th_events *q, size_t i)
 
 bool th_events_pop(th_events *q, th_event *out)
 {
-    if (!th_events_peek(q, out))
+    if (run_is_next(q)) {
+        const node *e = run_at(q, q->first++);
+        read_out(e, out);
+        give_handle(q, e->handle);
+        skip_gaps(q);
+        return true;
+    }
+    if (q->n == 0)
         return false;
+    read_out(&q->heap[0], out);
+    give_handle(q, q->heap[0].handle);
     remove_at(q, 0);
     return true;
+}
+
+/* Takes the event that stands there out of the run. */
+static node leave_run(th_events *q, int32_t place)
+{
+    node e = q->run[place - RUN_PLACE];
+    q->run[place - RUN_PLACE].handle = TH_NO_EVENT;
+    q->n_gaps++;
+    skip_gaps(q);
+    return e;
 }
 
 void th_events_cancel(th_events *q, th_event_handle handle)
 {
     assert(handle >= 0 && handle < q->n_handles && q->place[handle] >= 0);
-    remove_at(q, (size_t)q->place[handle]);
+    int32_t place = q->place[handle];
+    if (place >= RUN_PLACE)
+        leave_run(q, place);
+    else
+        remove_at(q, (size_t)place);
+    give_handle(q, handle);
 }
 
+/* An event that leaves the run finds room in the heap: that has enough for the run as well. */
 void th_events_reschedule(th_events *q, th_event_handle handle, th_time time)
 {
     assert(handle >= 0 && handle < q->n_handles && q->place[handle] >= 0);
-    size_t i = (size_t)q->place[handle];
-    node e = q->heap[i];
+    int32_t place = q->place[handle];
+    size_t i = (size_t)place;
+    node e;
+    if (place >= RUN_PLACE) {
+        e = leave_run(q, place);
+        i = q->n++;
+    } else {
+        e = q->heap[i];
+    }
     e.time = time;
     if (i > 0 && comes_before(&e, &q->heap[(i - 1) / ARITY]))
         sift_up(q, i, e);

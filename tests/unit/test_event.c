@@ -124,12 +124,20 @@ static bool handle_is_taken(th_event_handle h)
     return false;
 }
 
+/* Anywhere, or (is_rising) almost always later than those before. */
+static bool is_rising;
+
+static th_time draw_time(gsl_rng *r, uint32_t number)
+{
+    return is_rising ? 4 * (th_time)number + pick(r, 0, 9) : pick(r, 0, 60);
+}
+
 /* One random operation on both; 0 when they agree. */
 static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
 {
     int64_t what = pick(r, 0, 9);
     if (n_list == 0 || (what < 4 && n_list < LIST_MAX)) {
-        th_event e = {pick(r, 0, 60), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5), number,
+        th_event e = {draw_time(r, number), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5), number,
                       number * 7};
         th_event_handle h = th_events_push(q, &e);
         if (h < 0 || handle_is_taken(h))
@@ -140,7 +148,7 @@ static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
     }
     int i = (int)pick(r, 0, n_list - 1);
     if (what < 6) {
-        list[i].e.time = pick(r, 0, 60);
+        list[i].e.time = draw_time(r, number);
         th_events_reschedule(q, list[i].handle, list[i].e.time);
         return 0;
     }
@@ -157,17 +165,59 @@ static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
     return 0;
 }
 
-static void a_hundred_thousand_operations_agree_with_a_list(void)
+static void agree_with_a_list(bool rising)
 {
     gsl_rng *r = th_random_stream(5, "operations", 0);
     th_events *q = th_events_new();
     int wrong = 0;
     n_list = 0;
+    is_rising = rising;
     for (uint32_t i = 0; i < 100000 && !wrong; i++)
         wrong += one_operation(q, r, i) || th_events_count(q) != n_list;
     CU_ASSERT_EQUAL(wrong, 0);
     th_events_free(q);
     gsl_rng_free(r);
+}
+
+static void a_hundred_thousand_operations_agree_with_a_list(void)
+{
+    agree_with_a_list(false);
+}
+
+static void operations_on_rising_times_agree_with_a_list(void)
+{
+    agree_with_a_list(true);
+}
+
+/* Events that are pushed and moved again and again while the first stays take no more memory, and all
+ * that were pushed in order can be moved into another one. */
+static void gaps_take_no_memory(void)
+{
+    enum { N = 1000 };
+    th_events *q = th_events_new();
+    th_event_handle handle[N];
+    th_event e = {0};
+    int64_t calls = 0;
+    th_events_push(q, &e);
+    for (int round = 0; round < 50; round++) {
+        if (round == 10)
+            calls = th_alloc_calls();
+        for (int i = 0; i < N; i++)
+            handle[i] = th_events_push(q, &(th_event){.time = round * N + i + 1});
+        for (int i = 0; i < N; i++)
+            th_events_reschedule(q, handle[i], (round + 1) * N - i);
+        for (int i = 0; i < N; i++)
+            th_events_cancel(q, handle[i]);
+        CU_ASSERT_EQUAL(th_events_count(q), 1);
+    }
+    CU_ASSERT_EQUAL(th_alloc_calls(), calls);
+    for (int i = 0; i < N; i++)
+        handle[i] = th_events_push(q, &(th_event){.time = i + 1});
+    for (int i = 0; i < N; i++)
+        th_events_reschedule(q, handle[i], N - i);
+    for (int i = 0; i <= N; i++)
+        CU_ASSERT_TRUE(th_events_pop(q, &e) && e.time == i);
+    th_events_free(q);
 }
 
 /* Whatever allocation fails: TH_NO_EVENT, what was pending stays, and the next push succeeds. */
@@ -204,6 +254,8 @@ int main(int argc, char **argv)
         TAP(random_orders_of_pushing_leave_sorted),
         TAP(cancels_and_reschedules),
         TAP(a_hundred_thousand_operations_agree_with_a_list),
+        TAP(operations_on_rising_times_agree_with_a_list),
+        TAP(gaps_take_no_memory),
         TAP(a_push_without_memory_changes_nothing),
         TAP_END,
     };
