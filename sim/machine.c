@@ -136,13 +136,54 @@ static void reset(th_machine *m)
     m->settled = false;
 }
 
+/* What a READY event leads to besides its task. */
+enum { RELEASE_ALONE, RELEASE_CHAIN };
+
+static int post_release(th_machine *m, int32_t task, uint32_t chain)
+{
+    th_event e = {m->program->tasks[task].release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, chain};
+    return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+/* Tasks without predecessors that wait for a release form chains, each as long as releases do not go
+ * back in program order: only the first of a chain is pending, and posts the next one. So a trace of a
+ * million releases in order does not fill the queue. The next such task from task first on; n_tasks:
+ * none. */
+static int32_t next_released(const th_program *p, int32_t first)
+{
+    while (first < p->n_tasks &&
+           (p->n_predecessors[first] > 0 || p->tasks[first].release_ps <= 0))
+        first++;
+    return first;
+}
+
+static int post_chains(th_machine *m)
+{
+    const th_program *p = m->program;
+    th_time last = TH_TIME_MAX;
+    for (int32_t t = next_released(p, 0); t < p->n_tasks; t = next_released(p, t + 1)) {
+        if (p->tasks[t].release_ps < last && post_release(m, t, RELEASE_CHAIN))
+            return -1;
+        last = p->tasks[t].release_ps;
+    }
+    return 0;
+}
+
+static int go_on_with_chain(th_machine *m, int32_t task)
+{
+    const th_program *p = m->program;
+    int32_t t = next_released(p, task + 1);
+    if (t == p->n_tasks || p->tasks[t].release_ps < p->tasks[task].release_ps)
+        return 0;
+    return post_release(m, t, RELEASE_CHAIN);
+}
+
 /* A task whose predecessors have ended; it may wait for its release besides. */
 static int make_ready(th_machine *m, int32_t task)
 {
     const th_task *t = &m->program->tasks[task];
     if (t->release_ps > m->now) {
-        th_event e = {t->release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, 0};
-        return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
+        return post_release(m, task, RELEASE_ALONE);
     }
     m->times[task].ready_ps = m->now;
     return th_least_first_add(&m->ready, task);
@@ -165,9 +206,9 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
     for (size_t i = 0; i < inputs; i++)
         m->input_end[i] = -1;
     for (int32_t t = 0; t < p->n_tasks; t++)
-        if (m->waiting[t] == 0 && make_ready(m, t))
+        if (m->waiting[t] == 0 && p->tasks[t].release_ps <= 0 && make_ready(m, t))
             return th_error_no_memory(err);
-    return 0;
+    return post_chains(m) ? th_error_no_memory(err) : 0;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -308,7 +349,8 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     case TH_PRIORITY_COMPUTE_END:
         return th_accelerator_event(m, e, err);
     case TH_PRIORITY_READY:
-        if (make_ready(m, (int32_t)e->object))
+        if (make_ready(m, (int32_t)e->object) ||
+            (e->argument == RELEASE_CHAIN && go_on_with_chain(m, (int32_t)e->object)))
             return th_error_no_memory(err);
         return 0;
     case TH_PRIORITY_RELEASE:

@@ -55,6 +55,15 @@ static int check_options(const th_network_options *o, th_error *err)
     return 0;
 }
 
+/* Evenly to the classes. */
+static void deal_channels(th_packet_network *p)
+{
+    while (1 << p->channel_shift < p->n_channels)
+        p->channel_shift++;
+    for (int class = 0; class <= p->n_classes; class ++)
+        p->first_channel[class] = (uint8_t)(class * p->n_channels / p->n_classes);
+}
+
 static int choose_channels(th_packet_network *p, const th_network_options *o, th_error *err)
 {
     enum { CYCLE_TEXT = 400 };
@@ -64,8 +73,10 @@ static int choose_channels(th_packet_network *p, const th_network_options *o, th
     p->n_channels = o->n_virtual_channels;
     if (p->n_channels == 0)
         p->n_channels = needed > TH_PACKET_CHANNELS ? needed : TH_PACKET_CHANNELS;
-    if (needed <= p->n_channels && needed <= TH_PACKET_CHANNELS_MAX)
+    if (needed <= p->n_channels && needed <= TH_PACKET_CHANNELS_MAX) {
+        deal_channels(p);
         return 0;
+    }
     return th_error_set(err, "NET-0014",
                         "network packet: the routes of system \"%s\" can deadlock (%s): that takes "
                         "%d virtual channels, there are %d",
@@ -134,10 +145,10 @@ static void fill_links(th_packet_network *p, const th_network_options *o)
 
 static int create_parts(th_packet_network *p, const th_system *s)
 {
-    size_t links = (size_t)s->n_links + 1, buffers = links * (size_t)p->n_channels;
+    size_t links = (size_t)s->n_links + 1, buffers = links << p->channel_shift;
     if (s->n_links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX)
         return -1; /* gigabytes beyond what any memory holds */
-    p->n_buffers = s->n_links * p->n_channels;
+    p->n_buffers = th_packet_first_of_link(p, s->n_links);
     p->links = th_alloc_zero(links, sizeof *p->links);
     p->media = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->media);
     p->links_of_media = th_alloc_zero(links, sizeof *p->links_of_media);
@@ -190,7 +201,7 @@ static void reset(th_network *n)
         th_packet_link *link = &p->links[l];
         link->first_asker = link->last_asker = link->first_flow = link->last_flow = -1;
         link->next_channel = link->next_read = 0;
-        for (int32_t b = l * p->n_channels; b < (l + 1) * p->n_channels; b++)
+        for (int32_t b = th_packet_first_of_link(p, l); b < th_packet_first_of_link(p, l + 1); b++)
             p->buffers[b] = (th_packet_buffer){link->buffer_bytes, -1, -1};
     }
     for (int m = 0; m < n->system->n_media; m++) {

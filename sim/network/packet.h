@@ -6,7 +6,7 @@
  *   packet_stuck.c  who waits for whom when nothing moves any more
  *   packet_time.c   what is to happen when
  * All state is indices. A buffer is that of one virtual channel at the end of one link: its number is
- * link * n_channels + channel. Who asks for a link is an entry in the ring of that link: the number of
+ * (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link: the number of
  * a buffer, or n_buffers + link for what is injected there. */
 #ifndef TH_SIM_NETWORK_PACKET_H
 #define TH_SIM_NETWORK_PACKET_H
@@ -104,6 +104,9 @@ typedef struct th_packet_network {
     th_network head;
     th_channels *channels;
     int32_t packet_bytes, n_channels, n_classes, n_buffers;
+    int channel_shift; /* the least with 1 << channel_shift >= n_channels */
+    /* Channels of class c: first_channel[c] .. first_channel[c + 1] - 1. */
+    uint8_t first_channel[TH_PACKET_CHANNELS_MAX + 1];
     th_time credit_delay_ps;
     bool may_deadlock;
     th_packet_link *links;
@@ -130,6 +133,19 @@ typedef struct th_packet_network {
     th_time wake_at;
 } th_packet_network;
 
+static inline int32_t th_packet_link_of(const th_packet_network *p, int32_t buffer)
+{
+    return buffer >> p->channel_shift;
+}
+static inline int32_t th_packet_channel_of(const th_packet_network *p, int32_t buffer)
+{
+    return buffer & ((1 << p->channel_shift) - 1);
+}
+static inline int32_t th_packet_first_of_link(const th_packet_network *p, int32_t link)
+{
+    return link << p->channel_shift;
+}
+
 static inline bool th_packet_is_flow(const th_packet_network *p, int32_t asker)
 {
     return asker >= p->n_buffers;
@@ -137,9 +153,6 @@ static inline bool th_packet_is_flow(const th_packet_network *p, int32_t asker)
 
 /* packet_link.c: all that happens up to and including now. 0, or -1: memory is out. */
 int th_packet_advance(th_packet_network *p, th_events *q, th_time now);
-
-/* packet_link.c: channels of a class, as [first, end). */
-int th_packet_first_channel(const th_packet_network *p, int class);
 
 /* packet_stuck.c: fills the head's why: packets wait and nothing moves. Returns -1. */
 int th_packet_explain_stuck(th_packet_network *p, th_time now);

@@ -55,7 +55,7 @@ static void take_out(th_packet_network *p, int32_t link, int32_t asker, int32_t 
 
 static int32_t first_of_input(const th_packet_network *p, int32_t buffer)
 {
-    return buffer - buffer % p->n_channels;
+    return th_packet_first_of_link(p, th_packet_link_of(p, buffer));
 }
 
 /* A channel of the input of buffer that wants link; -1: none. */
@@ -102,21 +102,16 @@ static void ask_to_inject(th_packet_network *p, int32_t flow)
 
 /* --- room ------------------------------------------------------------------------------------- */
 
-int th_packet_first_channel(const th_packet_network *p, int class)
-{
-    return class * p->n_channels / p->n_classes;
-}
-
 /* A buffer of the class at the end of link with room for bytes, its channels taking turns; -1:
  * none. */
 static int32_t find_room(const th_packet_network *p, int32_t link, int class, int32_t bytes)
 {
-    int32_t first = th_packet_first_channel(p, class), end = th_packet_first_channel(p, class + 1);
+    int32_t first = p->first_channel[class], end = p->first_channel[class + 1];
     int32_t turn = p->links[link].next_channel;
     if (turn < first || turn >= end)
         turn = first;
     for (int32_t i = first; i < end; i++) {
-        int32_t buffer = link * p->n_channels + turn;
+        int32_t buffer = th_packet_first_of_link(p, link) + turn;
         if (p->buffers[buffer].free_bytes >= bytes)
             return buffer;
         turn = turn + 1 < end ? turn + 1 : first;
@@ -162,7 +157,7 @@ static bool choose_channel(const th_packet_network *p, choice *c)
     if (th_packet_is_flow(p, c->standing))
         return can_send(p, c->link, c->asker, &c->room);
     int32_t first = first_of_input(p, c->standing), n = p->n_channels;
-    int32_t turn = p->links[first / n].next_read;
+    int32_t turn = p->links[th_packet_link_of(p, first)].next_read;
     for (int32_t i = 0; i < n; i++) {
         c->asker = first + turn;
         if (p->wants[c->asker] == c->link && can_send(p, c->link, c->asker, &c->room))
@@ -236,8 +231,9 @@ static int32_t take_from_buffer(th_packet_network *p, const choice *c)
     int32_t fellow = find_fellow(p, c->asker, c->link);
     if (fellow >= 0)
         append(p, c->link, fellow);
-    int32_t input = c->asker / p->n_channels, channel = c->asker % p->n_channels;
-    p->links[input].next_read = (uint8_t)(channel + 1 < p->n_channels ? channel + 1 : 0);
+    int32_t channel = th_packet_channel_of(p, c->asker);
+    p->links[th_packet_link_of(p, c->asker)].next_read =
+        (uint8_t)(channel + 1 < p->n_channels ? channel + 1 : 0);
     if (b->first >= 0 && p->packets[b->first].has_arrived)
         ask(p, c->asker);
     return k;
@@ -280,8 +276,8 @@ static int pass_on(th_packet_network *p, int32_t k, int32_t buffer, th_time head
 {
     th_packet *packet = &p->packets[k];
     th_packet_buffer *b = &p->buffers[buffer];
-    th_packet_link *l = &p->links[buffer / p->n_channels];
-    l->next_channel = (uint8_t)(buffer % p->n_channels + 1);
+    th_packet_link *l = &p->links[th_packet_link_of(p, buffer)];
+    l->next_channel = (uint8_t)(th_packet_channel_of(p, buffer) + 1);
     packet->hop++;
     packet->tail = tail;
     packet->buffer = buffer;
@@ -359,7 +355,7 @@ static int happen(th_packet_network *p, const th_happening *h, th_time now)
         return 0;
     case TH_PACKET_CREDIT:
         p->buffers[h->object].free_bytes += h->bytes;
-        th_small_set_add(&p->to_try, p->links[h->object / p->n_channels].medium);
+        th_small_set_add(&p->to_try, p->links[th_packet_link_of(p, h->object)].medium);
         return 0;
     case TH_PACKET_INJECTS:
         if (th_grow(&p->injecting, &p->injecting_room, p->n_injecting + 1, sizeof *p->injecting))

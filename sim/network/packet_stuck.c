@@ -16,8 +16,8 @@ static int32_t blocker(const th_packet_network *p, int32_t buffer)
 {
     const th_packet *k = &p->packets[p->buffers[buffer].first];
     int32_t hop = p->hops.item[k->hop], link = th_hop_link(hop);
-    int32_t first = link * p->n_channels + th_packet_first_channel(p, th_hop_class(hop));
-    int32_t end = link * p->n_channels + th_packet_first_channel(p, th_hop_class(hop) + 1);
+    int32_t first = th_packet_first_of_link(p, link) + p->first_channel[th_hop_class(hop)];
+    int32_t end = th_packet_first_of_link(p, link) + p->first_channel[th_hop_class(hop) + 1];
     for (int32_t b = first; b < end; b++)
         if (p->buffers[b].first >= 0)
             return b;
@@ -51,7 +51,7 @@ static void print_cycle(const th_packet_network *p, int32_t start, char *out, si
     size_t used = 0;
     out[0] = '\0';
     for (int n = 0; b >= 0 && used < size; n++, b = blocker(p, b)) {
-        const char *name = n < SHOWN ? s->links[b / p->n_channels].name : "...";
+        const char *name = n < SHOWN ? s->links[th_packet_link_of(p, b)].name : "...";
         used += (size_t)snprintf(out + used, size - used, "%s%s", n ? " waits for " : "", name);
         if (n == SHOWN || (n > 0 && b == start))
             return;

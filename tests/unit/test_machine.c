@@ -259,6 +259,29 @@ static void can_be_looked_at_while_it_runs(void)
     take_down(&u);
 }
 
+/* 300 host tasks whose releases go up and down, some at once, some alike; every fourth follows the one
+ * before it: each starts at its release, or when that has ended. */
+static void releases_are_kept_in_any_order(void)
+{
+    enum { TASKS = 300 };
+    gsl_rng *r = th_random_stream(2, "releases", 0);
+    setup u = set_up();
+    for (int i = 0; i < TASKS; i++) {
+        host(u.program, pick(r, 0, 3) ? pick(r, 0, 40) * 100 : 0);
+        if (i % 4 == 3)
+            depend(u.program, i, i - 1);
+    }
+    th_result t = run(&u);
+    for (int i = 0; i < TASKS; i++) {
+        th_time release = u.program->tasks[i].release_ps;
+        th_time after = i % 4 == 3 ? t.tasks[i - 1].end_ps : 0;
+        CU_ASSERT_EQUAL(t.tasks[i].start_ps, release > after ? release : after);
+    }
+    th_result_clear(&t);
+    take_down(&u);
+    gsl_rng_free(r);
+}
+
 /* Host task, row on accelerator 0: four program events, a step is one of them. */
 static void a_step_is_one_event(void)
 {
@@ -341,6 +364,7 @@ int main(int argc, char **argv)
         TAP(a_flow_slows_the_task_at_its_ends),
         TAP(flows_share_a_weak_dram_with_the_engines),
         TAP(can_be_looked_at_while_it_runs),
+        TAP(releases_are_kept_in_any_order),
         TAP(a_step_is_one_event),
         TAP(throughput_is_that_of_the_second_half),
         TAP(throughput_of_waves_is_that_of_whole_waves),
