@@ -56,6 +56,8 @@ static int mark_route(void *context, int32_t from, int32_t to, int64_t bytes)
     if (th_map_get(m->known, pair, sizeof pair, &known))
         return 0;
     int n = th_route(m->system, from, to, links);
+    if (n == TH_NO_MEMORY)
+        return -1;
     for (int i = 0; i < n; i++)
         m->is_taken[links[i]] = true;
     return th_map_put(m->known, pair, sizeof pair, 1);

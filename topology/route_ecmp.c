@@ -33,7 +33,7 @@ static bool is_as_good(const th_reach *a, const th_reach *b)
 static bool begins_best(const th_search *f, int node, int link)
 {
     int to = f->s->links[link].to;
-    if (f->reach[node].link < 0 || f->reach[to].n_links < 0 ||
+    if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
         (to != f->dst && !f->s->nodes[to].forwards))
         return false;
     th_reach way = th_search_way(f, link);

@@ -95,6 +95,8 @@ static int add_route(th_channels *c, int src, int dst)
 {
     int links[TH_ROUTE_MAX];
     int n = th_route(c->system, src, dst, links);
+    if (n == TH_NO_MEMORY)
+        return -1;
     for (int i = 0; i + 2 < n; i++)
         if (add_edge(c, links[i], links[i + 1]))
             return -1;

@@ -252,6 +252,8 @@ static int find_route(th_packet_network *p, int src, int dst, th_packet_flow *f)
     int links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX] = {0};
     int n = th_route(s, src, dst, links);
+    if (n == TH_NO_MEMORY)
+        return -1;
     if (n < 0)
         return th_error_set(&p->head.why, "NET-0016",
                             "network packet: system \"%s\" has no route from %s to %s", s->name,

@@ -7,6 +7,7 @@
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
+ *   bench routes               what routes take, on random graphs and large systems
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
@@ -264,13 +265,15 @@ int main(int argc, char **argv)
         th_bench_collective(argv + 2, argc - 2);
     } else if (strcmp(what, "events") == 0) {
         th_bench_events();
+    } else if (strcmp(what, "routes") == 0) {
+        th_bench_routes();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {
         fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events | scale | packet | collective [RANKS ...]\n");
+                        "events | routes | scale | packet | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

@@ -6,6 +6,7 @@
 double th_bench_cpu_seconds(void); /* of this process */
 
 void th_bench_events(void); /* bench_events.c */
+void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: numbers of ranks; none: those of docs/benchmarks.md. */

@@ -6,6 +6,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
 	tests/bench/bench_packet.c \
+	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
@@ -20,5 +21,6 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench packet
