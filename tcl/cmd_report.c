@@ -177,6 +177,33 @@ static int run_report_links(th_call *c)
     return finish(c, r, rc, NULL);
 }
 
+/* ---- report_latency ---- */
+
+enum { LATENCY_SINCE = REPORT_RETURN_STRING + 1, LATENCY_UNTIL };
+
+static const th_option latency_options[] = {
+    RECORD_OPTIONS,
+    [LATENCY_SINCE] = {"-since", TH_OPTION_TIME, "TIME",
+                       "Transfers that started at this instant or later (0)."},
+    [LATENCY_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "... and before this one."},
+    {.name = NULL},
+};
+
+static int run_report_latency(th_call *c)
+{
+    th_session *s = c->session;
+    th_time since = th_call_number(c, LATENCY_SINCE, 0);
+    th_time until = th_call_number(c, LATENCY_UNTIL, TH_TIME_MAX);
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    if (until <= since)
+        return th_error_set(&c->err, "TCL-0180", "-until: must be later than -since");
+    th_report *r = new_report(c, "latency", "Latency");
+    if (r == NULL)
+        return -1;
+    return finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
+}
+
 /* ---- the others ---- */
 
 static int run_report_collectives(th_call *c)
@@ -397,6 +424,11 @@ const th_command th_report_commands[] = {
      "Below, the flows over the link of the greatest load: transfers one by one, collectives as the "
      "messages between two nodes; in text the ten largest, without -limit. In csv, only with -flows.",
      .run = run_report_links, .is_report = true},
+    {"report_latency", GROUP, "", 0, 0, latency_options,
+     "print how long transfers took, from start to end",
+     "Of those that started between -since and -until: warming up and draining can be left out. "
+     "Percentiles are by nearest rank. Last, the rate at which bytes arrived in that span.",
+     .run = run_report_latency, .is_report = true},
     {"report_collectives", GROUP, "", 0, 0, table_options,
      "print how quick each collective operation was",
      "size/time is the algorithm bandwidth; bus is that times the share of the size that each rank "

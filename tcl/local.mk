@@ -12,6 +12,7 @@ face_sources = \
 	tcl/cmd_report.c \
 	tcl/cmd_run.c \
 	tcl/cmd_session.c \
+	tcl/cmd_traffic.c \
 	tcl/command.c tcl/command.h \
 	tcl/files.c tcl/files.h \
 	tcl/help.c \
@@ -25,7 +26,7 @@ face_sources = \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_collectives.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
+	tcl/sections.h tcl/sections_collectives.c tcl/sections_latency.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 

@@ -56,6 +56,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
 	tests/tcl/shell.test \
+	tests/tcl/traffic.test \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
 	tests/golden/compare_topologies.txt \
