@@ -92,6 +92,8 @@ enum {
     CREATE_BANDWIDTH,
     CREATE_LATENCY,
     CREATE_OVERSUBSCRIPTION,
+    CREATE_ISLAND,
+    CREATE_NICS,
     CREATE_HALF_DUPLEX,
     CREATE_HOST,
     CREATE_HOST_BANDWIDTH,
@@ -101,6 +103,18 @@ enum {
 static const char *topology_name(int i)
 {
     return th_topology_types[i] != NULL ? th_topology_types[i]->name : NULL;
+}
+
+static const char *island_name(int i)
+{
+    static const char *const names[] = {"switch", "fully_connected", NULL};
+    return names[i];
+}
+
+static const char *nics_name(int i)
+{
+    static const char *const names[] = {"accelerator", "island", NULL};
+    return names[i];
 }
 
 static const th_option create_system_options[] = {
@@ -125,6 +139,13 @@ static const th_option create_system_options[] = {
     [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
                                  "Links down per link up of the switches of a fat tree; 1 when left "
                                  "out."},
+    [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
+                       "What joins the accelerators of an island; a switch when left out.",
+                       .choice = island_name},
+    [CREATE_NICS] = {"-nics", TH_OPTION_CHOICE, "OF",
+                     "Whose the links from islands to their fabric are: one of each accelerator "
+                     "(when left out), or one of each island.",
+                     .choice = nics_name},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
                             "Both ways of a link share its bandwidth."},
     [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
@@ -230,6 +251,8 @@ static int need_host(th_call *c)
 static int run_create_system(th_call *c)
 {
     th_topology_options o = {
+        .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
+        .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
         .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
         .with_host = th_call_has(c, CREATE_HOST),
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),

@@ -16,12 +16,17 @@
 
 /* ---- parts ---- */
 
+int th_generate_too_many(const th_system *s, th_error *err)
+{
+    return th_error_set(err, "TOPO-0022", "system \"%s\": more than %d accelerators", s->name,
+                        TH_MAX_ACCELS);
+}
+
 int th_generate_accels(th_system *s, int64_t n, th_error *err)
 {
     char name[16];
     if (n > TH_MAX_ACCELS)
-        return th_error_set(err, "TOPO-0022", "system \"%s\": more than %d accelerators", s->name,
-                            TH_MAX_ACCELS);
+        return th_generate_too_many(s, err);
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%d", i);
         if (th_system_add_node(s, name, TH_NODE_ACCEL, 0, err) < 0)
@@ -84,17 +89,14 @@ static int add_host(th_system *s, const th_topology_options *o, th_error *err)
 
 /* ---- the table ---- */
 
-const th_topology_type *const th_topology_types[] = {&th_topology_line,
-                                                     &th_topology_ring,
-                                                     &th_topology_mesh,
-                                                     &th_topology_torus,
-                                                     &th_topology_hypercube,
-                                                     &th_topology_fully_connected,
-                                                     &th_topology_star,
-                                                     &th_topology_tree,
-                                                     &th_topology_fattree,
-                                                     &th_topology_composition,
-                                                     NULL};
+const th_topology_type *const th_topology_types[] = {
+    &th_topology_line,        &th_topology_ring,
+    &th_topology_mesh,        &th_topology_torus,
+    &th_topology_hypercube,   &th_topology_fully_connected,
+    &th_topology_star,        &th_topology_tree,
+    &th_topology_fattree,     &th_topology_dragonfly,
+    &th_topology_pcie_tree,   &th_topology_islands,
+    &th_topology_composition, NULL};
 
 const th_topology_type *th_topology_find(const char *name)
 {
@@ -142,8 +144,18 @@ static int check_lists(const th_system *s, const th_topology_type *type,
 static int check_takes(const th_system *s, const th_topology_type *type,
                        const th_topology_options *o, th_error *err)
 {
-    if (o->oversubscription > 0 && !(type->takes & TH_TAKES_OVERSUBSCRIPTION))
-        return th_error_set(err, "TOPO-0088", "system \"%s\": %s has no oversubscription", s->name,
+    const struct {
+        const char *what;
+        bool is_said;
+        unsigned takes;
+    } options[] = {{"oversubscription", o->oversubscription > 0, TH_TAKES_OVERSUBSCRIPTION},
+                   {"islands", o->has_full_islands || o->has_island_nics, TH_TAKES_ISLANDS}};
+    for (int i = 0; i < 2; i++)
+        if (options[i].is_said && !(type->takes & options[i].takes))
+            return th_error_set(err, "TOPO-0088", "system \"%s\": %s has no %s", s->name,
+                                type->name, options[i].what);
+    if (o->with_host && type->takes & TH_HAS_HOSTS)
+        return th_error_set(err, "TOPO-0093", "system \"%s\": %s has hosts of its own", s->name,
                             type->name);
     return 0;
 }

@@ -17,6 +17,8 @@ typedef struct th_topology_options {
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;
     double oversubscription;         /* links down per link up of a switch; 0: not said, as 1 */
+    bool has_full_islands;           /* accelerators of an island are joined each to each, not by a switch */
+    bool has_island_nics;            /* one cable to the fabric per island, not per accelerator */
     bool half_duplex;
     bool with_host;                  /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s;         /* 0: as bits_per_s[0] */
@@ -26,7 +28,9 @@ typedef struct th_topology_options {
 /* What only some topologies have. */
 enum {
     TH_TAKES_KINDS = 1,              /* a dimension is a kind and a size */
-    TH_TAKES_OVERSUBSCRIPTION = 2
+    TH_TAKES_OVERSUBSCRIPTION = 2,
+    TH_TAKES_ISLANDS = 4,            /* has_full_islands, has_island_nics */
+    TH_HAS_HOSTS = 8                 /* of its own: with_host is refused */
 };
 
 typedef struct th_topology_type {

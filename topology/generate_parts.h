@@ -9,9 +9,12 @@ extern const th_topology_type th_topology_line, th_topology_ring, th_topology_me
     th_topology_torus, th_topology_hypercube, th_topology_fully_connected, th_topology_star,
     th_topology_composition;                                         /* generate_dims.c */
 extern const th_topology_type th_topology_tree, th_topology_fattree; /* generate_tree.c */
+extern const th_topology_type th_topology_dragonfly;                 /* generate_dragonfly.c */
+extern const th_topology_type th_topology_pcie_tree, th_topology_islands; /* generate_hosts.c */
 
 /* n accelerators "0", "1" ...; the system has none yet. */
 int th_generate_accels(th_system *s, int64_t n, th_error *err);
+int th_generate_too_many(const th_system *s, th_error *err);
 /* A switch called sMAJOR.MINOR. Returns its node. */
 int th_generate_switch(th_system *s, int major, int minor, th_error *err);
 /* A cable of kind number cable between nodes a and b. */

@@ -9,6 +9,8 @@
 #include "base/names.h"
 #include "topology/generate.h"
 
+#include <string.h>
+
 enum { LARGEST_DIM = TH_MAX_ACCELS };
 
 static const th_topology_type *type_named(th_system_reader *r, const th_config_node *n)
@@ -177,19 +179,44 @@ static int read_oversubscription(th_system_reader *r, const th_config_node *g,
                         th_config_line(n));
 }
 
+/* Is the optional key g.key the second of two words (false without it)? */
+static int read_either(th_system_reader *r, const th_config_node *g, const char *key,
+                       const char *const words[2], bool *is_second)
+{
+    const char *word = words[0];
+    if (th_config_string(g, key, false, &word, &r->error) < 0)
+        return -1;
+    *is_second = strcmp(word, words[1]) == 0;
+    if (*is_second || strcmp(word, words[0]) == 0)
+        return 0;
+    return th_error_set(
+        &r->error, "TOPO-0096", "%s:%d: key \"%s\": must be \"%s\" or \"%s\", not \"%s\"",
+        th_config_file(g), th_config_line(th_config_member(g, key)), key, words[0], words[1], word);
+}
+
+static int read_islands(th_system_reader *r, const th_config_node *n, th_topology_options *o)
+{
+    static const char *const island[] = {"switch", "fully_connected"};
+    static const char *const nics[] = {"accelerator", "island"};
+    if (read_either(r, n, "island", island, &o->has_full_islands) < 0)
+        return -1;
+    return read_either(r, n, "nics", nics, &o->has_island_nics);
+}
+
 int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
     static const char *const keys[] = {"type",   "dims", "bandwidth",        "latency",
-                                       "duplex", "host", "oversubscription", NULL};
+                                       "duplex", "host", "oversubscription", "island",
+                                       "nics",   NULL};
     th_topology_options o = {.host_latency_ps = -1};
     bool is_full_duplex;
     if (th_config_check_keys(n, keys, &r->error) < 0)
         return -1;
     const th_topology_type *type = type_named(r, n);
     if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
-        read_cables(r, n, &o) < 0 ||
-        read_oversubscription(r, n, &o) < 0 ||
-        th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
+        read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
+        read_islands(r, n, &o) < 0 || th_reader_duplex(r, n, &is_full_duplex) < 0 ||
+        read_generated_host(r, n, &o) < 0)
         return -1;
     o.half_duplex = !is_full_duplex;
     return th_topology_generate(r->s, type, &o, &r->error) < 0 ? th_reader_at(r, n) : 0;

@@ -8,6 +8,8 @@ libtharsis_la_SOURCES += \
 	topology/connected.c topology/connected.h \
 	topology/generate.c topology/generate.h topology/generate_parts.h \
 	topology/generate_dims.c \
+	topology/generate_dragonfly.c \
+	topology/generate_hosts.c \
 	topology/generate_read.c \
 	topology/generate_tree.c \
 	topology/link_read.c \
@@ -15,6 +17,7 @@ libtharsis_la_SOURCES += \
 	topology/neighbors.c topology/neighbors.h \
 	topology/route.c topology/route.h topology/route_types.h \
 	topology/route_dimension.c \
+	topology/route_dragonfly.c \
 	topology/route_ecmp.c \
 	topology/route_explicit.c \
 	topology/route_read.c \
@@ -37,6 +40,8 @@ unit_tests += \
 	tests/unit/test_astra_read \
 	tests/unit/test_generate \
 	tests/unit/test_generate_dims \
+	tests/unit/test_generate_dragonfly \
+	tests/unit/test_generate_hosts \
 	tests/unit/test_generate_tree \
 	tests/unit/test_name_index \
 	tests/unit/test_route \

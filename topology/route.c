@@ -13,7 +13,8 @@
 #include <string.h>
 
 const th_routing_type *const th_routing_types[] = {&th_routing_shortest, &th_routing_ecmp,
-                                                   &th_routing_dimension_order, &th_routing_up_down, NULL};
+                                                   &th_routing_dimension_order, &th_routing_up_down,
+                                                   &th_routing_dragonfly, NULL};
 
 const th_routing_type *th_routing_find(const char *name)
 {
@@ -28,6 +29,18 @@ static bool has_levels(const th_system *s)
     for (int i = 0; i < s->n_nodes; i++)
         if (s->nodes[i].level > 0)
             return true;
+    return false;
+}
+
+/* Routers of one level that are joined are those of a dragonfly; the levels of a tree are not. */
+static bool joins_routers(const th_system *s)
+{
+    for (int i = 0; i < s->n_links; i++) {
+        const th_link *l = &s->links[i];
+        if (l->from >= 0 && s->nodes[l->from].level > 0 &&
+            s->nodes[l->from].level == s->nodes[l->to].level)
+            return true;
+    }
     return false;
 }
 
@@ -46,7 +59,7 @@ static const th_routing_type *natural_routing(const th_system *s)
     if (s->n_dims > 0)
         r = &th_routing_dimension_order;
     else if (has_levels(s))
-        r = &th_routing_up_down;
+        r = joins_routers(s) ? &th_routing_dragonfly : &th_routing_up_down;
     return r->goes_round || !first_dead_link(s) ? r : &th_routing_shortest;
 }
 

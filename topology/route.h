@@ -14,6 +14,7 @@
  * the dimensions (a host) are reached, and reach, as by shortest.
  * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up the
  * destination chooses (D-mod-k).
+ * dragonfly: at most one local link, a global one, at most one local link.
  *
  * A pair with an explicit route takes that, under every routing. */
 #ifndef TH_TOPOLOGY_ROUTE_H

@@ -5,6 +5,7 @@
 #include "topology/route.h"
 
 extern const th_routing_type th_routing_dimension_order; /* route_dimension.c */
+extern const th_routing_type th_routing_dragonfly;       /* route_dragonfly.c */
 extern const th_routing_type th_routing_ecmp;            /* route_ecmp.c */
 extern const th_routing_type th_routing_shortest;        /* route_shortest.c */
 extern const th_routing_type th_routing_up_down;         /* route_up_down.c */

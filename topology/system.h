@@ -114,7 +114,7 @@ typedef struct th_system {
      * Filled by finish, before the routes. */
     int32_t *out_start, *out_links, *in_start, *in_links;
     /* How routes are found. NULL: finish chooses dimension_order for a system of dimensions,
-     * up_down for a tree, shortest for others. */
+     * up_down for a tree, dragonfly for one, shortest for others and round dead links. */
     const struct th_routing_type *routing;
     struct th_arena *names;        /* of nodes and links */
     th_name_index node_index, link_index;

@@ -71,7 +71,8 @@ static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_ca
 static void has_a_table_of_types(void)
 {
     static const char *const names[] = {"line", "ring", "mesh", "torus", "hypercube", "fully_connected", "star", "tree",
-                                        "fattree", "composition"};
+                                        "fattree", "dragonfly", "pcie_tree", "islands",
+                                        "composition"};
     enum { N = sizeof names / sizeof *names };
     for (int i = 0; i < N; i++) {
         TAP_ASSERT_TEXT(th_topology_types[i]->name, names[i]);
@@ -238,7 +239,7 @@ static void survives_every_failing_allocation(void)
         o.n_dims = th_topology_types[i]->min_dims;
         for (int d = 0; d < o.n_dims; d++)
             o.dims[d] = 2;
-        o.with_host = true;
+        o.with_host = !(th_topology_types[i]->takes & TH_HAS_HOSTS);
         th_system *s = NULL;
         for (int64_t k = 1; !s && k < 1000; k++) {
             th_alloc_fail_at(k);

@@ -392,6 +392,19 @@ static void reads_fat_trees(void)
                    "TOPO-0090", "sys.cfg:5: key \"oversubscription\": must be at least 1");
 }
 
+static void reads_islands(void)
+{
+    th_system *s = read_or_tell(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; island = \"fully_connected\";\n"
+                                         "nics = \"island\"; " CABLE "};");
+    CU_ASSERT_TRUE(s->n_accels == 12 && s->n_nodes == 16 && s->n_links == 2 * (18 + 12 + 3));
+    th_system_free(s);
+    s = read_or_tell(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; nics = \"accelerator\"; " CABLE "};");
+    CU_ASSERT_TRUE(s->n_nodes == 16 && s->n_links == 2 * (12 + 12));
+    th_system_free(s);
+    expect_refusal(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};", "TOPO-0096",
+                   "sys.cfg:5: key \"nics\": must be \"accelerator\" or \"island\", not \"iland\"");
+}
+
 /* ---- memory ---- */
 
 static void fail_every_allocation(const char *text, int succeeds)
@@ -442,6 +455,7 @@ int main(int argc, char **argv)
                                      TAP(reads_lists_and_compositions),
                                      TAP(refuses_compositions),
                                      TAP(reads_fat_trees),
+                                     TAP(reads_islands),
                                      TAP(survives_every_failing_allocation),
                                      TAP_END};
     return tap_main("system_read", tests, argc, argv);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hosts with PCIe trees, and islands joined by a fabric. */
+#include <config.h>
+#include "base/alloc.h"
+#include "tests/unit/topology_help.h"
+#include <stdio.h>
+
+#define DIMS(...) ((const int[]){__VA_ARGS__, 0})
+
+static int any(const th_system *s, int a, int b)
+{
+    (void)s, (void)a, (void)b;
+    return -1;
+}
+
+/* The nodes of a route: "0 s1.0 host0". */
+static const char *way(const th_system *s, int src, int dst)
+{
+    static char text[256];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links);
+    int at = snprintf(text, sizeof text, "%s", s->nodes[src].name);
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+    return text;
+}
+
+/* ---- pcie_tree ---- */
+
+/* 2 hosts of 3 switches of 4: 24 accelerators, 6 switches, 2 hosts, the network; 24 + 6 + 2 cables. */
+static void makes_pcie_trees(void)
+{
+    th_topology_options o = options_of(DIMS(2, 3, 4));
+    static const int64_t bits[] = {900, 400, 70};
+    memcpy(o.bits_per_s, bits, sizeof bits);
+    o.n_bandwidths = 3;
+    th_system *s = create("pcie_tree", &o);
+    expect_counts(s, 24, 9, 32, __LINE__);
+    CU_ASSERT_TRUE(s->n_hosts == 2 && s->nodes[13].group == 3);
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 s1.0 host0 s1.1 4");
+    TAP_ASSERT_TEXT(way(s, 0, 23), "0 s1.0 host0 s3.0 host1 s1.5 23");
+    TAP_ASSERT_TEXT(way(s, 23, s->host_node[0]), "23 s1.5 host1 s3.0 host0");
+    TAP_ASSERT_TEXT(way(s, s->host_node[1], 12), "host1 s1.3 12");
+    CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+    th_route_summary r;
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 400);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 23, &r) == 0 && r.bits_per_s == 70);
+    th_system_free(s);
+}
+
+/* One host needs no network: 8 accelerators, 2 switches, the host; 8 + 2 cables of two kinds. */
+static void one_host_has_no_network(void)
+{
+    th_topology_options o = options_of(DIMS(1, 2, 4));
+    o.n_latencies = 2;
+    o.latency_ps[1] = 5;
+    th_system *s = create("pcie_tree", &o);
+    expect_counts(s, 8, 3, 10, __LINE__);
+    CU_ASSERT_EQUAL(diameter(s), 4);
+    th_route_summary r;
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 7, &r) == 0 && r.latency_ps == 3 + 5 + 5 + 3);
+    th_system_free(s);
+}
+
+/* ---- islands ---- */
+
+static th_system *new_islands(const int *dims, bool is_full, bool has_island_nics)
+{
+    th_topology_options o = options_of(dims);
+    static const int64_t bits[] = {900, 70, 300};
+    memcpy(o.bits_per_s, bits, sizeof bits);
+    o.n_bandwidths = o.n_dims;
+    o.has_full_islands = is_full;
+    o.has_island_nics = has_island_nics;
+    return create("islands", &o);
+}
+
+/* 3 islands of 4, a card for each accelerator: 3 + 1 switches, 12 + 12 cables. */
+static void islands_have_a_switch_and_cards(void)
+{
+    th_system *s = new_islands(DIMS(3, 4), false, false);
+    expect_counts(s, 12, 4, 24, __LINE__);
+    CU_ASSERT_EQUAL(s->nodes[7].group, 1);
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 s2.0 4");
+    TAP_ASSERT_TEXT(way(s, 0, th_system_find_node(s, "s1.2")), "0 s2.0 8 s1.2");
+    CU_ASSERT_EQUAL(diameter(s), 2);
+    th_route_summary r;
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 70);
+    th_system_free(s);
+}
+
+/* A card per island hangs on its switch: 12 + 3 cables. */
+static void islands_may_share_a_card(void)
+{
+    th_system *s = new_islands(DIMS(3, 4), false, true);
+    expect_counts(s, 12, 4, 15, __LINE__);
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
+    TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s1.2 11");
+    th_system_free(s);
+}
+
+/* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its switch and
+ * 3 from there. */
+static void islands_may_be_fully_connected(void)
+{
+    th_system *s = new_islands(DIMS(3, 4), true, false);
+    expect_counts(s, 12, 1, 30, __LINE__);
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 s2.0 4");
+    th_system_free(s);
+    s = new_islands(DIMS(3, 4), true, true);
+    expect_counts(s, 12, 4, 18 + 12 + 3, __LINE__);
+    TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
+    TAP_ASSERT_TEXT(way(s, 1, 11), "1 s1.0 s2.0 s1.2 11");
+    th_system_free(s);
+}
+
+/* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them. Leaf
+ * 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
+static void the_fabric_may_be_a_fat_tree(void)
+{
+    th_system *s = new_islands(DIMS(4, 4, 4), false, false);
+    expect_counts(s, 16, 4 + 8, 16 + 16 + 16, __LINE__);
+    TAP_ASSERT_TEXT(way(s, 0, 14), "0 s2.0 s3.2 s2.3 14");
+    TAP_ASSERT_TEXT(way(s, 12, 14), "12 s1.3 14");
+    th_route_summary r;
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 14, &r) == 0 && r.bits_per_s == 70);
+    CU_ASSERT_EQUAL(s->media[s->links[th_system_find_link(s, "s2.0_s3.2")].medium].bits_per_s, 300);
+    th_system_free(s);
+    s = new_islands(DIMS(4, 4, 4), false, true);
+    expect_counts(s, 16, 4 + 1, 16 + 4, __LINE__);
+    th_system_free(s);
+    s = new_islands(DIMS(4, 3, 2), true, true);  /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
+    expect_counts(s, 12, 4 + 4, 12 + 12 + 8, __LINE__);
+    TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s3.1 s2.1 s1.3 11");
+    th_system_free(s);
+}
+
+/* Every way to build them, also oversubscribed, with a host: sound, and inside an island short. */
+static int inside(const th_system *s, int a, int b)
+{
+    bool is_joined = th_route_link_to(s, a, b) >= 0;
+    return a == b ? 0 : s->nodes[a].group != s->nodes[b].group ? -1 : is_joined ? 1 : 2;
+}
+
+static void routes_are_sound_and_stay_inside(void)
+{
+    for (int variant = 0; variant < 32; variant++) {
+        th_topology_options o = options_of(variant & 1 ? DIMS(4, 4, 4) : DIMS(5, 3));
+        o.has_full_islands = variant & 2;
+        o.has_island_nics = variant & 4;
+        o.with_host = variant & 8;
+        o.oversubscription = (variant & 17) == 17 ? 2 : 0;
+        th_system *s = create("islands", &o);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, inside), 0);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+        th_system_free(s);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void refuses_what_does_not_fit(void)
+{
+    th_topology_options o = options_of(DIMS(3, 4, 5));
+    expect_refused("islands", &o, "TOPO-0094",
+                   "system \"sys\": a fat tree of arity 5 has no 12 ports: they must be a power of the arity");
+    o = options_of(DIMS(3, 4, 1));
+    expect_refused("islands", &o, "TOPO-0094",
+                   "system \"sys\": a fat tree of arity 1 has no 12 ports: they must be a power of the arity");
+    o = options_of(DIMS(3, 4));
+    o.oversubscription = 2;
+    expect_refused("islands", &o, "TOPO-0095",
+                   "system \"sys\": one switch has no oversubscription: a fabric that is a fat tree has (islands "
+                   "ISLANDS ACCELS ?ARITY?)");
+    o = options_of(DIMS(65536, 65536));
+    expect_refused("islands", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    o = options_of(DIMS(65536, 65536, 65536));
+    expect_refused("pcie_tree", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    o = options_of(DIMS(2, 2, 2));
+    o.with_host = true;
+    expect_refused("pcie_tree", &o, "TOPO-0093", "system \"sys\": pcie_tree has hosts of its own");
+    o = options_of(DIMS(8));
+    o.has_island_nics = true;
+    expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(makes_pcie_trees),
+                                     TAP(one_host_has_no_network),
+                                     TAP(islands_have_a_switch_and_cards),
+                                     TAP(islands_may_share_a_card),
+                                     TAP(islands_may_be_fully_connected),
+                                     TAP(the_fabric_may_be_a_fat_tree),
+                                     TAP(routes_are_sound_and_stay_inside),
+                                     TAP(refuses_what_does_not_fit),
+                                     TAP_END};
+    return tap_main("generate_hosts", tests, argc, argv);
+}
