@@ -94,6 +94,7 @@ enum {
     CREATE_OVERSUBSCRIPTION,
     CREATE_ISLAND,
     CREATE_NICS,
+    CREATE_REDUCES,
     CREATE_HALF_DUPLEX,
     CREATE_HOST,
     CREATE_HOST_BANDWIDTH,
@@ -146,6 +147,9 @@ static const th_option create_system_options[] = {
                      "Whose the links from islands to their fabric are: one of each accelerator "
                      "(when left out), or one of each island.",
                      .choice = nics_name},
+    [CREATE_REDUCES] = {"-switches_reduce", TH_OPTION_FLAG, NULL,
+                        "The switches can add up what passes through them; those that join an "
+                        "island always can."},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
                             "Both ways of a link share its bandwidth."},
     [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
@@ -253,6 +257,7 @@ static int run_create_system(th_call *c)
     th_topology_options o = {
         .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
         .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
+        .switches_reduce = th_call_has(c, CREATE_REDUCES),
         .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
         .with_host = th_call_has(c, CREATE_HOST),
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),

@@ -160,11 +160,27 @@ static int check_takes(const th_system *s, const th_topology_type *type,
     return 0;
 }
 
+static int set_reducing(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                        th_error *err)
+{
+    int n_switches = 0;
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind == TH_NODE_SWITCH) {
+            s->nodes[i].reduces |= o->switches_reduce;
+            n_switches++;
+        }
+    if (!o->switches_reduce || n_switches > 0)
+        return 0;
+    return th_error_set(err, "TOPO-0097", "system \"%s\": %s has no switches that could reduce",
+                        s->name, type->name);
+}
+
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err)
 {
     if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
-        check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0)
+        check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0 ||
+        set_reducing(s, type, o, err) < 0)
         return -1;
     return add_host(s, o, err);
 }

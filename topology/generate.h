@@ -19,6 +19,7 @@ typedef struct th_topology_options {
     double oversubscription;         /* links down per link up of a switch; 0: not said, as 1 */
     bool has_full_islands;           /* accelerators of an island are joined each to each, not by a switch */
     bool has_island_nics;            /* one cable to the fabric per island, not per accelerator */
+    bool switches_reduce;            /* all of them; those that join an island always do */
     bool half_duplex;
     bool with_host;                  /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s;         /* 0: as bits_per_s[0] */

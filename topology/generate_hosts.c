@@ -121,6 +121,8 @@ static int add_island(th_system *s, const th_topology_options *o, int island, th
     if (o->has_full_islands && !o->has_island_nics)
         return 0;
     int node = add_switch(s, 1, island, n, err);
+    if (node >= 0)
+        s->nodes[node].reduces = !o->has_full_islands;
     return node < 0 ? -1 : join_fan(s, o, (fan){first, n, node, IN_ISLAND}, err);
 }
 

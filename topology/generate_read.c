@@ -205,9 +205,9 @@ static int read_islands(th_system_reader *r, const th_config_node *n, th_topolog
 
 int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {"type",   "dims", "bandwidth",        "latency",
-                                       "duplex", "host", "oversubscription", "island",
-                                       "nics",   NULL};
+    static const char *const keys[] = {
+        "type",   "dims", "bandwidth", "latency", "duplex", "host", "oversubscription",
+        "island", "nics", "reduces",   NULL};
     th_topology_options o = {.host_latency_ps = -1};
     bool is_full_duplex;
     if (th_config_check_keys(n, keys, &r->error) < 0)
@@ -215,8 +215,9 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
     const th_topology_type *type = type_named(r, n);
     if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
         read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
-        read_islands(r, n, &o) < 0 || th_reader_duplex(r, n, &is_full_duplex) < 0 ||
-        read_generated_host(r, n, &o) < 0)
+        read_islands(r, n, &o) < 0 ||
+        th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
+        th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
         return -1;
     o.half_duplex = !is_full_duplex;
     return th_topology_generate(r->s, type, &o, &r->error) < 0 ? th_reader_at(r, n) : 0;

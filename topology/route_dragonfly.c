@@ -80,6 +80,8 @@ static int find_routers(const th_system *s, dragonfly_data *data)
 /* The pair of groups that a link joins, -1 for others. */
 static int pair_of(const th_system *s, const dragonfly_data *data, int link)
 {
+    if (s->links[link].from < 0)
+        return -1; /* a segment */
     const th_node *from = &s->nodes[s->links[link].from], *to = &s->nodes[s->links[link].to];
     if (!is_router(from) || !is_router(to) || from->group == to->group)
         return -1;

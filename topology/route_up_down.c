@@ -205,6 +205,8 @@ static bool has_joined_leaves(const th_system *s)
     for (int l = 0; l < s->n_links; l++) {
         if (s->links[l].from < 0)
             continue;
+        if (s->links[l].from < 0)
+            continue; /* a segment */
         const th_node *from = &s->nodes[s->links[l].from], *to = &s->nodes[s->links[l].to];
         if (is_in_tree(from) && is_in_tree(to) && from->level == 0 && to->level == 0)
             return true;

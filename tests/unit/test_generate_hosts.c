@@ -161,6 +161,24 @@ static void routes_are_sound_and_stay_inside(void)
     }
 }
 
+/* Switches that join an island reduce; those of a fabric, or that only hold a card, when told so. */
+static void switches_reduce(void)
+{
+    th_system *s = new_islands(DIMS(3, 4), false, false);
+    CU_ASSERT_TRUE(s->nodes[12].reduces && s->nodes[14].reduces && !s->nodes[15].reduces);
+    th_system_free(s);
+    s = new_islands(DIMS(3, 4), true, true);
+    CU_ASSERT_TRUE(!s->nodes[12].reduces && !s->nodes[15].reduces);
+    th_system_free(s);
+    th_topology_options o = options_of(DIMS(4, 2));
+    o.switches_reduce = true;
+    s = create("fattree", &o);
+    for (int i = 0; i < s->n_nodes; i++)
+        CU_ASSERT_EQUAL(s->nodes[i].reduces, i >= 16);
+    th_system_free(s);
+    expect_refused("torus", &o, "TOPO-0097", "system \"sys\": torus has no switches that could reduce");
+}
+
 /* ---- what is refused ---- */
 
 static void refuses_what_does_not_fit(void)
@@ -197,6 +215,7 @@ int main(int argc, char **argv)
                                      TAP(islands_may_be_fully_connected),
                                      TAP(the_fabric_may_be_a_fat_tree),
                                      TAP(routes_are_sound_and_stay_inside),
+                                     TAP(switches_reduce),
                                      TAP(refuses_what_does_not_fit),
                                      TAP_END};
     return tap_main("generate_hosts", tests, argc, argv);
