@@ -12,7 +12,7 @@
  * covers the leaf. Fat trees: C. Leiserson, "Fat-trees: universal networks for hardware-efficient
  * supercomputing", 1985.
  * A leaf may hang below several kinds of parent (a switch of its island, one of the fabric): then the
- * narrowest that covers the destination is taken, and the widest where none does. Leaves that are
+ * lowest that covers the destination is taken, and the highest where none does. Leaves that are
  * joined by a link (an island without a switch) use it.
  * Switches are destinations too (they may reduce). Switches of one level above the same leaves are
  * numbered, 0 first; the number's digits in the mixed radix of the w_i are the ways up that lead to
@@ -35,7 +35,7 @@ typedef struct rows {
 typedef struct up_down_data {
     th_neighbors neighbors;
     rows down;        /* ascending by the first leaf of the child */
-    rows up;          /* ascending by the number of leaves of the parent, then as added */
+    rows up;          /* ascending by the level of the parent, then as added */
     int32_t *key;     /* by node: j above */
     int32_t *divisor; /* by node: w_1 ... w_l */
     bool joins_leaves;
@@ -88,15 +88,21 @@ static int link_down(const th_system *s, const up_down_data *data, int at, int d
     return link_of_run(data, &links[low], n, child, dst);
 }
 
-/* The links of at's row from i on whose parents cover as many leaves. */
+/* The links of at's row from i on whose parents are on one level. */
 static int run_up(const th_system *s, const up_down_data *data, int at, int i)
 {
     const int32_t *links = data->up.links;
-    int n = 1, n_leaves = s->nodes[s->links[links[i]].to].n_leaves;
-    while (i + n < data->up.start[at + 1] &&
-           s->nodes[s->links[links[i + n]].to].n_leaves == n_leaves)
+    int n = 1, level = s->nodes[s->links[links[i]].to].level;
+    while (i + n < data->up.start[at + 1] && s->nodes[s->links[links[i + n]].to].level == level)
         n++;
     return n;
+}
+
+/* Does the parent at the end of link, or a twin of it, stand above dst, or is dst? */
+static bool leads_above(const th_system *s, int link, int dst)
+{
+    const th_node *parent = &s->nodes[s->links[link].to], *there = &s->nodes[dst];
+    return parent->level >= there->level && covers(parent, there);
 }
 
 static int link_up(const th_system *s, const up_down_data *data, int at, int dst)
@@ -105,7 +111,7 @@ static int link_up(const th_system *s, const up_down_data *data, int at, int dst
     if (i == end)
         return th_route_shortest_next(s, at, dst);
     int n = run_up(s, data, at, i);
-    while (i + n < end && !covers(&s->nodes[s->links[data->up.links[i]].to], &s->nodes[dst])) {
+    while (i + n < end && !leads_above(s, data->up.links[i], dst)) {
         i += n;
         n = run_up(s, data, at, i);
     }
@@ -145,7 +151,7 @@ static int direction(const th_system *s, int link)
 static int32_t rank(const th_system *s, int link, int wanted)
 {
     const th_node *to = &s->nodes[s->links[link].to];
-    return wanted > 0 ? to->n_leaves : to->leaf_first;
+    return wanted > 0 ? to->level : to->leaf_first;
 }
 
 /* Puts link behind the n links of a row that do not rank above it. Rows come nearly sorted. */
@@ -175,7 +181,7 @@ static int rows_init(rows *r, const th_system *s, int wanted)
     return 0;
 }
 
-/* How many ways up a node has to its widest parents. */
+/* How many ways up a node has to its highest parents. */
 static int n_ways_up(const th_system *s, const up_down_data *data, int node)
 {
     int end = data->up.start[node + 1], n = 0;
