@@ -38,6 +38,7 @@ dist_systems_DATA = \
 
 unit_tests += \
 	tests/unit/test_astra_read \
+	tests/unit/test_connected \
 	tests/unit/test_generate \
 	tests/unit/test_generate_dims \
 	tests/unit/test_generate_dragonfly \
