@@ -37,6 +37,8 @@ libtharsis_la_SOURCES += \
 	sim/machine.h \
 	sim/machine_state.h \
 	sim/network/astra.c \
+	sim/network/astra_conveyor.c \
+	sim/network/astra_conveyor.h \
 	sim/network/astra_physics.c \
 	sim/network/astra_physics.h \
 	sim/network/deadlock.c \

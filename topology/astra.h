@@ -38,11 +38,11 @@ typedef struct th_astra_dim {
 typedef struct th_astra {
     th_astra_dim dims[TH_MAX_DIMS]; /* dimension 0 fastest */
     int n_dims;
-    int64_t endpoint_delay_ns;      /* before every message of a collective, and after the last */
-    int64_t splits;                 /* chunks that a collective is cut into, >= 1 */
-    int64_t active_chunks;          /* of them, those that may be under way in a dimension, >= 1 */
-    double local_mem_gb_per_s;      /* 1e9 bytes/s */
-    bool is_local_bw_aware;         /* all-reduce over dimensions: localBWAware, else baseline */
+    int64_t endpoint_delay_ns; /* before every message of a collective, and after the last */
+    int64_t splits;            /* chunks that a collective is cut into, >= 1 */
+    int64_t active_chunks;     /* of them, those that may be under way in a dimension, >= 1 */
+    double local_mem_gb_per_s; /* 1e9 bytes/s */
+    bool is_local_bw_aware;    /* all-reduce over dimensions: localBWAware, else baseline */
     uint8_t implementation[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS]; /* th_astra_implementation */
 } th_astra;
 

@@ -4,7 +4,7 @@
  *   topology: [ Ring, Switch ]    npus_count: [ 4, 8 ]
  *   bandwidth: [ 50.0, 25.0 ]     latency: [ 500.0, 1000.0 ]
  *
- *   read the text -> guard its size -> load the document -> one list per key -> lists of equal length
+ *   read the text -> guard its size -> load the document -> one list per key -> equal lengths
  * libyaml keeps its depth below 1000 by itself, and an alias names a node again without copying it,
  * so a small file cannot grow. Every message begins with FILE:LINE. Other documents of the file are
  * not looked at. */
@@ -27,8 +27,7 @@ static const char *const keys[N_KEYS] = {"topology", "npus_count", "bandwidth", 
 static const struct {
     const char *name;
     th_dim_kind kind;
-} kinds[] = {
-    {"Ring", TH_DIM_RING}, {"FullyConnected", TH_DIM_FULL}, {"Switch", TH_DIM_SWITCH}};
+} kinds[] = {{"Ring", TH_DIM_RING}, {"FullyConnected", TH_DIM_FULL}, {"Switch", TH_DIM_SWITCH}};
 
 /* Bounds that keep every product of the physics within its type. */
 static const double largest_gib_per_s = 1e6, smallest_gib_per_s = 1e-6, largest_latency_ns = 1e9;
@@ -221,8 +220,9 @@ int th_astra_read_network(const char *path, th_astra *out, th_error *err)
     th_strbuf text = TH_STRBUF_INIT;
     int status = th_text_file_read(path, TH_ASTRA_FILE_MAX, &text, &r.error);
     if (status == 0 && text.length > TH_ASTRA_FILE_MAX)
-        status = th_error_set(&r.error, "TOPO-0122", "%s: more than %d bytes, which no network.yml needs",
-                              path, TH_ASTRA_FILE_MAX);
+        status = th_error_set(&r.error, "TOPO-0122",
+                              "%s: more than %d bytes, which no network.yml needs", path,
+                              TH_ASTRA_FILE_MAX);
     if (status == 0)
         status = parse(&r, &text);
     th_strbuf_clear(&text);

@@ -2,9 +2,9 @@
 /* astra_read.c - a system from ASTRA-sim's network.yml and system.json.
  *   th_astra_read_network -> th_astra_read_system -> composition, accelerators -> finish
  *
- * The graph is a composition of the dimensions, dimension 0 fastest; every cable has its dimension's
- * bandwidth each way (GB/s of ASTRA-sim are 2^30 bytes/s) and latency. So the same system runs under
- * every network.
+ * The graph is a composition of the dimensions, dimension 0 fastest; every cable has its
+ * dimension's bandwidth each way (GB/s of ASTRA-sim are 2^30 bytes/s) and latency. So the same
+ * system runs under every network.
  *
  * The accelerators are nothing but places, for ASTRA-sim keeps compute in its traces: 64 GiB of
  * memory of local-mem-bw, a vector unit and a roofline of peak-perf (100 TFLOPS where there is
@@ -90,8 +90,7 @@ static void name_after_dimensions(const th_astra *a, char *name, size_t size)
         [TH_DIM_RING] = "ring", [TH_DIM_FULL] = "full", [TH_DIM_SWITCH] = "switch"};
     size_t n = (size_t)snprintf(name, size, "astra");
     for (int d = 0; d < a->n_dims; d++)
-        n += (size_t)snprintf(name + n, size - n, "_%s%d", words[a->dims[d].kind],
-                              a->dims[d].size);
+        n += (size_t)snprintf(name + n, size - n, "_%s%d", words[a->dims[d].kind], a->dims[d].size);
 }
 
 th_system *th_system_read_astra(const char *network_path, const char *system_path, th_error *err)

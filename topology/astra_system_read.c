@@ -39,7 +39,7 @@ const char *const th_astra_implementation_names[TH_ASTRA_N_IMPLEMENTATIONS] = {
 };
 
 /* Bounds that keep every product of the physics within its type. */
-enum { LARGEST_DELAY_NS = 1000000000, LARGEST_SPLITS = 1 << 20 };
+enum { LARGEST_DELAY_NS = 1000000000, LARGEST_SPLITS = 1 << 16 };
 static const double smallest_gb_per_s = 1e-6, largest_gb_per_s = 1e9, largest_tflops = 1e9;
 enum { DEFAULT_DELAY_NS = 10, DEFAULT_ACTIVE_CHUNKS = 1 }; /* ASTRA-sim's own */
 
@@ -174,8 +174,8 @@ static int read_optimization(reader *r, const key_row *row, const json_t *value)
     return 0;
 }
 
-/* "direct4", "oneDirect4": with a window of four messages. No window is modelled, so its size is not
- * kept. */
+/* "direct4", "oneDirect4": with a window of four messages. No window is modelled, so its size is
+ * not kept. */
 static bool has_window(const char *name, const char *direct)
 {
     size_t n = strlen(direct);
@@ -206,11 +206,12 @@ static int read_implementation(reader *r, const key_row *row, const json_t *valu
         const char *name = json_string_value(json_array_get(value, (size_t)d));
         int i = name ? implementation_named(name) : -1;
         if (i < 0)
-            return th_error_set(&r->error, "TOPO-0138",
-                                "%s:%d: key \"%s\": \"%.40s\" of dimension %d must be ring, direct, "
-                                "halvingDoubling, doubleBinaryTree, oneRing, oneDirect or "
-                                "oneHalvingDoubling",
-                                r->path, line_of(r, row->key), row->key, name ? name : "", d);
+            return th_error_set(
+                &r->error, "TOPO-0138",
+                "%s:%d: key \"%s\": \"%.40s\" of dimension %d must be ring, direct, "
+                "halvingDoubling, doubleBinaryTree, oneRing, oneDirect or "
+                "oneHalvingDoubling",
+                r->path, line_of(r, row->key), row->key, name ? name : "", d);
         out->implementation[row->collective][d] = (uint8_t)i;
     }
     return 0;
@@ -286,7 +287,8 @@ static int read_object(reader *r, json_t *root)
     if (!json_is_object(root))
         return th_error_set(&r->error, "TOPO-0139", "%s:1: must be one JSON object { ... }",
                             r->path);
-    json_object_foreach(root, key, value) {
+    json_object_foreach(root, key, value)
+    {
         const key_row *row = row_of(key);
         if (!row)
             return unknown_key(r, key);

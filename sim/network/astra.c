@@ -6,7 +6,8 @@
  *   unaware   the formula's t of each dimension in which its ends differ, one after the other;
  *             nobody is in anybody's way
  *   aware     store and forward over its route. A link takes messages in the order in which they
- *             come to it, is busy for floor(m / bw), and they are there after floor(latency + m / bw)
+ *             come to it, is busy for floor(m / bw), and they are there after
+ *             floor(latency + m / bw)
  * A collective of all accelerators that ASTRA-sim knows is one step, as long as its formula says. A
  * rank is in one collective at a time: another begins when the last of its ranks is free. Others
  * (broadcast, subgroups, uneven sizes ...) go message by message.
@@ -42,7 +43,7 @@ typedef struct {
     message *flows; /* by slot */
     size_t n_flows, capacity;
     int32_t free_flow; /* -1: none */
-    bool has_failed; /* memory ran out in an event */
+    bool has_failed;   /* memory ran out in an event */
 } astra;
 
 static bool is_aware(const th_network *n)
@@ -230,8 +231,12 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     int32_t slot = take_slot(net);
     if (slot < 0)
         return -1;
-    net->flows[slot] = (message){.number = number, .src = m->src, .dst = m->dst, .at = m->src,
-                                 .link = -1, .bytes = m->bytes};
+    net->flows[slot] = (message){.number = number,
+                                 .src = m->src,
+                                 .dst = m->dst,
+                                 .at = m->src,
+                                 .link = -1,
+                                 .bytes = m->bytes};
     if (m->delay_ps == 0)
         return set_out(net, q, now, slot);
     th_event e = {now + m->delay_ps, TH_PRIORITY_START, (uint32_t)number, 0,

@@ -12,28 +12,29 @@
  *               rounds = 2 all-reduce, else 1; congestion-aware, they leave through one link to the
  *               switch one behind the other: t = (N - 2) floor(m / bw) + 2 floor(latency + m / bw)
  *   collective  chunks of max(size / splits, accelerators) bytes (an all-gather's are not raised),
- *               as many as size needs. Each goes through its phases, one dimension each; a dimension
- *               takes chunks in the order in which they come, active_chunks at a time
+ *               as many as size needs. Each goes through its phases, one dimension each; a
+ *               dimension takes chunks in the order in which they come, active_chunks at a time
+ *               (astra_conveyor.c)
  *
  * with bw = GB/s 2^30 / 1e9 bytes/ns. Everything is floored where it is printed, and double
  * arithmetic is done in the printed order, so that results agree to the nanosecond. Source: the
- * recorded results and ASTRA-sim's own documentation; docs/models/astra.md says what of this is held
- * against them.
+ * recorded results, and ASTRA-sim's published behaviour; docs/models/astra.md says what of this is
+ * held against results.
  *
  * Not modelled, and refused: other implementations; direct where messages of one round differ in
- * time and a second follows (all-reduce on a ring, or through an aware switch), and on an aware ring;
- * several chunks of one dimension at a time on links that know congestion. */
+ * time and a second follows (all-reduce on a ring, or through an aware switch), on an aware ring,
+ * and with several chunks that share aware links. */
 #include <config.h>
 
 #include "sim/network/astra_physics.h"
 
 #include <math.h>
 
-#include "base/alloc.h"
-#include "sim/event.h"
+#include "sim/network/astra_conveyor.h"
 
 static const double bytes_per_gib = 1073741824.0, ns_per_s = 1e9;
-enum { MEMORY_PASSES = 3 }; /* to reduce: two reads, one write */
+enum { MEMORY_PASSES = 3 };      /* to reduce: two reads, one write */
+enum { MAX_MESSAGES = 1 << 24 }; /* followed one by one: some seconds */
 
 /* ---- messages ---- */
 
@@ -57,12 +58,12 @@ int64_t th_astra_serialization_ns(const th_astra_dim *dim, int64_t bytes)
     return floor_ns((double)bytes / bytes_per_ns(dim));
 }
 
-static int64_t add(int64_t a, int64_t b)
+int64_t th_astra_add(int64_t a, int64_t b)
 {
     return a < TH_ASTRA_FOREVER_NS - b ? a + b : TH_ASTRA_FOREVER_NS;
 }
 
-static int64_t multiply(int64_t a, int64_t b)
+int64_t th_astra_multiply(int64_t a, int64_t b)
 {
     int64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > TH_ASTRA_FOREVER_NS)
@@ -89,25 +90,16 @@ int64_t th_astra_message_ns(const th_astra_dim *dim, bool is_aware, int a, int b
 {
     int hops = hops_between(dim, a, b);
     if (is_aware)
-        return multiply(hops, th_astra_hop_ns(dim, bytes));
+        return th_astra_multiply(hops, th_astra_hop_ns(dim, bytes));
     return floor_ns(hops * dim->latency_ns + (double)bytes / bytes_per_ns(dim));
 }
 
 /* ---- phases ---- */
 
 typedef struct {
-    int dim;
-    int64_t ns;
-} phase;
-
-enum { MAX_PHASES = 2 * TH_MAX_DIMS };
-
-typedef struct {
-    const th_astra *a;
+    th_astra_route route;
     const uint8_t *implementation; /* per dimension */
     bool is_aware;
-    phase phases[MAX_PHASES];
-    int n_phases;
     int64_t bytes; /* what a rank holds before the next phase */
 } plan;
 
@@ -130,44 +122,48 @@ static int64_t steps_of(th_astra_collective kind, int64_t n)
 static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message)
 {
     if (is_aware && dim->kind == TH_DIM_SWITCH)
-        return add(multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
-                   multiply(2, th_astra_hop_ns(dim, message)));
+        return th_astra_add(
+            th_astra_multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
+            th_astra_multiply(2, th_astra_hop_ns(dim, message)));
     return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
 }
 
-/* steps messages of t one after the other, then reduce the pieces of n_reduced ranks in turn. */
-static int64_t phase_ns(const th_astra *a, int64_t steps, int64_t t, int64_t n_reduced,
-                        int64_t message)
+/* One chunk alone: steps messages of t one after the other, n_reductions of those behind each other. */
+static int64_t alone_ns(const th_astra *a, const th_astra_phase *ph, int64_t t,
+                        int64_t n_reductions)
 {
-    int64_t reduce = floor_ns((double)message / a->local_mem_gb_per_s);
-    return add(add(multiply(steps + 1, a->endpoint_delay_ns), multiply(steps, t)),
-               multiply(MEMORY_PASSES * n_reduced, reduce));
+    return th_astra_add(th_astra_add(th_astra_multiply(ph->steps + 1, a->endpoint_delay_ns),
+                                     th_astra_multiply(ph->steps, t)),
+                        th_astra_multiply(n_reductions, ph->reduce_ns));
 }
 
 static void add_phase(plan *p, th_astra_collective kind, int d)
 {
-    const th_astra_dim *dim = &p->a->dims[d];
-    int64_t message = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
+    const th_astra *a = p->route.a;
+    const th_astra_dim *dim = &a->dims[d];
     bool reduces = kind == TH_ASTRA_ALL_REDUCE || kind == TH_ASTRA_REDUCE_SCATTER;
-    int64_t ns;
-    if (p->implementation[d] == TH_ASTRA_DIRECT)
-        ns = phase_ns(p->a, kind == TH_ASTRA_ALL_REDUCE ? 2 : 1,
-                      direct_ns(dim, p->is_aware, message), reduces, message);
-    else
-        ns = phase_ns(p->a, steps_of(kind, dim->size),
-                      th_astra_message_ns(dim, p->is_aware, 0, 1, message),
-                      reduces ? dim->size - 1 : 0, message);
-    p->phases[p->n_phases++] = (phase){d, ns};
+    th_astra_phase ph = {.dim = d, .n_reduced = reduces ? dim->size - 1 : 0};
+    ph.bytes = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
+    ph.reduce_ns = MEMORY_PASSES * floor_ns((double)ph.bytes / a->local_mem_gb_per_s);
+    if (p->implementation[d] == TH_ASTRA_DIRECT) {
+        ph.steps = kind == TH_ASTRA_ALL_REDUCE ? 2 : 1;
+        ph.ns = alone_ns(a, &ph, direct_ns(dim, p->is_aware, ph.bytes), reduces);
+    } else {
+        ph.steps = steps_of(kind, dim->size);
+        ph.ns =
+            alone_ns(a, &ph, th_astra_message_ns(dim, p->is_aware, 0, 1, ph.bytes), ph.n_reduced);
+    }
+    p->route.phase[p->route.n_phases++] = ph;
     if (kind == TH_ASTRA_REDUCE_SCATTER)
         p->bytes /= dim->size;
     if (kind == TH_ASTRA_ALL_GATHER)
-        p->bytes = multiply(p->bytes, dim->size);
+        p->bytes = th_astra_multiply(p->bytes, dim->size);
 }
 
 /* All-reduce over dimensions, localBWAware: later dimensions see the smaller pieces. */
 static void plan_local_bw_aware(plan *p)
 {
-    int last = p->a->n_dims - 1;
+    int last = p->route.a->n_dims - 1;
     for (int d = 0; d < last; d++)
         add_phase(p, TH_ASTRA_REDUCE_SCATTER, d);
     add_phase(p, TH_ASTRA_ALL_REDUCE, last);
@@ -177,8 +173,8 @@ static void plan_local_bw_aware(plan *p)
 
 static void plan_phases(plan *p, th_astra_collective kind)
 {
-    int n = p->a->n_dims;
-    if (kind == TH_ASTRA_ALL_REDUCE && p->a->is_local_bw_aware)
+    int n = p->route.a->n_dims;
+    if (kind == TH_ASTRA_ALL_REDUCE && p->route.a->is_local_bw_aware)
         plan_local_bw_aware(p);
     else if (kind == TH_ASTRA_ALL_GATHER)
         for (int d = n - 1; d >= 0; d--)
@@ -188,94 +184,13 @@ static void plan_phases(plan *p, th_astra_collective kind)
             add_phase(p, kind, d);
 }
 
-/* ---- chunks through the dimensions ---- */
-
-/* All ranks do the same at the same time, so one stands for all. A dimension is a server of
- * active_chunks places with a queue, first come, first served; of chunks that come at the same
- * instant the lower number is first. */
-typedef struct {
-    const plan *p;
-    th_events *events; /* ends of phases: time in ns, object is the chunk */
-    int8_t *at;        /* per chunk: its phase */
-    int32_t *behind;   /* per chunk: the next in its queue, -1: none */
-    int32_t first[TH_MAX_DIMS], last[TH_MAX_DIMS]; /* of each queue; -1: empty */
-    int64_t free_places[TH_MAX_DIMS];
-} conveyor;
-
-static int begin(conveyor *c, int32_t chunk, int64_t now)
-{
-    const phase *ph = &c->p->phases[c->at[chunk]];
-    c->free_places[ph->dim]--;
-    th_event e = {add(now, ph->ns), TH_PRIORITY_TRANSFER_END, (uint32_t)chunk, 0, 0};
-    return th_events_push(c->events, &e) == TH_NO_EVENT ? -1 : 0;
-}
-
-static int arrive(conveyor *c, int32_t chunk, int64_t now)
-{
-    int d = c->p->phases[c->at[chunk]].dim;
-    if (c->free_places[d] > 0)
-        return begin(c, chunk, now);
-    c->behind[chunk] = -1;
-    if (c->first[d] < 0)
-        c->first[d] = chunk;
-    else
-        c->behind[c->last[d]] = chunk;
-    c->last[d] = chunk;
-    return 0;
-}
-
-/* The chunk leaves its dimension: the next in the queue takes its place, and it goes on. */
-static int leave(conveyor *c, int32_t chunk, int64_t now)
-{
-    int d = c->p->phases[c->at[chunk]].dim;
-    int32_t next = c->first[d];
-    c->free_places[d]++;
-    if (next >= 0) {
-        c->first[d] = c->behind[next];
-        if (begin(c, next, now) < 0)
-            return -1;
-    }
-    return ++c->at[chunk] < c->p->n_phases ? arrive(c, chunk, now) : 0;
-}
-
-static int run_conveyor(conveyor *c, int32_t n_chunks, int64_t *ns)
-{
-    th_event e;
-    *ns = 0;
-    for (int d = 0; d < c->p->a->n_dims; d++) {
-        c->first[d] = c->last[d] = -1;
-        c->free_places[d] = c->p->a->active_chunks;
-    }
-    for (int32_t i = 0; i < n_chunks; i++)
-        if (arrive(c, i, 0) < 0)
-            return -1;
-    while (th_events_pop(c->events, &e)) {
-        *ns = e.time;
-        if (leave(c, (int32_t)e.object, e.time) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int pipe_chunks(const plan *p, int32_t n_chunks, int64_t *ns, th_error *err)
-{
-    conveyor c = {.p = p, .events = th_events_new()};
-    c.at = th_alloc_zero((size_t)n_chunks, sizeof *c.at);
-    c.behind = th_alloc_array((size_t)n_chunks, sizeof *c.behind);
-    int status = c.events && c.at && c.behind ? run_conveyor(&c, n_chunks, ns) : -1;
-    th_events_free(c.events);
-    th_free(c.at);
-    th_free(c.behind);
-    return status < 0 ? th_error_no_memory(err) : 0;
-}
-
 /* One chunk after the other, without a conveyor: one chunk, or one dimension with one place. */
 static int64_t queue_up(const plan *p, int64_t n_chunks)
 {
     int64_t ns = 0;
-    for (int i = 0; i < p->n_phases; i++)
-        ns = add(ns, p->phases[i].ns);
-    return multiply(n_chunks, ns);
+    for (int i = 0; i < p->route.n_phases; i++)
+        ns = th_astra_add(ns, p->route.phase[i].ns);
+    return th_astra_multiply(n_chunks, ns);
 }
 
 /* ---- collectives ---- */
@@ -288,7 +203,8 @@ static bool is_known(const th_astra *a, bool is_aware, th_astra_collective kind,
         return true;
     if (a->implementation[kind][d] != TH_ASTRA_DIRECT || (is_aware && links == TH_DIM_RING))
         return false;
-    bool has_two_rounds = kind == TH_ASTRA_ALL_REDUCE && (d + 1 == a->n_dims || !a->is_local_bw_aware);
+    bool has_two_rounds =
+        kind == TH_ASTRA_ALL_REDUCE && (d + 1 == a->n_dims || !a->is_local_bw_aware);
     return !has_two_rounds || links == TH_DIM_FULL || (links == TH_DIM_SWITCH && !is_aware);
 }
 
@@ -328,24 +244,43 @@ static int cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t 
     return 0;
 }
 
+/* Several chunks of a dimension on the same links are followed message by message. */
+static int check_sharing(const plan *p, int64_t n_chunks, th_error *err)
+{
+    int64_t n_messages = 0;
+    for (int i = 0; i < p->route.n_phases; i++) {
+        const th_astra_phase *ph = &p->route.phase[i];
+        n_messages = th_astra_add(n_messages, th_astra_multiply(n_chunks, ph->steps));
+        if (p->implementation[ph->dim] != TH_ASTRA_RING)
+            return th_error_set(err, "NET-0033",
+                                "direct in dimension %d of system.json: astra_aware does not know "
+                                "it with active-chunks-per-dimension %lld (1 it does)",
+                                ph->dim, (long long)p->route.a->active_chunks);
+    }
+    if (n_messages > MAX_MESSAGES)
+        return th_error_set(err, "NET-0036",
+                            "active-chunks-per-dimension %lld: astra_aware would follow %lld "
+                            "messages of one collective, at most %d are possible",
+                            (long long)p->route.a->active_chunks, (long long)n_messages,
+                            MAX_MESSAGES);
+    return 0;
+}
+
 int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective kind,
                            int64_t bytes, int64_t *ns, th_error *err)
 {
-    plan p = {.a = a, .implementation = a->implementation[kind], .is_aware = is_aware};
+    plan p = {.route.a = a, .implementation = a->implementation[kind], .is_aware = is_aware};
     int64_t n_chunks;
     if (check_implementation(a, is_aware, kind, err) < 0 ||
         cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
         return -1;
-    if (is_aware && n_chunks > 1 && a->active_chunks > 1)
-        return th_error_set(err, "NET-0033",
-                            "astra_aware knows one active chunk per dimension: with "
-                            "preferred-dataset-splits %lld, active-chunks-per-dimension must be 1, "
-                            "not %lld",
-                            (long long)a->splits, (long long)a->active_chunks);
     plan_phases(&p, kind);
     if (n_chunks == 1 || (a->n_dims == 1 && a->active_chunks == 1)) {
         *ns = queue_up(&p, n_chunks);
         return 0;
     }
-    return pipe_chunks(&p, (int32_t)n_chunks, ns, err);
+    p.route.shares_links = is_aware && a->active_chunks > 1;
+    if (p.route.shares_links && check_sharing(&p, n_chunks, err) < 0)
+        return -1;
+    return th_astra_convey(&p.route, (int32_t)n_chunks, ns, err);
 }

@@ -29,7 +29,8 @@ static inline th_system *astra_system(const char *network, const char *parameter
     for (int i = 0; i < 2 && !s && err; i++) {
         char *at = strstr(err->text, names[i]), *suffix = at ? strrchr(names[i], '_') : NULL;
         if (suffix)
-            memmove(at + (suffix - names[i]), at + strlen(names[i]), strlen(at + strlen(names[i])) + 1);
+            memmove(at + (suffix - names[i]), at + strlen(names[i]),
+                    strlen(at + strlen(names[i])) + 1);
     }
     unlink(yml);
     unlink(json);

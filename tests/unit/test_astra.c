@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
+#include "sim/network/astra_conveyor.h"
+#include "sim/network/astra_physics.h"
 #include "sim/network/models.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/tap.h"
@@ -59,8 +61,11 @@ static th_time ask(th_network *n, th_collective_kind kind, int64_t bytes, th_tim
     int32_t *ranks = th_alloc_array((size_t)s->n_accels, sizeof *ranks);
     for (int i = 0; i < s->n_accels; i++)
         ranks[i] = s->accel_node[i];
-    th_collective c = {.kind = (int32_t)kind, .rank_node = ranks, .n_ranks = s->n_accels,
-                       .bytes = bytes, .chunks = 1};
+    th_collective c = {.kind = (int32_t)kind,
+                       .rank_node = ranks,
+                       .n_ranks = s->n_accels,
+                       .bytes = bytes,
+                       .chunks = 1};
     th_time end = -7;
     int status = n->type->collective(n, &c, now, &end, e);
     th_free(ranks);
@@ -80,7 +85,7 @@ static int64_t ns_of(const th_network_type *type, const setup *u, th_collective_
     return end / 1000;
 }
 
-#define AWARE (&th_network_astra_aware)
+#define AWARE   (&th_network_astra_aware)
 #define UNAWARE (&th_network_astra_unaware)
 
 /* ---- collectives against ASTRA-sim ---- */
@@ -123,7 +128,8 @@ static void agrees_on_one_dimension(void)
 
 static void agrees_on_several_dimensions(void)
 {
-    static const setup cube = {"Ring, Ring, Ring", "8, 8, 8", "50, 50, 50", "500, 500, 500", RING3, 1};
+    static const setup cube = {"Ring, Ring, Ring", "8, 8, 8", "50, 50, 50",
+                               "500, 500, 500",    RING3,     1};
     static const setup torus = {"Ring, Ring", "16, 16", "50, 50", "500, 500", RING2, 1};
     static const setup pods = {"Switch, Switch", "8, 8", "400, 50", "500, 2000", RING2, 1};
     static const setup large = {"Switch, Switch", "8, 32", "400, 50", "500, 2000", RING2, 1};
@@ -172,8 +178,8 @@ static void rounds_chunks_up(void)
  *   d1  m 2000: t = floor(200 + 931.322) = 1131,  5 * 10 + 4 * 1131 + 2 * 3 * 1      = 4580 */
 static void knows_the_baseline(void)
 {
-    static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1,
-                            .optimization = "baseline"};
+    static const setup u = {
+        "Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1, .optimization = "baseline"};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 6000), 5819 + 4580);
 }
 
@@ -217,6 +223,44 @@ static void waits_for_the_slowest_dimension(void)
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 18000), 3 * 2298 + 1051);
 }
 
+/* Three in a ring or round a switch, 1 GB/s, 100 ns, 10 ns at the ends, two chunks A and B of 48000
+ * bytes under way at once: messages of 16000 take a link 14901 and arrive after 15001, reducing
+ * takes 3 * 10. Reduce-scatter, ring:
+ *   A sends at 10, there at 15011; B waits for the link until 14911, there at 29912
+ *   A could send at 15051, but the link is free at 29812: there at 44813; B from 44713, at 59714
+ *   B leaves 10 + 30 later
+ * All-gather, switch; the second link is as busy as the first, A's way is free when it comes:
+ *   A 10 -> 15011 -> 30012, B 14911 -> 29912 -> 44913
+ *   A 30022 -> 45023 -> 60024, B from 44923 -> 59924 -> 74925, 10 at its end */
+static void chunks_meet_on_aware_links(void)
+{
+    static const setup ring = {"Ring", "3", "1", "100", RING1, 2, 2};
+    static const setup star = {"Switch", "3", "1", "100", RING1, 2, 2};
+    CU_ASSERT_EQUAL(ns_of(AWARE, &ring, TH_REDUCE_SCATTER, 96000), 59754);
+    CU_ASSERT_EQUAL(ns_of(AWARE, &star, TH_ALL_GATHER, 3 * 32000), 74935);
+}
+
+/* Followed message by message, a chunk that is alone takes what the formula says. */
+static void following_agrees_with_the_formula(void)
+{
+    static const char *const kinds[] = {"Ring", "FullyConnected", "Switch"};
+    for (int i = 0; i < 3; i++) {
+        setup u = {kinds[i], "7", "3", "123.5", RING1, 1, 2, 11};
+        th_system *s = system_of(&u);
+        int64_t formula = 0, followed = 0, bytes = 500000 / 7;
+        th_error e = {"", ""};
+        CU_ASSERT_EQUAL(
+            th_astra_collective_ns(s->astra, true, TH_ASTRA_ALL_REDUCE, 500000, &formula, &e), 0);
+        th_astra_route r = {.a = s->astra, .n_phases = 1, .shares_links = true};
+        r.phase[0] = (th_astra_phase){
+            .steps = 12, .bytes = bytes, .n_reduced = 6, .reduce_ns = 3 * (bytes / 1600)};
+        CU_ASSERT_EQUAL(th_astra_convey(&r, 1, &followed, &e), 0);
+        CU_ASSERT_EQUAL(followed, formula);
+        CU_ASSERT_TRUE(formula > 12 * 123);
+        th_system_free(s);
+    }
+}
+
 /* ---- one at a time, and what is not taken ---- */
 
 static void takes_one_collective_at_a_time(void)
@@ -243,8 +287,8 @@ static void leaves_others_to_messages(void)
     th_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_BROADCAST, MIB, 0, &e), 0);
     int32_t ranks[] = {0, 1, 2};
-    th_collective c = {.kind = TH_ALL_REDUCE, .rank_node = ranks, .n_ranks = 3, .bytes = MIB,
-                       .chunks = 1};
+    th_collective c = {
+        .kind = TH_ALL_REDUCE, .rank_node = ranks, .n_ranks = 3, .bytes = MIB, .chunks = 1};
     th_time end = 5;
     CU_ASSERT_EQUAL(n->type->collective(n, &c, 0, &end, &e), 0);
     CU_ASSERT_EQUAL(end, 5);
@@ -271,6 +315,8 @@ static void refuses_what_it_cannot(void)
     static const setup star = {"Switch", "4", "50", "500", "\"direct\"", 1};
     static const setup window = {"Switch", "4", "50", "500", "\"direct2\"", 1};
     static const setup busy = {"Ring", "4", "50", "500", RING1, 4, 2};
+    static const setup busy_direct = {"FullyConnected", "4", "50", "500", "\"direct\"", 4, 2};
+    static const setup endless = {"Ring", "5000", "50", "500", RING1, 2, 2};
     static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
     expect_refusal(UNAWARE, &direct, TH_ALL_REDUCE, MIB, "NET-0031",
                    "all-reduce-implementation is direct in dimension 0 of system.json: "
@@ -284,9 +330,12 @@ static void refuses_what_it_cannot(void)
     expect_refusal(UNAWARE, &window, TH_ALL_GATHER, MIB, "NET-0031",
                    "all-gather-implementation is direct with a window in dimension 0 of "
                    "system.json: astra_unaware does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &busy, TH_ALL_REDUCE, MIB, "NET-0033",
-                   "astra_aware knows one active chunk per dimension: with "
-                   "preferred-dataset-splits 4, active-chunks-per-dimension must be 1, not 2");
+    expect_refusal(AWARE, &busy_direct, TH_ALL_TO_ALL, MIB, "NET-0033",
+                   "direct in dimension 0 of system.json: astra_aware does not know it with "
+                   "active-chunks-per-dimension 2 (1 it does)");
+    expect_refusal(AWARE, &endless, TH_ALL_TO_ALL, 1LL << 40, "NET-0036",
+                   "active-chunks-per-dimension 2: astra_aware would follow 24995000 messages of "
+                   "one collective, at most 16777216 are possible");
     expect_refusal(UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
                    "an all_gather of 3 bytes from each rank cannot be cut into "
                    "preferred-dataset-splits 4");
@@ -327,15 +376,15 @@ static void expect_messages(const th_network_type *type, const setup *u, const s
     th_event e;
     int n_ended = 0;
     const int32_t first_number = INT32_MAX - 100; /* numbers are the machine's */
-    for (int i = 0; i < n_sent; i++) { /* the machine's part, in small */
+    for (int i = 0; i < n_sent; i++) {            /* the machine's part, in small */
         while (th_events_peek(q, &e) && e.time <= m[i].start) {
             th_events_pop(q, &e);
             if (type->event(n, q, e.time, &e) && ++n_ended)
                 CU_ASSERT_EQUAL(e.time, m[(int32_t)e.object - first_number].end);
         }
         CU_ASSERT_EQUAL(type->start(n, q, m[i].start, first_number + i,
-                                    &(th_message){s->accel_node[m[i].src],
-                                                  s->accel_node[m[i].dst], m[i].bytes, m[i].delay}),
+                                    &(th_message){s->accel_node[m[i].src], s->accel_node[m[i].dst],
+                                                  m[i].bytes, m[i].delay}),
                         0);
     }
     while (th_events_pop(q, &e))
@@ -374,7 +423,8 @@ static void sends_messages_along_a_ring(void)
 static void sends_messages_across_dimensions(void)
 {
     static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
-    static const sent unaware[] = {{0, 9, 1000, 0, 0, 1597000}}, aware[] = {{0, 9, 1000, 0, 0, 2063000}};
+    static const sent unaware[] = {{0, 9, 1000, 0, 0, 1597000}},
+                      aware[] = {{0, 9, 1000, 0, 0, 2063000}};
     expect_messages(UNAWARE, &u, unaware, 1);
     expect_messages(AWARE, &u, aware, 1);
 }
@@ -440,8 +490,11 @@ static void survives_lack_of_memory(void)
         th_network *n = UNAWARE->create(s, &o, &e);
         if (n) {
             int32_t ranks[] = {0, 1, 2, 3, 4, 5};
-            th_collective c = {.kind = TH_ALL_REDUCE, .rank_node = ranks, .n_ranks = 6,
-                               .bytes = 6000, .chunks = 1};
+            th_collective c = {.kind = TH_ALL_REDUCE,
+                               .rank_node = ranks,
+                               .n_ranks = 6,
+                               .bytes = 6000,
+                               .chunks = 1};
             th_time at = -1;
             if (n->type->collective(n, &c, 0, &at, &e) == 1)
                 end = at;
@@ -467,6 +520,8 @@ int main(int argc, char **argv)
         TAP(knows_direct),
         TAP(pipes_chunks_through_dimensions),
         TAP(waits_for_the_slowest_dimension),
+        TAP(chunks_meet_on_aware_links),
+        TAP(following_agrees_with_the_formula),
         TAP(takes_one_collective_at_a_time),
         TAP(leaves_others_to_messages),
         TAP(refuses_what_it_cannot),
