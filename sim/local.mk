@@ -78,6 +78,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/test_algorithms \
 	tests/unit/test_collective \
+	tests/unit/test_collective_bounds \
 	tests/unit/test_astra \
 	tests/unit/test_design \
 	tests/unit/test_event \

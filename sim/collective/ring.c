@@ -45,6 +45,12 @@ static int prepare(th_expansion *x, th_error *err)
 {
     const th_collective *c = x->collective;
     int32_t streams = directions(x);
+    if ((int64_t)c->n_ranks * c->chunks > INT32_MAX)
+        return th_error_set(err, "COLL-0019",
+                            "%s of %d ranks by %s in %d chunks: more than 2^31 messages come in at "
+                            "one rank",
+                            th_collective_names[c->kind], c->n_ranks, x->algorithm->name,
+                            c->chunks);
     if (!is_chain(x) && c->kind != TH_BARRIER)
         streams *= c->chunks;
     return th_expansion_of_ranks(x, streams, streams, err);

@@ -484,7 +484,8 @@ static int prepare_too_many(th_expansion *x, th_error *err)
     return th_expansion_of_ranks(x, 1, INT32_MAX, err);
 }
 
-/* Ports beyond what numbers of flows can tell apart, and numbers that are all taken by tasks. */
+/* Ports beyond what numbers of flows can tell apart, numbers that are all taken by tasks, and counts
+ * beyond 2^31. */
 static void too_many_messages_are_refused(void)
 {
     th_system *s = generated("ring", 4);
@@ -502,6 +503,16 @@ static void too_many_messages_are_refused(void)
     wide.prepare = prepare_too_many;
     c.algorithm = &wide;
     assert_refused(&c, s, "COLL-0015");
+    th_system_free(s);
+    s = generated("star", 1 << 15);
+    int32_t *nodes = th_alloc_array((size_t)s->n_accels, sizeof *nodes);
+    for (int32_t i = 0; i < s->n_accels; i++)
+        nodes[i] = i;
+    c = collective(TH_GATHER, "ring", s->n_accels, 100);
+    c.rank_node = nodes;
+    c.chunks = TH_CHUNKS_MAX;
+    assert_refused(&c, s, "COLL-0019");
+    th_free(nodes);
     th_system_free(s);
 }
 
