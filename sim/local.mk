@@ -4,12 +4,17 @@ libtharsis_la_SOURCES += \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
 	sim/collective/bruck.c \
+	sim/collective/choose.c \
+	sim/collective/choose.h \
 	sim/collective/collective.c \
 	sim/collective/collective.h \
 	sim/collective/direct.c \
 	sim/collective/double_binary_tree.c \
 	sim/collective/halving_doubling.c \
 	sim/collective/hierarchical.c \
+	sim/collective/in_switch.c \
+	sim/collective/in_switch.h \
+	sim/collective/in_switch_trees.c \
 	sim/collective/ports.c \
 	sim/collective/ports.h \
 	sim/collective/prepared.c \

@@ -67,7 +67,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->end_numbers = th_map_new();
-    m->replay = th_replay_new(s);
+    m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (!m->network) { /* it has said why */
         th_machine_free(m);
@@ -509,6 +509,11 @@ th_task_state th_machine_task_state(const th_machine *m, int32_t task)
 int32_t th_machine_running(const th_machine *m, int accel)
 {
     return m->accels[accel].task;
+}
+
+const th_collective *th_machine_collective(const th_machine *m, int32_t number)
+{
+    return th_replay_collective(m->replay, number);
 }
 
 int32_t th_machine_link_flows(const th_machine *m, int link)

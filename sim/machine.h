@@ -59,6 +59,11 @@ int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */
 int32_t th_machine_link_flows(const th_machine *m, int link);
 
+/* Collective number of the program as this machine runs it: with the algorithm and the chunks that it
+ * has chosen where they were left open. NULL: it has not been expanded (a network that takes
+ * collectives as a whole does not). Valid until the next load. */
+const th_collective *th_machine_collective(const th_machine *m, int32_t number);
+
 /* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);

@@ -13,5 +13,6 @@ extern const th_algorithm th_algorithm_binomial;
 extern const th_algorithm th_algorithm_double_binary_tree;
 extern const th_algorithm th_algorithm_bruck;
 extern const th_algorithm th_algorithm_hierarchical;
+extern const th_algorithm th_algorithm_in_switch;
 
 #endif

@@ -36,6 +36,7 @@ const th_algorithm *const th_algorithms[] = {
     &th_algorithm_double_binary_tree,
     &th_algorithm_bruck,
     &th_algorithm_hierarchical,
+    &th_algorithm_in_switch,
     NULL,
 };
 

@@ -65,8 +65,8 @@ typedef struct th_collective {
     int64_t *pair_bytes;           /* all_to_all of uneven sizes: n_ranks x n_ranks, from row to
                                     * column; NULL: even */
     int32_t root;                  /* rank, where the kind has one */
-    int32_t chunks;                /* >= 1: the pieces that go through the algorithm one behind the
-                                    * other */
+    int32_t chunks;                /* the pieces that go through the algorithm one behind the other;
+                                    * 0: auto, as many as are quickest (choose.h) */
     int32_t dims[8];               /* hierarchical: extents, dimension 0 fastest; their product is
                                     * n_ranks */
     int32_t n_dims;                /* 0: those of the system where the group is all of it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prepared.c - expansions by the contents of their collective, so that a program that is lowered anew
- * finds those of the last one.
+/* prepared.c - expansions by the contents of their collective, so that a program that is lowered
+ * anew finds those of the last one.
  *   new -> (get* | forget)* -> free
  * A schedule of the user's is known by its address only, which may hold another one tomorrow: its
  * expansion is forgotten each time. */
@@ -19,7 +19,7 @@ typedef struct {
 } entry;
 
 struct th_prepared {
-    const th_system *system;
+    th_choice_world world;
     th_map *numbers; /* digest -> number in entries */
     entry **entries; /* each at an address of its own, which its expansion knows */
     size_t n, capacity;
@@ -28,12 +28,12 @@ struct th_prepared {
 
 enum { KEPT_MAX = 1024 };
 
-th_prepared *th_prepared_new(const th_system *s)
+th_prepared *th_prepared_new(const th_choice_world *w)
 {
     th_prepared *p = th_alloc_zero(1, sizeof *p);
     if (!p)
         return NULL;
-    p->system = s;
+    p->world = *w;
     p->numbers = th_map_new();
     if (!p->numbers) {
         th_free(p);
@@ -132,9 +132,12 @@ static entry *new_entry(const th_prepared *p, const th_collective *c, th_error *
     e->collective = *c;
     e->collective.rank_node = NULL;
     e->collective.pair_bytes = NULL;
-    if (copy_arrays(&e->collective, c))
+    th_collective *own = &e->collective;
+    if (copy_arrays(own, c))
         th_error_no_memory(err);
-    else if (!th_expansion_init(&e->expansion, &e->collective, p->system, err))
+    else if ((!th_collective_is_open(own) ||
+              !th_collective_choose(&p->world, own, &own->algorithm, &own->chunks, err)) &&
+             !th_expansion_init(&e->expansion, own, p->world.system, err))
         return e;
     drop(e);
     return NULL;

@@ -5,15 +5,15 @@
  *
  * A running collective holds, per participant and lane, the action to come, and per participant and
  * port what has come in and what is on its way out. Something that happens to a participant (the
- * start, a port that becomes free, a message that comes in) puts it on its collective's list of those
- * to be looked at, once, and the collective on the replay's; `next` looks at one lane after the other
- * and hands out what they post.
+ * start, a port that becomes free, a message that comes in) puts it on its collective's list of
+ * those to be looked at, once, and the collective on the replay's; `next` looks at one lane after
+ * the other and hands out what they post.
  *
- * Flows are numbered n_tasks + base + participant * n_ports + port: base is the lowest range that is
- * free when a collective starts, so a number depends on the model only.
+ * Flows are numbered n_tasks + base + participant * n_ports + port: base is the lowest range that
+ * is free when a collective starts, so a number depends on the model only.
  *
- * Invariants: active is sorted by base and its ranges are disjoint; a participant is on the list once;
- * lanes_left counts lanes with an action to come, in_flight the busy ports. */
+ * Invariants: active is sorted by base and its ranges are disjoint; a participant is on the list
+ * once; lanes_left counts lanes with an action to come, in_flight the busy ports. */
 #include <config.h>
 
 #include "sim/collective/replay.h"
@@ -71,14 +71,14 @@ struct th_replay {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_replay *th_replay_new(const th_system *s)
+th_replay *th_replay_new(const th_choice_world *w)
 {
     th_replay *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
-    r->system = s;
+    r->system = w->system;
     r->first = r->last = LAST;
-    r->prepared = th_prepared_new(s);
+    r->prepared = th_prepared_new(w);
     if (r->prepared)
         return r;
     th_free(r);
@@ -124,6 +124,11 @@ int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *er
             return -1;
     }
     return 0;
+}
+
+const th_collective *th_replay_collective(const th_replay *r, int32_t number)
+{
+    return r->expansions[number] ? r->expansions[number]->collective : NULL;
 }
 
 /* --- the lists of those to be looked at ------------------------------------------------------- */

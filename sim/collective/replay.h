@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay.h - the collectives of a machine: which run, how far each participant is, what it sends next.
+/* replay.h - the collectives of a machine: which run, how far each participant is, what it sends
+ * next.
  *
  *   new -> load(program) -> (start | next* | arrive)* -> load again -> ... -> free
  * It knows neither time nor network: the machine starts the messages that `next` hands out as flows
  * and tells with `arrive` that one has ended. */
 #ifndef TH_SIM_COLLECTIVE_REPLAY_H
 #define TH_SIM_COLLECTIVE_REPLAY_H
+#include "sim/collective/choose.h"
 #include "sim/network/network.h"
 #include "sim/program.h"
 
 typedef struct th_replay th_replay;
 
-th_replay *th_replay_new(const th_system *s); /* NULL: memory is out */
+/* *w is copied. NULL: memory is out. */
+th_replay *th_replay_new(const th_choice_world *w);
 void th_replay_free(th_replay *r);            /* accepts NULL */
 
 /* Nothing runs. With prepare, all collectives of the program are expanded now, else each when it
  * starts; expansions are kept for programs to come with the same collectives. 0 or -1. */
 int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *err);
+
+/* A collective of the program as it runs, nothing left open; NULL: it has not been expanded. */
+const th_collective *th_replay_collective(const th_replay *r, int32_t number);
 
 /* A task of the program, a collective, begins. 0 or -1. */
 int th_replay_start(th_replay *r, int32_t task, th_error *err);
@@ -41,8 +47,8 @@ bool th_replay_is_quiet(const th_replay *r); /* next would give NOTHING */
 /* The message of this flow has arrived; it is told in *m (delay 0). */
 void th_replay_arrive(th_replay *r, int32_t flow, th_message *m);
 
-/* Names what the first collective that runs waits for; nothing is under way any more. Returns -1, or
- * 0 when none runs. */
+/* Names what the first collective that runs waits for; nothing is under way any more. Returns -1,
+ * or 0 when none runs. */
 int th_replay_stuck(const th_replay *r, th_error *err);
 
 #endif

@@ -3,10 +3,13 @@
  * own, and times by hand. What test_collective does with every algorithm of the table is not done
  * again. */
 #include <config.h>
+#include "sim/collective/algorithms.h"
+#include "sim/collective/choose.h"
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
 #include "topology/generate.h"
+#include "topology/route.h"
 
 static const int64_t gbps = 1000000000;
 
@@ -46,6 +49,8 @@ static th_collective collective(const th_system *s, int kind, const char *algori
                            .chunks = 1};
 }
 
+static th_collective chosen; /* as the last one ran; its arrays are gone */
+
 /* In nanoseconds. */
 static double time_of(const th_system *s, const char *network, const th_collective *c)
 {
@@ -62,6 +67,7 @@ static double time_of(const th_system *s, const char *network, const th_collecti
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
     double end = (double)th_machine_now(m) / 1000;
+    chosen = *th_machine_collective(m, 0);
     th_machine_free(m);
     th_program_free(p);
     th_works_free(w);
@@ -143,10 +149,147 @@ static void a_hierarchy_needs_dimensions(void)
     th_system_free(s);
 }
 
+/* All switches, or all but number kept_out (-1: none), reduce. */
+static void let_switches_reduce(th_system *s, int kept_out)
+{
+    for (int i = 0, number = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind == TH_NODE_SWITCH)
+            s->nodes[i].reduces = number++ != kept_out;
+}
+
+/* Six accelerators, each with a link to each of three switches. */
+static th_system *three_planes(void)
+{
+    return system_of(
+        "name = \"planes\"; designs = ({ name = \"r\"; type = \"roofline\"; clock = \"1GHz\"; "
+        "macs_per_cycle = 1; });"
+        "accelerators = ({ count = 6; dram = { capacity = \"1GiB\"; bandwidth = \"10TB/s\"; };"
+        " vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"r\"]; });"
+        "switches = ({ name = \"a\"; reduces = true; }, { name = \"b\"; reduces = true; },"
+        " { name = \"c\"; reduces = true; });"
+        "links = ({ center = \"a\"; leaves = [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\"];"
+        " bandwidth = \"80Gbps\"; latency = \"500ns\"; },"
+        "{ center = \"b\"; leaves = [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\"];"
+        " bandwidth = \"80Gbps\"; latency = \"500ns\"; },"
+        "{ center = \"c\"; leaves = [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\"];"
+        " bandwidth = \"80Gbps\"; latency = \"500ns\"; });");
+}
+
+static void try_in_switch(const th_system *s)
+{
+    static const int32_t kinds[] = {TH_ALL_REDUCE, TH_REDUCE_SCATTER, TH_ALL_GATHER,
+                                    TH_BROADCAST,  TH_REDUCE,         TH_BARRIER};
+    gsl_rng *r = th_random_stream(3, "switches", 0);
+    for (uint64_t trial = 0; trial < 90; trial++) {
+        th_collective c = collective(s, kinds[trial % 6], "in_switch", pick(r, 0, 60));
+        c.n_ranks = (int32_t)pick(r, 1, s->n_accels);
+        c.root = (int32_t)pick(r, 0, c.n_ranks - 1);
+        c.chunks = (int32_t)pick(r, 1, 5);
+        if (trial % 12 > 5)
+            c.bytes = 60 * s->n_accels;
+        if (c.kind == TH_BARRIER)
+            c.bytes = 0;
+        assert_right(&c, s, trial);
+    }
+    gsl_rng_free(r);
+}
+
+/* One switch; two levels, all of them reduce or one only forwards; several planes. */
+static void switches_give_everyone_what_is_right(void)
+{
+    th_system *star = of_size("star", 7), *planes = three_planes();
+    let_switches_reduce(star, -1);
+    try_in_switch(star);
+    try_in_switch(planes);
+    for (int kept_out = -1; kept_out < 4; kept_out++) {
+        th_system *tree = generated("tree", (int[]){3, 2}, 2);
+        let_switches_reduce(tree, kept_out);
+        try_in_switch(tree);
+        th_system_free(tree);
+    }
+    th_system_free(star);
+    th_system_free(planes);
+}
+
+static void switches_that_only_forward_are_refused(void)
+{
+    th_system *s = of_size("star", 4);
+    th_collective c = collective(s, TH_ALL_REDUCE, "in_switch", 100);
+    th_error e = {"", ""};
+    th_expansion x;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0021");
+    TAP_ASSERT_TEXT(e.text,
+                    "all_reduce of 4 ranks by in_switch: no switch that reduces is between them");
+    th_system_free(s);
+}
+
+/* Every way ends, but from switch a to switch c it leads over b, and from b to c over a. */
+static int misled(const th_system *s, int at, int src, int dst)
+{
+    int a = th_system_find_node(s, "a"), b = th_system_find_node(s, "b");
+    int c = th_system_find_node(s, "c");
+    if (dst < 6)
+        return th_route_shortest_next(s, at, dst);
+    if (at >= 6) /* a switch that is not the end: over accelerator 0, else 1 or 2 */
+        return th_route_link_to(s, at, at == src ? 0 : src == 1 ? 2 : 1);
+    if (at == src)
+        return th_route_link_to(s, at, dst == c ? a : c);
+    if (dst == c && at == 0 && (src == a || src == b))
+        return th_route_link_to(s, at, src == a ? b : a);
+    return th_route_link_to(s, at, dst);
+}
+
+static void ways_in_a_circle_are_no_tree(void)
+{
+    th_system *s = three_planes();
+    th_routing_type misleading = *s->routing;
+    th_collective c = collective(s, TH_ALL_REDUCE, "in_switch", 100);
+    th_error e = {"", ""};
+    th_expansion x;
+    misleading.next = misled;
+    const th_routing_type *right = s->routing;
+    s->routing = &misleading;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0022");
+    s->routing = right;
+    th_system_free(s);
+}
+
+/* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
+static void choosing_survives_lack_of_memory(void)
+{
+    th_system *s = of_size("star", 3);
+    th_works *w = th_works_new(s, NULL);
+    th_machine_options o = {0};
+    th_choice_world world = {s, w, &o};
+    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
+    c.algorithm = NULL;
+    int failed = -1, n_failures = 0;
+    for (int64_t k = 1; failed; k += 3) {
+        const th_algorithm *a = NULL;
+        int32_t chunks = 0;
+        th_error e = {"", ""};
+        int64_t live = th_alloc_live();
+        th_alloc_fail_at(k);
+        failed = th_collective_choose(&world, &c, &a, &chunks, &e);
+        th_alloc_fail_at(0);
+        n_failures += failed != 0;
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        if (failed)
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        CU_ASSERT_EQUAL(a == NULL, failed != 0);
+    }
+    CU_ASSERT_TRUE(n_failures > 20);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* Wherever memory runs out, preparing an algorithm says so and keeps nothing. */
 static void preparing_survives_lack_of_memory(void)
 {
-    th_system *s = of_size("fully_connected", 6);
+    th_system *s = of_size("star", 6);
+    let_switches_reduce(s, -1);
     for (int i = 0; th_algorithms[i]; i++) {
         th_collective c = collective(s, TH_ALL_GATHER, th_algorithms[i]->name, 600);
         c.kind = th_algorithms[i]->kinds >> TH_ALL_GATHER & 1u ? TH_ALL_GATHER : TH_ALL_REDUCE;
@@ -305,6 +448,90 @@ static void chunks_keep_several_dimensions_busy(void)
     th_system_free(torus);
 }
 
+/* 240,000 bytes in k chunks: up to the switch, one behind the other, and the last down again:
+ * (k + 1) (500 + 24,000/k), where a ring needs 2 * 7/8 of 24,000 at the least. Three planes carry a
+ * third each. Many chunks of much data: S/bw and little more. */
+static void switches_take_what_is_known(void)
+{
+    th_system *star = of_size("star", 8), *planes = three_planes();
+    let_switches_reduce(star, -1);
+    th_collective c = collective(star, TH_ALL_REDUCE, "in_switch", 240000);
+    for (c.chunks = 1; c.chunks <= 16; c.chunks *= 2)
+        CU_ASSERT_EQUAL(time_of(star, "fluid", &c), (c.chunks + 1) * (500 + 24000 / c.chunks));
+    c.kind = TH_BROADCAST;
+    c.chunks = 8;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 9 * 3500);
+    c.kind = TH_REDUCE;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 9 * 3500);
+    c = collective(planes, TH_ALL_REDUCE, "in_switch", 240000);
+    CU_ASSERT_EQUAL(time_of(planes, "fluid", &c), 2 * 8500);
+    c = collective(star, TH_ALL_REDUCE, "in_switch", 240000000);
+    c.chunks = 200;
+    CU_ASSERT_TRUE(time_of(star, "fluid", &c) < 1.02 * 24000000);
+    th_system_free(star);
+    th_system_free(planes);
+}
+
+/* --- auto ------------------------------------------------------------------------------------- */
+
+/* The fastest of all that can, simulated singly; what it is can be asked for. Small messages go by
+ * another one than large ones, and the order of the table decides among equals. */
+static void auto_is_the_quickest_that_can(void)
+{
+    th_system *s = of_size("star", 8);
+    const int64_t sizes[] = {8, 24000, 24000000};
+    for (int kind = 0; kind < TH_SEND_RECV; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            th_collective c = collective(s, kind, "ring", kind == TH_BARRIER ? 0 : sizes[i]);
+            double best = 1e30;
+            const th_algorithm *first = NULL;
+            for (int a = 0; th_algorithms[a]; a++) {
+                c.algorithm = th_algorithms[a];
+                if (!(c.algorithm->kinds >> kind & 1u) || c.algorithm == &th_algorithm_in_switch)
+                    continue;
+                double time = time_of(s, "fluid", &c);
+                first = time < best ? c.algorithm : first;
+                best = time < best ? time : best;
+            }
+            c.algorithm = NULL;
+            CU_ASSERT_EQUAL(time_of(s, "fluid", &c), best);
+            CU_ASSERT_PTR_EQUAL(chosen.algorithm, first);
+            CU_ASSERT_EQUAL(chosen.chunks, 1);
+            c.chunks = 0;
+            CU_ASSERT_TRUE(time_of(s, "fluid", &c) <= best);
+        }
+    th_system_free(s);
+}
+
+/* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
+ * where all refuse, the last says why. */
+static void auto_chooses_chunks_and_passes_over_refusals(void)
+{
+    th_system *s = of_size("ring", 8);
+    th_collective c = collective(s, TH_BROADCAST, "ring", 24000000);
+    double whole = time_of(s, "fluid", &c);
+    c.chunks = 0;
+    CU_ASSERT_TRUE(time_of(s, "fluid", &c) < 0.2 * whole);
+    CU_ASSERT_EQUAL(chosen.chunks, 64);
+    CU_ASSERT_PTR_EQUAL(chosen.algorithm, th_algorithm_find("ring"));
+    c.algorithm = &th_algorithm_in_switch;
+    th_error e = {"", ""};
+    const th_algorithm *a = NULL;
+    int32_t chunks = 0;
+    th_machine_options o = {0};
+    th_works *w = th_works_new(s, &e);
+    th_choice_world world = {s, w, &o};
+    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0021");
+    c.algorithm = NULL;
+    c.kind = TH_USER_SCHEDULE;
+    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0023");
+    CU_ASSERT_PTR_NULL(a);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2
  * pieces of 4000 ns. */
 static void bruck_takes_what_is_known(void)
@@ -325,12 +552,19 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {TAP(hierarchies_of_all_shapes_are_right),
                                      TAP(a_hierarchy_needs_dimensions),
                                      TAP(preparing_survives_lack_of_memory),
+                                     TAP(choosing_survives_lack_of_memory),
+                                     TAP(ways_in_a_circle_are_no_tree),
                                      TAP(halving_and_doubling_take_what_is_known),
                                      TAP(binomial_trees_take_what_is_known),
                                      TAP(double_trees_take_what_is_known),
                                      TAP(double_trees_use_all_of_a_link),
                                      TAP(hierarchies_take_what_is_known),
                                      TAP(chunks_keep_several_dimensions_busy),
+                                     TAP(switches_give_everyone_what_is_right),
+                                     TAP(switches_that_only_forward_are_refused),
+                                     TAP(switches_take_what_is_known),
+                                     TAP(auto_is_the_quickest_that_can),
+                                     TAP(auto_chooses_chunks_and_passes_over_refusals),
                                      TAP(bruck_takes_what_is_known),
                                      TAP_END};
     return tap_main("algorithms", tests, argc, argv);
