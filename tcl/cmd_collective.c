@@ -21,7 +21,9 @@ enum {
 
 static const char *algorithm_name(int i)
 {
-    return th_algorithms[i] != NULL ? th_algorithms[i]->name : NULL;
+    if (i == 0)
+        return "auto";
+    return th_algorithms[i - 1] != NULL ? th_algorithms[i - 1]->name : NULL;
 }
 
 static const th_option collective_options[] = {
@@ -31,13 +33,15 @@ static const th_option collective_options[] = {
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
     [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                              "How it is done (the first of these that can).",
+                              "How it is done (auto: the quickest, by simulation of each alone).",
                               .choice = algorithm_name},
     [COLLECTIVE_ROOT] = {"-root", TH_OPTION_TEXT, "NODE",
                          "broadcast, reduce, gather, scatter: one of the group (the first)."},
-    [COLLECTIVE_CHUNKS] = {"-chunks", TH_OPTION_INTEGER, "N",
-                           "Pieces that go through the algorithm one behind the other (1).", 1,
-                           TH_CHUNKS_MAX},
+    [COLLECTIVE_CHUNKS] =
+        {"-chunks", TH_OPTION_INTEGER, "N",
+         "Pieces that go through the algorithm one behind the other (1); 0: as many as "
+         "are quickest, by simulation.",
+         0, TH_CHUNKS_MAX},
     [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
                          "hierarchical: extents of the group, the fastest first."},
     [COLLECTIVE_SIZES] =
@@ -209,28 +213,31 @@ static int parse_kind(th_call *c, th_collective *out)
                             th_collective_names);
 }
 
-static const th_algorithm *first_that_can(int32_t kind)
+/* Is it sound, and can the algorithm do it? What is open is decided when it runs. */
+static int try_algorithm(th_call *c, const th_collective *collective)
 {
-    int i = 0;
-    while (th_algorithms[i] != NULL && !(th_algorithms[i]->kinds >> kind & 1u))
-        i++;
-    return th_algorithms[i];
+    th_expansion trial;
+    th_collective one = *collective;
+    one.chunks = collective->chunks > 0 ? collective->chunks : 1;
+    if (one.algorithm == NULL)
+        return th_collective_check(&one, c->session->system, &c->err);
+    if (th_expansion_init(&trial, &one, c->session->system, &c->err) != 0)
+        return -1;
+    th_expansion_clear(&trial);
+    return 0;
 }
 
 static int parse_collective(th_call *c, th_collective *out)
 {
-    th_expansion trial;
-    *out = (th_collective){.chunks = (int32_t)th_call_number(c, COLLECTIVE_CHUNKS, 1)};
+    int64_t algorithm = th_call_number(c, COLLECTIVE_ALGORITHM, 0);
+    *out = (th_collective){
+        .algorithm = algorithm > 0 ? th_algorithms[algorithm - 1] : NULL,
+        .chunks = (int32_t)th_call_number(c, COLLECTIVE_CHUNKS, 1),
+    };
     if (parse_kind(c, out) != 0 || parse_group(c, out) != 0 || parse_root(c, out) != 0 ||
         parse_sizes(c, out) != 0 || parse_dims(c, out) != 0)
         return -1;
-    out->algorithm = th_call_has(c, COLLECTIVE_ALGORITHM)
-                         ? th_algorithms[th_call_number(c, COLLECTIVE_ALGORITHM, 0)]
-                         : first_that_can(out->kind);
-    if (th_expansion_init(&trial, out, c->session->system, &c->err) != 0)
-        return -1;
-    th_expansion_clear(&trial);
-    return 0;
+    return try_algorithm(c, out);
 }
 
 static int add(th_call *c, th_collective *collective)

@@ -28,6 +28,8 @@ static int walk_messages(const th_collective *c, const th_system *s, visit_messa
 {
     th_expansion x;
     int rc = 0;
+    if (c->algorithm == NULL || c->chunks == 0)
+        return 0;
     if (th_expansion_init(&x, c, s, err) != 0)
         return -1;
     for (int32_t p = 0; rc == 0 && p < x.n_participants; p++)
@@ -139,9 +141,10 @@ static int add_collective(th_link_flows *f, const th_system *s, const th_collect
     return rc;
 }
 
-int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_program *p,
+int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_simulation *sim,
                           const th_result *r, int link, th_error *err)
 {
+    const th_program *p = sim->program;
     *f = (th_link_flows){NULL, 0, 0};
     for (int32_t t = 0; t < p->n_tasks; t++) {
         const th_task *task = &p->tasks[t];
@@ -151,7 +154,7 @@ int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_program
         if (task->kind == TH_TASK_TRANSFER && add_transfer(f, s, task, t, link) != 0)
             rc = th_error_no_memory(err);
         else if (task->kind == TH_TASK_COLLECTIVE)
-            rc = add_collective(f, s, &p->collectives[task->work], t, link, err);
+            rc = add_collective(f, s, th_simulation_collective(sim, task->work), t, link, err);
         if (rc != 0) {
             th_link_flows_clear(f);
             return -1;

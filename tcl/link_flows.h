@@ -18,12 +18,12 @@ typedef struct th_link_flows {
 
 /* The flows of tasks that have started and whose route takes the link. 0, or -1 and nothing to
  * clear. */
-int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_program *p,
+int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_simulation *sim,
                           const th_result *r, int link, th_error *err);
 void th_link_flows_clear(th_link_flows *f);
 
 /* Which links of the system the messages of a collective take: is_taken[link] becomes true, and the
- * others stay as they were. 0 or -1. */
+ * others stay as they were. 0 or -1. One whose algorithm is still open takes none. */
 int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err);
 
 #endif

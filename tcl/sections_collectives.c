@@ -78,6 +78,6 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     th_table_own_units(t);
     for (int32_t i = 0; i < p->n_tasks; i++)
         if (p->tasks[i].kind == TH_TASK_COLLECTIVE)
-            add_collective(t, &p->collectives[p->tasks[i].work], i, &x->tasks[i]);
+            add_collective(t, th_session_collective(s, p->tasks[i].work), i, &x->tasks[i]);
     return 0;
 }

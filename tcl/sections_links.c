@@ -132,7 +132,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
     const th_result *x = th_simulation_result(s->simulation, err);
     th_link_flows f;
     if (x == NULL ||
-        th_link_flows_collect(&f, s->system, s->simulation->program, x, link, err) != 0)
+        th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
         return -1;
     const char *name = s->system->links[link].name;
     th_table *t = th_report_table(

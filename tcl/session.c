@@ -193,6 +193,12 @@ const th_program *th_session_program(const th_session *s)
     return s->simulation != NULL ? s->simulation->program : NULL;
 }
 
+const th_collective *th_session_collective(const th_session *s, int32_t number)
+{
+    return s->simulation != NULL ? th_simulation_collective(s->simulation, number)
+                                 : &s->made->program->collectives[number];
+}
+
 char *th_session_digest(const th_session *s, char *out, size_t size)
 {
     th_strbuf text = TH_STRBUF_INIT;

@@ -102,6 +102,9 @@ th_simulation *th_session_simulation(th_session *s, th_error *err);
 /* The tasks that are or would be simulated, as far as they are known: NULL before a mapping is lowered. */
 const th_program *th_session_program(const th_session *s);
 
+/* Collective number of those tasks: as it runs, once it has been expanded; else as the program has it. */
+const th_collective *th_session_collective(const th_session *s, int32_t number);
+
 /* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
 

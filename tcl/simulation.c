@@ -77,6 +77,12 @@ int th_simulation_restart(th_simulation *s, th_error *err)
     return 0;
 }
 
+const th_collective *th_simulation_collective(const th_simulation *s, int32_t number)
+{
+    const th_collective *running = th_machine_collective(s->machine, number);
+    return running != NULL ? running : &s->program->collectives[number];
+}
+
 void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;

@@ -33,6 +33,9 @@ th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 int th_simulation_restart(th_simulation *s, th_error *err);
 
+/* Collective number of the program with the algorithm and chunks that the machine has chosen, if it has. */
+const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
+
 /* After the machine has moved: figures read so far are stale. */
 void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
