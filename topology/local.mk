@@ -33,6 +33,7 @@ dist_systems_DATA = \
 	topology/systems/f1_16xlarge.cfg \
 	topology/systems/f1_16xlarge_balanced.cfg \
 	topology/systems/f1_16xlarge_small.cfg \
+	topology/systems/islands_4x8.cfg \
 	topology/systems/npu_v1.cfg \
 	topology/systems/ring8.cfg
 

@@ -192,6 +192,18 @@ static void ring8_is_generated(void)
     th_system_free(s);
 }
 
+/* 4 * 8 cables inside, 32 cards, 32 to the host. Inside an island two links, and so to another one. */
+static void islands_4x8_is_generated(void)
+{
+    th_system *s = read_shipped("islands_4x8");
+    th_route_summary r;
+    CU_ASSERT_TRUE(s->n_accels == 32 && s->n_nodes == 32 + 5 + 1 && s->n_links == 2 * 96);
+    CU_ASSERT_TRUE(s->nodes[32].reduces && !s->nodes[36].reduces && s->nodes[31].group == 3);
+    CU_ASSERT_TRUE(th_route_summarize(s, 8, 15, &r) == 0 && r.n_links == 2 && r.bits_per_s == 2400000000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 8, 16, &r) == 0 && r.n_links == 2 && r.bits_per_s == 200000000000);
+    th_system_free(s);
+}
+
 /* ---- what is read ---- */
 
 static void reads_every_way_to_write_links(void)
@@ -443,6 +455,7 @@ int main(int argc, char **argv)
                                      TAP(f1_16xlarge_small_is_pinned),
                                      TAP(npu_v1_is_a_single_accelerator),
                                      TAP(ring8_is_generated),
+                                     TAP(islands_4x8_is_generated),
                                      TAP(reads_every_way_to_write_links),
                                      TAP(keeps_design_keys_with_type_and_line),
                                      TAP(describes_generated_accelerators),
