@@ -170,14 +170,14 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
         th_pipeline_start_shared(&a->pipeline, &w->schedule, &w->port);
         return tell_demand(m, a, err);
     }
-    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, m->network->accel_draw[accel_of(m, a)],
-                      false);
+    double draw = th_network_draw(m->network, accel_of(m, a));
+    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, draw, false);
     return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
-    double draw = m->network->accel_draw[accel_of(m, a)];
+    double draw = th_network_draw(m->network, accel_of(m, a));
     if (m->options.unfold_all)
         return begin_stepping(m, a, err);
     if (draw != 0)
@@ -260,8 +260,11 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
     return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
 }
 
-static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
 {
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+        return 0;
+    double draw = th_network_draw(m->network, accel_of(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_FRESH:
@@ -269,7 +272,9 @@ static int set_draw(th_machine *m, th_accel_state *a, double draw, th_error *err
     case TH_ACCEL_FOLDED:
         return draw == 0 ? 0 : unfold(m, a, draw, err);
     case TH_ACCEL_UNFOLDED:
-        return change_draw(m, a, draw, err);
+        return draw == a->history.change[a->history.n - 1].bytes_per_s
+                   ? 0
+                   : change_draw(m, a, draw, err);
     case TH_ACCEL_STEPPED:
         return set_draw_of_stepped(m, a, draw, err);
     }
@@ -282,7 +287,7 @@ static int settle_network(th_machine *m, th_error *err)
         return th_network_failed(m->network, err);
     for (int i = 0; i < m->network->n_touched; i++) {
         int accel = m->network->touched[i];
-        if (set_draw(m, &m->accels[accel], m->network->accel_draw[accel], err))
+        if (set_draw(m, &m->accels[accel], err))
             return -1;
     }
     return 0;

@@ -49,7 +49,13 @@ libtharsis_la_SOURCES += \
 	sim/network/deadlock.c \
 	sim/network/deadlock.h \
 	sim/network/fluid.c \
+	sim/network/fluid.h \
+	sim/network/fluid_clock.c \
 	sim/network/ideal.c \
+	sim/network/maxmin.c \
+	sim/network/maxmin.h \
+	sim/network/maxmin_fill.c \
+	sim/network/maxmin_state.h \
 	sim/network/models.h \
 	sim/network/network.c \
 	sim/network/network.h \
@@ -88,6 +94,7 @@ unit_tests += \
 	tests/unit/test_design \
 	tests/unit/test_event \
 	tests/unit/test_machine \
+	tests/unit/test_maxmin \
 	tests/unit/test_network \
 	tests/unit/test_packet \
 	tests/unit/test_pipeline \

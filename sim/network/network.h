@@ -54,6 +54,8 @@ typedef struct th_network_type {
      * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
      * or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
+    /* What flows draw from accelerator accel's DRAM now, bytes/s. NULL: accel_draw says so. */
+    double (*draw)(th_network *n, int accel);
     /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it is
      * to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
@@ -68,7 +70,7 @@ struct th_network {
     th_time *link_busy_ps; /* per link, past time with at least one flow on it */
     th_time *link_since;   /* per link, since when it has flows; meaningful when link_flows > 0 */
     int32_t *link_flows;   /* per link, flows on it now */
-    double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM now */
+    double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
     double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
     int32_t *touched;      /* accelerators whose draw or engine rates changed at the last settle */
@@ -82,5 +84,11 @@ int th_network_failed(const th_network *n, th_error *err);
 extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
 const th_network_type *th_network_find(const char *name);
 const char *th_network_names(void); /* "fluid, ideal, ..." for messages */
+
+/* What flows draw from accelerator accel's DRAM now, bytes/s. */
+static inline double th_network_draw(th_network *n, int accel)
+{
+    return n->type->draw ? n->type->draw(n, accel) : n->accel_draw[accel];
+}
 
 #endif

@@ -49,7 +49,7 @@ typedef struct {
 } transfer;
 
 /* Called after every settle. */
-typedef void watcher(const th_network *n, th_time now, th_time next);
+typedef void watcher(th_network *n, th_time now, th_time next);
 
 /* Replays the transfers (by time of start) as the machine does: what happens at one instant, then
  * settle. */
@@ -112,11 +112,11 @@ static void ideal_adds_latencies_and_the_narrowest_link(void)
 static const double *expected_draws;
 static int wrong_draws;
 
-static void watch_first_draws(const th_network *n, th_time now, th_time next)
+static void watch_first_draws(th_network *n, th_time now, th_time next)
 {
     (void)next;
     for (int a = 0; now == 0 && a < n->system->n_accels; a++)
-        wrong_draws += fabs(n->accel_draw[a] - expected_draws[a]) > 1;
+        wrong_draws += fabs(th_network_draw(n, a) - expected_draws[a]) > 1;
 }
 
 /* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck,
@@ -144,7 +144,7 @@ static void three_flows_on_two_links(void)
         CU_ASSERT_TRUE(n->link_bytes[first] == 7000 && n->link_bytes[second] == 3000);
         CU_ASSERT_TRUE(n->link_busy_ps[first] == 7000000 && n->link_busy_ps[second] == 6000000);
         for (int a = 0; a < 3; a++)
-            CU_ASSERT_EQUAL(n->accel_draw[a], 0);
+            CU_ASSERT_EQUAL(th_network_draw(n, a), 0);
     }
     n->type->destroy(n);
     th_system_free(s);
@@ -235,8 +235,8 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
     const double want[] = {in, weight, out};
     CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
     CU_ASSERT_EQUAL(n->type->settle(n, q, 0), 0);
-    CU_ASSERT_DOUBLE_EQUAL(n->accel_draw[1] / 1e9, draw, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(n->accel_draw[0] / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 1) / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 0) / 1e9, draw, 1e-9);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (mask >> e & 1)
             CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES + e] / 1e9, want[e], 1e-9);
@@ -402,12 +402,12 @@ static void capacities(const th_system *s, double *capacity)
 static double moved;
 
 /* Integrates what the accelerators draw. */
-static void integrate(const th_network *n, th_time now, th_time next)
+static void integrate(th_network *n, th_time now, th_time next)
 {
     if (next == TH_TIME_MAX)
         return;
     for (int a = 0; a < n->system->n_accels; a++)
-        moved += n->accel_draw[a] * (double)(next - now) * 1e-12;
+        moved += th_network_draw(n, a) * (double)(next - now) * 1e-12;
 }
 
 /* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what
@@ -511,14 +511,14 @@ static bool near(double a, double b)
 
 /* Engines of an accelerator that is not shared get what the pipeline computes from the draw: the
  * same. */
-static int compare_instant(const th_network *n, const demand *d, const double *draw,
+static int compare_instant(th_network *n, const demand *d, const double *draw,
                            const double *rate)
 {
     int wrong = 0;
     for (int a = 0; a < n->system->n_accels; a++) {
         double own[TH_N_ENGINES] = {0};
         fair_rest((double)n->system->nodes[a].a.dram_bits_per_s / 8 - draw[a], &d[a], own);
-        wrong += !near(n->accel_draw[a], draw[a]);
+        wrong += !near(th_network_draw(n, a), draw[a]);
         for (int e = 0; e < TH_N_ENGINES; e++) {
             if (d[a].mask >> e & 1)
                 wrong += !near(n->is_shared[a] ? n->engine_rate[a * TH_N_ENGINES + e] : own[e],

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fluid.h - private to the fluid network: its state, and the clocks of its media (fluid_clock.c). */
+#ifndef TH_SIM_NETWORK_FLUID_H
+#define TH_SIM_NETWORK_FLUID_H
+#include "sim/network/maxmin.h"
+#include "sim/network/models.h"
+#include "sim/network/routes.h"
+
+typedef struct th_fluid_flow {
+    th_flow_route route;
+    int64_t bytes;
+    double weight;
+    double left_bytes; /* while it stands on no clock */
+    double finish;     /* of its clock, see there; infinite for engines */
+    int32_t number;    /* the machine's; while the slot is free: the next free one */
+    int32_t accel[2];  /* at its ends, -1: none */
+    int32_t at[2];     /* its place in at_accel of those */
+    int32_t clock;     /* the medium that is its bottleneck, -1: none */
+    int32_t place;     /* in the heap of that clock */
+    bool is_sharing;
+} th_fluid_flow;
+
+/* A medium counts what a flow of weight 1 whose bottleneck it is has got since the clock stood at 0:
+ * such a flow, of weight w, ends when the count is left_bytes * w ahead of what it was when the flow
+ * joined. So flows that rise and fall together need no looking at when their rate changes. */
+typedef struct th_fluid_clock {
+    double count; /* at since */
+    double level; /* by which it grows in a second, from since on */
+    th_time since;
+    int32_t *flow; /* on it, a heap by finish, then number */
+    size_t n, room;
+    int32_t place;   /* in ends, -1: it is not */
+    int32_t n_turns; /* changes of level since count was 0 */
+    bool is_stale;   /* its end is to be found anew */
+} th_fluid_clock;
+
+typedef struct th_fluid_list {
+    int32_t *item;
+    size_t n, room;
+} th_fluid_list;
+
+typedef struct th_fluid_end {
+    th_time time;
+    int32_t clock;
+} th_fluid_end;
+
+typedef struct th_fluid_entry {
+    th_time time;
+    int32_t slot;
+} th_fluid_entry;
+
+typedef struct th_fluid_numbered {
+    int32_t number, slot;
+} th_fluid_numbered;
+
+typedef struct th_fluid {
+    th_network head;
+    th_routes routes;
+    th_maxmin *shares;
+    int32_t n_media, n_engines;
+    bool weigh_by_latency;
+    th_fluid_flow *flows; /* by slot */
+    size_t n_flows, flow_room;
+    int32_t free_flow;      /* -1: none */
+    th_fluid_clock *clocks; /* by medium */
+    th_fluid_end *ends;     /* of clocks with flows: a heap by time, then clock */
+    int32_t n_ends;
+    int32_t *stale; /* clocks */
+    int32_t n_stale;
+    th_fluid_list due; /* slots that end now, by number; those before next_due have been told of */
+    th_fluid_numbered *sorting; /* scratch for due */
+    size_t next_due, sorting_room;
+    th_fluid_entry
+        *entering; /* flows that will enter the sharing, by time, from next_entering on */
+    size_t n_entering, next_entering, entering_room;
+    th_fluid_list media;     /* of the flow at hand */
+    th_fluid_list *at_accel; /* per accelerator, slot << 1 | end of its transfers */
+    bool *draw_is_old;       /* per accelerator */
+    int32_t *pending;        /* accelerators that the next settle will tell of */
+    int32_t n_pending;
+    bool *is_touched;     /* those in pending */
+    th_event_handle wake; /* when the first clock comes to an end */
+    th_time wake_time;
+    bool out_of_memory;
+} th_fluid;
+
+int th_fluid_add(th_fluid_list *l, int32_t item); /* 0 or -1 */
+
+/* fluid_clock.c; now never goes back. */
+void th_fluid_clocks_reset(th_fluid *f);
+void th_fluid_clocks_clear(th_fluid *f);
+void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
+int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
+void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
+void th_fluid_find_ends(th_fluid *f, th_time now);          /* of stale clocks */
+/* Flows that end by now leave their clocks, into due, by number. 0 or -1. */
+int th_fluid_collect_due(th_fluid *f, th_time now);
+
+#endif

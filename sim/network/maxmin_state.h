@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* maxmin_state.h - private to the solver: what maxmin.c and maxmin_fill.c share. */
+#ifndef TH_SIM_NETWORK_MAXMIN_STATE_H
+#define TH_SIM_NETWORK_MAXMIN_STATE_H
+#include <string.h>
+#include "sim/network/maxmin.h"
+
+/* Levels, rates and bottlenecks of all flows that are there, from nothing. */
+void th_maxmin_fill(th_maxmin *m);
+
+void th_maxmin_disown(th_maxmin *m, int32_t link, double share);
+void th_maxmin_push(th_maxmin *m, int32_t link, double level);
+int32_t th_maxmin_pop(th_maxmin *m, double *level);
+
+/* rate >= 0 in units of 2^m->unit, towards 0. */
+static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
+{
+    enum { MANTISSA_BITS = 52, BIAS = 1023 };
+    uint64_t bits;
+    memcpy(&bits, &rate, sizeof bits);
+    int exponent = (int)(bits >> MANTISSA_BITS);
+    int shift = exponent - BIAS - MANTISSA_BITS - m->unit;
+    uint64_t mantissa = (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) | (uint64_t)1
+                                                                            << MANTISSA_BITS;
+    if (exponent == 0 || shift <= -64) /* 0 and what is next to nothing */
+        return 0;
+    return shift < 0 ? (__int128)(mantissa >> -shift) : (__int128)mantissa << shift;
+}
+
+/* The other way round. */
+static inline double th_maxmin_amount(const th_maxmin *m, __int128 fixed)
+{
+    return (double)fixed * m->scale;
+}
+
+static inline void th_maxmin_note_change(th_maxmin *m, int32_t link)
+{
+    if (m->link[link].is_changed)
+        return;
+    m->link[link].is_changed = true;
+    m->changed[m->n_changed++] = link;
+}
+
+static inline void th_maxmin_note_move(th_maxmin *m, int32_t flow)
+{
+    if (m->flow[flow].is_moved)
+        return;
+    m->flow[flow].is_moved = true;
+    m->moved[m->n_moved++] = flow;
+}
+
+#endif
