@@ -12,10 +12,11 @@
  * (component, position): components in topological order, positions in reverse postorder of a
  * depth-first search. A packet begins in class 0, goes one class up where its route descends within
  * a component, and back to 0 where it goes on to a later component. So (component, class,
- * position) rises strictly along every route, which is all that is needed: with any fixed order of
- * the links, whether its graph was complete or not. In a torus this gives one date line per ring,
- * and two classes.
- * Cost: one look-up per link of each route looked at; memory per edge.
+ * position) rises strictly along every route. In a torus this gives one date line per ring, and two
+ * classes. Where not all routes have been looked at, one of the others may descend from component to
+ * component: then nothing takes a packet back to class 0, it goes up wherever the rank descends, and
+ * (class, component, position) rises along every route, whatever the order is.
+ * Cost: a look-up per link of each route looked at, twice where there are cycles; memory per edge.
  * Not modelled: routes that change (adaptive routing), dependencies outside the network. */
 #include <config.h>
 
@@ -41,6 +42,7 @@ struct th_channels {
     int32_t *first, *target; /* of link a: target[first[a] .. first[a + 1]) */
     int32_t *component;      /* by link, in topological order */
     int32_t *position;       /* by link */
+    bool is_complete;        /* all routes have been looked at */
     int needed;
 };
 
@@ -91,54 +93,69 @@ static int add_edge(th_channels *c, int32_t from, int32_t to)
     return 0;
 }
 
-static int add_route(th_channels *c, int src, int dst)
-{
-    int links[TH_ROUTE_MAX];
-    int n = th_route(c->system, src, dst, links);
-    if (n == TH_NO_MEMORY)
-        return -1;
-    for (int i = 0; i + 2 < n; i++)
-        if (add_edge(c, links[i], links[i + 1]))
-            return -1;
-    return 0;
-}
-
-/* The ends of the j-th pair to look at, as indices of endpoints. */
+/* The pairs of endpoints that are looked at. */
 typedef struct {
-    int64_t n_pairs;
+    int64_t n_pairs, next, links_left;
     int n_ends;
+    bool is_complete;
 } pairs;
 
 static pairs pairs_of(const th_system *s)
 {
     int n = s->n_accels + s->n_hosts;
     int64_t all = (int64_t)n * n;
-    return (pairs){all < TH_CHANNELS_ALL_PAIRS ? all : TH_CHANNELS_ALL_PAIRS, n};
+    bool is_complete = all <= TH_CHANNELS_ALL_PAIRS;
+    return (pairs){.n_pairs = is_complete ? all : TH_CHANNELS_LINKS,
+                   .links_left = is_complete ? INT64_MAX : TH_CHANNELS_LINKS,
+                   .n_ends = n,
+                   .is_complete = is_complete};
 }
 
-static int end_node(const th_system *s, int i)
+static int end_node(const th_system *s, uint64_t i)
 {
-    return i < s->n_accels ? s->accel_node[i] : s->host_node[i - s->n_accels];
+    uint64_t accels = (uint64_t)s->n_accels;
+    return i < accels ? s->accel_node[i] : s->host_node[i - accels];
 }
 
-static void pair_at(const th_system *s, const pairs *p, int64_t j, int *src, int *dst)
+/* The j-th of the pairs that are looked at, destination lowest. Without dimensions a system keeps memory for
+ * each destination, so few of them are looked at, from many sources. */
+static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
 {
-    int64_t n = p->n_ends;
-    uint64_t draw = n * n == p->n_pairs ? (uint64_t)j : th_hash(&j, sizeof j, 0);
-    *src = end_node(s, (int)(draw / (uint64_t)n % (uint64_t)n));
-    *dst = end_node(s, (int)(draw % (uint64_t)n));
+    enum { SOURCES = 4096 }; /* of one destination */
+    const uint64_t n = (uint64_t)p->n_ends;
+    if (p->is_complete)
+        return (uint64_t)j;
+    int64_t group = s->n_dims > 0 ? j : -1 - j / SOURCES;
+    uint64_t from = th_hash(&j, sizeof j, 0) % n, to = th_hash(&group, sizeof group, 1) % n;
+    return from * n + to;
+}
+
+/* The route of the next pair; its number of links, TH_NO_WAY: there is no pair left, or TH_NO_MEMORY. */
+static int next_route(const th_system *s, pairs *p, int *links)
+{
+    int64_t j = p->next++;
+    uint64_t n = (uint64_t)p->n_ends;
+    if (j >= p->n_pairs || p->links_left <= 0)
+        return TH_NO_WAY;
+    uint64_t draw = draw_pair(s, p, j);
+    int hops = th_route(s, end_node(s, draw / n % n), end_node(s, draw % n), links);
+    if (hops == TH_NO_MEMORY)
+        return TH_NO_MEMORY;
+    hops = hops > 0 ? hops : 0;
+    p->links_left -= hops;
+    return hops;
 }
 
 static int collect_edges(th_channels *c)
 {
     pairs p = pairs_of(c->system);
-    int src, dst;
-    for (int64_t j = 0; j < p.n_pairs; j++) {
-        pair_at(c->system, &p, j, &src, &dst);
-        if (add_route(c, src, dst))
-            return -1;
-    }
-    return 0;
+    int links[TH_ROUTE_MAX], n;
+    c->is_complete = p.is_complete;
+    while ((n = next_route(c->system, &p, links)) >= 0)
+        for (int i = 0; i + 2 < n; i++)
+            if (add_edge(c, links[i], links[i + 1]))
+                return -1;
+    return n == TH_NO_MEMORY ? -1 : 0;
 }
 
 /* Counting sort of the edges by their first link. */
@@ -243,39 +260,39 @@ static int order_links(th_channels *c)
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
+/* The class of a packet of this class that goes on from link a to link b. */
+static int next_class(const th_channels *c, int class, int a, int b)
+{
+    int32_t from = c->component[a], to = c->component[b];
+    if (to > from)
+        return c->is_complete ? 0 : class;
+    bool rises = to == from && c->position[b] > c->position[a];
+    return rises ? class : class + 1;
+}
+
 int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *class_of)
 {
     int class = 0, most = 0;
     for (int i = 0; i < n; i++) {
-        if (i > 0 && i + 1 < n) {
-            int32_t from = c->component[links[i - 1]], to = c->component[links[i]];
-            if (to < from)
-                return -1;
-            if (to > from)
-                class = 0;
-            else if (c->position[links[i]] <= c->position[links[i - 1]])
-                class ++;
-        }
-        if (class > UINT8_MAX)
-            return -1;
-        class_of[i] = (uint8_t)(i + 1 < n ? class : 0);
+        bool is_last = i + 1 == n;
+        if (i > 0 && !is_last)
+            class = next_class(c, class, links[i - 1], links[i]);
+        class_of[i] = (uint8_t)(is_last ? 0 : class); /* beyond a byte it is refused */
         most = class > most ? class : most;
     }
     return most + 1;
 }
 
-static void count_needed(th_channels *c)
+static int count_needed(th_channels *c)
 {
     pairs p = pairs_of(c->system);
-    int links[TH_ROUTE_MAX], src, dst;
+    int links[TH_ROUTE_MAX], n;
     uint8_t class_of[TH_ROUTE_MAX];
-    c->needed = 1;
-    for (int64_t j = 0; j < p.n_pairs; j++) {
-        pair_at(c->system, &p, j, &src, &dst);
-        int n = th_route(c->system, src, dst, links);
-        int needed = n > 0 ? th_channels_classes(c, links, n, class_of) : 1;
-        c->needed = needed < 0 ? UINT8_MAX + 1 : needed > c->needed ? needed : c->needed;
+    while ((n = next_route(c->system, &p, links)) >= 0) {
+        int needed = th_channels_classes(c, links, n, class_of);
+        c->needed = needed > c->needed ? needed : c->needed;
     }
+    return n == TH_NO_MEMORY ? -1 : 0;
 }
 
 /* No component of two links or more: every route rises, and nobody need walk it again. */
@@ -289,7 +306,7 @@ static bool is_acyclic(const th_channels *c)
 
 int th_channels_needed(const th_channels *c)
 {
-    return c->needed;
+    return c->needed + (c->is_complete ? 0 : TH_CHANNELS_SPARE);
 }
 
 /* --- a cycle, for those who ask why ------------------------------------------------------------- */
@@ -348,13 +365,12 @@ th_channels *th_channels_new(const th_system *s, th_error *err)
         c->system = s;
         c->needed = 1;
     }
-    if (!c || collect_edges(c) || sort_edges(c) || order_links(c)) {
+    if (!c || collect_edges(c) || sort_edges(c) || order_links(c) ||
+        (!is_acyclic(c) && count_needed(c))) {
         th_error_no_memory(err);
         th_channels_free(c);
         return NULL;
     }
-    if (!is_acyclic(c))
-        count_needed(c);
     return c;
 }
 

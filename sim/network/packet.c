@@ -64,24 +64,30 @@ static void deal_channels(th_packet_network *p)
         p->first_channel[class] = (uint8_t)(class * p->n_channels / p->n_classes);
 }
 
-static int choose_channels(th_packet_network *p, const th_network_options *o, th_error *err)
+static int refuse(const th_packet_network *p, int needed, int n_channels, th_error *err)
 {
     enum { CYCLE_TEXT = 400 };
     char cycle[CYCLE_TEXT];
-    int needed = o->may_deadlock ? 1 : th_channels_needed(p->channels);
-    p->n_classes = needed;
-    p->n_channels = o->n_virtual_channels;
-    if (p->n_channels == 0)
-        p->n_channels = needed > TH_PACKET_CHANNELS ? needed : TH_PACKET_CHANNELS;
-    if (needed <= p->n_channels && needed <= TH_PACKET_CHANNELS_MAX) {
-        deal_channels(p);
-        return 0;
-    }
     return th_error_set(err, "NET-0014",
                         "network packet: the routes of system \"%s\" can deadlock (%s): that takes "
                         "%d virtual channels, there are %d",
                         p->head.system->name, th_channels_cycle(p->channels, cycle, sizeof cycle),
-                        needed, p->n_channels);
+                        needed, n_channels);
+}
+
+static int choose_channels(th_packet_network *p, const th_network_options *o, th_error *err)
+{
+    int needed = o->may_deadlock ? 1 : th_channels_needed(p->channels);
+    int given = o->n_virtual_channels;
+    if (given == 0)
+        given = needed > TH_PACKET_CHANNELS ? needed : TH_PACKET_CHANNELS;
+    given = given < TH_PACKET_CHANNELS_MAX ? given : TH_PACKET_CHANNELS_MAX;
+    if (needed > given)
+        return refuse(p, needed, given, err);
+    p->n_classes = needed;
+    p->n_channels = given;
+    deal_channels(p);
+    return 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -223,15 +229,6 @@ static void reset(th_network *n)
 
 /* --- messages come and go --------------------------------------------------------------------- */
 
-static int refuse_route(th_packet_network *p, int src, int dst)
-{
-    const th_system *s = p->head.system;
-    return th_error_set(&p->head.why, "NET-0015",
-                        "network packet: the route from %s to %s needs more than the %d classes of "
-                        "virtual channels that keep system \"%s\" from deadlock",
-                        s->nodes[src].name, s->nodes[dst].name, p->n_classes, s->name);
-}
-
 static int32_t take_slot(th_packet_network *p)
 {
     int32_t slot = p->free_flow;
@@ -250,25 +247,26 @@ static int find_route(th_packet_network *p, int src, int dst, th_packet_flow *f)
 {
     const th_system *s = p->head.system;
     int links[TH_ROUTE_MAX];
-    uint8_t class_of[TH_ROUTE_MAX] = {0};
+    uint8_t class_of[TH_ROUTE_MAX];
     int n = th_route(s, src, dst, links);
     if (n == TH_NO_MEMORY)
         return -1;
     if (n < 0)
-        return th_error_set(&p->head.why, "NET-0016",
+        return th_error_set(&p->head.why, "NET-0015",
                             "network packet: system \"%s\" has no route from %s to %s", s->name,
                             s->nodes[src].name, s->nodes[dst].name);
-    if (p->n_classes > 1 || !p->may_deadlock) {
+    if (!p->may_deadlock) {
         int needed = th_channels_classes(p->channels, links, n, class_of);
-        if (needed < 0 || needed > p->n_classes)
-            return refuse_route(p, src, dst);
+        if (needed > p->n_classes)
+            return refuse(p, needed, p->n_classes, &p->head.why);
     }
     f->n_hops = n;
     f->first_hop = th_blocks_take(&p->hops, n);
     if (f->first_hop < 0)
         return -1;
     for (int i = 0; i < n; i++)
-        p->hops.item[f->first_hop + i] = th_hop(links[i], class_of[i], i + 1 == n);
+        p->hops.item[f->first_hop + i] =
+            th_hop(links[i], p->may_deadlock ? 0 : class_of[i], i + 1 == n);
     return 0;
 }
 

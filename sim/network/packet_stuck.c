@@ -63,7 +63,7 @@ int th_packet_explain_stuck(th_packet_network *p, th_time now)
     enum { CYCLE_TEXT = 600, TIME_TEXT = 32 };
     char cycle[CYCLE_TEXT], time[TIME_TEXT];
     print_cycle(p, find_cycle(p), cycle, sizeof cycle);
-    return th_error_set(&p->head.why, "NET-0017",
+    return th_error_set(&p->head.why, "NET-0016",
                         "network packet: deadlock at %s: %lld packets wait and none can move: %s",
                         th_format_time(now, time, sizeof time), (long long)p->n_waiting, cycle);
 }

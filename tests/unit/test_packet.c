@@ -2,10 +2,10 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine.h"
-#include "sim/network/deadlock.h"
-#include "sim/network/packet_time.h"
+#include "sim/network/packet.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include "topology/generate.h"
 #include "topology/route.h"
 #include <string.h>
 
@@ -419,7 +419,7 @@ static void a_deadlock_is_detected_and_explained(void)
     transfer t[4];
     memcpy(t, round_trip, sizeof t);
     CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
-    TAP_ASSERT_TEXT(n->why.id, "NET-0017");
+    TAP_ASSERT_TEXT(n->why.id, "NET-0016");
     TAP_ASSERT_TEXT(n->why.text,
                     "network packet: deadlock at 1us: 8 packets wait and none can move: "
                     "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
@@ -451,7 +451,7 @@ static void a_run_that_is_stuck_ends_with_the_reason(void)
     th_program_finish(p, NULL);
     th_machine_load(m, p, NULL);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "NET-0017");
+    TAP_ASSERT_TEXT(e.id, "NET-0016");
     th_machine_free(m);
     th_program_free(p);
     th_works_free(w);
@@ -511,6 +511,56 @@ static void classes_leave_no_cycle(void)
         th_system_free(s);
     }
     gsl_rng_free(r);
+}
+
+/* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels than it
+ * is given: all arrive. */
+static void large_systems_do_not_deadlock_either(void)
+{
+    enum { SIDE = 24, MESSAGES = 4000 };
+    const th_topology_options o = {.dims = {SIDE, SIDE},
+                                   .n_dims = 2,
+                                   .bits_per_s = {GB},
+                                   .latency_ps = {100 * NS},
+                                   .n_bandwidths = 1,
+                                   .n_latencies = 1,
+                                   .host_latency_ps = -1};
+    th_system *prototype = shipped_system("ring8");
+    th_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
+    th_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
+    th_packet_network *p = (th_packet_network *)n;
+    gsl_rng *r = th_random_stream(6, "large", 0);
+    static transfer t[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++)
+        t[i] = (transfer){0, (int)pick(r, 0, SIDE * SIDE - 1), (int)pick(r, 0, SIDE * SIDE - 1),
+                          2000, -1};
+    CU_ASSERT_TRUE(p->n_classes >= 2 + TH_CHANNELS_SPARE && p->n_channels == p->n_classes);
+    CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
+    for (int i = 0; i < MESSAGES; i++)
+        CU_ASSERT_TRUE(t[i].end >= 0);
+    n->type->destroy(n);
+    gsl_rng_free(r);
+    th_system_free(s);
+    th_system_free(prototype);
+}
+
+/* Two switches that nobody is joined to. */
+static void a_missing_route_is_told(void)
+{
+    th_system *s = new_system(2);
+    connect(s, 0, 1, GB, 100);
+    th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL);
+    th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL);
+    finish(s);
+    th_network *n = create(s, &(th_network_options){0});
+    transfer t[] = {{0, 2, 3, 10, -1}};
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
+    CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "NET-0015");
+    TAP_ASSERT_TEXT(e.text, "network packet: system \"sys\" has no route from a to b");
+    n->type->destroy(n);
+    th_system_free(s);
 }
 
 /* --- options, and parts by themselves ------------------------------------------------------------ */
@@ -603,6 +653,8 @@ int main(int argc, char **argv)
         TAP(a_deadlock_is_detected_and_explained),
         TAP(a_run_that_is_stuck_ends_with_the_reason),
         TAP(classes_leave_no_cycle),
+        TAP(large_systems_do_not_deadlock_either),
+        TAP(a_missing_route_is_told),
         TAP(bad_options_are_refused),
         TAP(instants_come_in_order),
         TAP(sets_give_the_least_first),
