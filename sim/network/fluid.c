@@ -430,7 +430,7 @@ static int move_flows(fluid *f, th_time now)
     for (size_t i = 0; i < m->n_moved; i++)
         th_fluid_quit(f, m->moved[i], now);
     for (size_t i = 0; i < m->n_moved; i++) {
-        if (th_fluid_join(f, m->moved[i], m->flow[m->moved[i]].bottleneck, now))
+        if (th_fluid_join(f, m->moved[i], m->bottleneck[m->moved[i]], now))
             return -1;
         tell_rate(f, m->moved[i]);
     }

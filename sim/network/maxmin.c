@@ -48,13 +48,16 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
         return NULL;
     m->n_links = n_links;
     m->link = th_alloc_zero(n, sizeof *m->link);
+    m->rest = th_alloc_zero(n, sizeof *m->rest);
+    m->mark = th_alloc_zero(n, sizeof *m->mark);
     m->level = th_alloc_zero(n, sizeof *m->level);
     m->dirty = th_alloc_array(n, sizeof *m->dirty);
     m->hot = th_alloc_array(n, sizeof *m->hot);
     m->heap = th_alloc_array(n, sizeof *m->heap);
     m->changed = th_alloc_array(n, sizeof *m->changed);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->level || !m->dirty || !m->hot || !m->heap || !m->changed) {
+    if (!m->link || !m->rest || !m->mark || !m->level || !m->dirty || !m->hot || !m->heap ||
+        !m->changed) {
         th_maxmin_free(m);
         return NULL;
     }
@@ -71,8 +74,11 @@ void th_maxmin_free(th_maxmin *m)
     for (int32_t l = 0; m->link && l < m->n_links; l++)
         th_free(m->link[l].entry);
     th_free(m->link);
+    th_free(m->rest);
+    th_free(m->mark);
     th_free(m->level);
     th_free(m->flow);
+    th_free(m->bottleneck);
     th_blocks_clear(&m->hops);
     th_free(m->live);
     th_free(m->fresh);
@@ -91,9 +97,10 @@ void th_maxmin_reset(th_maxmin *m)
         *k = (th_maxmin_link){.entry = k->entry,
                               .room = k->room,
                               .capacity = k->capacity,
-                              .rest = th_maxmin_fixed(m, k->capacity),
                               .tolerance = th_maxmin_fixed(m, k->capacity * FULL),
                               .place = -1};
+        m->rest[l] = th_maxmin_fixed(m, k->capacity);
+        m->mark[l] = 0;
         m->level[l] = INFINITY;
     }
     th_blocks_reset(&m->hops);
@@ -120,7 +127,7 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
     capacity = capacity < most ? capacity : most;
     if (capacity == k->capacity)
         return;
-    k->rest += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, k->capacity);
+    m->rest[l] += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, k->capacity);
     k->tolerance = th_maxmin_fixed(m, capacity * FULL);
     k->capacity = capacity;
     mark_dirty(m, l);
@@ -130,6 +137,7 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
 static int make_room(th_maxmin *m, int32_t flow, const int32_t *links, int32_t n)
 {
     if (th_grow(&m->flow, &m->flow_room, (size_t)flow + 1, sizeof *m->flow) ||
+        th_grow(&m->bottleneck, &m->bottleneck_room, (size_t)flow + 1, sizeof *m->bottleneck) ||
         th_grow(&m->live, &m->live_room, m->n_live + 1, sizeof *m->live) ||
         th_grow(&m->fresh, &m->fresh_room, m->n_fresh + 1, sizeof *m->fresh) ||
         th_grow(&m->moved, &m->moved_room, m->n_live + 1, sizeof *m->moved))
@@ -147,11 +155,9 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
     int32_t first = make_room(m, flow, links, n) ? -1 : th_blocks_take(&m->hops, 2 * n);
     if (first < 0)
         return -1;
-    m->flow[flow] = (th_maxmin_flow){.share = 1 / weight,
-                                     .bottleneck = m->n_links,
-                                     .first = first,
-                                     .n_hops = n,
-                                     .live = (int32_t)m->n_live};
+    m->flow[flow] = (th_maxmin_flow){
+        .share = 1 / weight, .first = first, .n_hops = n, .live = (int32_t)m->n_live};
+    m->bottleneck[flow] = m->n_links;
     m->has_weights |= weight != 1;
     for (int32_t i = 0; i < n; i++) {
         th_maxmin_link *k = &m->link[links[i]];
@@ -165,13 +171,18 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
     return 0;
 }
 
-static void drop_entry(th_maxmin *m, int32_t l, int32_t place)
+static void put_entry(th_maxmin *m, int32_t l, int32_t place, th_maxmin_entry e)
 {
-    th_maxmin_link *k = &m->link[l];
-    th_maxmin_entry last = k->entry[--k->n];
-    const th_maxmin_flow *w = &m->flow[last.flow];
-    k->entry[place] = last;
-    m->hops.item[w->first + w->n_hops + last.hop] = place;
+    const th_maxmin_flow *w = &m->flow[e.flow];
+    m->link[l].entry[place] = e;
+    m->hops.item[w->first + w->n_hops + e.hop] = place;
+}
+
+static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
+{
+    th_maxmin_entry e = m->link[l].entry[a];
+    put_entry(m, l, a, m->link[l].entry[b]);
+    put_entry(m, l, b, e);
 }
 
 static void forget_fresh(th_maxmin *m, int32_t flow)
@@ -190,12 +201,18 @@ static void forget_move(th_maxmin *m, int32_t flow)
     m->moved[i] = m->moved[--m->n_moved];
 }
 
-/* Entries of a flow at link l, which is its bottleneck, go. */
-void th_maxmin_disown(th_maxmin *m, int32_t l, double share)
+void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
+{
+    swap_entries(m, l, place, m->link[l].n_own++);
+    m->link[l].own_shares += share;
+}
+
+void th_maxmin_disown(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     th_maxmin_link *k = &m->link[l];
+    swap_entries(m, l, place, --k->n_own);
     k->own_shares -= share;
-    if (--k->n_own > 0)
+    if (k->n_own > 0)
         return;
     k->own_shares = 0;
     th_maxmin_note_change(m, l);
@@ -205,20 +222,22 @@ void th_maxmin_disown(th_maxmin *m, int32_t l, double share)
 void th_maxmin_remove(th_maxmin *m, int32_t flow)
 {
     th_maxmin_flow *w = &m->flow[flow];
+    int32_t bottleneck = m->bottleneck[flow];
     __int128 fixed = th_maxmin_fixed(m, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++) {
-        int32_t l = m->hops.item[w->first + i];
-        drop_entry(m, l, m->hops.item[w->first + w->n_hops + i]);
-        m->link[l].rest += fixed;
-        if (w->bottleneck == m->n_links)
+        const int32_t l = m->hops.item[w->first + i],
+                      *place = &m->hops.item[w->first + w->n_hops + i];
+        m->rest[l] += fixed;
+        if (bottleneck == m->n_links)
             m->link[l].n_new--;
-        else if (w->bottleneck == l)
-            th_maxmin_disown(m, l, w->share);
+        else if (bottleneck == l)
+            th_maxmin_disown(m, l, *place, w->share);
+        swap_entries(m, l, *place, (int32_t)--m->link[l].n);
     }
     for (int32_t i = 0; i < w->n_hops; i++)
         if (m->link[m->hops.item[w->first + i]].n_own > 0)
             mark_dirty(m, m->hops.item[w->first + i]);
-    if (w->bottleneck == m->n_links)
+    if (bottleneck == m->n_links)
         forget_fresh(m, flow);
     th_blocks_give(&m->hops, w->first, 2 * w->n_hops);
     int32_t last = m->live[--m->n_live];
@@ -287,11 +306,11 @@ int32_t th_maxmin_pop(th_maxmin *m, double *level)
 static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *level)
 {
     const th_maxmin_link *k = &m->link[l];
-    bool is_asked = k->n_new > 0 || k->is_passed;
+    bool is_asked = k->n_new > 0 || (m->mark[l] & TH_LINK_PASSED);
     *level = reached;
     if (is_asked || k->n_own == 0)
-        return is_asked || k->rest < -k->tolerance;
-    double rest = th_maxmin_amount(m, k->rest), own = m->level[l] * k->own_shares;
+        return is_asked || m->rest[l] < -k->tolerance;
+    double rest = th_maxmin_amount(m, m->rest[l]), own = m->level[l] * k->own_shares;
     if (fabs(rest) <= own * FULL)
         return false;
     double x = rest > 0 ? m->level[l] : m->level[l] + rest / k->own_shares;
@@ -300,101 +319,116 @@ static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *leve
 }
 
 /* Whether a flow of another bottleneck would become l's own at level x. */
-static bool is_above(const th_maxmin *m, const th_maxmin_flow *w, double x)
+static bool is_above(const th_maxmin *m, int32_t bottleneck, double x)
 {
-    return m->level[w->bottleneck] > x * CLOSE;
+    return m->level[bottleneck] > x * CLOSE;
+}
+
+/* Sum of 1 / w of its own, as it is but for rounding. */
+static double own_shares(const th_maxmin *m, const th_maxmin_link *k)
+{
+    double sum = m->has_weights ? 0 : k->n_own;
+    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
+        sum += m->flow[k->entry[i].flow].share;
+    return sum;
 }
 
 /* The level x of link l at which its own flows and those above x fill it. For any set of flows that
- * get x, x is at most what is sought; so starting anywhere, leaving out those that are not above it
- * and computing anew goes up to it, in a few steps. */
-static double fair_level(th_maxmin *m, int32_t l)
+ * get x, x is at most what is sought; so starting with its own, taking those above x instead and
+ * computing anew goes up to it, in a few steps. *n_above: how many there are that are not its own. */
+static double fair_level(const th_maxmin *m, int32_t l, size_t *n_above)
 {
-    th_maxmin_link *k = &m->link[l];
-    double rest = th_maxmin_amount(m, k->rest), x = k->n_own > 0 ? m->level[l] : -1;
-    size_t before = 0, n = 0;
-    for (int round = 0;; round++) { /* from the second on there can only be fewer */
-        double shares = 0, rates = 0;
-        before = n;
-        n = 0;
-        for (size_t i = 0; i < k->n; i++) {
-            const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-            if (w->bottleneck != l && !is_above(m, w, x))
+    const th_maxmin_link *k = &m->link[l];
+    bool has_own = k->n_own > 0;
+    double rest = th_maxmin_amount(m, m->rest[l]), own = own_shares(m, k);
+    double x = has_own ? m->level[l] + rest / own : -1, own_rate = has_own ? m->level[l] * own : 0;
+    for (size_t round = 0, before = 0;; round++) {
+        double shares = own, rates = own_rate, limit = x > 0 ? x * CLOSE : x;
+        size_t n = 0;
+        for (size_t i = (size_t)k->n_own; i < k->n; i++) {
+            int32_t flow = k->entry[i].flow;
+            if (m->level[m->bottleneck[flow]] <= limit)
                 continue;
-            shares += w->share;
-            rates += w->rate;
+            shares += m->flow[flow].share;
+            rates += m->flow[flow].rate;
             n++;
         }
-        if (n == before || n == 0 || (round > 1 && n > before))
-            return x;
+        *n_above = n;
+        if (n == before || (round > 1 && n > before)) /* from the second on there are ever fewer */
+            return x > 0 ? x : 0;
+        before = n;
         x = (rest + rates) / shares;
-        x = x > 0 ? x : 0;
     }
 }
 
 /* Flow becomes link l's own. */
 static void move(th_maxmin *m, int32_t flow, int32_t l)
 {
-    th_maxmin_flow *w = &m->flow[flow];
-    int32_t from = w->bottleneck;
+    const th_maxmin_flow *w = &m->flow[flow];
+    int32_t from = m->bottleneck[flow];
     for (int32_t i = 0; i < w->n_hops; i++) {
         int32_t o = m->hops.item[w->first + i];
-        if (o == l) {
-            m->link[o].own_shares += w->share;
-            m->link[o].n_own++;
-        } else if (o == from) {
-            th_maxmin_disown(m, o, w->share);
-        }
+        int32_t place = m->hops.item[w->first + w->n_hops + i];
+        if (o == l)
+            th_maxmin_own(m, o, place, w->share);
+        else if (o == from)
+            th_maxmin_disown(m, o, place, w->share);
         m->link[o].n_new -= from == m->n_links;
     }
-    w->bottleneck = l;
+    m->bottleneck[flow] = l;
     th_maxmin_note_move(m, flow);
 }
 
 /* The rate of flow w grows by more, to level x. */
 static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, __int128 more, double x)
 {
-    for (int32_t i = 0; i < w->n_hops; i++) {
-        int32_t o = m->hops.item[w->first + i];
-        th_maxmin_link *k = &m->link[o];
-        k->rest -= more;
-        if (x > m->level[o] * CLOSE)
-            k->is_passed = true;
-        if (k->is_hot)
-            continue;
-        k->is_hot = true;
-        m->hot[m->n_hot++] = o;
+    /* None of these overlaps another, which the compiler cannot know. */
+    const int32_t *restrict hop = &m->hops.item[w->first], *restrict end = hop + w->n_hops;
+    const double *restrict level = m->level;
+    __int128 *restrict rest = m->rest;
+    uint8_t *restrict mark = m->mark;
+    int32_t *restrict hot = m->hot;
+    int32_t n_hot = m->n_hot;
+    for (; hop < end; hop++) {
+        int32_t o = *hop;
+        uint8_t now = mark[o];
+        rest[o] -= more;
+        hot[n_hot] = o;
+        n_hot += !(now & TH_LINK_HOT);
+        mark[o] = (uint8_t)(now | TH_LINK_HOT | (x > level[o] * CLOSE ? TH_LINK_PASSED : 0));
     }
+    m->n_hot = n_hot;
+}
+
+/* Flow gets its rate at level x. A flow that comes by several times is changed once. */
+static void give_rate(th_maxmin *m, int32_t flow, double x)
+{
+    th_maxmin_flow *w = &m->flow[flow];
+    if (w->seen == m->stamp)
+        return;
+    w->seen = m->stamp;
+    double rate = x * w->share;
+    __int128 more = th_maxmin_fixed(m, rate) - th_maxmin_fixed(m, w->rate);
+    touch_hops(m, w, more, more > 0 ? x : 0);
+    w->rate = rate;
 }
 
 /* Link l gets level x: its own flows and those above it get their rates. */
-static void give_level(th_maxmin *m, int32_t l, double x)
+static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
 {
     th_maxmin_link *k = &m->link[l];
-    double last_rate = -1, last_old = -1, shares = 0;
-    __int128 more = 0;
     m->stamp++;
-    for (size_t i = 0; i < k->n; i++) {
+    for (int32_t i = 0; i < k->n_own; i++)
+        give_rate(m, k->entry[i].flow, x);
+    for (size_t i = (size_t)k->n_own; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
-        th_maxmin_flow *w = &m->flow[flow];
-        if (w->bottleneck != l && !is_above(m, w, x))
+        if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
             continue;
-        shares += w->share;
-        if (w->seen == m->stamp)
-            continue;
-        w->seen = m->stamp;
-        double rate = x * w->share;
-        if (rate != last_rate || w->rate != last_old)
-            more = th_maxmin_fixed(m, rate) - th_maxmin_fixed(m, w->rate);
-        last_rate = rate;
-        last_old = w->rate;
-        touch_hops(m, w, more, more > 0 ? x : 0);
-        w->rate = rate;
-        if (w->bottleneck != l)
-            move(m, flow, l);
+        give_rate(m, flow, x);
+        move(m, flow, l);
     }
-    k->is_passed = false;
-    k->own_shares = shares;
+    m->mark[l] &= (uint8_t)~TH_LINK_PASSED;
+    k->own_shares = own_shares(m, k);
     if (k->n_own == 0) /* too full by rounding alone */
         return;
     th_maxmin_note_change(m, l);
@@ -405,7 +439,7 @@ static void look_at_hot(th_maxmin *m, double reached)
 {
     double level;
     for (int32_t i = 0; i < m->n_hot; i++) {
-        m->link[m->hot[i]].is_hot = false;
+        m->mark[m->hot[i]] &= (uint8_t)~TH_LINK_HOT;
         if (is_wrong(m, m->hot[i], reached, &level))
             th_maxmin_push(m, m->hot[i], level);
     }
@@ -423,12 +457,13 @@ static bool repair(th_maxmin *m)
             continue;
         if (steps_left-- == 0)
             return false;
-        double x = fair_level(m, l);
+        size_t n_above;
+        double x = fair_level(m, l, &n_above);
         if (x > reached && x < m->level[l] && m->n_heap > 0 && m->heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;
         }
-        give_level(m, l, x);
+        give_level(m, l, x, n_above);
         look_at_hot(m, reached);
     }
     return true;
@@ -451,7 +486,7 @@ static bool take_alone(th_maxmin *m, int32_t flow)
     w->rate = m->link[least].capacity;
     __int128 fixed = th_maxmin_fixed(m, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++)
-        m->link[hop[i]].rest -= fixed;
+        m->rest[hop[i]] -= fixed;
     move(m, flow, least);
     th_maxmin_note_change(m, least);
     m->level[least] = w->rate / w->share;

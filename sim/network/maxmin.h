@@ -40,23 +40,20 @@ typedef struct th_maxmin_entry {
 } th_maxmin_entry;
 
 typedef struct th_maxmin_link {
-    __int128 rest;          /* capacity minus all rates on it, in units of 2^unit: exact */
-    __int128 tolerance;     /* without own flows, by so much it may be too full */
-    th_maxmin_entry *entry; /* flows on it, one entry per hop */
+    __int128 tolerance; /* without own flows, by so much it may be too full */
+    double own_shares;  /* sum of 1 / w over entries of flows whose bottleneck it is */
+    int32_t n_own;      /* number of those entries */
+    int32_t n_new;      /* entries of flows without a bottleneck yet */
+    bool is_dirty, is_changed;
+    int32_t place;          /* in heap, -1: it is not */
+    th_maxmin_entry *entry; /* flows on it, one entry per hop; its own first */
     size_t n, room;
     double capacity;
-    double own_shares; /* sum of 1 / w over entries of flows whose bottleneck it is */
-    int32_t n_own;     /* number of those entries */
-    int32_t n_new;     /* entries of flows without a bottleneck yet */
-    int32_t place;     /* in heap, -1: it is not */
-    bool is_dirty, is_changed, is_hot;
-    bool is_passed; /* a flow on it has risen past its level */
 } th_maxmin_link;
 
 typedef struct th_maxmin_flow {
     double share; /* 1 / w */
     double rate;
-    int32_t bottleneck;    /* n_links: none yet */
     int32_t first, n_hops; /* in hops: its links, then its places in their entries */
     int32_t live;          /* its index in live */
     uint32_t seen;         /* stamp of the round that has changed it */
@@ -66,9 +63,13 @@ typedef struct th_maxmin_flow {
 struct th_maxmin {
     int32_t n_links;
     th_maxmin_link *link;
-    double *level; /* per link and, infinite, one more for flows without a bottleneck */
+    /* What every change of a rate touches stands apart: it fits into the nearest cache. */
+    __int128 *rest; /* per link, capacity minus all rates on it, in units of 2^unit: exact */
+    uint8_t *mark;  /* per link, of the round at hand */
+    double *level;  /* per link and, infinite, one more for flows without a bottleneck */
     th_maxmin_flow *flow;
-    size_t flow_room;
+    int32_t *bottleneck; /* per flow; n_links: none yet */
+    size_t flow_room, bottleneck_room;
     int unit;         /* of sums, an exponent of 2 */
     double scale;     /* 2^unit */
     bool has_weights; /* some flow since reset has had a weight other than 1 */

@@ -23,12 +23,11 @@ static bool is_open(const th_maxmin *m, const th_maxmin_flow *w)
 static void open_link(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
-    if (k->is_hot)
+    if (m->mark[l] & TH_LINK_HOT)
         return;
-    k->is_hot = true;
-    k->is_passed = false;
+    m->mark[l] = TH_LINK_HOT;
     m->hot[m->n_hot++] = l;
-    k->rest = th_maxmin_fixed(m, k->capacity);
+    m->rest[l] = th_maxmin_fixed(m, k->capacity);
     k->own_shares = 0;
     k->n_own = 0;
     k->n_new = (int32_t)k->n;
@@ -51,14 +50,15 @@ static void open_all(th_maxmin *m)
 }
 
 /* What its open flows would get if it were full now. */
-static double open_level(const th_maxmin *m, const th_maxmin_link *k)
+static double open_level(const th_maxmin *m, int32_t l)
 {
+    const th_maxmin_link *k = &m->link[l];
     double shares = m->has_weights ? 0 : k->n_new;
     for (size_t i = 0; m->has_weights && i < k->n; i++) {
         const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
         shares += is_open(m, w) ? w->share : 0;
     }
-    double x = th_maxmin_amount(m, k->rest) / shares;
+    double x = th_maxmin_amount(m, m->rest[l]) / shares;
     return x > 0 ? x : 0;
 }
 
@@ -71,29 +71,29 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
     for (int32_t i = 0; i < w->n_hops; i++) {
         int32_t o = m->hops.item[w->first + i];
         th_maxmin_link *k = &m->link[o];
-        k->rest -= fixed;
+        m->rest[o] -= fixed;
         k->n_new--;
-        k->n_own += o == l;
-        k->own_shares += o == l ? w->share : 0;
+        if (o == l)
+            th_maxmin_own(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
     }
-    if (w->bottleneck != l)
+    if (m->bottleneck[flow] != l)
         th_maxmin_note_move(m, flow);
-    w->bottleneck = l;
+    m->bottleneck[flow] = l;
 }
 
 void th_maxmin_fill(th_maxmin *m)
 {
     open_all(m);
     for (int32_t i = 0; i < m->n_hot; i++) {
-        m->link[m->hot[i]].is_hot = false;
-        th_maxmin_push(m, m->hot[i], open_level(m, &m->link[m->hot[i]]));
+        m->mark[m->hot[i]] = 0;
+        th_maxmin_push(m, m->hot[i], open_level(m, m->hot[i]));
     }
     m->n_hot = 0;
     while (m->n_heap > 0) {
         double bound;
         int32_t l = th_maxmin_pop(m, &bound);
         th_maxmin_link *k = &m->link[l];
-        double x = k->n_new > 0 ? open_level(m, k) : 0;
+        double x = k->n_new > 0 ? open_level(m, l) : 0;
         if (k->n_new == 0)
             continue;
         if (m->n_heap > 0 && m->heap[0].level < x) {

@@ -5,10 +5,16 @@
 #include <string.h>
 #include "sim/network/maxmin.h"
 
+/* Marks of a link: it is in hot; a flow on it has risen past its level. */
+enum { TH_LINK_HOT = 1, TH_LINK_PASSED = 2 };
+
 /* Levels, rates and bottlenecks of all flows that are there, from nothing. */
 void th_maxmin_fill(th_maxmin *m);
 
-void th_maxmin_disown(th_maxmin *m, int32_t link, double share);
+/* The entry at a place of a link is one of its own from now on, or no longer; own entries come
+ * first. */
+void th_maxmin_own(th_maxmin *m, int32_t link, int32_t place, double share);
+void th_maxmin_disown(th_maxmin *m, int32_t link, int32_t place, double share);
 void th_maxmin_push(th_maxmin *m, int32_t link, double level);
 int32_t th_maxmin_pop(th_maxmin *m, double *level);
 

@@ -6,6 +6,7 @@
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
+ *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000 flows
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
  *   bench routes               what routes take, on random graphs and large systems
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
@@ -269,11 +270,13 @@ int main(int argc, char **argv)
         th_bench_routes();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
+    } else if (strcmp(what, "network") == 0) {
+        th_bench_network(argv + 2, argc - 2);
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {
         fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events | routes | scale | packet | collective [RANKS ...]\n");
+                        "events | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

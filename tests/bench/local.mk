@@ -5,6 +5,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.h \
 	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
+	tests/bench/bench_network.c \
 	tests/bench/bench_packet.c \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
@@ -12,7 +13,12 @@ tests_bench_bench_SOURCES = \
 	tests/bench/queue_ladder.c \
 	tests/bench/queues.h
 tests_bench_bench_LDADD = libtharsis.la
-CLEANFILES += $(EXTRA_PROGRAMS)
+CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
+
+# The same flows under SimGrid, where its library is.
+EXTRA_DIST += tests/bench/simgrid_flows.cpp
+tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
+	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 
 .PHONY: bench
 bench: tests/bench/bench$(EXEEXT)
@@ -24,3 +30,6 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench packet
+	-$(MAKE) tests/bench/simgrid_flows$(EXEEXT)
+	cd $(srcdir) && SIMGRID_FLOWS='$(abs_builddir)/tests/bench/simgrid_flows$(EXEEXT)' \
+		$(abs_builddir)/tests/bench/bench network peer

@@ -75,8 +75,8 @@ static int count_wrong(const th_maxmin *m, plain *p)
         for (int h = 0; h < p->n_hops[f]; h++)
             lowest = fmin(lowest, m->level[p->hop[f][h]]);
         wrong += fabs(w->rate - p->rate[f]) > 1e-9 * p->rate[f] + lost;
-        wrong += fabs(w->rate - m->level[w->bottleneck] * w->share) > 1e-15 * w->rate;
-        wrong += m->level[w->bottleneck] > lowest * (1 + 1e-12);
+        wrong += fabs(w->rate - m->level[m->bottleneck[f]] * w->share) > 1e-15 * w->rate;
+        wrong += m->level[m->bottleneck[f]] > lowest * (1 + 1e-12);
     }
     return wrong;
 }
@@ -108,12 +108,12 @@ static void three_links_by_hand(void)
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 2.5 && m->flow[1].rate == 7.5 && m->flow[2].rate == 1.5 &&
                    m->flow[3].rate == 1.5);
-    CU_ASSERT_TRUE(m->flow[0].bottleneck == 1 && m->flow[2].bottleneck == 2);
+    CU_ASSERT_TRUE(m->bottleneck[0] == 1 && m->bottleneck[2] == 2);
     th_maxmin_forget(m);
     th_maxmin_remove(m, 3);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 2 && m->flow[1].rate == 8 && m->flow[2].rate == 2);
-    CU_ASSERT_TRUE(m->n_moved == 1 && m->moved[0] == 2 && m->flow[2].bottleneck == 1);
+    CU_ASSERT_TRUE(m->n_moved == 1 && m->moved[0] == 2 && m->bottleneck[2] == 1);
     CU_ASSERT_TRUE(isinf(m->level[2]));
     th_maxmin_forget(m);
     th_maxmin_set_capacity(m, 2, 1);

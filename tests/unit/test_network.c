@@ -210,6 +210,52 @@ static void a_transfer_to_itself_ends_at_once(void)
     th_system_free(s);
 }
 
+/* No bytes: 300 ns before the first byte and 700 ns of latency, and nothing from the other flow, which
+ * has its 1 GB/s. With 3000 bytes it would be 1000 + 3000 alone. */
+static void a_message_without_bytes_shares_nothing(void)
+{
+    th_system *s = new_system(2, 100);
+    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    finish(s);
+    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    th_events *q = th_events_new();
+    th_event e;
+    th_time end[3] = {0};
+    n->type->reset(n);
+    const th_message m[] = {{0, 1, 0, 300000}, {0, 1, 3000, 0}, {1, 0, 3000, 300000}};
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(n->type->start(n, q, 0, i, &m[i]), 0);
+    while (th_events_pop(q, &e)) {
+        if (n->type->event(n, q, e.time, &e))
+            end[e.object] = e.time;
+        CU_ASSERT_EQUAL(n->type->settle(n, q, e.time), 0);
+    }
+    CU_ASSERT_TRUE(end[0] == 1000000 && end[1] == 3700000 && end[2] == 4000000);
+    n->type->destroy(n);
+    th_events_free(q);
+    th_system_free(s);
+}
+
+/* 0 - 1 at 1 GB/s, 1000 ns, then 1 - 2 at 8 GB/s, 3000 ns. Flow 0 -> 1 has weight 1, flow 0 -> 2 4: 0.8 and
+ * 0.2 GB/s once both share, from 4000 ns on. Until then the first has 1 GB/s: of its 11000 bytes 3000 are
+ * through at 4000 ns, and 8000 take 10000 ns more: 14000. The second has had 2000 of 3000 by then, and has
+ * 1 GB/s now: 15000. */
+static void weights_may_be_latencies(void)
+{
+    th_system *s = new_system(3, 1000);
+    th_system_connect(s, 0, 1, GB, 1000000, true, NULL);
+    th_system_connect(s, 1, 2, 8 * GB, 3000000, true, NULL);
+    finish(s);
+    const th_network_options by_latency = {.weigh_by_latency = true};
+    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    transfer t[] = {{0, 0, 1, 11000, 0}, {0, 0, 2, 3000, 0}};
+    n->type->reset(n);
+    drive_network(n, t, 2, NULL);
+    CU_ASSERT_TRUE(t[0].end == 14000000 && t[1].end == 15000000);
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
 /* --- DRAM that flows can saturate ------------------------------------------------------------- */
 
 /* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 3 * 2 + 4 = 10 GB/s. */
@@ -707,6 +753,8 @@ int main(int argc, char **argv)
         TAP(a_route_may_cross_one_medium_twice),
         TAP(latency_delays_the_entry),
         TAP(a_transfer_to_itself_ends_at_once),
+        TAP(a_message_without_bytes_shares_nothing),
+        TAP(weights_may_be_latencies),
         TAP(a_dram_is_shared_when_flows_can_saturate_it),
         TAP(flows_and_engines_share_a_dram_fairly),
         TAP(random_flows_agree_with_naive_filling),
