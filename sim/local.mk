@@ -52,6 +52,8 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid.h \
 	sim/network/fluid_clock.c \
 	sim/network/ideal.c \
+	sim/network/link_watch.c \
+	sim/network/link_watch.h \
 	sim/network/maxmin.c \
 	sim/network/maxmin.h \
 	sim/network/maxmin_fill.c \
@@ -93,6 +95,7 @@ unit_tests += \
 	tests/unit/test_astra \
 	tests/unit/test_design \
 	tests/unit/test_event \
+	tests/unit/test_link_watch \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \

@@ -526,6 +526,20 @@ void th_machine_set_trace(th_machine *m, th_trace *t)
     m->trace = t;
 }
 
+void th_machine_watch(th_machine *m, struct th_link_watch *w)
+{
+    m->network->watch = w;
+}
+
+static th_link_result link_result(const th_network *n, int link, th_time now)
+{
+    int32_t flows = n->link_flows[link];
+    th_time open = flows > 0 ? now - n->link_since[link] : 0;
+    uint64_t flow_ps = n->link_flow_ps[link] + (uint64_t)flows * (uint64_t)now;
+    return (th_link_result){n->link_bytes[link], n->link_busy_ps[link] + open, (th_time)flow_ps,
+                            n->link_most_flows[link]};
+}
+
 static int allocate_result(const th_machine *m, th_result *r)
 {
     *r = (th_result){.n_accels = m->system->n_accels,
@@ -555,11 +569,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
         r.accels[a].idle_ps =
             r.elapsed_ps - r.accels[a].busy_ps - r.accels[a].stall_in_ps - r.accels[a].stall_out_ps;
     }
-    for (int l = 0; l < r.n_links; l++) {
-        th_time open = m->network->link_flows[l] > 0 ? m->now - m->network->link_since[l] : 0;
-        r.links[l] =
-            (th_link_result){m->network->link_bytes[l], m->network->link_busy_ps[l] + open};
-    }
+    for (int l = 0; l < r.n_links; l++)
+        r.links[l] = link_result(m->network, l, m->now);
     memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
     memcpy(r.input_end_ps, m->input_end, (size_t)r.n_inputs * sizeof *r.input_end_ps);
     r.moved_bytes = m->moved_bytes;

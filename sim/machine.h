@@ -64,6 +64,9 @@ int32_t th_machine_link_flows(const th_machine *m, int link);
  * collectives as a whole does not). Valid until the next load. */
 const th_collective *th_machine_collective(const th_machine *m, int32_t number);
 
+/* From now on, which is best before anything has happened, w follows its link; NULL ends it. */
+void th_machine_watch(th_machine *m, struct th_link_watch *w);
+
 /* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);

@@ -18,6 +18,8 @@ typedef struct th_accel_result {
 typedef struct th_link_result {
     int64_t bytes;
     th_time busy_ps;
+    th_time flow_ps;    /* integral of the number of flows over time */
+    int32_t most_flows; /* at once */
 } th_link_result;
 
 typedef struct th_task_result {

@@ -165,6 +165,8 @@ enum {
     LINK_LATENCY,
     LINK_FLOWS,
     LINK_QUEUE_DEPTH,
+    LINK_MOST_FLOWS,
+    LINK_MEAN_FLOWS,
     LINK_BYTES,
     LINK_BUSY,
     LINK_UTILIZATION
@@ -179,6 +181,8 @@ static const th_attribute link_attributes[] = {
     [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
     [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
                           "transfers that share it, beyond the first"},
+    [LINK_MOST_FLOWS] = {"max_flows", TH_KIND_COUNT, "the most transfers on it at once"},
+    [LINK_MEAN_FLOWS] = {"mean_flows", TH_KIND_MEAN, "transfers on it while it was busy"},
     [LINK_BYTES] = {"bytes", TH_KIND_BYTES, "carried by transfers that have ended"},
     [LINK_BUSY] = {"busy", TH_KIND_TIME, "time with a transfer on it"},
     [LINK_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
@@ -196,6 +200,10 @@ static th_quantity link_figure(th_session *s, int index, int attribute)
         return th_count(flows);
     case LINK_QUEUE_DEPTH:
         return th_count(flows > 0 ? flows - 1 : 0);
+    case LINK_MOST_FLOWS:
+        return th_count(r->links[index].most_flows);
+    case LINK_MEAN_FLOWS:
+        return th_mean(share(r->links[index].flow_ps, r->links[index].busy_ps));
     case LINK_BYTES:
         return th_bytes(r->links[index].bytes);
     case LINK_BUSY:

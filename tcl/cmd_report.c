@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "sim/network/link_watch.h"
 #include "tcl/objects.h"
 #include "tcl/saved_run.h"
 #include "tcl/sections.h"
@@ -120,32 +121,52 @@ static int run_report_utilization(th_call *c)
 
 /* ---- report_links ---- */
 
-enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS };
-enum { FLOWS_IN_TEXT = 10 }; /* where no -limit says how many */
+enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
+enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* where no -limit says how many */
 
 static const th_option links_options[] = {
     TABLE_OPTIONS,
     [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
     [LINKS_FLOWS] = {"-flows", TH_OPTION_TEXT, "LINK",
                      "The flows of this link, in place of those of the one of the greatest load."},
+    [LINKS_OVER_TIME] = {"-over_time", TH_OPTION_TEXT, "LINK",
+                         "Only how many flows were on this link as time went on, in -limit spans "
+                         "(20, at most 64); the run is done once more for it."},
     {.name = NULL},
 };
 
-/* The link whose flows are shown; -1: none is, -2 with c->err. */
-static int flows_link(th_call *c)
+/* The link that an option names; -2 with c->err. */
+static int parse_link(th_call *c, int option)
 {
     th_object o;
-    if (!th_call_has(c, LINKS_FLOWS))
-        return format_of(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
-    if (th_object_parse(c->session, th_call_text(c, LINKS_FLOWS, ""), &o, &c->err) != 0) {
-        th_call_blame(c, "-flows", &c->err);
+    const char *name = links_options[option].name, *text = th_call_text(c, option, "");
+    if (th_object_parse(c->session, text, &o, &c->err) != 0) {
+        th_call_blame(c, name, &c->err);
         return -2;
     }
     if (o.class == TH_CLASS_LINK)
         return o.index;
-    th_error_set(&c->err, "TCL-0158", "-flows \"%s\": must be a link",
-                 th_call_text(c, LINKS_FLOWS, ""));
+    th_error_set(&c->err, "TCL-0158", "%s \"%s\": must be a link", name, text);
     return -2;
+}
+
+/* The link whose flows are shown; -1: none is, -2 with c->err. */
+static int flows_link(th_call *c)
+{
+    if (th_call_has(c, LINKS_FLOWS))
+        return parse_link(c, LINKS_FLOWS);
+    return format_of(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
+}
+
+static int report_over_time(th_call *c)
+{
+    int link = parse_link(c, LINKS_OVER_TIME);
+    int64_t spans = th_call_number(c, REPORT_LIMIT, SPANS);
+    th_report *r = link >= 0 ? new_report(c, "links", "Links") : NULL;
+    if (r == NULL)
+        return -1;
+    spans = spans < TH_WATCH_SPANS_MAX ? spans : TH_WATCH_SPANS_MAX;
+    return finish(c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
 }
 
 /* Links by load where nothing else is asked for. */
@@ -162,6 +183,8 @@ static int run_report_links(th_call *c)
     th_session *s = c->session;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
+    if (th_call_has(c, LINKS_OVER_TIME))
+        return report_over_time(c);
     int link = flows_link(c);
     th_report *r = link > -2 ? new_report(c, "links", "Links") : NULL;
     if (r == NULL)
@@ -420,9 +443,12 @@ const th_command th_report_commands[] = {
     {"report_links", GROUP, "", 0, 0, links_options,
      "print what links carried, and who shared the worst",
      "Load is what went over the link's medium, as a share of what it could have carried so far; "
-     "busy is the time with anything on it. Links come by load unless -sort_by says otherwise. "
-     "Below, the flows over the link of the greatest load: transfers one by one, collectives as the "
-     "messages between two nodes; in text the ten largest, without -limit. In csv, only with -flows.",
+     "busy is the time with anything on it; flows (packets, on a packet network) are the mean "
+     "number while it was busy and the most at once, queue those beyond the first, over all the "
+     "time. Links come by load unless -sort_by says otherwise. "
+     "Below, the flows over the link of the greatest load: transfers one by one, collectives as "
+     "the messages between two nodes; in text the ten largest, without -limit. In csv, only with "
+     "-flows.",
      .run = run_report_links, .is_report = true},
     {"report_latency", GROUP, "", 0, 0, latency_options,
      "print how long transfers took, from start to end",

@@ -52,6 +52,11 @@ th_quantity th_rate(double per_s)
     return (th_quantity){.kind = TH_KIND_RATE, .real = per_s};
 }
 
+th_quantity th_mean(double mean)
+{
+    return (th_quantity){.kind = TH_KIND_MEAN, .real = mean};
+}
+
 th_quantity th_absent(th_kind kind)
 {
     return (th_quantity){.kind = kind, .is_absent = true};
@@ -59,7 +64,8 @@ th_quantity th_absent(th_kind kind)
 
 bool th_kind_is_real(th_kind kind)
 {
-    return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE;
+    return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE ||
+           kind == TH_KIND_MEAN;
 }
 
 char *th_format_rate(double per_s, char *out, size_t size)
@@ -99,6 +105,7 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
         break;
     case TH_KIND_SHARE:
     case TH_KIND_CHANGE:
+    case TH_KIND_MEAN:
         snprintf(text, sizeof text, "%.6g", q->real);
         break;
     case TH_KIND_RATE:
@@ -137,6 +144,7 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
     case TH_KIND_SHARE:
     case TH_KIND_CHANGE:
     case TH_KIND_RATE:
+    case TH_KIND_MEAN:
         if ((rc = parse_number(text, &q.real)) != 0)
             th_error_set(err, "TCL-0032", "\"%s\": must be a number", text);
         q.whole = (int64_t)q.real;

@@ -223,6 +223,7 @@ static const char *unit_suffix(th_kind kind, const char *key)
     switch (kind) {
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
+    case TH_KIND_MEAN:
         break;
     case TH_KIND_TIME:
         return "_ps";
@@ -244,7 +245,9 @@ static void add_number(th_strbuf *out, const th_quantity *q)
     if (!th_kind_is_real(q->kind))
         th_strbuf_printf(out, "%lld", (long long)q->whole);
     else
-        th_strbuf_printf(out, "%.12g", q->kind == TH_KIND_RATE ? q->real : 100 * q->real);
+        th_strbuf_printf(out, "%.12g", q->kind == TH_KIND_RATE || q->kind == TH_KIND_MEAN
+                                             ? q->real
+                                             : 100 * q->real);
 }
 
 static void add_csv_text(th_strbuf *out, const char *text)

@@ -136,6 +136,8 @@ static th_scale scale_of(const th_table *t, int column)
         scale = pick_unit(rate_units, largest, 6);
         scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
         break;
+    case TH_KIND_MEAN:
+        return (th_scale){"", 1, 2};
     case TH_KIND_SHARE:
         return (th_scale){"%", 0.01, 2};
     case TH_KIND_CHANGE:

@@ -27,6 +27,9 @@ int th_link_worst(th_session *s, th_error *err);
 /* What went over a link: transfers, and collectives from node to node; the largest first. */
 int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
 
+/* How many flows were on a link in each of n_spans equal spans of time. */
+int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
+
 /* sections_latency.c: of the transfers that started in [since, until). */
 int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_links.c - what each link carried, and the flows that shared one of them.
- * A link's load is what went over its medium, as a share of what the medium could have carried in the
- * elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows down.) */
+ * A link's load is what went over its medium, as a share of what the medium could have carried in
+ * the elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows down.)
+ * Flows over time are not kept during a run: the run is done again, with an eye on the one link. */
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"
+#include "sim/network/link_watch.h"
 #include "tcl/link_flows.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
@@ -38,20 +40,33 @@ static void add_link(th_table *t, const th_system *s, const th_result *x, int l,
 {
     const th_link *link = &s->links[l];
     const th_link_result *f = &x->links[l];
-    th_table_row(t, (th_quantity[]){th_text(link->name), th_text(th_system_node_name(s, link->from)),
-                                    th_text(th_system_node_name(s, link->to)),
-                                    th_bandwidth(s->media[link->medium].bits_per_s),
-                                    th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
-                                    th_share(share((double)f->busy_ps, (double)x->elapsed_ps))});
+    double queued = (double)(f->flow_ps - f->busy_ps), elapsed = (double)x->elapsed_ps;
+    th_table_row(t,
+                 (th_quantity[]){th_text(link->name), th_text(th_system_node_name(s, link->from)),
+                                 th_text(th_system_node_name(s, link->to)),
+                                 th_bandwidth(s->media[link->medium].bits_per_s),
+                                 th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
+                                 th_share(share((double)f->busy_ps, (double)x->elapsed_ps)),
+                                 th_mean(share((double)f->flow_ps, (double)f->busy_ps)),
+                                 th_count(f->most_flows), th_mean(share(queued, elapsed)),
+                                 th_count(f->most_flows > 0 ? f->most_flows - 1 : 0)});
 }
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
 {
     static const th_column columns[] = {
-        {"link", "link", TH_KIND_TEXT},      {"from", NULL, TH_KIND_TEXT},
-        {"to", NULL, TH_KIND_TEXT},          {"bandwidth", "bandwidth", TH_KIND_BANDWIDTH},
-        {"bytes", "carried", TH_KIND_BYTES}, {"load", "load", TH_KIND_SHARE},
-        {"busy", "busy", TH_KIND_TIME},      {"utilization", "busy", TH_KIND_SHARE},
+        {"link", "link", TH_KIND_TEXT},
+        {"from", NULL, TH_KIND_TEXT},
+        {"to", NULL, TH_KIND_TEXT},
+        {"bandwidth", "bandwidth", TH_KIND_BANDWIDTH},
+        {"bytes", "carried", TH_KIND_BYTES},
+        {"load", "load", TH_KIND_SHARE},
+        {"busy", NULL, TH_KIND_TIME},
+        {"utilization", "busy", TH_KIND_SHARE},
+        {"mean_flows", "flows", TH_KIND_MEAN},
+        {"max_flows", "most", TH_KIND_COUNT},
+        {"mean_queue", "queue", TH_KIND_MEAN},
+        {"max_queue", NULL, TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_system *system = s->system;
@@ -131,8 +146,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
     };
     const th_result *x = th_simulation_result(s->simulation, err);
     th_link_flows f;
-    if (x == NULL ||
-        th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
+    if (x == NULL || th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
         return -1;
     const char *name = s->system->links[link].name;
     th_table *t = th_report_table(
@@ -147,5 +161,56 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
     th_link_flows_clear(&f);
     enum { BYTES = 5 };
     th_table_sort(t, BYTES);
+    return 0;
+}
+
+/* ---- one link over time ---- */
+
+/* The present run once more, from its start to where it is now, with an eye on one link. */
+static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *err)
+{
+    th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
+    th_stop stop = TH_STOP_UNTIL;
+    int rc = 0;
+    if (again == NULL)
+        return -1;
+    th_machine_watch(again->machine, w);
+    for (int32_t i = 1; rc == 0 && stop == TH_STOP_UNTIL && i <= w->n_spans; i++) {
+        stop = th_machine_run_until(again->machine, i < w->n_spans ? i * w->span_ps : end, err);
+        rc = stop == TH_STOP_ERROR ? -1 : 0;
+        if (rc == 0 && th_session_is_interrupted(s))
+            rc = th_error_set(err, "TCL-0181", "interrupted");
+    }
+    th_link_watch_advance(w, end, 0);
+    th_simulation_free(again);
+    return rc;
+}
+
+int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err)
+{
+    static const th_column columns[] = {
+        {"start", "start", TH_KIND_TIME},      {"end", "end", TH_KIND_TIME},
+        {"mean_flows", "flows", TH_KIND_MEAN}, {"max_flows", "most", TH_KIND_COUNT},
+        {"max_queue", "queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_link_watch w;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    if (x == NULL)
+        return -1;
+    th_time end = x->elapsed_ps;
+    th_link_watch_init(&w, link, end, n_spans);
+    if (watch_again(s, &w, end, err) != 0)
+        return -1;
+    th_table *t = th_report_table(
+        r, "over_time",
+        th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
+    for (int32_t i = 0; i < w.n_spans; i++) {
+        const th_watch_span *span = &w.spans[i];
+        th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;
+        th_table_row(t, (th_quantity[]){th_ps(from), th_ps(to),
+                                        th_mean(share((double)span->flow_ps, (double)(to - from))),
+                                        th_count(span->most),
+                                        th_count(span->most > 0 ? span->most - 1 : 0)});
+    }
     return 0;
 }

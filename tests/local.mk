@@ -28,7 +28,8 @@ check_scripts += \
 # What make check runs where the reference data are; see tests/check/accept.sh.
 EXTRA_DIST += \
 	tests/accept/astra.tcl \
-	tests/accept/collectives.tcl
+	tests/accept/collectives.tcl \
+	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
 
 if HAVE_CUNIT

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/network/link_watch.h"
 #include "sim/network/models.h"
 #include "sim/schedule.h"
 
@@ -67,12 +68,14 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->link_busy_ps = th_alloc_zero(links, sizeof *n->link_busy_ps);
     n->link_since = th_alloc_zero(links, sizeof *n->link_since);
     n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
+    n->link_flow_ps = th_alloc_zero(links, sizeof *n->link_flow_ps);
+    n->link_most_flows = th_alloc_zero(links, sizeof *n->link_most_flows);
     n->accel_draw = th_alloc_zero(accels, sizeof *n->accel_draw);
     n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
     n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
     n->touched = th_alloc_zero(accels, sizeof *n->touched);
-    if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows || !n->accel_draw ||
-        !n->engine_rate || !n->is_shared || !n->touched)
+    if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
+        !n->link_flow_ps || !n->link_most_flows || !n->accel_draw || !n->engine_rate || !n->is_shared || !n->touched)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
         n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);
@@ -85,6 +88,8 @@ void th_network_head_reset(th_network *n)
     memset(n->link_bytes, 0, links * sizeof *n->link_bytes);
     memset(n->link_busy_ps, 0, links * sizeof *n->link_busy_ps);
     memset(n->link_flows, 0, links * sizeof *n->link_flows);
+    memset(n->link_flow_ps, 0, links * sizeof *n->link_flow_ps);
+    memset(n->link_most_flows, 0, links * sizeof *n->link_most_flows);
     memset(n->accel_draw, 0, accels * sizeof *n->accel_draw);
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
     n->n_touched = 0;
@@ -97,6 +102,8 @@ void th_network_head_clear(th_network *n)
     th_free(n->link_busy_ps);
     th_free(n->link_since);
     th_free(n->link_flows);
+    th_free(n->link_flow_ps);
+    th_free(n->link_most_flows);
     th_free(n->accel_draw);
     th_free(n->engine_rate);
     th_free(n->is_shared);
@@ -107,11 +114,19 @@ void th_network_link_enter(th_network *n, int link, th_time now)
 {
     if (n->link_flows[link]++ == 0)
         n->link_since[link] = now;
+    if (n->link_flows[link] > n->link_most_flows[link])
+        n->link_most_flows[link] = n->link_flows[link];
+    n->link_flow_ps[link] -= (uint64_t)now;
+    if (n->watch && n->watch->link == link)
+        th_link_watch_advance(n->watch, now, 1);
 }
 
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
 {
     n->link_bytes[link] += bytes;
+    n->link_flow_ps[link] += (uint64_t)now;
+    if (n->watch && n->watch->link == link)
+        th_link_watch_advance(n->watch, now, -1);
     if (--n->link_flows[link] == 0)
         n->link_busy_ps[link] += now - n->link_since[link];
 }

@@ -70,6 +70,10 @@ struct th_network {
     th_time *link_busy_ps; /* per link, past time with at least one flow on it */
     th_time *link_since;   /* per link, since when it has flows; meaningful when link_flows > 0 */
     int32_t *link_flows;   /* per link, flows on it now */
+    uint64_t *link_flow_ps;   /* per link: of flows, sum of the times they left less that of
+                               * the times they came, modulo 2^64 */
+    int32_t *link_most_flows; /* per link, at once */
+    struct th_link_watch *watch; /* NULL: no link is watched */
     double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
     double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
