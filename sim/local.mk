@@ -3,6 +3,8 @@ libtharsis_la_SOURCES += \
 	sim/accelerator.c \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
+	sim/collective/bound.c \
+	sim/collective/bound.h \
 	sim/collective/bruck.c \
 	sim/collective/choose.c \
 	sim/collective/choose.h \
@@ -24,6 +26,10 @@ libtharsis_la_SOURCES += \
 	sim/collective/ring.c \
 	sim/collective/unroll.c \
 	sim/collective/unroll.h \
+	sim/collective/schedule_read.c \
+	sim/collective/schedule_read.h \
+	sim/collective/user_schedule.c \
+	sim/collective/user_schedule.h \
 	sim/critical_path.c \
 	sim/critical_path.h \
 	sim/design/design.c \
@@ -90,6 +96,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_algorithms \
+	tests/unit/test_bound \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \
 	tests/unit/test_astra \
@@ -107,6 +114,11 @@ unit_tests += \
 	tests/unit/test_trace \
 	tests/unit/test_traffic \
 	tests/unit/test_unroll \
+	tests/unit/test_user_schedule \
 	tests/unit/test_work
 
 EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/sim_help.h sim/design/README.md
+
+# Schedules of collectives that users run and copy.
+schedulesdir = $(pkgdatadir)/scripts/schedules
+dist_schedules_DATA = scripts/schedules/all_reduce_4.cfg

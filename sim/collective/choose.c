@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/collective/algorithms.h"
 
 enum {
     CHUNKS_MOST = 64,
@@ -70,16 +71,24 @@ static int is_large(const th_expansion *x)
     return 0;
 }
 
+/* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory.
+ * */
+static int refuse(choosing *k, const th_error *why, th_error *err)
+{
+    if (strncmp(why->id, "BASE-", 5) == 0)
+        return th_error_no_memory(err);
+    k->refusal = *why;
+    k->is_refused = true;
+    return 0;
+}
+
 /* May this one be simulated? 1, 0, or -1. */
 static int can_try(choosing *k, const th_collective *c, th_error *err)
 {
     th_expansion x;
     th_error why = {"", ""};
-    if (th_expansion_init(&x, c, k->world->system, &why)) {
-        k->refusal = why;
-        k->is_refused = true;
-        return strncmp(why.id, "BASE-", 5) == 0 ? th_error_no_memory(err) : 0;
-    }
+    if (th_expansion_init(&x, c, k->world->system, &why))
+        return refuse(k, &why, err);
     int large = k->takes_all ? 0 : is_large(&x);
     th_expansion_clear(&x);
     if (large < 0)
@@ -93,23 +102,19 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
 {
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
     th_program *p = k->program;
+    th_error why = {"", ""};
     *end = TH_TIME_MAX;
     th_program_clear(p);
     if (th_program_add_collective(p, c, err) < 0 || th_program_add(p, &task, err) < 0 ||
-        th_program_finish(p, err) || th_machine_load(k->machine, p, err))
+        th_program_finish(p, err))
         return -1;
     th_time bound = k->best < TH_TIME_MAX ? k->best - 1 : TH_TIME_MAX;
-    switch (th_machine_run_bounded(k->machine, bound, err)) {
-    case TH_STOP_DONE:
+    th_stop stop = th_machine_load(k->machine, p, &why)
+                       ? TH_STOP_ERROR
+                       : th_machine_run_bounded(k->machine, bound, &why);
+    if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
-        return 0;
-    case TH_STOP_BOUND:
-    case TH_STOP_UNTIL:
-        return 0;
-    case TH_STOP_ERROR:
-        break;
-    }
-    return -1;
+    return stop == TH_STOP_ERROR ? refuse(k, &why, err) : 0;
 }
 
 /* One algorithm with its chunks. 0 or -1. */
@@ -138,8 +143,8 @@ static int try_algorithm(choosing *k, const th_collective *open, const th_algori
 
 static int try_all(choosing *k, const th_collective *c, th_error *err)
 {
-    if (c->algorithm)
-        return try_algorithm(k, c, c->algorithm, err);
+    if (c->algorithm || c->kind == TH_USER_SCHEDULE)
+        return try_algorithm(k, c, c->algorithm ? c->algorithm : &th_algorithm_schedule, err);
     for (int i = 0; th_algorithms[i]; i++)
         if ((th_algorithms[i]->kinds >> c->kind & 1u) && try_algorithm(k, c, th_algorithms[i], err))
             return -1;
@@ -157,13 +162,13 @@ static int choose(choosing *k, const th_collective *c, th_error *err)
     }
     if (k->algorithm)
         return 0;
-    if (k->is_refused) {
-        if (err)
-            *err = k->refusal;
-        return -1;
-    }
-    return th_error_set(err, "COLL-0023", "%s of %d ranks: no algorithm of the table does it",
-                        th_collective_names[c->kind], c->n_ranks);
+    if (!k->is_refused)
+        return th_error_set(err, "COLL-0023",
+                            "%s of %d ranks: would take longer than can be simulated (106 days)",
+                            th_collective_names[c->kind], c->n_ranks);
+    if (err)
+        *err = k->refusal;
+    return -1;
 }
 
 int th_collective_choose(const th_choice_world *w, const th_collective *c,

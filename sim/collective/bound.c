@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bound.c - lower bounds of collectives.
+ *
+ * Cuts. For any set X of nodes that holds some of the ranks but not all, what must leave X goes
+ * over the media of the links that leave it, and what must come in over those that come in:
+ *     time >= delay + least latency of these links + bytes / sum of their bandwidths
+ * and both together over the media of both (which counts where they are half duplex). With P the
+ * sum of the pieces of the ranks in X, k their number, of n, and S as in collective.h:
+ *     all_reduce       out S            in S
+ *     reduce_scatter   out S - P        in P             all_gather   out P   in S - P
+ *     broadcast        out S where X has the root, else in S;    reduce the other way round
+ *     scatter          out S - P where X has the root, else in P;    gather the other way round
+ *     all_to_all       what its pairs say; even sizes: out k (S - P), in (n - k) P
+ *     barrier          a message each way
+ * X is every rank by itself (so S / bw_out, S / bw_in) and every island (nodes of one group).
+ *
+ * All ranks. Where ranks alone add and copy, every byte of the result needs n - 1 messages that
+ * bring it together and n - 1 that spread it, so the ranks send in all (n - 1) S in a
+ * reduce_scatter, all_gather, broadcast or reduce, 2 (n - 1) S in an all_reduce, over the media of
+ * all their links: of alike ranks 2 S (n - 1) / (n bw_out) (P. Patarasuk, X. Yuan, 2009). Switches
+ * that add or copy (in_switch) are not bound by that.
+ *
+ * Order: every part is taken by itself, and the largest is the bound. Roundings go down. */
+#include <config.h>
+
+#include "sim/collective/bound.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/collective/algorithms.h"
+
+enum { ISLANDS_MAX = 64 }; /* islands that are looked at */
+
+typedef struct bounding {
+    const th_collective *c;
+    const th_system *s;
+    bool *is_in;  /* by node: X */
+    int64_t *met; /* by medium: the last sum that it was counted in */
+    int64_t n_sums;
+    th_time bound;
+} bounding;
+
+typedef struct capacity {
+    int64_t bits_per_s;
+    th_time latency_ps; /* least */
+} capacity;
+
+static void count_link(bounding *b, int link, capacity *sum)
+{
+    const th_link *l = &b->s->links[link];
+    if (b->met[l->medium] != b->n_sums &&
+        __builtin_add_overflow(sum->bits_per_s, b->s->media[l->medium].bits_per_s,
+                               &sum->bits_per_s))
+        sum->bits_per_s = INT64_MAX;
+    b->met[l->medium] = b->n_sums;
+    if (l->latency_ps < sum->latency_ps)
+        sum->latency_ps = l->latency_ps;
+}
+
+static const capacity nothing_yet = {0, TH_TIME_MAX};
+
+/* At least so long over such a capacity; where there are no bytes to move, only a barrier needs a
+ * message. */
+static void apply(bounding *b, __int128 bytes, const capacity *over)
+{
+    if (over->bits_per_s <= 0 || (bytes == 0 && b->c->kind != TH_BARRIER))
+        return;
+    __int128 time = bytes * 8 * TH_PS_PER_S / over->bits_per_s;
+    time += over->latency_ps + (__int128)b->c->delay_ps;
+    if (time > b->bound)
+        b->bound = time < TH_TIME_MAX ? (th_time)time : TH_TIME_MAX;
+}
+
+/* --- cuts ------------------------------------------------------------------------------------- */
+
+typedef struct need {
+    __int128 out, in; /* bytes */
+} need;
+
+static need swapped(need n)
+{
+    return (need){n.in, n.out};
+}
+
+static need need_of_pairs(const bounding *b)
+{
+    const th_collective *c = b->c;
+    need n = {0, 0};
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        for (int32_t j = 0; j < c->n_ranks; j++) {
+            bool from = b->is_in[c->rank_node[i]], to = b->is_in[c->rank_node[j]];
+            if (from && !to)
+                n.out += th_pair_bytes(c, i, j);
+            if (to && !from)
+                n.in += th_pair_bytes(c, i, j);
+        }
+    return n;
+}
+
+/* X has so many ranks, with so many bytes of pieces, and the root or not. */
+static need need_of(const bounding *b, int32_t k, int64_t pieces, bool has_root)
+{
+    const th_collective *c = b->c;
+    __int128 all = c->bytes, rest = all - pieces;
+    need spread = has_root ? (need){all, 0} : (need){0, all};
+    need dealt = has_root ? (need){rest, 0} : (need){0, pieces};
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return (need){all, all};
+    case TH_REDUCE_SCATTER:
+        return (need){rest, pieces};
+    case TH_ALL_GATHER:
+        return (need){pieces, rest};
+    case TH_BROADCAST:
+        return spread;
+    case TH_REDUCE:
+        return swapped(spread);
+    case TH_SCATTER:
+        return dealt;
+    case TH_GATHER:
+        return swapped(dealt);
+    case TH_ALL_TO_ALL:
+        return c->pair_bytes ? need_of_pairs(b)
+                             : (need){k * rest, (c->n_ranks - k) * (__int128)pieces};
+    case TH_SEND_RECV:
+        return b->is_in[c->rank_node[0]] ? (need){all, 0} : (need){0, all};
+    case TH_BARRIER:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return (need){0, 0};
+}
+
+static void add_crossing(bounding *b, const int32_t *links, int32_t n, bool out, capacity *sum)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const th_link *l = &b->s->links[links[i]];
+        if (!b->is_in[out ? l->to : l->from])
+            count_link(b, links[i], sum);
+    }
+}
+
+/* The links of the nodes of X that cross its edge, in the directions that are asked for. */
+static capacity crossing(bounding *b, bool out, bool in, int first, int end)
+{
+    const th_system *s = b->s;
+    capacity sum = nothing_yet;
+    b->n_sums++;
+    for (int i = first; i < end; i++) {
+        if (!b->is_in[i])
+            continue;
+        if (out)
+            add_crossing(b, s->out_links + s->out_start[i], s->out_start[i + 1] - s->out_start[i],
+                         true, &sum);
+        if (in)
+            add_crossing(b, s->in_links + s->in_start[i], s->in_start[i + 1] - s->in_start[i],
+                         false, &sum);
+    }
+    return sum;
+}
+
+/* X are the nodes of is_in, all within first .. end - 1. */
+static void apply_cut(bounding *b, int first, int end, const need *n)
+{
+    capacity out = crossing(b, true, false, first, end);
+    capacity in = crossing(b, false, true, first, end);
+    capacity both = crossing(b, true, true, first, end);
+    apply(b, n->out, &out);
+    apply(b, n->in, &in);
+    apply(b, n->out + n->in, &both);
+}
+
+static void apply_ranks(bounding *b)
+{
+    const th_collective *c = b->c;
+    for (int32_t r = 0; r < c->n_ranks; r++) {
+        int32_t node = c->rank_node[r];
+        b->is_in[node] = true;
+        need n = need_of(b, 1, th_piece_bytes(c->bytes, r, c->n_ranks), r == c->root);
+        apply_cut(b, node, node + 1, &n);
+        b->is_in[node] = false;
+    }
+}
+
+static void apply_island(bounding *b, int group)
+{
+    const th_collective *c = b->c;
+    int32_t k = 0;
+    int64_t pieces = 0;
+    for (int i = 0; i < b->s->n_nodes; i++)
+        b->is_in[i] = b->s->nodes[i].group == group;
+    for (int32_t r = 0; r < c->n_ranks; r++) {
+        bool is_in = b->is_in[c->rank_node[r]];
+        k += is_in;
+        pieces += is_in ? th_piece_bytes(c->bytes, r, c->n_ranks) : 0;
+    }
+    if (k > 0 && k < c->n_ranks) {
+        need n = need_of(b, k, pieces, b->is_in[c->rank_node[c->root]]);
+        apply_cut(b, 0, b->s->n_nodes, &n);
+    }
+    memset(b->is_in, 0, (size_t)b->s->n_nodes * sizeof *b->is_in);
+}
+
+/* Each island once: where its first rank is met. */
+static void apply_islands(bounding *b)
+{
+    const th_collective *c = b->c;
+    int group[ISLANDS_MAX], n = 0;
+    for (int32_t r = 0; r < c->n_ranks && n < ISLANDS_MAX; r++) {
+        int own = b->s->nodes[c->rank_node[r]].group, i = 0;
+        while (i < n && group[i] != own)
+            i++;
+        if (i < n)
+            continue;
+        group[n++] = own;
+        apply_island(b, own);
+    }
+}
+
+/* --- all ranks -------------------------------------------------------------------------------- */
+
+static __int128 sent_in_all(const th_collective *c)
+{
+    __int128 others = (__int128)(c->n_ranks - 1) * c->bytes;
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return 2 * others;
+    case TH_REDUCE_SCATTER:
+    case TH_ALL_GATHER:
+    case TH_BROADCAST:
+    case TH_REDUCE:
+        return others;
+    case TH_GATHER:
+    case TH_SCATTER:
+    case TH_ALL_TO_ALL:
+    case TH_SEND_RECV:
+    case TH_BARRIER:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return 0;
+}
+
+static void apply_all(bounding *b)
+{
+    const th_collective *c = b->c;
+    const th_system *s = b->s;
+    capacity out = nothing_yet, in = nothing_yet;
+    b->n_sums++;
+    for (int32_t r = 0; r < c->n_ranks; r++)
+        for (int32_t i = s->out_start[c->rank_node[r]]; i < s->out_start[c->rank_node[r] + 1]; i++)
+            count_link(b, s->out_links[i], &out);
+    b->n_sums++;
+    for (int32_t r = 0; r < c->n_ranks; r++)
+        for (int32_t i = s->in_start[c->rank_node[r]]; i < s->in_start[c->rank_node[r] + 1]; i++)
+            count_link(b, s->in_links[i], &in);
+    apply(b, sent_in_all(c), &out);
+    apply(b, sent_in_all(c), &in);
+}
+
+int th_collective_bound(const th_collective *c, const th_system *s, th_time *out, th_error *err)
+{
+    bounding b = {.c = c, .s = s};
+    b.is_in = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_in);
+    b.met = th_alloc_zero((size_t)s->n_media + 1, sizeof *b.met);
+    int failed = !b.is_in || !b.met ? th_error_no_memory(err) : 0;
+    if (!failed && c->n_ranks > 1) {
+        apply_ranks(&b);
+        apply_islands(&b);
+        if (c->algorithm && c->algorithm != &th_algorithm_in_switch)
+            apply_all(&b);
+    }
+    if (!failed)
+        *out = b.bound;
+    th_free(b.is_in);
+    th_free(b.met);
+    return failed;
+}

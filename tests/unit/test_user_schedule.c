@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_user_schedule.c - schedules from files: what they do, how long they take, what is refused.
+ * */
+#include <config.h>
+#include "sim/collective/algorithms.h"
+#include "sim/collective/schedule_read.h"
+#include "sim/machine.h"
+#include "tests/unit/collective_help.h"
+#include "tests/unit/tap.h"
+#include "topology/generate.h"
+
+/* Links of 80 Gb/s (10 bytes per ns) and 500 ns between any two of n. */
+static th_system *all_joined(int n)
+{
+    th_system *prototype = shipped_system("npu_v1");
+    th_topology_options o = {
+        .dims = {n}, .n_dims = 1, .bits_per_s = {INT64_C(80000000000)}, .latency_ps = {500000}};
+    th_system *s =
+        th_topology_create("test", th_topology_find("fully_connected"), &o, prototype, NULL);
+    th_system_free(prototype);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    return s;
+}
+
+static th_user_schedule *schedule_of(const char *text)
+{
+    th_error e = {"", ""};
+    th_user_schedule *u = th_schedule_read_text(text, "s.cfg", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    return u;
+}
+
+static th_user_schedule *shipped_schedule(void)
+{
+    char path[4096];
+    th_error e = {"", ""};
+    const char *top = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/scripts/schedules/all_reduce_4.cfg", top ? top : ".");
+    th_user_schedule *u = th_schedule_read(path, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    return u;
+}
+
+static th_collective collective(const th_system *s, const th_user_schedule *u, int64_t bytes)
+{
+    return (th_collective){.kind = TH_USER_SCHEDULE,
+                           .algorithm = &th_algorithm_schedule,
+                           .rank_node = s->accel_node,
+                           .n_ranks = u->n_ranks,
+                           .bytes = bytes,
+                           .chunks = 1,
+                           .schedule = u};
+}
+
+/* In nanoseconds. */
+static double time_of(const th_system *s, const th_collective *c)
+{
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m = th_machine_new(s, w, NULL, &e);
+    th_program *p = th_program_new(&e);
+    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
+    CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
+    CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    double end = (double)th_machine_now(m) / 1000;
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    return end;
+}
+
+/* The shipped example is an all_reduce, whatever S and the order of messages; 240,000 bytes take
+ * 2 (500 + 6000) ns, as every pair of ranks has a link. */
+static void the_shipped_schedule_is_an_all_reduce(void)
+{
+    th_system *s = all_joined(4);
+    th_user_schedule *u = shipped_schedule();
+    th_algorithm as_all_reduce = th_algorithm_schedule;
+    th_collective c = collective(s, u, 240000);
+    CU_ASSERT_EQUAL(time_of(s, &c), 13000);
+    as_all_reduce.kinds = 1u << TH_ALL_REDUCE;
+    c.algorithm = &as_all_reduce;
+    c.kind = TH_ALL_REDUCE;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        c.bytes = (int64_t)seed;
+        const char *wrong = collective_wrong(&c, s, seed, NULL);
+        TAP_ASSERT_TEXT(wrong ? wrong : "", "");
+    }
+    th_user_schedule_free(u);
+    th_system_free(s);
+}
+
+/* Two threads and two channels between one pair go side by side: 1000 and 3000 bytes share 10 bytes
+ * per ns, and the first is passed on at once: 500 + 200, 500 + 100 later. */
+static void threads_go_side_by_side(void)
+{
+    th_system *s = all_joined(3);
+    th_user_schedule *u = schedule_of("ranks = ( { threads = ( ( { send = 1; size = \"1kB\"; } ),"
+                                      " ( { send = 1; size = \"3kB\"; channel = 1; } ) ); },"
+                                      "{ threads = ( ( { recv = 0; size = \"1000B\"; },"
+                                      " { send = 2; size = \"1kB\"; } ),"
+                                      " ( { recv = 0; size = \"3kB\"; channel = 1; } ) ); },"
+                                      "{ threads = ( ( { recv = 1; size = \"1kB\"; } ) ); } );");
+    th_collective c = collective(s, u, 0);
+    CU_ASSERT_EQUAL(time_of(s, &c), 1300);
+    th_user_schedule_free(u);
+    th_system_free(s);
+}
+
+/* The example of docs/formats.md, of 80,000 bytes: 65,536 one way, 40,000 there, 40,000 back; the
+ * first two go to one rank one after the other. */
+static void the_documented_schedule_works(void)
+{
+    th_system *s = all_joined(2);
+    th_user_schedule *u = schedule_of(
+        "ranks = (\n"
+        "    { threads = ( ( { send = 1; size = \"64KiB\"; }, { send = 1; size = \"1/2\"; at = "
+        "\"1/2\"; } ),\n"
+        "                  ( { recv = 1; size = \"1/2\"; channel = 1; } ) ); },\n"
+        "    { threads = ( ( { recv = 0; size = \"64KiB\"; }, { recv = 0; size = \"1/2\"; reduce = "
+        "true; },\n"
+        "                    { send = 0; size = \"1/2\"; at = \"1/2\"; channel = 1; } ) ); }\n"
+        ");");
+    th_collective c = collective(s, u, 80000);
+    CU_ASSERT_EQUAL(time_of(s, &c), 500 + 6553.6 + 500 + 4000 + 500 + 4000);
+    th_user_schedule_free(u);
+    th_system_free(s);
+}
+
+typedef struct {
+    const char *id, *text, *schedule;
+} refusal;
+
+#define TWO(first, second)                                                                         \
+    "ranks = (\n{ threads = ( (" first ") ); },\n{ threads = ( (" second ") ); } );"
+
+static void bad_schedules_are_refused(void)
+{
+    static const refusal cases[] = {
+        {"COLL-0030", "s.cfg:2: send = 7 of rank 0: ranks are 0 .. 1",
+         TWO("{ send = 7; size = \"1/2\"; }", "")},
+        {"COLL-0031", "s.cfg:2: recv = 0 of rank 0: must be another rank",
+         TWO("{ recv = 0; size = \"1/2\"; }", "")},
+        {"COLL-0032", NULL,
+         "ranks = ( { threads = ( ( { send = 1; size = \"1/2\"; } ), ( { send = 1; size = \"1/2\"; "
+         "} ) "
+         "); }, { threads = ( ( { recv = 0; size = \"1/2\"; } ) ); } );"},
+        {"COLL-0033", "s.cfg:2: rank 0 sends to rank 1, which never receives on channel 0",
+         TWO("{ send = 1; size = \"1/2\"; }", "")},
+        {"COLL-0033", "s.cfg:3: rank 1 receives from rank 0, which never sends on channel 0",
+         TWO("", "{ recv = 0; size = \"1/2\"; }")},
+        {"COLL-0034",
+         "s.cfg:2: rank 0 sends to rank 1 for the 2. time; rank 1 receives 1 times "
+         "(last at line 3)",
+         TWO("{ send = 1; size = \"1/2\"; }, { send = 1; size = \"1/2\"; }",
+             "{ recv = 0; size = \"1/2\"; }")},
+        {"COLL-0035", "s.cfg:2: rank 0 sends 1/2 to rank 1, which receives 2/3 (line 3)",
+         TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"2/3\"; }")},
+        {"COLL-0035", "s.cfg:2: rank 0 sends 1/2 to rank 1, which receives 64 B (line 3)",
+         TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"64B\"; }")},
+        {"COLL-0036",
+         "s.cfg:2: rank 0 waits for rank 1, which would send at line 3 but waits at line "
+         "3: nobody can go on",
+         TWO("{ recv = 1; size = \"1/2\"; }, { send = 1; size = \"1/2\"; }",
+             "{ recv = 0; size = \"1/2\"; }, { send = 0; size = \"1/2\"; }")},
+        {"COLL-0038", NULL, TWO("{ send = 1; size = \"3/2\"; }", "")},
+        {"COLL-0038", NULL, TWO("{ send = 1; size = \"1/0\"; }", "")},
+        {"COLL-0038", NULL, TWO("{ send = 1; size = \"1/2x\"; }", "")},
+        {"COLL-0038", NULL, TWO("{ send = 1; size = \"12\"; }", "")},
+        {"COLL-0039", NULL, TWO("7", "")},
+        {"COLL-0040", NULL, TWO("{ size = \"1/2\"; }", "")},
+        {"COLL-0040", NULL, TWO("{ send = 1; recv = 1; size = \"1/2\"; }", "")},
+        {"COLL-0041", NULL, TWO("{ send = 1; size = \"1/2\"; reduce = true; }", "")},
+        {"COLL-0041", NULL, TWO("{ recv = 1; size = \"1/2\"; at = \"1/2\"; }", "")},
+        {"COLL-0042", NULL, "ranks = ( { threads = ( 3 ); } );"},
+        {"COLL-0043", NULL, "ranks = ( 3 );"},
+        {"COLL-0044", NULL, "ranks = ( );"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_error e = {"", ""};
+        int64_t live = th_alloc_live();
+        CU_ASSERT_PTR_NULL(th_schedule_read_text(cases[i].schedule, "s.cfg", &e));
+        TAP_ASSERT_TEXT(e.id, cases[i].id);
+        if (cases[i].text)
+            TAP_ASSERT_TEXT(e.text, cases[i].text);
+        CU_ASSERT_TRUE(strncmp(e.text, "s.cfg:", 6) == 0);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+}
+
+static void a_schedule_fits_its_group(void)
+{
+    th_system *s = all_joined(5);
+    th_user_schedule *u = shipped_schedule();
+    th_collective c = collective(s, u, 100);
+    th_expansion x;
+    th_error e = {"", ""};
+    c.n_ranks = 5;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0037");
+    c.schedule = NULL;
+    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0045");
+    th_user_schedule_free(u);
+    th_system_free(s);
+}
+
+static void reading_survives_lack_of_memory(void)
+{
+    int failed = -1, n = 0;
+    for (int64_t k = 1; failed; k++, n++) {
+        th_error e = {"", ""};
+        int64_t live = th_alloc_live();
+        th_alloc_fail_at(k);
+        th_user_schedule *u = th_schedule_read_text(
+            TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"1/2\"; }"), "s.cfg", &e);
+        th_alloc_fail_at(0);
+        failed = u ? 0 : -1;
+        if (failed)
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        th_user_schedule_free(u);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(n > 10);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(the_shipped_schedule_is_an_all_reduce),
+                                     TAP(threads_go_side_by_side),
+                                     TAP(the_documented_schedule_works),
+                                     TAP(bad_schedules_are_refused),
+                                     TAP(a_schedule_fits_its_group),
+                                     TAP(reading_survives_lack_of_memory),
+                                     TAP_END};
+    return tap_main("user_schedule", tests, argc, argv);
+}
