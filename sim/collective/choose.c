@@ -3,11 +3,11 @@
  * quickest is kept.
  *
  * Candidates are all algorithms of the table that do the kind (or the one that is given), each with
- * the chunks that are given, or with 1, 4, 16, 64 as long as a chunk keeps CHUNK_MIN bytes. A run
- * is given up as soon as it is later than the best so far. Algorithms that refuse the group are
- * passed over; so are those that would take long to simulate, more than MESSAGES_MAX messages, or
- * more than AT_ONCE_MAX at once, where another one is left. Not modelled: what else goes on at the
- * time; the choice is for a system that is otherwise idle. */
+ * the chunks that are given, or with 1, 4, 16, 64 as long as a chunk keeps CHUNK_MIN bytes and
+ * there are few ranks. A run is given up as soon as it is later than the best so far. Algorithms
+ * that refuse the group are passed over; so are those that would take long to simulate, more than
+ * MESSAGES_MAX messages, or more than AT_ONCE_MAX at once, where another one is left. Not modelled:
+ * what else goes on at the time; the choice is for a system that is otherwise idle. */
 #include <config.h>
 
 #include "sim/collective/choose.h"
@@ -20,6 +20,7 @@
 enum {
     CHUNKS_MOST = 64,
     CHUNKS_STEP = 4,
+    CHUNKS_IN_ALL = 4096,   /* ranks times chunks */
     CHUNK_MIN = 4096,       /* bytes; smaller chunks cost more latency than they save */
     MESSAGES_MAX = 1 << 21, /* a ring all_reduce of 1024 ranks is just below */
     AT_ONCE_MAX = 1 << 15
@@ -136,7 +137,9 @@ static int try_algorithm(choosing *k, const th_collective *open, const th_algori
             k->algorithm = a;
             k->chunks = c.chunks;
         }
-        if (!any || c.chunks == CHUNKS_MOST || c.bytes / (CHUNKS_STEP * c.chunks) < CHUNK_MIN)
+        int32_t more = c.chunks * CHUNKS_STEP;
+        if (!any || more > CHUNKS_MOST || c.bytes / more < CHUNK_MIN ||
+            (int64_t)more * c.n_ranks > CHUNKS_IN_ALL)
             return 0;
     }
 }
