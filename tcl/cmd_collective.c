@@ -5,6 +5,9 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "sim/collective/algorithms.h"
+#include "sim/collective/schedule_read.h"
+#include "tcl/files.h"
 #include "tcl/objects.h"
 #include "tcl/program_options.h"
 
@@ -16,6 +19,7 @@ enum {
     COLLECTIVE_CHUNKS,
     COLLECTIVE_DIMS,
     COLLECTIVE_SIZES,
+    COLLECTIVE_SCHEDULE,
     COLLECTIVE_TIMING
 };
 
@@ -48,6 +52,8 @@ static const th_option collective_options[] = {
         {"-sizes", TH_OPTION_TEXT, "MATRIX",
          "all_to_all: a list for each rank of what it sends to each rank, in place "
          "of -bytes."},
+    [COLLECTIVE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "FILE",
+                             "schedule: what every rank sends and receives (docs/formats.md)."},
     TH_TIMING_OPTIONS(COLLECTIVE_TIMING),
     {.name = NULL},
 };
@@ -204,13 +210,38 @@ static int parse_dims(th_call *c, th_collective *out)
 
 static int parse_kind(th_call *c, th_collective *out)
 {
-    for (int32_t k = 0; k < TH_USER_SCHEDULE; k++)
+    for (int32_t k = 0; k < TH_N_COLLECTIVES; k++)
         if (strcmp(th_collective_names[k], th_call_word(c, 0)) == 0) {
             out->kind = k;
             return 0;
         }
     return th_error_unknown(&c->err, "TCL-0175", "collective", th_call_word(c, 0),
                             th_collective_names);
+}
+
+/* The made program keeps what is read, also when the collective is refused later. */
+static int parse_schedule(th_call *c, th_collective *out)
+{
+    bool is_schedule = out->kind == TH_USER_SCHEDULE;
+    if (th_call_has(c, COLLECTIVE_SCHEDULE) != is_schedule)
+        return th_error_set(&c->err, "TCL-0195", "-schedule FILE: %s",
+                            is_schedule ? "is required for schedule" : "is for schedule");
+    if (!is_schedule)
+        return 0;
+    Tcl_Obj *path = th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word,
+                                 &c->err);
+    if (path == NULL)
+        return -1;
+    th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);
+    Tcl_DecrRefCount(path);
+    if (u == NULL || th_made_keep(c->session->made, u, &c->err) != 0) {
+        th_user_schedule_free(u);
+        return -1;
+    }
+    out->schedule = u;
+    if (out->algorithm == NULL)
+        out->algorithm = &th_algorithm_schedule;
+    return 0;
 }
 
 /* Is it sound, and can the algorithm do it? What is open is decided when it runs. */
@@ -235,7 +266,7 @@ static int parse_collective(th_call *c, th_collective *out)
         .chunks = (int32_t)th_call_number(c, COLLECTIVE_CHUNKS, 1),
     };
     if (parse_kind(c, out) != 0 || parse_group(c, out) != 0 || parse_root(c, out) != 0 ||
-        parse_sizes(c, out) != 0 || parse_dims(c, out) != 0)
+        parse_sizes(c, out) != 0 || parse_dims(c, out) != 0 || parse_schedule(c, out) != 0)
         return -1;
     return try_algorithm(c, out);
 }
@@ -279,7 +310,8 @@ const th_command th_collective_commands[] = {
     {"add_collective", "program", "KIND", 1, 1, collective_options,
      "add a collective operation to the program",
      "KIND is all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
-     "scatter, barrier or send_recv (from the first to the second of the group). It is one task; "
+     "scatter, barrier, send_recv (from the first to the second of the group) or schedule (what a "
+     "file says). It is one task; "
      "its messages follow from the algorithm as the run goes on. Returns task/N. Refused once the "
      "program has begun to run, until restart.",
      .run = run_add_collective, .not_while_running = true},

@@ -8,12 +8,14 @@
 
 static const char *const system_folders[] = {"topology/systems", NULL};
 static const char *const workload_folders[] = {"workloads/models", NULL};
+static const char *const schedule_folders[] = {"scripts/schedules", NULL};
 static const char *const mapping_folders[] = {"scripts", "scripts/experiments", NULL};
 
 const th_file_kind th_system_file = {"system", ".cfg", system_folders};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
 const th_file_kind th_astra_network_file = {"network", ".yml", system_folders};
 const th_file_kind th_astra_system_file = {"system", ".json", system_folders};
+const th_file_kind th_schedule_file = {"schedule", ".cfg", schedule_folders};
 const th_file_kind th_mapping_file = {"mapping", ".map", mapping_folders};
 
 static bool is_file(Tcl_Obj *path)

@@ -24,8 +24,19 @@ void th_made_free(th_made *m)
     if (m == NULL)
         return;
     th_program_free(m->program);
+    for (size_t i = 0; i < m->n_schedules; i++)
+        th_user_schedule_free(m->schedules[i]);
+    th_free(m->schedules);
     th_free(m->name);
     th_free(m);
+}
+
+int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err)
+{
+    if (th_grow(&m->schedules, &m->schedule_capacity, m->n_schedules + 1, sizeof *m->schedules))
+        return th_error_no_memory(err);
+    m->schedules[m->n_schedules++] = schedule;
+    return 0;
 }
 
 static int32_t append(th_program *p, const th_made_task *t, th_error *err)
@@ -63,6 +74,19 @@ static uint64_t add_task(const th_task *t, uint64_t digest)
     return add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
 }
 
+static uint64_t add_schedule(const th_user_schedule *u, uint64_t digest)
+{
+    for (int32_t i = 0; i < u->n_steps; i++) {
+        const th_schedule_step *s = &u->steps[i];
+        int64_t numbers[] = {s->sends,      s->reduces, s->peer,     s->channel, s->size.bytes,
+                             s->size.a,     s->size.b,  s->at.bytes, s->at.a,    s->at.b,
+                             u->n_threads, u->n_ranks, s->match};
+        digest = add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
+    }
+    digest = th_hash(u->rank_thread, (size_t)u->n_ranks * sizeof *u->rank_thread, digest);
+    return th_hash(u->thread_step, (size_t)u->n_threads * sizeof *u->thread_step, digest);
+}
+
 static uint64_t add_collective(const th_collective *c, uint64_t digest)
 {
     size_t n = (size_t)c->n_ranks;
@@ -73,6 +97,8 @@ static uint64_t add_collective(const th_collective *c, uint64_t digest)
     digest = th_hash(algorithm, strlen(algorithm), digest);
     digest = th_hash(c->rank_node, n * sizeof *c->rank_node, digest);
     digest = th_hash(c->dims, (size_t)c->n_dims * sizeof *c->dims, digest);
+    if (c->schedule != NULL)
+        digest = add_schedule(c->schedule, digest);
     return c->pair_bytes != NULL ? add_numbers(c->pair_bytes, n * n, digest) : digest;
 }
 

@@ -5,6 +5,7 @@
  * made program has no cycle. */
 #ifndef TH_TCL_MADE_H
 #define TH_TCL_MADE_H
+#include "sim/collective/user_schedule.h"
 #include "sim/program.h"
 
 /* No single size may be larger: 1 PB, which a double holds to the byte. */
@@ -13,6 +14,8 @@
 typedef struct th_made {
     char *name;
     th_program *program;
+    th_user_schedule **schedules; /* that its collectives follow */
+    size_t n_schedules, schedule_capacity;
 } th_made;
 
 /* What add appends: a task, its collective (NULL: none; copied), and the tasks that it waits for. */
@@ -25,6 +28,10 @@ typedef struct th_made_task {
 
 th_made *th_made_new(const char *name, th_error *err);
 void th_made_free(th_made *m); /* accepts NULL */
+
+/* Takes the schedule into its keeping, for a collective that is going to be added. 0, or -1 and it is still
+ * the caller's. */
+int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err);
 
 /* The new task's number, or -1 and the program is as it was. */
 int32_t th_made_add(th_made *m, const th_made_task *t, th_error *err);
