@@ -109,10 +109,9 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
     if (th_program_add_collective(p, c, err) < 0 || th_program_add(p, &task, err) < 0 ||
         th_program_finish(p, err))
         return -1;
-    th_time bound = k->best < TH_TIME_MAX ? k->best - 1 : TH_TIME_MAX;
     th_stop stop = th_machine_load(k->machine, p, &why)
                        ? TH_STOP_ERROR
-                       : th_machine_run_bounded(k->machine, bound, &why);
+                       : th_machine_run_bounded(k->machine, k->best - 1, &why);
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
     return stop == TH_STOP_ERROR ? refuse(k, &why, err) : 0;
