@@ -524,12 +524,6 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
     CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0021");
     c.algorithm = NULL;
-    c.algorithm = th_algorithm_find("ring");
-    c.bytes = INT64_MAX / 8;
-    c.chunks = 1;
-    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "COLL-0023");
-    c.algorithm = NULL;
     c.kind = TH_USER_SCHEDULE;
     CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");

@@ -207,6 +207,11 @@ static bool run(const th_system *s, const char *network, const th_collective *c,
     th_works *w = th_works_new(s, &e);
     th_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
+    if (!m) {
+        TAP_ASSERT_TEXT(e.id, "NET-0014");
+        th_works_free(w);
+        return false;
+    }
     th_program *p = th_program_new(&e);
     for (int i = 0; i < n; i++) {
         int32_t number = th_program_add_collective(p, &c[i], &e);
@@ -218,7 +223,7 @@ static bool run(const th_system *s, const char *network, const th_collective *c,
     CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     bool done = th_machine_run_until(m, TH_TIME_MAX, &e) == TH_STOP_DONE;
-    TAP_ASSERT_TEXT(e.id, done ? "" : "NET-0015");
+    CU_ASSERT_TRUE(done || strcmp(e.id, "NET-0014") == 0 || strcmp(e.id, "NET-0015") == 0);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &result, &e), 0);
     for (int i = 0; i < n; i++)
         times[i] = result.tasks[i].end_ps - result.tasks[i].start_ps;
