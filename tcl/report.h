@@ -39,7 +39,7 @@ th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
-/* In text every cell has its own unit: for columns whose values lie orders of magnitude apart. */
+/* In text every time and size has its own unit: for values that lie orders of magnitude apart. */
 void th_table_own_units(th_table *t);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
 void th_table_sort(th_table *t, int column);

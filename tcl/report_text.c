@@ -101,17 +101,14 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
 
 static bool has_own_unit(const th_table *t, th_kind kind)
 {
-    return t->has_own_units &&
-           (kind == TH_KIND_TIME || kind == TH_KIND_BYTES || kind == TH_KIND_BANDWIDTH);
+    return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES);
 }
 
 /* The cell with its own unit. */
 static const char *with_unit(const th_quantity *q, char *out, size_t size)
 {
-    if (q->kind == TH_KIND_TIME)
-        return th_format_time(q->whole, out, size);
-    return q->kind == TH_KIND_BYTES ? th_format_bytes(q->whole, out, size)
-                                    : th_format_bandwidth(q->whole, out, size);
+    return q->kind == TH_KIND_TIME ? th_format_time(q->whole, out, size)
+                                   : th_format_bytes(q->whole, out, size);
 }
 
 static th_scale scale_of(const th_table *t, int column)

@@ -3,8 +3,10 @@
  * Algorithm bandwidth is S / t. Bus bandwidth is that times the share of S that every rank must at
  * least send over its links, so that it compares with the links' own bandwidth whatever the number of
  * ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch reduction, or
- * more than one link per rank, it may exceed the bandwidth of a link. */
+ * more than one link per rank, it may exceed the bandwidth of a link. The bound is that of
+ * sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. */
 #include <config.h>
+#include "sim/collective/bound.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
@@ -41,8 +43,15 @@ static th_quantity bandwidth_of(double bytes, th_time time_ps)
     return th_bandwidth((int64_t)(8 * bytes * (double)TH_PS_PER_S / (double)time_ps + 0.5));
 }
 
+static th_quantity excess_of(th_time time_ps, th_time bound_ps)
+{
+    if (time_ps < 0 || bound_ps <= 0)
+        return th_absent(TH_KIND_CHANGE);
+    return th_change((double)time_ps / (double)bound_ps - 1);
+}
+
 static void add_collective(th_table *t, const th_collective *c, int32_t task,
-                           const th_task_result *when)
+                           const th_task_result *when, th_time bound_ps)
 {
     th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
     double bytes = (double)c->bytes, factor = c->pair_bytes != NULL ? 0 : bus_factor(c);
@@ -51,7 +60,8 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                                     th_count(c->n_ranks), th_count(c->chunks), th_bytes(c->bytes),
                                     th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
                                     th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
-                                    bandwidth_of(factor * bytes, time_ps)});
+                                    bandwidth_of(factor * bytes, time_ps), th_ps(bound_ps),
+                                    excess_of(time_ps, bound_ps)});
 }
 
 int th_section_collectives(th_session *s, th_report *r, th_error *err)
@@ -66,8 +76,10 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
         {"start", NULL, TH_KIND_TIME},
         {"end", NULL, TH_KIND_TIME},
         {"time", "time", TH_KIND_TIME},
-        {"algorithm_bandwidth", "size/time", TH_KIND_BANDWIDTH},
+        {"algorithm_bandwidth", "rate", TH_KIND_BANDWIDTH},
         {"bus_bandwidth", "bus", TH_KIND_BANDWIDTH},
+        {"bound", NULL, TH_KIND_TIME},
+        {"excess", "excess", TH_KIND_CHANGE},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -76,8 +88,14 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     const th_program *p = s->simulation->program;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_own_units(t);
-    for (int32_t i = 0; i < p->n_tasks; i++)
-        if (p->tasks[i].kind == TH_TASK_COLLECTIVE)
-            add_collective(t, th_session_collective(s, p->tasks[i].work), i, &x->tasks[i]);
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        th_time bound_ps;
+        if (p->tasks[i].kind != TH_TASK_COLLECTIVE)
+            continue;
+        const th_collective *c = th_session_collective(s, p->tasks[i].work);
+        if (th_collective_bound(c, s->system, &bound_ps, err) != 0)
+            return -1;
+        add_collective(t, c, i, &x->tasks[i], bound_ps);
+    }
     return 0;
 }
