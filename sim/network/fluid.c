@@ -36,6 +36,9 @@ typedef th_fluid_flow flow;
 /* Arguments of events that belong to no slot. */
 enum { WAKES = INT32_MAX, FIRST_ENTERS = INT32_MAX - 1 };
 
+/* Sequences of events of ends: the network wakes, a flow ends, the only flow of the instant ends. */
+enum { WAKE, END, ALONE };
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static void destroy(th_network *n)
@@ -277,7 +280,7 @@ static double weight_of(const fluid *f, const flow *w)
 
 static int post_end(const fluid *f, th_events *q, int32_t slot, th_time at)
 {
-    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[slot].number, 1,
+    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[slot].number, END,
                   th_flow_argument(slot, TH_FLOW_ENDS)};
     return th_events_push(q, &e) < 0 ? -1 : 0;
 }
@@ -380,6 +383,16 @@ static int wake(fluid *f, th_events *q, th_time now)
     return f->due.n > 0 ? post_end(f, q, f->due.item[0], now) : 0;
 }
 
+/* The end of the only flow of its instant has come up as such. */
+static int end_alone(fluid *f, th_events *q, int32_t slot, th_time now)
+{
+    f->wake = TH_NO_EVENT;
+    if (th_fluid_collect_due(f, now))
+        return -1;
+    assert(f->due.n == 1 && f->due.item[0] == slot);
+    return leave(f, q, slot, now);
+}
+
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 {
     fluid *f = (fluid *)n;
@@ -390,6 +403,8 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
         status = wake(f, q, now);
     else if (slot == FIRST_ENTERS)
         status = enter_first(f, q, e->time);
+    else if (ends && e->sequence == ALONE)
+        status = end_alone(f, q, slot, now);
     else
         status = ends ? leave(f, q, slot, now) : enter(f, slot);
     f->out_of_memory |= status != 0;
@@ -437,21 +452,35 @@ static int move_flows(fluid *f, th_time now)
     return 0;
 }
 
+static th_event wake_event(const fluid *f, th_time at, int32_t alone)
+{
+    if (alone < 0)
+        return (th_event){at, TH_PRIORITY_TRANSFER_END, 0, WAKE,
+                          th_flow_argument(WAKES, TH_FLOW_ENDS)};
+    return (th_event){at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[alone].number, ALONE,
+                      th_flow_argument(alone, TH_FLOW_ENDS)};
+}
+
+/* One event for the first end of all: of the flow itself if it is the only one then. */
 static int post_wake(fluid *f, th_events *q)
 {
-    if (f->n_ends == 0) {
-        if (f->wake != TH_NO_EVENT)
-            th_events_cancel(q, f->wake);
-        f->wake = TH_NO_EVENT;
+    th_time at = f->n_ends > 0 ? f->ends[0].time : TH_TIME_MAX;
+    int32_t alone = f->n_ends > 0 ? th_fluid_first_alone(f) : -1;
+    if (f->wake != TH_NO_EVENT && f->n_ends > 0 && alone == f->wake_slot) {
+        if (at != f->wake_time)
+            th_events_reschedule(q, f->wake, at);
+        f->wake_time = at;
         return 0;
     }
-    th_time at = f->ends[0].time;
-    if (f->wake != TH_NO_EVENT && at != f->wake_time)
-        th_events_reschedule(q, f->wake, at);
+    if (f->wake != TH_NO_EVENT)
+        th_events_cancel(q, f->wake);
+    f->wake = TH_NO_EVENT;
+    if (f->n_ends == 0)
+        return 0;
+    th_event e = wake_event(f, at, alone);
+    f->wake = th_events_push(q, &e);
     f->wake_time = at;
-    if (f->wake == TH_NO_EVENT)
-        f->wake = th_events_push(q, &(th_event){at, TH_PRIORITY_TRANSFER_END, 0, 0,
-                                                th_flow_argument(WAKES, TH_FLOW_ENDS)});
+    f->wake_slot = alone;
     return f->wake == TH_NO_EVENT ? -1 : 0;
 }
 

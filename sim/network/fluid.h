@@ -81,6 +81,7 @@ typedef struct th_fluid {
     bool *is_touched;     /* those in pending */
     th_event_handle wake; /* when the first clock comes to an end */
     th_time wake_time;
+    int32_t wake_slot; /* the only flow that ends then; -1: there are more, or it is not known */
     bool out_of_memory;
 } th_fluid;
 
@@ -93,6 +94,8 @@ void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
 int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
 void th_fluid_find_ends(th_fluid *f, th_time now);          /* of stale clocks */
+/* The only flow that ends at the first end of all, -1: there are more. */
+int32_t th_fluid_first_alone(const th_fluid *f);
 /* Flows that end by now leave their clocks, into due, by number. 0 or -1. */
 int th_fluid_collect_due(th_fluid *f, th_time now);
 

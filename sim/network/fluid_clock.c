@@ -143,12 +143,17 @@ void th_fluid_quit(th_fluid *f, int32_t slot, th_time now)
     take_flow(f, c, (size_t)w->place);
 }
 
-/* When its first flow ends, if the level stays. */
-static th_time end_of(const th_fluid *f, const th_fluid_clock *c)
+/* When the flow at a place of its heap ends, if the level stays. */
+static th_time end_at(const th_fluid *f, const th_fluid_clock *c, size_t place)
 {
-    double ahead = f->flows[c->flow[0]].finish - c->count;
+    double ahead = f->flows[c->flow[place]].finish - c->count;
     th_time duration = isinf(ahead) ? TH_TIME_MAX : th_fluid_duration(ahead, c->level);
     return duration > TH_TIME_MAX - c->since ? TH_TIME_MAX : c->since + duration;
+}
+
+static th_time end_of(const th_fluid *f, const th_fluid_clock *c)
+{
+    return end_at(f, c, 0);
 }
 
 void th_fluid_clocks_reset(th_fluid *f)
@@ -264,6 +269,19 @@ static int sort_due(th_fluid *f)
     for (size_t i = 0; i < n; i++)
         f->due.item[i] = f->sorting[i].slot;
     return 0;
+}
+
+int32_t th_fluid_first_alone(const th_fluid *f)
+{
+    th_time at = f->ends[0].time;
+    const th_fluid_clock *c = &f->clocks[f->ends[0].clock];
+    for (int32_t i = 1; i <= ARITY && i < f->n_ends; i++)
+        if (f->ends[i].time == at)
+            return -1;
+    for (size_t i = 1; i <= 2 && i < c->n; i++)
+        if (end_at(f, c, i) <= at)
+            return -1;
+    return c->flow[0];
 }
 
 int th_fluid_collect_due(th_fluid *f, th_time now)

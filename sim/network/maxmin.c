@@ -180,6 +180,8 @@ static void put_entry(th_maxmin *m, int32_t l, int32_t place, th_maxmin_entry e)
 
 static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
 {
+    if (a == b)
+        return;
     th_maxmin_entry e = m->link[l].entry[a];
     put_entry(m, l, a, m->link[l].entry[b]);
     put_entry(m, l, b, e);

@@ -486,8 +486,17 @@ static void random_flows_agree_with_naive_filling(void)
             wrong += t[i].end < 0 || fabs((double)t[i].end - end[i]) > 20.0 * n;
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_DOUBLE_EQUAL(moved, bytes, 2 + 0.1 * n);
-        for (int l = 0; l < s->n_links; l++)
+        static int64_t on_link[MEDIA_MAX];
+        memset(on_link, 0, sizeof on_link);
+        for (int i = 0; i < n; i++) {
+            int links[TH_ROUTE_MAX], hop = th_route(s, t[i].src, t[i].dst, links);
+            while (--hop >= 0)
+                on_link[links[hop]] += t[i].bytes;
+        }
+        for (int l = 0; l < s->n_links; l++) {
             carried += net->link_bytes[l];
+            CU_ASSERT_EQUAL(net->link_bytes[l], on_link[l]);
+        }
         CU_ASSERT_EQUAL(carried, hops);
         net->type->destroy(net);
         th_system_free(s);
