@@ -12,8 +12,10 @@
  * covers the leaf. Fat trees: C. Leiserson, "Fat-trees: universal networks for hardware-efficient
  * supercomputing", 1985.
  * A leaf may hang below several kinds of parent (a switch of its island, one of the fabric): then the
- * lowest that covers the destination is taken, and the highest where none does. Leaves that are
- * joined by a link (an island without a switch) use it.
+ * lowest that covers the destination is taken, and the highest where none does. So down goes by the
+ * destination's first leaf alone: a switch of a fabric may be above that and below a part of the island
+ * only, whose own switch is then reached from that leaf. Leaves that are joined by a link (an island
+ * without a switch) use it.
  * Switches are destinations too (they may reduce). Switches of one level above the same leaves are
  * numbered, 0 first; the number's digits in the mixed radix of the w_i are the ways up that lead to
  * it, and stand for j. A switch whose own digits contradict that cannot go up and down: its routes, and
@@ -50,6 +52,11 @@ static bool covers(const th_node *n, const th_node *other)
 {
     return n->leaf_first <= other->leaf_first &&
            other->leaf_first + other->n_leaves <= n->leaf_first + n->n_leaves;
+}
+
+static bool covers_leaf(const th_node *n, int32_t leaf)
+{
+    return n->leaf_first <= leaf && leaf < n->leaf_first + n->n_leaves;
 }
 
 /* ---- a step ---- */
@@ -131,7 +138,7 @@ static int next(const th_system *s, int at, int src, int dst)
     }
     if (!is_compatible(s, data, at, dst))
         return th_route_shortest_next(s, at, dst);
-    if (here->level > there->level && covers(here, there))
+    if (here->level > there->level && covers_leaf(here, there->leaf_first))
         return link_down(s, data, at, dst);
     return link_up(s, data, at, dst);
 }
@@ -209,8 +216,6 @@ static void number_nodes(const th_system *s, up_down_data *data)
 static bool has_joined_leaves(const th_system *s)
 {
     for (int l = 0; l < s->n_links; l++) {
-        if (s->links[l].from < 0)
-            continue;
         if (s->links[l].from < 0)
             continue; /* a segment */
         const th_node *from = &s->nodes[s->links[l].from], *to = &s->nodes[s->links[l].to];

@@ -133,6 +133,10 @@ static void the_fabric_may_be_a_fat_tree(void)
     s = new_islands(DIMS(4, 4, 4), false, true);
     expect_counts(s, 16, 4 + 1, 16 + 4, __LINE__);
     th_system_free(s);
+    /* Arity 2: 16, 8, 4, 2 ... switches below islands of 4. To the switch of one: down to its first leaf. */
+    s = new_islands(DIMS(4, 4, 2), false, false);
+    TAP_ASSERT_TEXT(way(s, 4, th_system_find_node(s, "s1.0")), "4 s2.2 s3.2 s4.0 s3.0 s2.0 0 s1.0");
+    th_system_free(s);
     s = new_islands(DIMS(4, 3, 2), true, true);  /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
     expect_counts(s, 12, 4 + 4, 12 + 12 + 8, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s3.1 s2.1 s1.3 11");
@@ -148,17 +152,19 @@ static int inside(const th_system *s, int a, int b)
 
 static void routes_are_sound_and_stay_inside(void)
 {
-    for (int variant = 0; variant < 32; variant++) {
-        th_topology_options o = options_of(variant & 1 ? DIMS(4, 4, 4) : DIMS(5, 3));
-        o.has_full_islands = variant & 2;
-        o.has_island_nics = variant & 4;
-        o.with_host = variant & 8;
-        o.oversubscription = (variant & 17) == 17 ? 2 : 0;
-        th_system *s = create("islands", &o);
-        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, inside), 0);
-        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-        th_system_free(s);
-    }
+    static const int cases[][4] = {{5, 3}, {4, 4, 4}, {4, 4, 2}, {8, 2, 2}, {2, 32, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int variant = 0; variant < 16; variant++) {
+            th_topology_options o = options_of(cases[i]);
+            o.has_full_islands = variant & 1;
+            o.has_island_nics = variant & 2 && cases[i][1] < 32;
+            o.with_host = variant & 4;
+            o.oversubscription = variant & 8 && o.n_dims == 3 ? 2 : 0;
+            th_system *s = create("islands", &o);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, inside), 0);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+            th_system_free(s);
+        }
 }
 
 /* Switches that join an island reduce; those of a fabric, or that only hold a card, when told so. */
