@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route.c - the table of routings, and walks along what they say.
- *   th_route_prepare (once, by th_system_finish) -> th_route | th_route_summarize -> release
+ *   th_route_prepare (once, by th_system_finish) -> th_route* -> release
  * Invariant that every routing holds: following next from any node comes to the destination, or the
  * first answer is -1. So a walk ends.
  * Not modelled: routes that change while a machine runs. */
@@ -142,11 +142,28 @@ int th_route(const th_system *s, int src, int dst, int *links)
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)
             return link;
-        assert(n < TH_ROUTE_MAX);
+        if (n == TH_ROUTE_MAX) /* finish has measured the ways of accelerators alone */
+            return TH_NO_WAY;
         links[n++] = link;
         at = s->links[link].to;
     }
     return n;
+}
+
+int th_route_first(const th_system *s, int src, int dst)
+{
+    int n;
+    const int32_t *explicit_links = th_explicit_links(s, src, dst, &n);
+    return explicit_links ? explicit_links[0] : s->routing->next(s, src, src, dst);
+}
+
+int th_route_error(const th_system *s, int src, int dst, int answer, th_error *err)
+{
+    if (answer == TH_NO_MEMORY)
+        return th_error_no_memory(err);
+    return th_error_set(err, "TOPO-0067",
+                        "system \"%s\": no way of at most %d links from \"%s\" to \"%s\"", s->name,
+                        TH_ROUTE_MAX, s->nodes[src].name, s->nodes[dst].name);
 }
 
 int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *out)

@@ -54,9 +54,14 @@ int th_route_shortest_next(const th_system *s, int at, int dst);
 int th_route_link_to(const th_system *s, int at, int to);
 
 /* The links from node src to node dst, in order, into links[TH_ROUTE_MAX]. Returns their number (0
- * when src == dst), or TH_NO_WAY or TH_NO_MEMORY. A way is computed at the first use of its
- * destination, so memory may run out here. */
+ * when src == dst), or TH_NO_WAY (none, or more links than that) or TH_NO_MEMORY. A way is computed
+ * at the first use of its destination, so memory may run out here. A finished system has ways between
+ * its accelerators, and between them and hosts; other pairs may have none. */
 int th_route(const th_system *s, int src, int dst, int *links);
+/* The first of them; src != dst. */
+int th_route_first(const th_system *s, int src, int dst);
+/* Says why one of these answered less than 0. -1. */
+int th_route_error(const th_system *s, int src, int dst, int answer, th_error *err);
 
 /* Properties of that route: smallest bandwidth (INT64_MAX when src == dst), sum of latencies,
  * number of links. 0, or TH_NO_WAY or TH_NO_MEMORY. */

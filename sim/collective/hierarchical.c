@@ -130,11 +130,12 @@ static bool needs_ring(const th_expansion *x, const dimension *d)
 {
     const th_system *s = x->system;
     const int32_t *node = x->collective->rank_node;
+    int links[TH_ROUTE_MAX];
     for (int32_t hops = 1; hops < d->extent; hops++) {
-        int32_t to = node[hops * d->stride];
-        for (int at = node[0]; at != to;) {
-            at = s->links[s->routing->next(s, at, node[0], to)].to;
-            if (at != to && s->nodes[at].kind == TH_NODE_ACCEL)
+        int n = th_route(s, node[0], node[hops * d->stride], links);
+        for (int i = 0; i < n - 1; i++) {
+            int at = s->links[links[i]].to; /* -1: a segment ends nowhere */
+            if (at >= 0 && s->nodes[at].kind == TH_NODE_ACCEL)
                 return true;
         }
     }

@@ -70,13 +70,10 @@ static int32_t find_roots(const th_expansion *x, int *root)
 /* The first switch that reduces behind node on the way to root, or -1. */
 static int switch_above(const th_system *s, int node, int root)
 {
-    int at = node;
-    for (int hops = 0; at != root && hops < s->n_nodes; hops++) {
-        int link = s->routing->next(s, at, node, root);
-        if (link < 0)
-            return -1;
-        at = s->links[link].to;
-        if (s->nodes[at].kind == TH_NODE_SWITCH && s->nodes[at].reduces)
+    int links[TH_ROUTE_MAX], n = th_route(s, node, root, links);
+    for (int i = 0; i < n; i++) {
+        int at = s->links[links[i]].to; /* -1: a segment ends nowhere */
+        if (at >= 0 && s->nodes[at].kind == TH_NODE_SWITCH && s->nodes[at].reduces)
             return at;
     }
     return -1;

@@ -7,10 +7,13 @@
 #include "base/alloc.h"
 #include "topology/route.h"
 
-/* The medium on which the way from node to node begins; n_media: nowhere, they are one node. */
-static int first_medium(const th_system *s, int from, int to)
+/* The medium on which the way from node to node begins; n_media: nowhere, they are one node; -1. */
+static int first_medium(const th_system *s, int from, int to, th_error *err)
 {
-    return from == to ? s->n_media : s->links[s->routing->next(s, from, from, to)].medium;
+    if (from == to)
+        return s->n_media;
+    int link = th_route_first(s, from, to);
+    return link < 0 ? th_route_error(s, from, to, link, err) : s->links[link].medium;
 }
 
 int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
@@ -22,9 +25,7 @@ int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
     int64_t *least = th_alloc_zero(media, sizeof *least); /* p * n_peers + k + 1 of its least k */
     if (!port || !least) {
         th_error_no_memory(err);
-        th_free(port);
-        th_free(least);
-        return NULL;
+        goto fail;
     }
     for (int32_t p = 0; p < x->n_participants; p++)
         for (int32_t k = 0; k < n_peers; k++) {
@@ -32,11 +33,17 @@ int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
             int32_t to = peer(x, p, k);
             if (to < 0)
                 continue;
-            int medium = first_medium(x->system, x->node[p], x->node[to]);
+            int medium = first_medium(x->system, x->node[p], x->node[to], err);
+            if (medium < 0)
+                goto fail;
             if (least[medium] <= base)
                 least[medium] = base + k + 1;
             port[base + k] = (int32_t)(least[medium] - base - 1);
         }
     th_free(least);
     return port;
+fail:
+    th_free(port);
+    th_free(least);
+    return NULL;
 }

@@ -26,7 +26,7 @@ static inline int32_t th_chunks_used(const th_collective *c)
 
 /* port[p * n_peers + k] is the least k' such that the ways from participant p to its peers k' and k
  * begin on the same medium. peer says who that is: a participant, or -1. An array to be freed, or
- * NULL (memory). O(n_participants * n_peers). */
+ * NULL (memory, or no way to a peer). O(n_participants * n_peers). */
 int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
                             int32_t (*peer)(const th_expansion *x, int32_t p, int32_t k),
                             th_error *err);

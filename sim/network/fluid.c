@@ -328,7 +328,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
                 .number = number,
                 .accel = {n->system->nodes[t->src].accel, n->system->nodes[t->dst].accel},
                 .clock = -1};
-    if (th_routes_take(&f->routes, n->system, t->src, t->dst, &w->route))
+    if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
         return -1;
     w->weight = weight_of(f, w);
     for (int32_t i = 0; i < w->route.n_links; i++)

@@ -76,7 +76,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         return -1;
     transfer *t = &net->flows[slot];
     t->bytes = m->bytes;
-    if (th_routes_take(&net->routes, n->system, m->src, m->dst, &t->route))
+    if (th_routes_take(&net->routes, n, m->src, m->dst, &t->route))
         return -1;
     for (int32_t i = 0; i < t->route.n_links; i++)
         th_network_link_enter(n, net->routes.links.item[t->route.first + i], now);

@@ -81,14 +81,17 @@ void th_routes_clear(th_routes *r)
     r->walked = NULL;
 }
 
-int th_routes_take(th_routes *r, const th_system *s, int src, int dst, th_flow_route *out)
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
 {
-    int n = th_route(s, src, dst, r->walked);
-    int32_t first = n < 0 ? -1 : th_blocks_take(&r->links, n);
+    const th_system *s = n->system;
+    int n_links = th_route(s, src, dst, r->walked);
+    if (n_links < 0)
+        return th_route_error(s, src, dst, n_links, &n->why);
+    int32_t first = th_blocks_take(&r->links, n_links);
     if (first < 0)
         return -1;
-    *out = (th_flow_route){.first = first, .n_links = n, .bits_per_s = INT64_MAX};
-    for (int i = 0; i < n; i++) {
+    *out = (th_flow_route){.first = first, .n_links = n_links, .bits_per_s = INT64_MAX};
+    for (int i = 0; i < n_links; i++) {
         const th_link *link = &s->links[r->walked[i]];
         int64_t bits = s->media[link->medium].bits_per_s;
         r->links.item[first + i] = r->walked[i];

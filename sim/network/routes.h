@@ -8,7 +8,7 @@
 #define TH_SIM_NETWORK_ROUTES_H
 #include <stddef.h>
 #include <stdint.h>
-#include "topology/system.h"
+#include "sim/network/network.h"
 
 enum { TH_BLOCK_CLASSES = 31 };
 
@@ -42,8 +42,8 @@ typedef struct th_routes {
 int th_routes_init(th_routes *r); /* 0 or -1; clear all the same */
 void th_routes_reset(th_routes *r);
 void th_routes_clear(th_routes *r);
-/* Walks the route from src to dst, which must be connected. 0, or -1 when memory is out. */
-int th_routes_take(th_routes *r, const th_system *s, int src, int dst, th_flow_route *out);
+/* Walks the route from src to dst. 0, or -1: memory is out, or n->why says that there is none. */
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out);
 void th_routes_give(th_routes *r, const th_flow_route *route);
 
 #endif

@@ -211,6 +211,29 @@ static void refuses_routes_that_are_too_long(void)
     th_system_free(s);
 }
 
+/* Only the ways of accelerators are measured: 4,096 in a row are 4,095 links, 4,096 to a host at
+ * either end, and 4,097 between the hosts. */
+static void ways_between_hosts_may_be_too_long(void)
+{
+    th_error e = {"", ""};
+    int links[TH_ROUTE_MAX];
+    th_system *s = new_chain(TH_ROUTE_MAX);
+    int left = th_system_add_node(s, "left", TH_NODE_HOST, 0, NULL);
+    int right = th_system_add_node(s, "right", TH_NODE_HOST, 0, NULL);
+    th_system_connect(s, left, 0, 50, 5, true, NULL);
+    th_system_connect(s, right, TH_ROUTE_MAX - 1, 50, 5, true, NULL);
+    finish(s);
+    CU_ASSERT_EQUAL(th_route(s, left, TH_ROUTE_MAX - 1, links), 4096);
+    CU_ASSERT_EQUAL(th_route(s, left, right, links), TH_NO_WAY);
+    CU_ASSERT_EQUAL(s->links[th_route_first(s, left, right)].to, 0);
+    CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_WAY, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0067");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": no way of at most 4096 links from \"left\" to \"right\"");
+    CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_MEMORY, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0001");
+    th_system_free(s);
+}
+
 /* ---- against Floyd and Warshall ---- */
 
 enum { N_RANDOM = 12 };
@@ -275,6 +298,7 @@ int main(int argc, char **argv)
                                      TAP(tori_go_the_shorter_way_and_upwards_on_a_tie),
                                      TAP(a_mesh_ignores_short_cuts),
                                      TAP(refuses_routes_that_are_too_long),
+                                     TAP(ways_between_hosts_may_be_too_long),
                                      TAP(routes_are_shortest_and_consistent),
                                      TAP_END};
     return tap_main("route", tests, argc, argv);
