@@ -207,6 +207,7 @@ void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     swap_entries(m, l, place, m->link[l].n_own++);
     m->link[l].own_shares += share;
+    m->mark[l] |= TH_LINK_OWNS;
 }
 
 void th_maxmin_disown(th_maxmin *m, int32_t l, int32_t place, double share)
@@ -217,6 +218,7 @@ void th_maxmin_disown(th_maxmin *m, int32_t l, int32_t place, double share)
     if (k->n_own > 0)
         return;
     k->own_shares = 0;
+    m->mark[l] &= (uint8_t)~TH_LINK_OWNS;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
 }
@@ -344,6 +346,9 @@ static double fair_level(const th_maxmin *m, int32_t l, size_t *n_above)
     bool has_own = k->n_own > 0;
     double rest = th_maxmin_amount(m, m->rest[l]), own = own_shares(m, k);
     double x = has_own ? m->level[l] + rest / own : -1, own_rate = has_own ? m->level[l] * own : 0;
+    *n_above = 0;
+    if (has_own && x >= m->level[l] && k->n_new == 0 && !(m->mark[l] & TH_LINK_PASSED))
+        return x; /* nobody was above the level it had */
     for (size_t round = 0, before = 0;; round++) {
         double shares = own, rates = own_rate, limit = x > 0 ? x * CLOSE : x;
         size_t n = 0;
@@ -421,7 +426,12 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
     th_maxmin_link *k = &m->link[l];
     m->stamp++;
     for (int32_t i = 0; i < k->n_own; i++)
+        __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
+    for (int32_t i = 0; i < k->n_own; i++) {
+        if (i + 1 < k->n_own)
+            __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
         give_rate(m, k->entry[i].flow, x);
+    }
     for (size_t i = (size_t)k->n_own; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
@@ -437,13 +447,16 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
     m->level[l] = x;
 }
 
+/* Most links that a round touches have room and no flows of their own: nothing more is read of them.
+ * (None has new flows: those are placed before a flow that has a rate changes it.) */
 static void look_at_hot(th_maxmin *m, double reached)
 {
     double level;
     for (int32_t i = 0; i < m->n_hot; i++) {
-        m->mark[m->hot[i]] &= (uint8_t)~TH_LINK_HOT;
-        if (is_wrong(m, m->hot[i], reached, &level))
-            th_maxmin_push(m, m->hot[i], level);
+        int32_t l = m->hot[i];
+        m->mark[l] &= (uint8_t)~TH_LINK_HOT;
+        if ((m->mark[l] != 0 || m->rest[l] < 0) && is_wrong(m, l, reached, &level))
+            th_maxmin_push(m, l, level);
     }
     m->n_hot = 0;
 }

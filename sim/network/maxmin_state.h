@@ -5,8 +5,8 @@
 #include <string.h>
 #include "sim/network/maxmin.h"
 
-/* Marks of a link: it is in hot; a flow on it has risen past its level. */
-enum { TH_LINK_HOT = 1, TH_LINK_PASSED = 2 };
+/* Marks of a link: it is in hot; a flow on it has risen past its level; it has flows of its own. */
+enum { TH_LINK_HOT = 1, TH_LINK_PASSED = 2, TH_LINK_OWNS = 4 };
 
 /* Levels, rates and bottlenecks of all flows that are there, from nothing. */
 void th_maxmin_fill(th_maxmin *m);
