@@ -2,12 +2,13 @@
 /* route_dragonfly.c - minimal routes in a dragonfly: to the router of the own group with a link to the
  * group of the destination, over it, and to the destination's router.
  *   prepare -> next* -> release
- * Routers are the switches of level 1, th_node.group their group. Where several links join two groups,
- * the destination's number modulo theirs takes one, so a route has at most one local link on either
- * side of the global one (J. Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA
- * 2008: MIN routing). Hosts are reached, and reach, over a link of their own, else as by shortest.
- * Costs O(log degree) per step and O(links) memory: two groups are joined, so there are at least as
- * many links as pairs of groups.
+ * Routers are the switches of level 1, th_node.group their group. A route has at most one local link
+ * on either side of the global one (J. Kim et al., "Technology-driven, highly-scalable dragonfly
+ * topology", ISCA 2008: MIN routing). Where several links join two groups, those with the fewest local
+ * links beside them are left, and of these the destination's number modulo theirs takes one. Hosts are
+ * reached, and reach, over a link of their own, else as by shortest.
+ * Costs O(log degree + links between two groups) per step and O(links) memory: two groups are joined,
+ * so there are at least as many links as pairs of groups.
  * Not modelled: Valiant and adaptive routing (UGAL). */
 #include <config.h>
 #include "topology/route_types.h"
@@ -30,15 +31,36 @@ static bool is_router(const th_node *n)
 
 /* ---- a step ---- */
 
-/* The node after router at on the way to router to. */
+/* The local links beside the global one, link, on the way from router at to router to. */
+static int n_local(const th_system *s, int link, int at, int to)
+{
+    return (s->links[link].from != at) + (s->links[link].to != to);
+}
+
+/* The global link on that way: of those with the fewest local ones beside it, number takes one. After
+ * a local link the same holds again, with one less. */
+static int global_link(const th_system *s, const dragonfly_data *data, int at, int to,
+                       int32_t number)
+{
+    size_t pair = (size_t)s->nodes[at].group * (size_t)data->n_groups + (size_t)s->nodes[to].group;
+    const int32_t *link = data->links + data->start[pair], *end = data->links + data->start[pair + 1];
+    int fewest = n_local(s, *link, at, to), n = 0;
+    for (const int32_t *l = link; l < end; l++)
+        if (n_local(s, *l, at, to) < fewest)
+            fewest = n_local(s, *l, at, to);
+    for (const int32_t *l = link; l < end; l++)
+        n += n_local(s, *l, at, to) == fewest;
+    for (int left = number % n;; link++)
+        if (n_local(s, *link, at, to) == fewest && left-- == 0)
+            return *link;
+}
+
+/* The link after router at on the way to router to. */
 static int next_link(const th_system *s, const dragonfly_data *data, int at, int to, int32_t number)
 {
-    int from_group = s->nodes[at].group, to_group = s->nodes[to].group;
-    if (from_group == to_group)
+    if (s->nodes[at].group == s->nodes[to].group)
         return th_neighbors_link(&data->neighbors, s, at, to);
-    const int32_t *start = data->start + (size_t)from_group * (size_t)data->n_groups + to_group;
-    int link = data->links[start[0] + number % (start[1] - start[0])];
-    int gate = s->links[link].from;
+    int link = global_link(s, data, at, to, number), gate = s->links[link].from;
     return gate == at ? link : th_neighbors_link(&data->neighbors, s, at, gate);
 }
 
