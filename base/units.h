@@ -14,6 +14,12 @@ typedef int64_t th_time;  /* picoseconds */
 #define TH_TIME_MAX INT64_MAX
 #define TH_PS_PER_S 1000000000000LL
 
+/* Sum of two times, neither negative; saturates at TH_TIME_MAX. */
+static inline th_time th_time_add(th_time a, th_time b)
+{
+    return a < TH_TIME_MAX - b ? a + b : TH_TIME_MAX;
+}
+
 /* Parse exactly one quantity; on failure *out is unchanged and err says what was expected.
  * time "1.5us" (ps ns us ms s; rounded to the nearest ps), bytes "64GiB" (B kB MB GB KiB MiB GiB
  * ...), bandwidth "8Gbps" "8Gb/s" "16GB/s" "16GiB/s", frequency "200MHz". Negative quantities are

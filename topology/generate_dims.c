@@ -211,6 +211,6 @@ const th_topology_type th_topology_composition = {
     "composition {line|ring|fully_connected|switch N} ...",
     1,
     TH_MAX_DIMS,
-    true,
+    TH_TAKES_KINDS,
     th_generate_cable_per_dim,
     generate_dims};

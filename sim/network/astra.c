@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "sim/collective/collective.h"
+#include "sim/network/astra_conveyor.h"
 #include "sim/network/astra_physics.h"
 #include "sim/network/models.h"
 #include "topology/route.h"
@@ -28,11 +29,10 @@
 static const th_time ps_per_ns = 1000;
 
 typedef struct {
-    int32_t number;       /* the machine's */
-    int32_t src, dst, at; /* nodes; at: where the message is whole */
-    int32_t link;         /* aware: on which it is */
-    int32_t next_free;    /* while the slot is free; -1: the last */
-    int64_t bytes;
+    int32_t number; /* the machine's; th_slots has it while the slot is free */
+    int32_t at;     /* node where the message is whole */
+    int32_t link;   /* aware: on which it is */
+    th_message is;
 } message;
 
 typedef struct {
@@ -41,8 +41,7 @@ typedef struct {
     th_time *rank_free; /* per node: when its collective ends */
     uint8_t *link_dim;
     message *flows; /* by slot */
-    size_t n_flows, capacity;
-    int32_t free_flow; /* -1: none */
+    th_slots slots;
     bool has_failed;   /* memory ran out in an event */
 } astra;
 
@@ -101,8 +100,7 @@ static void reset(th_network *n)
     astra *net = (astra *)n;
     th_network_head_reset(n);
     net->has_failed = false;
-    net->n_flows = 0;
-    net->free_flow = -1;
+    th_slots_reset(&net->slots);
     memset(net->link_free, 0, (size_t)n->system->n_links * sizeof *net->link_free);
     memset(net->rank_free, 0, (size_t)n->system->n_nodes * sizeof *net->rank_free);
 }
@@ -148,43 +146,31 @@ static th_network *create_unaware(const th_system *s, const th_network_options *
 
 /* ---- messages ---- */
 
-static int32_t take_slot(astra *net)
+static th_time duration(int64_t ns)
 {
-    int32_t slot = net->free_flow;
-    if (slot >= 0) {
-        net->free_flow = net->flows[slot].next_free;
-        return slot;
-    }
-    if (net->n_flows >= TH_FLOWS_MAX ||
-        th_grow(&net->flows, &net->capacity, net->n_flows + 1, sizeof *net->flows))
-        return -1;
-    return (int32_t)net->n_flows++;
+    return ns < TH_ASTRA_FOREVER_NS ? ns * ps_per_ns : TH_TIME_MAX;
 }
 
-static void give_slot(astra *net, int32_t slot)
+/* The message is whole behind a duration from begin, wherever that is. */
+static int post(astra *net, th_events *q, th_time begin, th_time duration_ps, int32_t slot)
 {
-    net->flows[slot].next_free = net->free_flow;
-    net->free_flow = slot;
-}
-
-/* The message is whole at time, wherever that is. */
-static int post(const astra *net, th_events *q, th_time time, int32_t slot)
-{
-    th_event e = {time, TH_PRIORITY_TRANSFER_END, (uint32_t)net->flows[slot].number, 0,
+    const message *m = &net->flows[slot];
+    th_time end = th_network_end(&net->head, &m->is, begin, duration_ps);
+    th_event e = {end, TH_PRIORITY_TRANSFER_END, (uint32_t)m->number, 0,
                   th_flow_argument(slot, TH_FLOW_ENDS)};
-    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
+    return end < 0 || th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
 /* Unaware: the sum over the dimensions. */
-static th_time alone(const th_astra *a, const message *m)
+static th_time alone(const th_astra *a, const th_message *m)
 {
     int64_t ns = 0;
     for (int d = 0; d < a->n_dims; d++) {
         int from = coordinate(a, m->src, d), to = coordinate(a, m->dst, d);
         if (from != to)
-            ns += th_astra_message_ns(&a->dims[d], false, from, to, m->bytes);
+            ns = th_astra_add(ns, th_astra_message_ns(&a->dims[d], false, from, to, m->bytes));
     }
-    return ns * ps_per_ns;
+    return duration(ns);
 }
 
 /* Aware: onto the next link of its route, as soon as that is free. */
@@ -192,16 +178,17 @@ static int send_on(astra *net, th_events *q, th_time now, int32_t slot)
 {
     const th_system *s = net->head.system;
     message *m = &net->flows[slot];
-    m->link = s->routing->next(s, m->at, m->src, m->dst);
+    m->link = s->routing->next(s, m->at, m->is.src, m->is.dst);
     const th_astra_dim *dim = &s->astra->dims[net->link_dim[m->link]];
     th_time begin = net->link_free[m->link] > now ? net->link_free[m->link] : now;
-    net->link_free[m->link] = begin + ps_per_ns * th_astra_serialization_ns(dim, m->bytes);
+    th_time busy = duration(th_astra_serialization_ns(dim, m->is.bytes));
+    net->link_free[m->link] = th_time_add(begin, busy);
     th_network_link_enter(&net->head, m->link, now);
-    return post(net, q, begin + ps_per_ns * th_astra_hop_ns(dim, m->bytes), slot);
+    return post(net, q, begin, duration(th_astra_hop_ns(dim, m->is.bytes)), slot);
 }
 
 /* Unaware: statistics alone; every link of the route has the flow as long as it lasts. */
-static void mark_route(astra *net, const message *m, th_time now, bool enters)
+static void mark_route(astra *net, const th_message *m, th_time now, bool enters)
 {
     const th_system *s = net->head.system;
     for (int at = m->src; at != m->dst;) {
@@ -216,30 +203,38 @@ static void mark_route(astra *net, const message *m, th_time now, bool enters)
 
 static int set_out(astra *net, th_events *q, th_time now, int32_t slot)
 {
-    message *m = &net->flows[slot];
+    const th_message *m = &net->flows[slot].is;
     if (m->src == m->dst)
-        return post(net, q, now, slot);
+        return post(net, q, now, 0, slot);
     if (is_aware(&net->head))
         return send_on(net, q, now, slot);
     mark_route(net, m, now, true);
-    return post(net, q, now + alone(net->head.system->astra, m), slot);
+    return post(net, q, now, alone(net->head.system->astra, m), slot);
+}
+
+/* The formula of unaware is about coordinates, which accelerators have. */
+static int check_ends(th_network *n, const th_message *m)
+{
+    const th_node *nodes = n->system->nodes;
+    int other = nodes[m->src].accel < 0 ? m->src : nodes[m->dst].accel < 0 ? m->dst : -1;
+    if (is_aware(n) || other < 0)
+        return 0;
+    return th_error_set(&n->why, "NET-0038",
+                        "network %s: a transfer from \"%s\" to \"%s\": \"%s\" must be an accelerator",
+                        n->type->name, nodes[m->src].name, nodes[m->dst].name, nodes[other].name);
 }
 
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
 {
     astra *net = (astra *)n;
-    int32_t slot = take_slot(net);
-    if (slot < 0)
+    int32_t slot = th_slots_take(&net->slots, &net->flows, sizeof *net->flows);
+    if (slot < 0 || check_ends(n, m) < 0)
         return -1;
-    net->flows[slot] = (message){.number = number,
-                                 .src = m->src,
-                                 .dst = m->dst,
-                                 .at = m->src,
-                                 .link = -1,
-                                 .bytes = m->bytes};
+    net->flows[slot] = (message){.number = number, .at = m->src, .link = -1, .is = *m};
+    net->flows[slot].is.delay_ps = 0; /* which is over when it sets out */
     if (m->delay_ps == 0)
         return set_out(net, q, now, slot);
-    th_event e = {now + m->delay_ps, TH_PRIORITY_START, (uint32_t)number, 0,
+    th_event e = {th_time_add(now, m->delay_ps), TH_PRIORITY_START, (uint32_t)number, 0,
                   th_flow_argument(slot, TH_FLOW_ENTERS)};
     return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
@@ -247,15 +242,15 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 /* The message is whole somewhere: at its destination? */
 static bool has_arrived(astra *net, th_time now, message *m)
 {
-    if (m->src == m->dst)
+    if (m->is.src == m->is.dst)
         return true;
     if (!is_aware(&net->head)) {
-        mark_route(net, m, now, false);
+        mark_route(net, &m->is, now, false);
         return true;
     }
-    th_network_link_leave(&net->head, m->link, now, m->bytes);
+    th_network_link_leave(&net->head, m->link, now, m->is.bytes);
     m->at = net->head.system->links[m->link].to;
-    return m->at == m->dst;
+    return m->at == m->is.dst;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
@@ -267,7 +262,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
         return false;
     }
     if (has_arrived(net, now, &net->flows[slot])) {
-        give_slot(net, slot);
+        th_slots_give(&net->slots, &net->flows[slot], slot);
         return true;
     }
     net->has_failed |= send_on(net, q, now, slot) < 0;
@@ -332,10 +327,11 @@ static int collective(th_network *n, const th_collective *c, th_time now, th_tim
     for (int32_t i = 0; i < c->n_ranks; i++)
         if (net->rank_free[c->rank_node[i]] > begin)
             begin = net->rank_free[c->rank_node[i]];
-    if (ns >= TH_ASTRA_FOREVER_NS || begin > TH_TIME_MAX - ns * ps_per_ns)
+    th_time last = th_time_add(begin, duration(ns));
+    if (last == TH_TIME_MAX)
         return th_error_set(err, "NET-0035", "%s of %lld bytes takes longer than any run: 106 days",
                             th_collective_names[c->kind], (long long)c->bytes);
-    *end = begin + ns * ps_per_ns;
+    *end = last;
     for (int32_t i = 0; i < c->n_ranks; i++)
         net->rank_free[c->rank_node[i]] = *end;
     return 1;

@@ -316,6 +316,13 @@ static int post_entry(fluid *f, th_events *q, int32_t slot, th_time at)
     return is_first ? post_first_entering(f, q) : 0;
 }
 
+/* Can it end, if it is alone? */
+static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *way)
+{
+    th_time last = th_duration_ps(t->bytes, way->bits_per_s);
+    return th_network_end(&f->head, t, now, th_time_add(way->latency_ps, last)) < 0 ? -1 : 0;
+}
+
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
 {
     fluid *f = (fluid *)n;
@@ -330,6 +337,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
                 .clock = -1};
     if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
         return -1;
+    if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
+        return -1; /* below 8 s alone nobody is asked: that costs a division of 128 bits */
     w->weight = weight_of(f, w);
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);

@@ -10,17 +10,16 @@
 #include "sim/network/routes.h"
 
 typedef struct {
+    int32_t next_free; /* th_slots has it while the slot is free */
     th_flow_route route;
     int64_t bytes;
-    int32_t next_free; /* while the slot is free; -1: the last */
 } transfer;
 
 typedef struct {
     th_network head;
     th_routes routes;
     transfer *flows; /* by slot */
-    size_t n_flows, capacity;
-    int32_t free_flow; /* -1: none */
+    th_slots slots;
 } ideal;
 
 static void destroy(th_network *n)
@@ -51,40 +50,28 @@ static void reset(th_network *n)
     ideal *net = (ideal *)n;
     th_network_head_reset(n);
     th_routes_reset(&net->routes);
-    net->n_flows = 0;
-    net->free_flow = -1;
-}
-
-static int32_t take_slot(ideal *net)
-{
-    int32_t slot = net->free_flow;
-    if (slot >= 0) {
-        net->free_flow = net->flows[slot].next_free;
-        return slot;
-    }
-    if (net->n_flows >= TH_FLOWS_MAX ||
-        th_grow(&net->flows, &net->capacity, net->n_flows + 1, sizeof *net->flows))
-        return -1;
-    return (int32_t)net->n_flows++;
+    th_slots_reset(&net->slots);
 }
 
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
 {
     ideal *net = (ideal *)n;
-    int32_t slot = take_slot(net);
+    int32_t slot = th_slots_take(&net->slots, &net->flows, sizeof *net->flows);
     if (slot < 0)
         return -1;
     transfer *t = &net->flows[slot];
     t->bytes = m->bytes;
     if (th_routes_take(&net->routes, n, m->src, m->dst, &t->route))
         return -1;
+    th_time last = th_duration_ps(m->bytes, t->route.bits_per_s);
+    th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));
+    if (end < 0)
+        return -1;
     for (int32_t i = 0; i < t->route.n_links; i++)
         th_network_link_enter(n, net->routes.links.item[t->route.first + i], now);
-    th_time end =
-        now + m->delay_ps + t->route.latency_ps + th_duration_ps(m->bytes, t->route.bits_per_s);
     th_event e = {end, TH_PRIORITY_TRANSFER_END, (uint32_t)number, 0,
                   th_flow_argument(slot, TH_FLOW_ENDS)};
-    return th_events_push(q, &e) < 0 ? -1 : 0;
+    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
@@ -96,8 +83,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     for (int32_t i = 0; i < t->route.n_links; i++)
         th_network_link_leave(n, net->routes.links.item[t->route.first + i], now, t->bytes);
     th_routes_give(&net->routes, &t->route);
-    t->next_free = net->free_flow;
-    net->free_flow = slot;
+    th_slots_give(&net->slots, t, slot);
     return true;
 }
 

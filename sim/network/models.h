@@ -28,6 +28,22 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
 void th_network_head_reset(th_network *n);
 void th_network_head_clear(th_network *n);
 
+/* Slots of an array of flows that start with an int32_t: while a slot is free, that is the next free
+ * one, or -1. */
+typedef struct th_slots {
+    size_t n, room;  /* that have ever been taken; elements of the array */
+    int32_t is_free; /* the first free one, -1: none */
+} th_slots;
+void th_slots_reset(th_slots *x); /* all are free, memory is kept */
+/* A slot, whose content is undefined. flows points to the array, whose elements have that size. -1:
+ * memory is out. */
+int32_t th_slots_take(th_slots *x, void *flows, size_t size);
+void th_slots_give(th_slots *x, void *flow, int32_t slot); /* flow: its element */
+
+/* When message m, which began at now and takes so long behind its delay, ends; -1 where no run is as
+ * long (n->why says so). */
+th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps);
+
 /* A flow of bytes goes onto a link, and leaves it with all its bytes carried. */
 void th_network_link_enter(th_network *n, int link, th_time now);
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* network.c - the table of network models, and what they share: link statistics. */
+/* network.c - the table of network models, and what they share: link statistics, slots of
+ * flows. */
 #include <config.h>
 
 #include "sim/network/network.h"
@@ -109,6 +110,47 @@ void th_network_head_clear(th_network *n)
     th_free(n->is_shared);
     th_free(n->touched);
 }
+
+/* ---- flows ---- */
+
+void th_slots_reset(th_slots *x)
+{
+    x->n = 0;
+    x->is_free = -1;
+}
+
+int32_t th_slots_take(th_slots *x, void *flows, size_t size)
+{
+    int32_t slot = x->is_free;
+    if (slot >= 0) {
+        const char *array;
+        memcpy(&array, flows, sizeof array);
+        memcpy(&x->is_free, array + (size_t)slot * size, sizeof x->is_free);
+        return slot;
+    }
+    if (x->n >= TH_FLOWS_MAX || th_grow(flows, &x->room, x->n + 1, size))
+        return -1;
+    return (int32_t)x->n++;
+}
+
+void th_slots_give(th_slots *x, void *flow, int32_t slot)
+{
+    memcpy(flow, &x->is_free, sizeof x->is_free);
+    x->is_free = slot;
+}
+
+th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps)
+{
+    th_time end = th_time_add(th_time_add(now, m->delay_ps), duration_ps);
+    if (end < TH_TIME_MAX)
+        return end;
+    const th_node *nodes = n->system->nodes;
+    return th_error_set(&n->why, "NET-0037",
+                        "%lld bytes from \"%s\" to \"%s\" take longer than any run: 106 days",
+                        (long long)m->bytes, nodes[m->src].name, nodes[m->dst].name);
+}
+
+/* ---- links ---- */
 
 void th_network_link_enter(th_network *n, int link, th_time now)
 {

@@ -242,10 +242,24 @@ static int32_t take_slot(th_packet_network *p)
     return (int32_t)p->n_flows++;
 }
 
+/* The time of that many bytes alone on their way, but for the routers'. */
+static th_time alone(const th_system *s, const int *links, int n, int64_t bytes)
+{
+    th_time latency_ps = 0, slowest_ps = 0;
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &s->links[links[i]];
+        th_time duration_ps = th_duration_ps(bytes, s->media[l->medium].bits_per_s);
+        latency_ps = th_time_add(latency_ps, l->latency_ps);
+        slowest_ps = duration_ps > slowest_ps ? duration_ps : slowest_ps;
+    }
+    return th_time_add(latency_ps, slowest_ps);
+}
+
 /* The route and its classes. 0 or -1. */
-static int find_route(th_packet_network *p, int src, int dst, th_packet_flow *f)
+static int find_route(th_packet_network *p, const th_message *m, th_time now, th_packet_flow *f)
 {
     const th_system *s = p->head.system;
+    int src = m->src, dst = m->dst;
     int links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX];
     int n = th_route(s, src, dst, links);
@@ -260,6 +274,8 @@ static int find_route(th_packet_network *p, int src, int dst, th_packet_flow *f)
         if (needed > p->n_classes)
             return refuse(p, needed, p->n_classes, &p->head.why);
     }
+    if (th_network_end(&p->head, m, now, alone(s, links, n, m->bytes)) < 0)
+        return -1;
     f->n_hops = n;
     f->first_hop = th_blocks_take(&p->hops, n);
     if (f->first_hop < 0)
@@ -287,7 +303,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         p->n_active++;
         return 0;
     }
-    int32_t slot = find_route(p, m->src, m->dst, &f) ? -1 : take_slot(p);
+    int32_t slot = find_route(p, m, now, &f) ? -1 : take_slot(p);
     if (slot < 0 ||
         th_instants_post(&p->instants, at, &(th_happening){-1, TH_PACKET_INJECTS, slot, 0}))
         return -1;

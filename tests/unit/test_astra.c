@@ -477,6 +477,49 @@ static void counts_bytes_on_links(void)
     }
 }
 
+/* Starts a message from accelerator 0: its end, or -1 with *e. */
+static th_time send(const th_network_type *type, const setup *u, const char *to, int64_t bytes,
+                    th_error *e)
+{
+    th_system *s = system_of(u);
+    th_network *n = network_of(type, s);
+    th_events *q = th_events_new();
+    th_event last = {.time = -1};
+    const th_message m = {0, th_system_find_node(s, to), bytes, 0};
+    if (n->type->start(n, q, 0, 0, &m) < 0)
+        th_network_failed(n, e);
+    else
+        while (th_events_pop(q, &last))
+            n->type->event(n, q, last.time, &last);
+    th_events_free(q);
+    n->type->destroy(n);
+    th_system_free(s);
+    return last.time;
+}
+
+/* 2^50 bytes at 1074 bytes/s take 1e12 s. To a switch, which has no coordinates, aware goes link by link:
+ * 107374182400 bytes at 100 GiB/s, 100 ns before them. */
+static void refuses_messages_it_cannot_time(void)
+{
+    static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
+    static const setup star = {"Switch", "4", "100", "100", RING1, 1};
+    static const char endless[] =
+        "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days";
+    const th_network_type *const types[] = {AWARE, UNAWARE};
+    for (int i = 0; i < 2; i++) {
+        th_error e = {"", ""};
+        CU_ASSERT_EQUAL(send(types[i], &slow, "1", 1LL << 50, &e), -1);
+        TAP_ASSERT_TEXT(e.id, "NET-0037");
+        TAP_ASSERT_TEXT(e.text, endless);
+    }
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(send(AWARE, &star, "switch", 107374182400, &e), 1000000100000);
+    CU_ASSERT_EQUAL(send(UNAWARE, &star, "switch", 700, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "NET-0038");
+    TAP_ASSERT_TEXT(e.text, "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
+                            "an accelerator");
+}
+
 static void survives_lack_of_memory(void)
 {
     static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5};
@@ -530,6 +573,7 @@ int main(int argc, char **argv)
         TAP(sends_messages_across_dimensions),
         TAP(memory_follows_the_messages_that_live),
         TAP(counts_bytes_on_links),
+        TAP(refuses_messages_it_cannot_time),
         TAP(survives_lack_of_memory),
         TAP_END,
     };

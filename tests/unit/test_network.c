@@ -630,6 +630,29 @@ static void rates_with_engines_agree_with_naive_filling(void)
 
 /* --- the table, and memory -------------------------------------------------------------------- */
 
+/* 2^50 bytes at 1 bit/s: 9e15 s. So too when the delay alone is as long as a run can be. */
+static void what_takes_longer_than_any_run_is_refused(void)
+{
+    static const char *const names[] = {"fluid", "ideal", "packet"};
+    th_system *s = new_system(2, 100);
+    th_system_connect(s, 0, 1, 1, 1000, true, NULL);
+    finish(s);
+    for (int i = 0; i < 3; i++) {
+        th_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(n);
+        n->type->reset(n);
+        th_events *q = th_events_new();
+        CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 1LL << 50, 0}), -1);
+        TAP_ASSERT_TEXT(n->why.id, "NET-0037");
+        TAP_ASSERT_TEXT(n->why.text,
+                        "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days");
+        CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 5, TH_TIME_MAX - 8}), -1);
+        th_events_free(q);
+        n->type->destroy(n);
+    }
+    th_system_free(s);
+}
+
 static void the_table_is_in_order(void)
 {
     char names[200] = "";
@@ -769,6 +792,7 @@ int main(int argc, char **argv)
         TAP(random_flows_agree_with_naive_filling),
         TAP(rates_with_engines_agree_with_naive_filling),
         TAP(memory_follows_the_flows_that_live),
+        TAP(what_takes_longer_than_any_run_is_refused),
         TAP(the_table_is_in_order),
         TAP(any_allocation_may_fail),
         TAP_END,

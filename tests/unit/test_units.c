@@ -207,9 +207,19 @@ static void cuts_to_the_room_given(void)
     TAP_ASSERT_TEXT(th_format_bytes(1500000, t, sizeof t), "1.5");
 }
 
+static void sums_of_times_saturate(void)
+{
+    CU_ASSERT_EQUAL(th_time_add(70, 8), 78);
+    CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX - 5, 4), TH_TIME_MAX - 1);
+    CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX - 5, 6), TH_TIME_MAX);
+    CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX, TH_TIME_MAX), TH_TIME_MAX);
+    CU_ASSERT_EQUAL(th_time_add(0, TH_TIME_MAX), TH_TIME_MAX);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {TAP(parses_times),
+                                     TAP(sums_of_times_saturate),
                                      TAP(rounds_half_upwards_once),
                                      TAP(parses_sizes),
                                      TAP(parses_bandwidths),
