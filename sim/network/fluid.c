@@ -53,7 +53,7 @@ static void destroy(th_network *n)
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
     th_free(f->flows);
-    th_free(f->ends);
+    th_events_free(f->ends);
     th_free(f->stale);
     th_free(f->due.item);
     th_free(f->sorting);
@@ -108,7 +108,7 @@ static int create_parts(fluid *f, const th_system *s)
         th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
         return -1;
     f->clocks = th_alloc_zero(media, sizeof *f->clocks);
-    f->ends = th_alloc_array(media, sizeof *f->ends);
+    f->ends = th_events_new();
     f->stale = th_alloc_array(media, sizeof *f->stale);
     f->at_accel = th_alloc_zero(accels, sizeof *f->at_accel);
     f->draw_is_old = th_alloc_zero(accels, sizeof *f->draw_is_old);
@@ -473,22 +473,23 @@ static th_event wake_event(const fluid *f, th_time at, int32_t alone)
 /* One event for the first end of all: of the flow itself if it is the only one then. */
 static int post_wake(fluid *f, th_events *q)
 {
-    th_time at = f->n_ends > 0 ? f->ends[0].time : TH_TIME_MAX;
-    int32_t alone = f->n_ends > 0 ? th_fluid_first_alone(f) : -1;
-    if (f->wake != TH_NO_EVENT && f->n_ends > 0 && alone == f->wake_slot) {
-        if (at != f->wake_time)
-            th_events_reschedule(q, f->wake, at);
-        f->wake_time = at;
+    th_event first;
+    bool any = th_events_peek(f->ends, &first);
+    int32_t alone = any ? th_fluid_first_alone(f) : -1;
+    if (f->wake != TH_NO_EVENT && any && alone == f->wake_slot) {
+        if (first.time != f->wake_time)
+            th_events_reschedule(q, f->wake, first.time);
+        f->wake_time = first.time;
         return 0;
     }
     if (f->wake != TH_NO_EVENT)
         th_events_cancel(q, f->wake);
     f->wake = TH_NO_EVENT;
-    if (f->n_ends == 0)
+    if (!any)
         return 0;
-    th_event e = wake_event(f, at, alone);
+    th_event e = wake_event(f, first.time, alone);
     f->wake = th_events_push(q, &e);
-    f->wake_time = at;
+    f->wake_time = first.time;
     f->wake_slot = alone;
     return f->wake == TH_NO_EVENT ? -1 : 0;
 }
@@ -513,7 +514,8 @@ static int settle(th_network *n, th_events *q, th_time now)
     if (move_flows(f, now))
         return -1;
     th_maxmin_forget(f->shares);
-    th_fluid_find_ends(f, now);
+    if (th_fluid_find_ends(f, now))
+        return -1;
     publish_touched(f);
     return post_wake(f, q);
 }

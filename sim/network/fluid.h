@@ -29,7 +29,8 @@ typedef struct th_fluid_clock {
     th_time since;
     int32_t *flow; /* on it, a heap by finish, then number */
     size_t n, room;
-    int32_t place;   /* in ends, -1: it is not */
+    th_event_handle end; /* of its first flow, in ends; TH_NO_EVENT: it has none */
+    th_time end_time;
     int32_t n_turns; /* changes of level since count was 0 */
     bool is_stale;   /* its end is to be found anew */
 } th_fluid_clock;
@@ -38,11 +39,6 @@ typedef struct th_fluid_list {
     int32_t *item;
     size_t n, room;
 } th_fluid_list;
-
-typedef struct th_fluid_end {
-    th_time time;
-    int32_t clock;
-} th_fluid_end;
 
 typedef struct th_fluid_entry {
     th_time time;
@@ -63,8 +59,7 @@ typedef struct th_fluid {
     size_t n_flows, flow_room;
     int32_t free_flow;      /* -1: none */
     th_fluid_clock *clocks; /* by medium */
-    th_fluid_end *ends;     /* of clocks with flows: a heap by time, then clock */
-    int32_t n_ends;
+    th_events *ends;        /* the first end of every clock; the clock is the object */
     int32_t *stale; /* clocks */
     int32_t n_stale;
     th_fluid_list due; /* slots that end now, by number; those before next_due have been told of */
@@ -93,8 +88,8 @@ void th_fluid_clocks_clear(th_fluid *f);
 void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
 int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
-void th_fluid_find_ends(th_fluid *f, th_time now);          /* of stale clocks */
-/* The only flow that ends at the first end of all, -1: there are more. */
+int th_fluid_find_ends(th_fluid *f, th_time now);           /* of stale clocks; 0 or -1 */
+/* The only flow that ends at the first end of all, -1: there are more. Some clock has one. */
 int32_t th_fluid_first_alone(const th_fluid *f);
 /* Flows that end by now leave their clocks, into due, by number. 0 or -1. */
 int th_fluid_collect_due(th_fluid *f, th_time now);

@@ -19,7 +19,7 @@
 #include "sim/fluid_time.h"
 #include "sim/network/fluid.h"
 
-enum { COUNT_ANEW = 1024, ARITY = 4 };
+enum { COUNT_ANEW = 1024 };
 
 int th_fluid_add(th_fluid_list *l, int32_t item)
 {
@@ -160,9 +160,10 @@ void th_fluid_clocks_reset(th_fluid *f)
 {
     for (int32_t m = 0; m < f->n_media; m++) {
         th_fluid_clock *c = &f->clocks[m];
-        *c = (th_fluid_clock){.flow = c->flow, .room = c->room, .place = -1};
+        *c = (th_fluid_clock){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
     }
-    f->n_ends = f->n_stale = 0;
+    th_events_reset(f->ends);
+    f->n_stale = 0;
     f->due.n = f->next_due = 0;
 }
 
@@ -173,61 +174,20 @@ void th_fluid_clocks_clear(th_fluid *f)
     th_free(f->clocks);
 }
 
-/* --- the ends of clocks: a 4-ary heap --------------------------------------------------------- */
+/* --- the ends of clocks ----------------------------------------------------------------------- */
 
-static bool comes_before(const th_fluid_end *a, const th_fluid_end *b)
+static int post_end(th_fluid *f, int32_t clock, th_time end)
 {
-    return a->time < b->time || (a->time == b->time && a->clock < b->clock);
+    th_fluid_clock *c = &f->clocks[clock];
+    if (c->end == TH_NO_EVENT)
+        c->end = th_events_push(f->ends, &(th_event){.time = end, .object = (uint32_t)clock});
+    else if (end != c->end_time)
+        th_events_reschedule(f->ends, c->end, end);
+    c->end_time = end;
+    return c->end == TH_NO_EVENT ? -1 : 0;
 }
 
-static void put_end(th_fluid *f, int32_t i, th_fluid_end e)
-{
-    f->ends[i] = e;
-    f->clocks[e.clock].place = i;
-}
-
-static void end_up(th_fluid *f, int32_t i, th_fluid_end e)
-{
-    for (; i > 0 && comes_before(&e, &f->ends[(i - 1) / ARITY]); i = (i - 1) / ARITY)
-        put_end(f, i, f->ends[(i - 1) / ARITY]);
-    put_end(f, i, e);
-}
-
-static void end_down(th_fluid *f, int32_t i, th_fluid_end e)
-{
-    for (int32_t first = ARITY * i + 1; first < f->n_ends; first = ARITY * i + 1) {
-        int32_t best = first, end = first + ARITY < f->n_ends ? first + ARITY : f->n_ends;
-        for (int32_t k = first + 1; k < end; k++)
-            if (comes_before(&f->ends[k], &f->ends[best]))
-                best = k;
-        if (!comes_before(&f->ends[best], &e))
-            break;
-        put_end(f, i, f->ends[best]);
-        i = best;
-    }
-    put_end(f, i, e);
-}
-
-static void replace_end(th_fluid *f, int32_t i, th_fluid_end e)
-{
-    if (i > 0 && comes_before(&e, &f->ends[(i - 1) / ARITY]))
-        end_up(f, i, e);
-    else
-        end_down(f, i, e);
-}
-
-static void remove_end(th_fluid *f, int32_t clock)
-{
-    int32_t i = f->clocks[clock].place;
-    f->clocks[clock].place = -1;
-    if (i < 0)
-        return;
-    th_fluid_end last = f->ends[--f->n_ends];
-    if (i < f->n_ends)
-        replace_end(f, i, last);
-}
-
-void th_fluid_find_ends(th_fluid *f, th_time now)
+int th_fluid_find_ends(th_fluid *f, th_time now)
 {
     for (int32_t i = 0; i < f->n_stale; i++) {
         int32_t clock = f->stale[i];
@@ -235,14 +195,16 @@ void th_fluid_find_ends(th_fluid *f, th_time now)
         c->is_stale = false;
         th_time end = c->n > 0 ? end_of(f, c) : TH_TIME_MAX;
         end = end > now ? end : now;
-        if (end == TH_TIME_MAX)
-            remove_end(f, clock);
-        else if (c->place >= 0)
-            replace_end(f, c->place, (th_fluid_end){end, clock});
-        else
-            end_up(f, f->n_ends++, (th_fluid_end){end, clock});
+        if (end < TH_TIME_MAX) {
+            if (post_end(f, clock, end))
+                return -1;
+        } else if (c->end != TH_NO_EVENT) {
+            th_events_cancel(f->ends, c->end);
+            c->end = TH_NO_EVENT;
+        }
     }
     f->n_stale = 0;
+    return 0;
 }
 
 /* --- flows that end now ----------------------------------------------------------------------- */
@@ -273,22 +235,23 @@ static int sort_due(th_fluid *f)
 
 int32_t th_fluid_first_alone(const th_fluid *f)
 {
-    th_time at = f->ends[0].time;
-    const th_fluid_clock *c = &f->clocks[f->ends[0].clock];
-    for (int32_t i = 1; i <= ARITY && i < f->n_ends; i++)
-        if (f->ends[i].time == at)
-            return -1;
+    th_event first;
+    th_events_peek(f->ends, &first);
+    const th_fluid_clock *c = &f->clocks[first.object];
+    if (!th_events_next_is_alone(f->ends))
+        return -1;
     for (size_t i = 1; i <= 2 && i < c->n; i++)
-        if (end_at(f, c, i) <= at)
+        if (end_at(f, c, i) <= first.time)
             return -1;
     return c->flow[0];
 }
 
 int th_fluid_collect_due(th_fluid *f, th_time now)
 {
+    th_event first;
     f->due.n = f->next_due = 0;
-    while (f->n_ends > 0 && f->ends[0].time <= now) {
-        int32_t clock = f->ends[0].clock;
+    while (th_events_peek(f->ends, &first) && first.time <= now) {
+        int32_t clock = (int32_t)first.object;
         th_fluid_clock *c = &f->clocks[clock];
         do {
             int32_t slot = c->flow[0];
@@ -296,7 +259,8 @@ int th_fluid_collect_due(th_fluid *f, th_time now)
                 return -1;
             take_flow(f, c, 0);
         } while (c->n > 0 && end_of(f, c) <= now);
-        remove_end(f, clock);
+        th_events_pop(f->ends, &first);
+        c->end = TH_NO_EVENT;
         mark_stale(f, clock);
     }
     return sort_due(f);
