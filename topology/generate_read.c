@@ -198,6 +198,7 @@ static int read_islands(th_system_reader *r, const th_config_node *n, th_topolog
 {
     static const char *const island[] = {"switch", "fully_connected"};
     static const char *const nics[] = {"accelerator", "island"};
+    o->says_islands = th_config_member(n, "island") || th_config_member(n, "nics");
     if (read_either(r, n, "island", island, &o->has_full_islands) < 0)
         return -1;
     return read_either(r, n, "nics", nics, &o->has_island_nics);

@@ -413,6 +413,8 @@ static void reads_islands(void)
     s = read_or_tell(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; nics = \"accelerator\"; " CABLE "};");
     CU_ASSERT_TRUE(s->n_nodes == 16 && s->n_links == 2 * (12 + 12));
     th_system_free(s);
+    expect_refusal(HEAD ONE "topology = { type = \"ring\"; dims = [3];\nisland = \"switch\"; " CABLE "};", "TOPO-0088",
+                   "sys.cfg:4: system \"sys\": ring has no islands");
     expect_refusal(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};", "TOPO-0096",
                    "sys.cfg:5: key \"nics\": must be \"accelerator\" or \"island\", not \"iland\"");
 }
