@@ -461,7 +461,8 @@ th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
             return TH_STOP_ERROR;
         }
     }
-    return th_machine_is_done(m) ? TH_STOP_DONE : TH_STOP_UNTIL;
+    /* What is left is the network's own, of this instant: statistics are complete after it. */
+    return th_machine_is_done(m) ? th_machine_run_bounded(m, TH_TIME_MAX, err) : TH_STOP_UNTIL;
 }
 
 /* --- looking at it ---------------------------------------------------------------------------- */

@@ -35,6 +35,8 @@ typedef struct {
 
 struct th_channels {
     const th_system *system;
+    int32_t *ends; /* nodes where messages begin and end */
+    int n_ends;
     edge *edges; /* in the order in which they were found */
     size_t n_edges, room;
     uint64_t *seen; /* open addressing: packed edge + 1, 0 is free */
@@ -100,21 +102,31 @@ typedef struct {
     bool is_complete;
 } pairs;
 
-static pairs pairs_of(const th_system *s)
+static pairs pairs_of(const th_channels *c)
 {
-    int n = s->n_accels + s->n_hosts;
-    int64_t all = (int64_t)n * n;
+    int64_t all = (int64_t)c->n_ends * c->n_ends;
     bool is_complete = all <= TH_CHANNELS_ALL_PAIRS;
     return (pairs){.n_pairs = is_complete ? all : TH_CHANNELS_LINKS,
                    .links_left = is_complete ? INT64_MAX : TH_CHANNELS_LINKS,
-                   .n_ends = n,
+                   .n_ends = c->n_ends,
                    .is_complete = is_complete};
 }
 
-static int end_node(const th_system *s, uint64_t i)
+/* Accelerators, hosts, and the switches that reduce: they send sums to each other. */
+static int collect_ends(th_channels *c)
 {
-    uint64_t accels = (uint64_t)s->n_accels;
-    return i < accels ? s->accel_node[i] : s->host_node[i - accels];
+    const th_system *s = c->system;
+    c->ends = th_alloc_array((size_t)s->n_nodes + 1, sizeof *c->ends);
+    if (!c->ends)
+        return -1;
+    for (int a = 0; a < s->n_accels; a++)
+        c->ends[c->n_ends++] = s->accel_node[a];
+    for (int h = 0; h < s->n_hosts; h++)
+        c->ends[c->n_ends++] = s->host_node[h];
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind == TH_NODE_SWITCH && s->nodes[i].reduces)
+            c->ends[c->n_ends++] = i;
+    return 0;
 }
 
 /* The j-th of the pairs that are looked at, destination lowest. Without dimensions a system keeps memory for
@@ -131,14 +143,15 @@ static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
 }
 
 /* The route of the next pair; its number of links, TH_NO_WAY: there is no pair left, or TH_NO_MEMORY. */
-static int next_route(const th_system *s, pairs *p, int *links)
+static int next_route(const th_channels *c, pairs *p, int *links)
 {
+    const th_system *s = c->system;
     int64_t j = p->next++;
     uint64_t n = (uint64_t)p->n_ends;
     if (j >= p->n_pairs || p->links_left <= 0)
         return TH_NO_WAY;
     uint64_t draw = draw_pair(s, p, j);
-    int hops = th_route(s, end_node(s, draw / n % n), end_node(s, draw % n), links);
+    int hops = th_route(s, c->ends[draw / n % n], c->ends[draw % n], links);
     if (hops == TH_NO_MEMORY)
         return TH_NO_MEMORY;
     hops = hops > 0 ? hops : 0;
@@ -148,10 +161,10 @@ static int next_route(const th_system *s, pairs *p, int *links)
 
 static int collect_edges(th_channels *c)
 {
-    pairs p = pairs_of(c->system);
+    pairs p = pairs_of(c);
     int links[TH_ROUTE_MAX], n;
     c->is_complete = p.is_complete;
-    while ((n = next_route(c->system, &p, links)) >= 0)
+    while ((n = next_route(c, &p, links)) >= 0)
         for (int i = 0; i + 2 < n; i++)
             if (add_edge(c, links[i], links[i + 1]))
                 return -1;
@@ -285,10 +298,10 @@ int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *
 
 static int count_needed(th_channels *c)
 {
-    pairs p = pairs_of(c->system);
+    pairs p = pairs_of(c);
     int links[TH_ROUTE_MAX], n;
     uint8_t class_of[TH_ROUTE_MAX];
-    while ((n = next_route(c->system, &p, links)) >= 0) {
+    while ((n = next_route(c, &p, links)) >= 0) {
         int needed = th_channels_classes(c, links, n, class_of);
         c->needed = needed > c->needed ? needed : c->needed;
     }
@@ -365,7 +378,7 @@ th_channels *th_channels_new(const th_system *s, th_error *err)
         c->system = s;
         c->needed = 1;
     }
-    if (!c || collect_edges(c) || sort_edges(c) || order_links(c) ||
+    if (!c || collect_ends(c) || collect_edges(c) || sort_edges(c) || order_links(c) ||
         (!is_acyclic(c) && count_needed(c))) {
         th_error_no_memory(err);
         th_channels_free(c);
@@ -378,6 +391,7 @@ void th_channels_free(th_channels *c)
 {
     if (!c)
         return;
+    th_free(c->ends);
     th_free(c->edges);
     th_free(c->seen);
     th_free(c->first);

@@ -10,7 +10,7 @@
 
 typedef struct th_channels th_channels;
 
-/* Looks at the routes among all accelerators and hosts; of systems with more than
+/* Looks at the routes among all accelerators, hosts and switches that reduce; of systems with more than
  * TH_CHANNELS_ALL_PAIRS pairs of them, at pairs drawn by a fixed rule, until their routes have
  * TH_CHANNELS_LINKS links in all. s must outlive it. NULL: memory is out. */
 enum { TH_CHANNELS_ALL_PAIRS = 1 << 18, TH_CHANNELS_LINKS = 1 << 22, TH_CHANNELS_SPARE = 2 };
