@@ -11,13 +11,18 @@
 #include "base/strbuf.h"
 
 typedef int64_t th_time;  /* picoseconds */
-#define TH_TIME_MAX INT64_MAX
+#define TH_TIME_MAX INT64_MAX /* 106 days: never a time at which something happens */
 #define TH_PS_PER_S 1000000000000LL
 
 /* Sum of two times, neither negative; saturates at TH_TIME_MAX. */
 static inline th_time th_time_add(th_time a, th_time b)
 {
     return a < TH_TIME_MAX - b ? a + b : TH_TIME_MAX;
+}
+/* Likewise of two numbers of bytes; saturates at INT64_MAX. */
+static inline int64_t th_bytes_add(int64_t a, int64_t b)
+{
+    return a < INT64_MAX - b ? a + b : INT64_MAX;
 }
 
 /* Parse exactly one quantity; on failure *out is unchanged and err says what was expected.

@@ -108,7 +108,7 @@ static int remember_end(th_machine *m, const th_draw_history *h, const th_known_
 static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
 {
     a->at_end = e->stats;
-    return set_event(m, a, a->started + e->end, TH_COMPUTE_ENDS, err);
+    return set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
 /* Should nothing change any more: when it ends. */
@@ -132,7 +132,7 @@ static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *
         return th_error_no_memory(err);
     if (th_map_get(m->end_numbers, a->history.digest, sizeof a->history.digest, &number))
         return post_end(m, a, &m->ends[number], err);
-    th_time bound = a->started + work_of(m, a)->folded.busy_ps;
+    th_time bound = th_time_add(a->started, work_of(m, a)->folded.busy_ps);
     return set_event(m, a, bound > m->now ? bound : m->now, TH_COMPUTE_MAY_END, err);
 }
 
@@ -172,7 +172,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     }
     double draw = th_network_draw(m->network, accel_of(m, a));
     th_pipeline_start(&a->pipeline, &w->schedule, &w->port, draw, false);
-    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
@@ -183,7 +183,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     if (draw != 0)
         return unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
-    return set_event(m, a, a->started + work_of(m, a)->folded_ps, TH_COMPUTE_ENDS, err);
+    return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         return end_task(m, a, &a->pipeline.stats, err);
     if (is_shared(m, a))
         return 0;
-    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
 }
 
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
@@ -246,7 +246,7 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
         if (moving >> e & 1u)
             th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
     a->rates_are_old = false;
-    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
 }
 
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -257,7 +257,7 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
         return 0;
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-    return set_event(m, a, a->started + th_pipeline_next(&a->pipeline), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
 }
 
 static int set_draw(th_machine *m, th_accel_state *a, th_error *err)

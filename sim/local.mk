@@ -103,6 +103,7 @@ unit_tests += \
 	tests/unit/test_design \
 	tests/unit/test_event \
 	tests/unit/test_link_watch \
+	tests/unit/test_limits \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \

@@ -285,14 +285,19 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     return 0;
 }
 
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    *sum = th_bytes_add(*sum, bytes);
+}
+
 static void count_bytes(th_machine *m, const th_message *sent)
 {
     int from = m->system->nodes[sent->src].accel, to = m->system->nodes[sent->dst].accel;
-    m->moved_bytes += sent->bytes;
+    add_bytes(&m->moved_bytes, sent->bytes);
     if (from >= 0)
-        m->accels[from].sum.sent_bytes += sent->bytes;
+        add_bytes(&m->accels[from].sum.sent_bytes, sent->bytes);
     if (to >= 0)
-        m->accels[to].sum.received_bytes += sent->bytes;
+        add_bytes(&m->accels[to].sum.received_bytes, sent->bytes);
 }
 
 static int end_transfer(th_machine *m, int32_t task, th_error *err)
@@ -368,6 +373,18 @@ static bool is_now(const th_machine *m, const th_event *next, bool any, th_prior
     return any && next->time == m->now && next->priority <= (uint32_t)last;
 }
 
+/* What is under way, or released, would go on at TH_TIME_MAX. Returns -1, or 0 if nothing is. */
+static int lasts_too_long(const th_machine *m, th_error *err)
+{
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->times[t].end_ps < 0 && m->waiting[t] == 0)
+            return th_error_set(err, "SIM-0012",
+                                "task/%d (layer %d, input %d) would not end within 2^63 ps (106 "
+                                "days), where simulated time ends",
+                                t, m->program->tasks[t].layer, m->program->tasks[t].input);
+    return 0;
+}
+
 typedef enum { ACTED, NOTHING_LEFT, BEYOND_LIMIT, FAILED } outcome;
 
 /* The next thing that happens, if it happens by limit. */
@@ -396,6 +413,9 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         return NOTHING_LEFT;
     } else if (next.time > limit) {
         return BEYOND_LIMIT;
+    } else if (next.time == TH_TIME_MAX) {
+        lasts_too_long(m, err);
+        return FAILED;
     } else {
         m->now = next.time;
         th_events_pop(m->events, &next);
@@ -408,7 +428,7 @@ static th_stop finish(const th_machine *m, th_error *err)
 {
     if (th_machine_is_done(m))
         return TH_STOP_DONE;
-    if (th_replay_stuck(m->replay, err))
+    if (th_replay_stuck(m->replay, err) || lasts_too_long(m, err))
         return TH_STOP_ERROR;
     int32_t t = 0;
     while (m->times[t].end_ps >= 0)

@@ -221,7 +221,7 @@ static void begin_compute(th_pipeline *p, const th_schedule *s)
         return;
     int64_t cycles =
         s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
-    p->compute_end = p->now + th_cycles_ps(cycles, s->hz);
+    p->compute_end = th_time_add(p->now, th_cycles_ps(cycles, s->hz));
 }
 
 /* In this order once is enough: the begin of a step lets no request begin. */

@@ -414,9 +414,12 @@ void th_replay_arrive(th_replay *r, int32_t flow, th_message *m)
 
 int th_replay_stuck(const th_replay *r, th_error *err)
 {
-    if (r->n_active == 0)
+    size_t first = 0;
+    while (first < r->n_active && r->runs[r->active[first]].in_flight > 0)
+        first++;
+    if (first == r->n_active)
         return 0;
-    const running *c = &r->runs[r->active[0]];
+    const running *c = &r->runs[r->active[first]];
     const th_expansion *x = c->x;
     int64_t i = 0;
     while (c->lanes[i].step < 0)

@@ -47,8 +47,8 @@ bool th_replay_is_quiet(const th_replay *r); /* next would give NOTHING */
 /* The message of this flow has arrived; it is told in *m (delay 0). */
 void th_replay_arrive(th_replay *r, int32_t flow, th_message *m);
 
-/* Names what the first collective that runs waits for; nothing is under way any more. Returns -1,
- * or 0 when none runs. */
+/* Nothing happens any more: names what the first collective waits for that has no message under
+ * way. Returns -1, or 0 when there is none. */
 int th_replay_stuck(const th_replay *r, th_error *err);
 
 #endif

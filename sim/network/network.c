@@ -165,7 +165,7 @@ void th_network_link_enter(th_network *n, int link, th_time now)
 
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
 {
-    n->link_bytes[link] += bytes;
+    n->link_bytes[link] = th_bytes_add(n->link_bytes[link], bytes);
     n->link_flow_ps[link] += (uint64_t)now;
     if (n->watch && n->watch->link == link)
         th_link_watch_advance(n->watch, now, -1);

@@ -353,7 +353,7 @@ static int settle(th_network *n, th_events *q, th_time now)
     n->n_touched = 0;
     if (th_packet_advance(p, q, now))
         return -1;
-    if (p->n_waiting > 0 && th_instants_next(&p->instants) == TH_TIME_MAX)
+    if (p->n_waiting > 0 && p->instants.n_heap == 0)
         return th_packet_explain_stuck(p, now);
     return set_wake(p, q);
 }

@@ -302,17 +302,19 @@ static int send(th_packet_network *p, th_events *q, const choice *c, th_time now
     if (k < 0)
         return -1;
     const th_packet *packet = &p->packets[k];
-    th_time sent = now + time_on(m, packet->bytes);
+    th_time sent = th_time_add(now, time_on(m, packet->bytes));
     th_time gone = sent > packet->tail ? sent : packet->tail;
     m->busy_until = gone;
     m->link = c->link;
     m->bytes = packet->bytes;
     if (post(p, gone, TH_PACKET_HAS_GONE, c->link, packet->bytes) ||
-        (!injects && post(p, gone + p->credit_delay_ps, TH_PACKET_CREDIT, c->asker, packet->bytes)))
+        (!injects && post(p, th_time_add(gone, p->credit_delay_ps), TH_PACKET_CREDIT, c->asker,
+                          packet->bytes)))
         return -1;
     if (c->room < 0)
-        return deliver(p, q, k, gone + l->latency_ps);
-    return pass_on(p, k, c->room, now + l->latency_ps, gone + l->latency_ps);
+        return deliver(p, q, k, th_time_add(gone, l->latency_ps));
+    return pass_on(p, k, c->room, th_time_add(now, l->latency_ps),
+                   th_time_add(gone, l->latency_ps));
 }
 
 /* The next link of the medium that can send something does. */
