@@ -7,26 +7,18 @@
 #include "topology/neighbors.h"
 
 #include "base/alloc.h"
-
-static bool is_better(const th_system *s, int a, int b)
-{
-    int64_t bits_a = s->media[s->links[a].medium].bits_per_s;
-    int64_t bits_b = s->media[s->links[b].medium].bits_per_s;
-    if (bits_a != bits_b)
-        return bits_a > bits_b;
-    return s->links[a].latency_ps < s->links[b].latency_ps;
-}
+#include "topology/route_types.h"
 
 /* Puts link l, whose end is not before any end so far, behind the links[n] of its row. */
 static void add(const th_system *s, int32_t *links, int n, int l)
 {
     links[n] = l;
-    for (int i = n; i > 0 && s->links[links[i - 1]].to == s->links[l].to; i--)
-        if (is_better(s, links[i], links[i - 1])) {
-            int32_t other = links[i];
-            links[i] = links[i - 1];
-            links[i - 1] = other;
-        }
+    for (int i = n; i > 0 && s->links[links[i - 1]].to == s->links[l].to; i--) {
+        if (!th_link_is_better(s, l, links[i - 1]))
+            return;
+        links[i] = links[i - 1];
+        links[i - 1] = l;
+    }
 }
 
 int th_neighbors_init(th_neighbors *n, const th_system *s)

@@ -95,10 +95,13 @@ void th_route_release(th_system *s)
 
 /* ---- neighbours ---- */
 
-static bool is_better(const th_system *s, const th_link *a, const th_link *b)
+bool th_link_is_better(const th_system *s, int a, int b)
 {
-    int64_t a_bits = s->media[a->medium].bits_per_s, b_bits = s->media[b->medium].bits_per_s;
-    return a_bits > b_bits || (a_bits == b_bits && a->latency_ps < b->latency_ps);
+    int64_t a_bits = s->media[s->links[a].medium].bits_per_s;
+    int64_t b_bits = s->media[s->links[b].medium].bits_per_s;
+    if (a_bits != b_bits)
+        return a_bits > b_bits;
+    return s->links[a].latency_ps < s->links[b].latency_ps;
 }
 
 /* A host has a link to each of many accelerators, and each of those has few: the shorter list is
@@ -117,7 +120,7 @@ int th_route_link_to(const th_system *s, int at, int to)
     int n = th_links_near(s, at, to, &links), best = TH_NO_WAY;
     for (int i = 0; i < n; i++) {
         const th_link *l = &s->links[links[i]];
-        if (l->from == at && l->to == to && (best < 0 || is_better(s, l, &s->links[best])))
+        if (l->from == at && l->to == to && (best < 0 || th_link_is_better(s, links[i], best)))
             best = links[i];
     }
     return best;

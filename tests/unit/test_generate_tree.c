@@ -159,17 +159,22 @@ static int worst_shared(const th_system *s, int n_steps)
 }
 
 /* What D-mod-k is for: without oversubscription no shift permutation makes two routes share a link; with
- * U = K / 2 no more than two do. */
+ * U = K / 2 no more than two do for each level of switches but the first. */
 static void shifts_do_not_block(void)
 {
     th_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);
-    for (int n_steps = 1; n_steps < 64; n_steps++)
+    th_system *quarter = new_tree("fattree", 4, 3, 2);
+    for (int n_steps = 1; n_steps < 64; n_steps++) {
         CU_ASSERT_EQUAL(worst_shared(full, n_steps), 1);
+        CU_ASSERT_TRUE(worst_shared(quarter, n_steps) <= 4);
+    }
+    CU_ASSERT_EQUAL(worst_shared(quarter, 16), 4);
     for (int n_steps = 1; n_steps < 16; n_steps++)
         CU_ASSERT_TRUE(worst_shared(half, n_steps) <= 2);
     CU_ASSERT_EQUAL(worst_shared(half, 4), 2);
     th_system_free(full);
     th_system_free(half);
+    th_system_free(quarter);
 }
 
 /* ---- what is refused ---- */
