@@ -20,6 +20,9 @@ EXTRA_DIST += tests/bench/simgrid_flows.cpp
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 
+# Benchmarks are not run by make check, but they must compile.
+check-local: tests/bench/bench$(EXEEXT)
+
 .PHONY: bench
 bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
