@@ -315,19 +315,6 @@ bool th_events_pop(th_events *q, th_event *out)
     return true;
 }
 
-bool th_events_next_is_alone(const th_events *q)
-{
-    bool from_run = run_is_next(q);
-    th_time at = from_run ? run_at(q, q->first)->time : q->heap[0].time;
-    size_t behind = q->first + from_run;
-    if (behind != q->end && (run_at(q, behind)->handle == TH_NO_EVENT || run_at(q, behind)->time == at))
-        return false;
-    for (size_t i = !from_run; i <= ARITY && i < q->n; i++) /* the root and its children */
-        if (q->heap[i].time == at)
-            return false;
-    return true;
-}
-
 /* Takes the event that stands there out of the run. */
 static node leave_run(th_events *q, int32_t place)
 {

@@ -43,9 +43,6 @@ th_event_handle th_events_push(th_events *q, const th_event *e);
 /* The next event; false when there is none. */
 bool th_events_peek(const th_events *q, th_event *out);
 bool th_events_pop(th_events *q, th_event *out);
-/* Whether surely no other event has the time of the next one. There must be one. (Where an event
- * behind it was cancelled the answer may be no though it is so.) */
-bool th_events_next_is_alone(const th_events *q);
 /* handle must be pending. */
 void th_events_cancel(th_events *q, th_event_handle handle);
 void th_events_reschedule(th_events *q, th_event_handle handle, th_time time);

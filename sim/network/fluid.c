@@ -9,9 +9,8 @@
  * picosecond. Who gets what is maxmin.c's; when flows end, fluid_clock.c's. A message without bytes
  * or without links takes its latencies and shares nothing.
  *
- * The queue of the machine holds one event for the next flow that enters and one for the first end
- * of all (it wakes the network, which then tells of those that end at the instant, one by one by
- * number), however many flows there are.
+ * The queue of the machine holds one event for the next flows that enter and one for each medium that
+ * is somebody's bottleneck: the first end there, under the number of that flow.
  *
  * DRAM: flows draw on the DRAM at both ends. Where that can limit them (is_shared), the DRAM is one
  * more medium and the engines of the accelerator are flows too, each behind a medium of its own
@@ -33,11 +32,8 @@
 typedef th_fluid fluid;
 typedef th_fluid_flow flow;
 
-/* Arguments of events that belong to no slot. */
-enum { WAKES = INT32_MAX, FIRST_ENTERS = INT32_MAX - 1 };
-
-/* Sequences of events of ends: the network wakes, a flow ends, the only flow of the instant ends. */
-enum { WAKE, END, ALONE };
+/* The argument of the event of those in line, which belongs to no slot. */
+enum { FIRST_ENTERS = INT32_MAX };
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -53,10 +49,7 @@ static void destroy(th_network *n)
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
     th_free(f->flows);
-    th_events_free(f->ends);
     th_free(f->stale);
-    th_free(f->due.item);
-    th_free(f->sorting);
     th_free(f->entering);
     th_free(f->media.item);
     th_free(f->at_accel);
@@ -108,13 +101,12 @@ static int create_parts(fluid *f, const th_system *s)
         th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
         return -1;
     f->clocks = th_alloc_zero(media, sizeof *f->clocks);
-    f->ends = th_events_new();
     f->stale = th_alloc_array(media, sizeof *f->stale);
     f->at_accel = th_alloc_zero(accels, sizeof *f->at_accel);
     f->draw_is_old = th_alloc_zero(accels, sizeof *f->draw_is_old);
     f->is_touched = th_alloc_zero(accels, sizeof *f->is_touched);
     f->pending = th_alloc_array(accels, sizeof *f->pending);
-    if (!f->clocks || !f->ends || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched ||
+    if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched ||
         !f->pending)
         return -1;
     return create_shares(f, s);
@@ -149,7 +141,6 @@ static void reset(th_network *n)
     }
     f->n_pending = 0;
     f->n_entering = f->next_entering = 0;
-    f->wake = TH_NO_EVENT;
     f->out_of_memory = false;
 }
 
@@ -278,13 +269,6 @@ static double weight_of(const fluid *f, const flow *w)
     return by_latency ? (double)w->route.latency_ps * 1e-12 : 1;
 }
 
-static int post_end(const fluid *f, th_events *q, int32_t slot, th_time at)
-{
-    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[slot].number, END,
-                  th_flow_argument(slot, TH_FLOW_ENDS)};
-    return th_events_push(q, &e) < 0 ? -1 : 0;
-}
-
 /* The flow that enters first, among those in line. */
 static int post_first_entering(const fluid *f, th_events *q)
 {
@@ -344,7 +328,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         th_network_link_enter(n, links_of(f, w)[i], now);
     th_time at = now + t->delay_ps + w->route.latency_ps;
     if (t->bytes == 0 || w->route.n_links == 0)
-        return post_end(f, q, slot, at);
+        return th_fluid_post_end(f, q, slot, at) == TH_NO_EVENT ? -1 : 0;
     return post_entry(f, q, slot, at);
 }
 
@@ -371,51 +355,26 @@ static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
     flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
-    bool was_due = w->is_sharing;
-    if (was_due) {
+    if (w->is_sharing) {
         depart(f, w);
         th_maxmin_remove(f->shares, slot);
-        f->next_due++;
+        if (th_fluid_end(f, q, slot, now))
+            return -1;
     }
     give_slot(f, slot);
-    if (!was_due || f->next_due == f->due.n)
-        return 0;
-    return post_end(f, q, f->due.item[f->next_due], now);
-}
-
-/* Flows end now: they are told of one by one. */
-static int wake(fluid *f, th_events *q, th_time now)
-{
-    f->wake = TH_NO_EVENT;
-    if (th_fluid_collect_due(f, now))
-        return -1;
-    return f->due.n > 0 ? post_end(f, q, f->due.item[0], now) : 0;
-}
-
-/* The end of the only flow of its instant has come up as such. */
-static int end_alone(fluid *f, th_events *q, int32_t slot, th_time now)
-{
-    f->wake = TH_NO_EVENT;
-    if (th_fluid_collect_due(f, now))
-        return -1;
-    assert(f->due.n == 1 && f->due.item[0] == slot);
-    return leave(f, q, slot, now);
+    return 0;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 {
     fluid *f = (fluid *)n;
     int32_t slot = th_flow_slot(e);
-    bool ends = (e->argument & 1u) == TH_FLOW_ENDS && slot != WAKES;
+    bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
     int status;
-    if (slot == WAKES)
-        status = wake(f, q, now);
-    else if (slot == FIRST_ENTERS)
-        status = enter_first(f, q, e->time);
-    else if (ends && e->sequence == ALONE)
-        status = end_alone(f, q, slot, now);
+    if (ends)
+        status = leave(f, q, slot, now);
     else
-        status = ends ? leave(f, q, slot, now) : enter(f, slot);
+        status = slot == FIRST_ENTERS ? enter_first(f, q, e->time) : enter(f, slot);
     f->out_of_memory |= status != 0;
     return ends;
 }
@@ -461,39 +420,6 @@ static int move_flows(fluid *f, th_time now)
     return 0;
 }
 
-static th_event wake_event(const fluid *f, th_time at, int32_t alone)
-{
-    if (alone < 0)
-        return (th_event){at, TH_PRIORITY_TRANSFER_END, 0, WAKE,
-                          th_flow_argument(WAKES, TH_FLOW_ENDS)};
-    return (th_event){at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[alone].number, ALONE,
-                      th_flow_argument(alone, TH_FLOW_ENDS)};
-}
-
-/* One event for the first end of all: of the flow itself if it is the only one then. */
-static int post_wake(fluid *f, th_events *q)
-{
-    th_event first;
-    bool any = th_events_peek(f->ends, &first);
-    int32_t alone = any ? th_fluid_first_alone(f) : -1;
-    if (f->wake != TH_NO_EVENT && any && alone == f->wake_slot) {
-        if (first.time != f->wake_time)
-            th_events_reschedule(q, f->wake, first.time);
-        f->wake_time = first.time;
-        return 0;
-    }
-    if (f->wake != TH_NO_EVENT)
-        th_events_cancel(q, f->wake);
-    f->wake = TH_NO_EVENT;
-    if (!any)
-        return 0;
-    th_event e = wake_event(f, first.time, alone);
-    f->wake = th_events_push(q, &e);
-    f->wake_time = first.time;
-    f->wake_slot = alone;
-    return f->wake == TH_NO_EVENT ? -1 : 0;
-}
-
 static void publish_touched(fluid *f)
 {
     for (int32_t i = 0; i < f->n_pending; i++) {
@@ -514,10 +440,8 @@ static int settle(th_network *n, th_events *q, th_time now)
     if (move_flows(f, now))
         return -1;
     th_maxmin_forget(f->shares);
-    if (th_fluid_find_ends(f, now))
-        return -1;
     publish_touched(f);
-    return post_wake(f, q);
+    return th_fluid_find_ends(f, q, now);
 }
 
 const th_network_type th_network_fluid = {

@@ -29,8 +29,9 @@ typedef struct th_fluid_clock {
     th_time since;
     int32_t *flow; /* on it, a heap by finish, then number */
     size_t n, room;
-    th_event_handle end; /* of its first flow, in ends; TH_NO_EVENT: it has none */
+    th_event_handle end; /* the event of its first end; TH_NO_EVENT: there is none */
     th_time end_time;
+    int32_t end_slot; /* whose end that is */
     int32_t n_turns; /* changes of level since count was 0 */
     bool is_stale;   /* its end is to be found anew */
 } th_fluid_clock;
@@ -45,10 +46,6 @@ typedef struct th_fluid_entry {
     int32_t slot;
 } th_fluid_entry;
 
-typedef struct th_fluid_numbered {
-    int32_t number, slot;
-} th_fluid_numbered;
-
 typedef struct th_fluid {
     th_network head;
     th_routes routes;
@@ -59,12 +56,8 @@ typedef struct th_fluid {
     size_t n_flows, flow_room;
     int32_t free_flow;      /* -1: none */
     th_fluid_clock *clocks; /* by medium */
-    th_events *ends;        /* the first end of every clock; the clock is the object */
     int32_t *stale; /* clocks */
     int32_t n_stale;
-    th_fluid_list due; /* slots that end now, by number; those before next_due have been told of */
-    th_fluid_numbered *sorting; /* scratch for due */
-    size_t next_due, sorting_room;
     th_fluid_entry
         *entering; /* flows that will enter the sharing, by time, from next_entering on */
     size_t n_entering, next_entering, entering_room;
@@ -74,9 +67,6 @@ typedef struct th_fluid {
     int32_t *pending;        /* accelerators that the next settle will tell of */
     int32_t n_pending;
     bool *is_touched;     /* those in pending */
-    th_event_handle wake; /* when the first clock comes to an end */
-    th_time wake_time;
-    int32_t wake_slot; /* the only flow that ends then; -1: there are more, or it is not known */
     bool out_of_memory;
 } th_fluid;
 
@@ -88,10 +78,11 @@ void th_fluid_clocks_clear(th_fluid *f);
 void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
 int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
-int th_fluid_find_ends(th_fluid *f, th_time now);           /* of stale clocks; 0 or -1 */
-/* The only flow that ends at the first end of all, -1: there are more. Some clock has one. */
-int32_t th_fluid_first_alone(const th_fluid *f);
-/* Flows that end by now leave their clocks, into due, by number. 0 or -1. */
-int th_fluid_collect_due(th_fluid *f, th_time now);
+/* Flow slot, the first of its clock, ends now: it leaves the clock, and what ends there at once behind
+ * it is posted. 0 or -1. */
+int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now);
+int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now); /* of stale clocks; 0 or -1 */
+/* The event of the end of a flow. */
+th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at);
 
 #endif

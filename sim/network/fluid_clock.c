@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fluid_clock.c - when flows end: a clock per medium, and the first end of all of them.
+/* fluid_clock.c - when flows end: a clock per medium, and the first end of each.
  *
- *   reset -> (turn | join | quit)* -> find_ends -> collect_due -> ... -> clear
+ *   reset -> (turn | join | quit | end)* -> find_ends -> ... -> clear
  *
  * All flows with the same bottleneck have the rate level / w, so a clock that grows by the level has
  * to go on by left_bytes * w for each of them, whatever becomes of the level in between:
  *   count(t) = count(since) + level (t - since)    finish = count(t) + left_bytes w
  * A flow is touched when it joins, ends, or gets another bottleneck; a change of level costs one
- * turn of the clock. Invariants: count <= finish of every flow on it, but for rounding; a clock is in
- * ends if it has flows and is not stale, with the picosecond in which its first one ends; after
+ * turn of the clock. Invariants: count <= finish of every flow on it, but for rounding; a clock that has
+ * flows and is not stale has an event, in the picosecond in which its first one ends; after
  * COUNT_ANEW turns count starts from 0 again, so that it stays exact. */
 #include <config.h>
 
+#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "sim/fluid_time.h"
@@ -162,9 +162,7 @@ void th_fluid_clocks_reset(th_fluid *f)
         th_fluid_clock *c = &f->clocks[m];
         *c = (th_fluid_clock){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
     }
-    th_events_reset(f->ends);
     f->n_stale = 0;
-    f->due.n = f->next_due = 0;
 }
 
 void th_fluid_clocks_clear(th_fluid *f)
@@ -176,92 +174,59 @@ void th_fluid_clocks_clear(th_fluid *f)
 
 /* --- the ends of clocks ----------------------------------------------------------------------- */
 
-static int post_end(th_fluid *f, int32_t clock, th_time end)
+th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at)
 {
-    th_fluid_clock *c = &f->clocks[clock];
-    if (c->end == TH_NO_EVENT)
-        c->end = th_events_push(f->ends, &(th_event){.time = end, .object = (uint32_t)clock});
-    else if (end != c->end_time)
-        th_events_reschedule(f->ends, c->end, end);
+    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[slot].number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENDS)};
+    return th_events_push(q, &e);
+}
+
+static void cancel_end(th_events *q, th_fluid_clock *c)
+{
+    if (c->end != TH_NO_EVENT)
+        th_events_cancel(q, c->end);
+    c->end = TH_NO_EVENT;
+}
+
+/* Its first flow ends then: one event, whose time changes while that flow remains the first. */
+static int post_first_end(th_fluid *f, th_events *q, th_fluid_clock *c, th_time end)
+{
+    if (c->end != TH_NO_EVENT && c->end_slot == c->flow[0]) {
+        if (end != c->end_time)
+            th_events_reschedule(q, c->end, end);
+    } else {
+        cancel_end(q, c);
+        c->end_slot = c->flow[0];
+        c->end = th_fluid_post_end(f, q, c->end_slot, end);
+    }
     c->end_time = end;
     return c->end == TH_NO_EVENT ? -1 : 0;
 }
 
-int th_fluid_find_ends(th_fluid *f, th_time now)
+int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now)
 {
     for (int32_t i = 0; i < f->n_stale; i++) {
-        int32_t clock = f->stale[i];
-        th_fluid_clock *c = &f->clocks[clock];
+        th_fluid_clock *c = &f->clocks[f->stale[i]];
         c->is_stale = false;
         th_time end = c->n > 0 ? end_of(f, c) : TH_TIME_MAX;
-        end = end > now ? end : now;
-        if (end < TH_TIME_MAX) {
-            if (post_end(f, clock, end))
-                return -1;
-        } else if (c->end != TH_NO_EVENT) {
-            th_events_cancel(f->ends, c->end);
-            c->end = TH_NO_EVENT;
-        }
+        if (end == TH_TIME_MAX)
+            cancel_end(q, c);
+        else if (post_first_end(f, q, c, end > now ? end : now))
+            return -1;
     }
     f->n_stale = 0;
     return 0;
 }
 
-/* --- flows that end now ----------------------------------------------------------------------- */
-
-static int by_number(const void *a, const void *b)
+int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
-    int32_t m = ((const th_fluid_numbered *)a)->number, n = ((const th_fluid_numbered *)b)->number;
-    return (m > n) - (m < n);
-}
-
-static int sort_due(th_fluid *f)
-{
-    size_t n = f->due.n;
-    bool is_sorted = true;
-    for (size_t i = 1; i < n && is_sorted; i++)
-        is_sorted = f->flows[f->due.item[i - 1]].number < f->flows[f->due.item[i]].number;
-    if (is_sorted)
-        return 0;
-    if (th_grow(&f->sorting, &f->sorting_room, n, sizeof *f->sorting))
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        f->sorting[i] = (th_fluid_numbered){f->flows[f->due.item[i]].number, f->due.item[i]};
-    qsort(f->sorting, n, sizeof *f->sorting, by_number);
-    for (size_t i = 0; i < n; i++)
-        f->due.item[i] = f->sorting[i].slot;
+    int32_t clock = f->flows[slot].clock;
+    th_fluid_clock *c = &f->clocks[clock];
+    assert(c->flow[0] == slot);
+    c->end = TH_NO_EVENT;
+    take_flow(f, c, 0);
+    if (c->n > 0 && end_of(f, c) <= now)
+        return post_first_end(f, q, c, now);
+    mark_stale(f, clock);
     return 0;
-}
-
-int32_t th_fluid_first_alone(const th_fluid *f)
-{
-    th_event first;
-    th_events_peek(f->ends, &first);
-    const th_fluid_clock *c = &f->clocks[first.object];
-    if (!th_events_next_is_alone(f->ends))
-        return -1;
-    for (size_t i = 1; i <= 2 && i < c->n; i++)
-        if (end_at(f, c, i) <= first.time)
-            return -1;
-    return c->flow[0];
-}
-
-int th_fluid_collect_due(th_fluid *f, th_time now)
-{
-    th_event first;
-    f->due.n = f->next_due = 0;
-    while (th_events_peek(f->ends, &first) && first.time <= now) {
-        int32_t clock = (int32_t)first.object;
-        th_fluid_clock *c = &f->clocks[clock];
-        do {
-            int32_t slot = c->flow[0];
-            if (th_fluid_add(&f->due, slot))
-                return -1;
-            take_flow(f, c, 0);
-        } while (c->n > 0 && end_of(f, c) <= now);
-        th_events_pop(f->ends, &first);
-        c->end = TH_NO_EVENT;
-        mark_stale(f, clock);
-    }
-    return sort_due(f);
 }
