@@ -41,7 +41,8 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
     int least = 2 + (int)strnlen(name, LENGTH_MAX) / 4; /* one more than is near enough */
     for (size_t i = 0; i < n; i++) {
         int distance = th_name_distance(name, names[i]);
-        if (distance < least) {
+        /* Of a name of one letter, everything of one letter would be near. */
+        if (distance < least && distance < (int)strnlen(name, LENGTH_MAX)) {
             least = distance;
             nearest = names[i];
         }

@@ -80,6 +80,7 @@ static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *er
         return 0;
     case TH_STOP_BOUND:
     case TH_STOP_UNTIL:
+    case TH_STOP_INTERRUPTED: /* nobody is asked here */
         *fitness = TH_TIME_MAX - 1;
         return 0;
     case TH_STOP_ERROR:

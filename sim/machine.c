@@ -387,6 +387,14 @@ static int lasts_too_long(const th_machine *m, th_error *err)
 
 typedef enum { ACTED, NOTHING_LEFT, BEYOND_LIMIT, FAILED } outcome;
 
+/* Before an act. Packets move without events of the program: so acts are counted, not those. */
+static bool is_interrupted(th_machine *m)
+{
+    enum { ACTS_BETWEEN = 4096 }; /* a power of two; well below a tenth of a second */
+    return m->options.is_interrupted && (++m->n_acts & (ACTS_BETWEEN - 1)) == 0 &&
+           m->options.is_interrupted();
+}
+
 /* The next thing that happens, if it happens by limit. */
 static outcome act(th_machine *m, th_time limit, th_error *err)
 {
@@ -443,6 +451,8 @@ static th_stop finish(const th_machine *m, th_error *err)
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
 {
     for (;;) {
+        if (is_interrupted(m))
+            return TH_STOP_INTERRUPTED;
         switch (act(m, bound, err)) {
         case ACTED:
             break;
@@ -470,6 +480,8 @@ th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
 {
     int64_t target = m->n_events + n;
     while (m->n_events < target) {
+        if (is_interrupted(m))
+            return TH_STOP_INTERRUPTED;
         switch (act(m, TH_TIME_MAX, err)) {
         case ACTED:
             break;

@@ -21,9 +21,19 @@ typedef struct th_machine_options {
     bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
+    bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 
-typedef enum { TH_STOP_DONE, TH_STOP_UNTIL, TH_STOP_BOUND, TH_STOP_ERROR } th_stop;
+/* INTERRUPTED: between two events, now unchanged; any of the three goes on from there. A load that is
+ * interrupted while algorithms are chosen fails with COLL-0024. */
+typedef enum {
+    TH_STOP_DONE,
+    TH_STOP_UNTIL,
+    TH_STOP_BOUND,
+    TH_STOP_INTERRUPTED,
+    TH_STOP_ERROR
+} th_stop;
+
 
 th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
                            th_error *err);

@@ -63,6 +63,7 @@ struct th_machine {
     const th_works *works;
     const th_program *program;
     th_machine_options options;
+    uint32_t n_acts; /* modulo 2^32; when to ask whether to go on */
     th_network *network;
     th_replay *replay; /* collectives */
     th_events *events;

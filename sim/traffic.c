@@ -176,7 +176,7 @@ static th_traffic_nodes nodes_of(const th_system *s, const th_traffic_options *o
     return t;
 }
 
-static int check_rate(const th_traffic_options *o, th_error *err)
+static int check_rate(const th_traffic_options *o, int n_nodes, th_error *err)
 {
     enum { MESSAGES_MAX = 1 << 30 }; /* in a program */
     double messages_per_ps = o->bytes_per_s / (double)o->message_bytes / (double)TH_PS_PER_S;
@@ -189,9 +189,10 @@ static int check_rate(const th_traffic_options *o, th_error *err)
                             "traffic: %g messages of %lld bytes per cycle and node: must be one at "
                             "most",
                             messages_per_ps * (double)o->cycle_ps, (long long)o->message_bytes);
-    if (messages_per_ps * (double)o->duration_ps > MESSAGES_MAX)
-        return th_error_set(err, "NET-0024", "traffic: %g messages per node: must be %d at most",
-                            messages_per_ps * (double)o->duration_ps, MESSAGES_MAX);
+    double messages = messages_per_ps * (double)o->duration_ps * n_nodes;
+    if (messages > MESSAGES_MAX)
+        return th_error_set(err, "NET-0024", "traffic: %.3g messages in all: must be %d at most",
+                            messages, MESSAGES_MAX);
     return 0;
 }
 
@@ -219,7 +220,7 @@ static int check_options(const th_traffic_nodes *t, const th_traffic_options *o,
             "traffic: hotspot %d with a share of %g: must be an accelerator in 0 .. "
             "%d and a share in (0, 1]",
             o->hotspot, o->hotspot_share, t->n - 1);
-    return check_rate(o, err);
+    return check_rate(o, t->n, err);
 }
 
 /* --- drawing ------------------------------------------------------------------------------------ */
@@ -233,6 +234,14 @@ typedef struct {
     message *item;
     size_t n, room;
 } message_list;
+
+/* Messages of all nodes, as they are drawn. */
+typedef struct {
+    const th_traffic_nodes *nodes;
+    const th_traffic_options *options;
+    message_list list;
+    th_error *err;
+} drawing;
 
 /* When the next message of a node is released, after *at; false: not in the time asked for. The first
  * call begins one cycle before it. */
@@ -256,31 +265,44 @@ static bool next_release(const th_traffic_options *o, gsl_rng *r, th_time *at)
     return false;
 }
 
-static int draw_with(message_list *l, const th_traffic_nodes *t, const th_traffic_options *o,
-                     int from, gsl_rng *const stream[2])
+/* Asks after every so many messages, of a node that may send none of them. */
+static int give_up(const drawing *d, int64_t k)
 {
+    enum { MESSAGES_BETWEEN = 4096 };
+    if (!d->options->is_interrupted || k % MESSAGES_BETWEEN != 0 || !d->options->is_interrupted())
+        return 0;
+    return th_error_set(d->err, "NET-0027", "interrupted; the program is as it was");
+}
+
+static int draw_with(drawing *d, int from, gsl_rng *const stream[2])
+{
+    const th_traffic_options *o = d->options;
+    message_list *l = &d->list;
     th_time at = o->start_ps - (o->process == TH_TRAFFIC_BERNOULLI ? o->cycle_ps : 0);
     for (int64_t k = 0; next_release(o, stream[0], &at); k++) {
-        int to = o->pattern->next(t, from, k, stream[1]);
+        int to = o->pattern->next(d->nodes, from, k, stream[1]);
+        if (give_up(d, k) != 0)
+            return -1;
         if (to == from)
             continue;
         if (th_grow(&l->item, &l->room, l->n + 1, sizeof *l->item))
-            return -1;
+            return th_error_no_memory(d->err);
         l->item[l->n++] = (message){at, from, to};
     }
     return 0;
 }
 
 /* All messages of a node: times from one stream, destinations from another. */
-static int draw(message_list *l, const th_traffic_nodes *t, const th_traffic_options *o, int from)
+static int draw(drawing *d, int from)
 {
-    gsl_rng *stream[] = {th_random_stream(o->seed, "traffic times", (uint64_t)from),
-                         th_random_stream(o->seed, "traffic destinations", (uint64_t)from)};
-    int failed = !stream[0] || !stream[1] || draw_with(l, t, o, from, stream);
+    uint64_t seed = d->options->seed, node = (uint64_t)from;
+    gsl_rng *stream[] = {th_random_stream(seed, "traffic times", node),
+                         th_random_stream(seed, "traffic destinations", node)};
+    int failed = !stream[0] || !stream[1] ? th_error_no_memory(d->err) : draw_with(d, from, stream);
     for (int i = 0; i < 2; i++)
         if (stream[i])
             gsl_rng_free(stream[i]);
-    return failed ? -1 : 0;
+    return failed;
 }
 
 static int by_time(const void *a, const void *b)
@@ -319,27 +341,23 @@ int64_t th_traffic_add(th_program *p, const th_system *s, const th_traffic_optio
                        th_error *err)
 {
     th_traffic_options o = *options;
-    message_list l = {0};
     int64_t added = -1;
+    int failed = 0;
     if (!o.pattern)
         o.pattern = &uniform;
     th_traffic_nodes t = nodes_of(s, &o);
     if (check_options(&t, &o, err))
         return -1;
-    for (int from = 0; from < t.n; from++)
-        if (draw(&l, &t, &o, from)) {
-            th_error_no_memory(err);
-            goto end;
-        }
-    if (l.n > 1)
-        qsort(l.item, l.n, sizeof *l.item, by_time);
-    if (l.n > (size_t)(INT32_MAX - p->n_tasks)) {
-        th_error_no_memory(err);
-        goto end;
-    }
-    if (add_tasks(p, s, &o, &l, err) == 0)
-        added = (int64_t)l.n;
-end:
-    th_free(l.item);
+    drawing d = {.nodes = &t, .options = &o, .err = err};
+    message_list *l = &d.list;
+    for (int from = 0; !failed && from < t.n; from++)
+        failed = draw(&d, from);
+    if (!failed && l->n > (size_t)(INT32_MAX - p->n_tasks))
+        failed = th_error_no_memory(err);
+    if (!failed && l->n > 1)
+        qsort(l->item, l->n, sizeof *l->item, by_time);
+    if (!failed && add_tasks(p, s, &o, l, err) == 0)
+        added = (int64_t)l->n;
+    th_free(l->item);
     return added;
 }

@@ -52,6 +52,7 @@ typedef struct th_traffic_options {
     int hotspot;           /* hotspot: the accelerator */
     double hotspot_share;  /* hotspot: of the messages that go there, in (0, 1] */
     uint64_t seed;
+    bool (*is_interrupted)(void); /* asked now and then; true: give up. NULL: never */
 } th_traffic_options;
 
 /* Adds a transfer per message, by time of release, then sender, then receiver. The messages of a node depend on

@@ -380,9 +380,9 @@ static int run_check_setup(th_call *c)
     int warnings = 0;
     if (th_session_need_system(s, &e) != 0)
         warnings += warn(c, &e);
-    if (th_session_need_workload(s, &e) != 0)
+    if (s->made != NULL ? th_session_need_program(s, &e) != 0 : th_session_need_workload(s, &e) != 0)
         warnings += warn(c, &e);
-    if (warnings == 0)
+    if (warnings == 0 && s->made == NULL)
         warnings += check_capacity(c) + check_mapping(c);
     Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
     return 0;

@@ -47,7 +47,7 @@ static const th_option collective_options[] = {
          "are quickest, by simulation.",
          0, TH_CHUNKS_MAX},
     [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
-                         "hierarchical: extents of the group, the fastest first."},
+                         "hierarchical, auto: extents of the group, the fastest first."},
     [COLLECTIVE_SIZES] =
         {"-sizes", TH_OPTION_TEXT, "MATRIX",
          "all_to_all: a list for each rank of what it sends to each rank, in place "
@@ -193,6 +193,9 @@ static int parse_dims(th_call *c, th_collective *out)
     Tcl_Size n;
     if (!th_call_has(c, COLLECTIVE_DIMS))
         return 0;
+    if (out->algorithm != NULL && out->algorithm != &th_algorithm_hierarchical)
+        return th_error_set(&c->err, "TCL-0184", "-dims: is for hierarchical and auto, not for %s",
+                            out->algorithm->name);
     if (list_of(c, COLLECTIVE_DIMS, &n, &words) != 0)
         return -1;
     if (n < 1 || n > DIMS_MAX)

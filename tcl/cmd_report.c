@@ -135,11 +135,14 @@ static const th_option links_options[] = {
     {.name = NULL},
 };
 
-/* The link that an option names; -2 with c->err. */
+/* The link that an option names, as link/0_1 or 0_1; -2 with c->err. */
 static int parse_link(th_call *c, int option)
 {
     th_object o;
     const char *name = links_options[option].name, *text = th_call_text(c, option, "");
+    int bare = th_system_find_link(c->session->system, text);
+    if (bare >= 0)
+        return bare;
     if (th_object_parse(c->session, text, &o, &c->err) != 0) {
         th_call_blame(c, name, &c->err);
         return -2;

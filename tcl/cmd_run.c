@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_run.c - run, step, now, restart, stop, save_run.
  *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> why it stopped
- * The machine moves in slices of a few thousand events; between them Ctrl-C is polled, timers are served and
- * the progress line is shown. A slice never changes a result: the machine stops between two events. */
+ * The machine moves in slices of a few thousand events; between them timers are served and the progress
+ * line is shown. Ctrl-C is asked for there, and by the machine inside a slice that moves much. A slice never changes a result: the machine stops between two events. */
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
@@ -41,9 +41,11 @@ static void show_progress(th_drive *d)
     char now[64];
     double rate = (double)th_machine_events(d->sim->machine) / th_progress_elapsed_s(&d->progress);
     int64_t done = th_machine_tasks_done(d->sim->machine), all = d->sim->program->n_tasks;
-    double left =
-        done > 0 ? th_progress_elapsed_s(&d->progress) * (double)(all - done) / (double)done : 0;
-    th_progress_show(&d->progress, "run: %s simulated, %lld events, %.0f events/s, %.0f s left",
+    char left[64] = "";
+    if (done > 0) /* else nobody knows */
+        snprintf(left, sizeof left, ", %.0f s left",
+                 th_progress_elapsed_s(&d->progress) * (double)(all - done) / (double)done);
+    th_progress_show(&d->progress, "run: %s simulated, %lld events, %.0f events/s%s",
                      th_format_time(th_machine_now(d->sim->machine), now, sizeof now),
                      (long long)th_machine_events(d->sim->machine), rate, left);
 }
@@ -137,6 +139,8 @@ static th_why step_events(th_drive *d, int64_t n)
             return stopped;
         th_stop stop = th_machine_step(m, 1, &d->call->err);
         th_simulation_changed(d->sim);
+        if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
+            return stopped;
         why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
         if (why != WHY_FAILED)
             why = pass_breakpoints(d, why);
@@ -252,6 +256,8 @@ static int run_run(th_call *c)
     if (parse_until(c, &until) != 0)
         return -1;
     th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};
+    if (d.sim == NULL && th_session_is_interrupted(c->session))
+        return th_call_cancel(c, "interrupted while algorithms were chosen; nothing has run");
     if (d.sim == NULL)
         return -1;
     th_time now = th_machine_now(d.sim->machine);

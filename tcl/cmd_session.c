@@ -33,10 +33,14 @@ static int unknown_command(th_call *c, const char *name)
 static int run_help(th_call *c)
 {
     const th_command *row = c->n_words > 0 ? th_command_find(th_call_word(c, 0)) : NULL;
-    if (c->n_words > 0 && row == NULL)
-        return unknown_command(c, th_call_word(c, 0));
     th_strbuf text = TH_STRBUF_INIT;
-    if (row != NULL)
+    if (c->n_words > 0 && row == NULL && th_help_search(th_call_word(c, 0), &text) == 0) {
+        th_strbuf_clear(&text);
+        return unknown_command(c, th_call_word(c, 0));
+    }
+    if (c->n_words > 0 && row == NULL)
+        ; /* those that were found */
+    else if (row != NULL)
         th_help_command(row, &text);
     else if (th_call_has(c, HELP_MARKDOWN))
         th_help_markdown(&text);
@@ -71,8 +75,9 @@ static int run_set_threads(th_call *c)
 }
 
 const th_command th_session_commands[] = {
-    {"help", GROUP, "?COMMAND?", 0, 1, help_options, "print all commands, or all about one",
-     "\"COMMAND -help\" prints the same.", .run = run_help},
+    {"help", GROUP, "?WORD?", 0, 1, help_options, "print all commands, or all about one",
+     "WORD is a command (\"COMMAND -help\" prints the same), or a part of a name, summary or option: "
+     "then the commands that have it are listed.", .run = run_help},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return how many threads evaluate mappings",
      "No result depends on it. At the start it is the number of processors.",

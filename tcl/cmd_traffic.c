@@ -2,6 +2,7 @@
 /* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a made program. */
 #include <config.h>
 #include "sim/traffic.h"
+#include "tcl/interrupt.h"
 #include "tcl/objects.h"
 #include "tcl/program_options.h"
 
@@ -66,6 +67,10 @@ static int check_together(th_call *c, const th_traffic_options *o)
                             o->pattern->name);
     if ((o->process == TH_TRAFFIC_BERNOULLI) != th_call_has(c, TRAFFIC_CYCLE))
         return th_error_set(&c->err, "TCL-0177", "-cycle TIME: belongs to -process bernoulli");
+    if (o->message_bytes == 0)
+        return th_error_set(&c->err, "TCL-0182", "-message_bytes: must be greater than zero");
+    if (o->duration_ps == 0)
+        return th_error_set(&c->err, "TCL-0183", "-duration: must be greater than zero");
     return th_size_check(c, "-message_bytes", o->message_bytes);
 }
 
@@ -101,6 +106,7 @@ static int run_add_traffic(th_call *c)
         .delay_ps = th_call_number(c, TRAFFIC_DELAY, 0),
         .hotspot_share = 0.1,
         .seed = (uint64_t)th_call_number(c, TRAFFIC_SEED, 1),
+        .is_interrupted = th_interrupt_is_pending,
     };
     th_session *s = c->session;
     if (th_session_open_made(s, &c->err) != 0 || check_together(c, &o) != 0 ||

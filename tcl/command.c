@@ -71,11 +71,10 @@ static size_t count_names(const char *const *names)
 }
 
 /* The known names as far as they fit on a line that one wants to read. */
-static void list_names(th_strbuf *out, const char *const *names)
+static void list_names(th_strbuf *out, const char *const *names, size_t enough)
 {
-    enum { ENOUGH = 300 };
     for (size_t i = 0; names[i] != NULL; i++) {
-        if (out->length > ENOUGH) {
+        if (out->length > enough) {
             th_strbuf_add(out, ", ...");
             return;
         }
@@ -89,7 +88,8 @@ int th_error_unknown(th_error *err, const char *id, const char *what, const char
     th_strbuf known = TH_STRBUF_INIT;
     /* Of one or two letters, everything is near. */
     const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
-    list_names(&known, names);
+    enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
+    list_names(&known, names, near != NULL ? ENOUGH_WITH_NEAR : ENOUGH);
     const char *list = known.text != NULL ? known.text : "nothing";
     if (near != NULL)
         th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,

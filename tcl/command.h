@@ -101,6 +101,8 @@ int th_error_unknown(th_error *err, const char *id, const char *what, const char
 void th_help_synopsis(const th_command *row, th_strbuf *out);
 void th_help_command(const th_command *row, th_strbuf *out);
 void th_help_all(th_strbuf *out);
+/* The commands that have word in their name, summary or options; returns how many. */
+int th_help_search(const char *word, th_strbuf *out);
 void th_help_markdown(th_strbuf *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "tcl/command.h"
 
 enum { WIDTH = 80, INDENT = 4 };
@@ -157,7 +158,39 @@ void th_help_all(th_strbuf *out)
             group = row->group;
             add_line(out, row);
         }
-    th_strbuf_add(out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more.\n");
+    th_strbuf_add(out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
+}
+
+/* Is word, in any case, somewhere in text? */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (; text != NULL && *text != '\0'; text++)
+        if (strncasecmp(text, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool speaks_of(const th_command *row, const char *word)
+{
+    if (has_word(row->name, word) || has_word(row->summary, word))
+        return true;
+    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++)
+        if (has_word(o->name, word))
+            return true;
+    return false;
+}
+
+int th_help_search(const char *word, th_strbuf *out)
+{
+    int n = 0;
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (word[0] != '\0' && row->alias_of == NULL && speaks_of(row, word)) {
+                add_line(out, row);
+                n++;
+            }
+    return n;
 }
 
 /* "|" would end a cell of a table. */

@@ -79,6 +79,11 @@ bool th_interrupt_take(void)
     return atomic_exchange(&state.is_pending, false);
 }
 
+bool th_interrupt_is_pending(void)
+{
+    return atomic_load(&state.is_pending);
+}
+
 void th_interrupt_set_prompt(const char *prompt)
 {
     atomic_store(&state.prompt, prompt);

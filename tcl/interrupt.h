@@ -15,6 +15,7 @@ void th_interrupt_block(void);
 int th_interrupt_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing then */
 /* True once per Ctrl-C. Never true where start was not called (a plain tclsh keeps its own Ctrl-C). */
 bool th_interrupt_take(void);
+bool th_interrupt_is_pending(void); /* as take, but it stays so */
 /* At the prompt there is nothing to stop: Ctrl-C shows this prompt anew, and what was typed of a command so
  * far is to be dropped. NULL: a command is at work. */
 void th_interrupt_set_prompt(const char *prompt);

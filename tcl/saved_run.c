@@ -98,6 +98,10 @@ th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err)
     int place = place_of(s, name);
     if (place >= 0)
         return s->runs[place];
+    if (s->n_runs == 0) {
+        th_error_set(err, "TCL-0053", "run \"%s\": none is saved yet: save_run NAME first", name);
+        return NULL;
+    }
     const char **names = th_alloc_array(s->n_runs + 1, sizeof *names);
     if (names == NULL) {
         th_error_no_memory(err);

@@ -4,8 +4,10 @@
  * least send over its links, so that it compares with the links' own bandwidth whatever the number of
  * ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch reduction, or
  * more than one link per rank, it may exceed the bandwidth of a link. The bound is that of
- * sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. */
+ * sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. A network
+ * without contention is not held by it: there both are absent. */
 #include <config.h>
+#include <string.h>
 #include "sim/collective/bound.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
@@ -50,6 +52,7 @@ static th_quantity excess_of(th_time time_ps, th_time bound_ps)
     return th_change((double)time_ps / (double)bound_ps - 1);
 }
 
+/* bound_ps is -1 where there is none. */
 static void add_collective(th_table *t, const th_collective *c, int32_t task,
                            const th_task_result *when, th_time bound_ps)
 {
@@ -60,7 +63,8 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                                     th_count(c->n_ranks), th_count(c->chunks), th_bytes(c->bytes),
                                     th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
                                     th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
-                                    bandwidth_of(factor * bytes, time_ps), th_ps(bound_ps),
+                                    bandwidth_of(factor * bytes, time_ps),
+                                    th_ps_or_absent(bound_ps),
                                     excess_of(time_ps, bound_ps)});
 }
 
@@ -86,6 +90,8 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     if (x == NULL)
         return -1;
     const th_program *p = s->simulation->program;
+    const th_network_type *network = s->simulation->options.network;
+    bool has_contention = network == NULL || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_own_units(t);
     for (int32_t i = 0; i < p->n_tasks; i++) {
@@ -93,7 +99,8 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
         if (p->tasks[i].kind != TH_TASK_COLLECTIVE)
             continue;
         const th_collective *c = th_session_collective(s, p->tasks[i].work);
-        if (th_collective_bound(c, s->system, &bound_ps, err) != 0)
+        bound_ps = -1;
+        if (has_contention && th_collective_bound(c, s->system, &bound_ps, err) != 0)
             return -1;
         add_collective(t, c, i, &x->tasks[i], bound_ps);
     }

@@ -32,8 +32,8 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
         th_report_head_line(r, "workload", text);
     }
     if (s->made != NULL) {
-        snprintf(text, sizeof text, "%.200s, %d tasks, %s", s->made->name,
-                 (int)s->made->program->n_tasks, digest);
+        snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->made->name,
+                 (int)s->made->program->n_tasks, s->made->program->n_tasks == 1 ? "" : "s", digest);
         th_report_head_line(r, "program", text);
     }
     if (s->mapping != NULL) {

@@ -141,6 +141,10 @@ int th_session_need_mapping(th_session *s, th_error *err)
 
 int th_session_need_program(th_session *s, th_error *err)
 {
+    if (s->made == NULL && s->system != NULL && s->workload == NULL)
+        return th_error_set(err, "TCL-0185",
+                            "nothing to run yet: read_workload and map_workload, or create_program "
+                            "first");
     if (s->made == NULL)
         return th_session_need_mapping(s, err);
     if (s->made->program->n_tasks > 0)

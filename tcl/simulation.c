@@ -3,12 +3,14 @@
 #include <config.h>
 #include "tcl/simulation.h"
 #include "base/alloc.h"
+#include "tcl/interrupt.h"
 
 /* The machine under the program at its time 0; frees sim on failure. */
 static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
 {
     th_machine_options options = {.network = sim->options.network,
-                                  .network_options = sim->options.network_options};
+                                  .network_options = sim->options.network_options,
+                                  .is_interrupted = th_interrupt_is_pending};
     const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : NULL;
     sim->machine = th_machine_new(s, works, &options, err);
     if (sim->machine != NULL && th_machine_load(sim->machine, sim->program, err) == 0)

@@ -126,6 +126,21 @@ static int add_island(th_system *s, const th_topology_options *o, int island, th
     return node < 0 ? -1 : join_fan(s, o, (fan){first, n, node, IN_ISLAND}, err);
 }
 
+/* Of which numbers that many ports are a power: "2, 4, 16". */
+static const char *arities_of(int n_ports, char *out, size_t size)
+{
+    int at = 0;
+    out[0] = '\0';
+    for (int arity = 2; arity <= n_ports && at < (int)size; arity++) {
+        int64_t n = arity;
+        while (n < n_ports)
+            n *= arity;
+        if (n == n_ports)
+            at += snprintf(out + at, size - (size_t)at, "%s%d", at > 0 ? ", " : "", arity);
+    }
+    return at > 0 ? out : "none";
+}
+
 /* The levels of a fat tree with so many ports, or -1. */
 static int fabric_levels(const th_system *s, const th_topology_options *o, int n_ports,
                          th_error *err)
@@ -135,11 +150,12 @@ static int fabric_levels(const th_system *s, const th_topology_options *o, int n
         n_levels++;
     if (arity > 1 && th_generate_power(arity, n_levels) == n_ports)
         return n_levels;
+    char able[96];
     return th_error_set(
         err, "TOPO-0094",
-        "system \"%s\": a fat tree of arity %d has no %d ports: they must be a power "
-        "of the arity",
-        s->name, arity, n_ports);
+        "system \"%s\": a fat tree of arity %d has no %d ports, as they must be a power of the "
+        "arity: %s would do",
+        s->name, arity, n_ports, arities_of(n_ports, able, sizeof able));
 }
 
 static int shape_fabric(const th_system *s, const th_topology_options *o, th_tree *t, th_error *err)

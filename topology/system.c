@@ -170,7 +170,7 @@ int th_system_add_link(th_system *s, int from, int to, int medium, th_time laten
 {
     assert(from >= 0 && from < s->n_nodes && to >= 0 && to < s->n_nodes);
     if (from == to)
-        return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself",
+        return th_error_set(err, "TOPO-0005", "node \"%s\" is linked to itself: must be two nodes",
                             s->nodes[from].name);
     const th_link link = {.from = from, .to = to, .medium = medium, .latency_ps = latency_ps};
     return add_link(s, &link, err);

@@ -114,6 +114,8 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
                        : th_machine_run_bounded(k->machine, k->best - 1, &why);
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
+    if (stop == TH_STOP_INTERRUPTED)
+        return th_error_set(err, "COLL-0024", "interrupted while algorithms were tried");
     return stop == TH_STOP_ERROR ? refuse(k, &why, err) : 0;
 }
 

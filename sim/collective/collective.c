@@ -6,6 +6,7 @@
 #include "sim/collective/collective.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -152,6 +153,17 @@ int th_collective_check(const th_collective *c, const th_system *s, th_error *er
 
 /* --- expansions ------------------------------------------------------------------------------- */
 
+static int refuse_kind(const th_collective *c, th_error *err)
+{
+    char able[256] = "";
+    for (int i = 0, n = 0; th_algorithms[i]; i++)
+        if ((th_algorithms[i]->kinds >> c->kind & 1u) && n < (int)sizeof able)
+            n += snprintf(able + n, sizeof able - (size_t)n, "%s%s", n > 0 ? ", " : "",
+                          th_algorithms[i]->name);
+    return th_error_set(err, "COLL-0014", "%s: algorithm %s cannot do it: must be one of %s",
+                        th_collective_names[c->kind], c->algorithm->name, able);
+}
+
 int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *s, th_error *err)
 {
     if (th_collective_check(c, s, err))
@@ -160,8 +172,7 @@ int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *
         return th_error_set(err, "COLL-0013", "%s of %d ranks: no algorithm has been chosen",
                             th_collective_names[c->kind], c->n_ranks);
     if (!(c->algorithm->kinds >> c->kind & 1u))
-        return th_error_set(err, "COLL-0014", "%s: algorithm %s cannot do it",
-                            th_collective_names[c->kind], c->algorithm->name);
+        return refuse_kind(c, err);
     th_expansion made = {.collective = c, .system = s, .algorithm = c->algorithm};
     if (c->algorithm->prepare(&made, err)) {
         th_expansion_clear(&made);

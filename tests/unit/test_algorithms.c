@@ -503,6 +503,53 @@ static void auto_is_the_quickest_that_can(void)
     th_system_free(s);
 }
 
+/* --- interruptions ---------------------------------------------------------------------------- */
+
+static int n_asked, stops_at; /* 0: at each asking */
+
+static bool is_interrupted(void)
+{
+    return ++n_asked == stops_at || stops_at == 0;
+}
+
+static const th_machine_options interrupted = {.is_interrupted = is_interrupted};
+
+/* 64 ranks send to each other: more than 4,096 acts, so the machine asks at least thrice. */
+static void an_interruption_changes_no_time(void)
+{
+    th_system *s = of_size("ring", 64);
+    th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
+    double whole = time_of(s, "fluid", &c);
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m = th_machine_new(s, w, &interrupted, &e);
+    th_program *p = th_program_new(&e);
+    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
+    th_program_add_collective(p, &c, &e);
+    th_program_add(p, &task, &e);
+    CU_ASSERT_TRUE(!th_program_finish(p, &e) && !th_machine_load(m, p, &e));
+    n_asked = 0;
+    stops_at = 1;
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_INTERRUPTED);
+    stops_at = 2;
+    CU_ASSERT_EQUAL(th_machine_step(m, 1000000, &e), TH_STOP_INTERRUPTED);
+    CU_ASSERT_FALSE(th_machine_is_done(m));
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    CU_ASSERT_EQUAL((double)th_machine_now(m) / 1000, whole);
+    /* auto: while it chooses */
+    stops_at = 0;
+    c.algorithm = NULL;
+    const th_algorithm *a = NULL;
+    int32_t chunks;
+    CU_ASSERT_EQUAL(th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e),
+                    -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0024");
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
  * where all refuse, the last says why. */
 static void auto_chooses_chunks_and_passes_over_refusals(void)
@@ -564,6 +611,7 @@ int main(int argc, char **argv)
                                      TAP(switches_that_only_forward_are_refused),
                                      TAP(switches_take_what_is_known),
                                      TAP(auto_is_the_quickest_that_can),
+                                     TAP(an_interruption_changes_no_time),
                                      TAP(auto_chooses_chunks_and_passes_over_refusals),
                                      TAP(bruck_takes_what_is_known),
                                      TAP_END};

@@ -191,10 +191,14 @@ static void refuses_what_does_not_fit(void)
 {
     th_topology_options o = options_of(DIMS(3, 4, 5));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 5 has no 12 ports: they must be a power of the arity");
+                   "system \"sys\": a fat tree of arity 5 has no 12 ports, as they must be a power of the arity: 12 would do");
     o = options_of(DIMS(3, 4, 1));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 1 has no 12 ports: they must be a power of the arity");
+                   "system \"sys\": a fat tree of arity 1 has no 12 ports, as they must be a power of the arity: 12 would do");
+    o = options_of(DIMS(4, 16, 3));
+    expect_refused("islands", &o, "TOPO-0094",
+                   "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power of the arity: "
+                   "2, 4, 8, 64 would do");
     o = options_of(DIMS(3, 4));
     o.oversubscription = 2;
     expect_refused("islands", &o, "TOPO-0095",

@@ -50,6 +50,15 @@ static void knows_what_is_too_far(void)
     CU_ASSERT_PTR_NULL(th_name_nearest("axyz", names, 1));
 }
 
+/* All names of one letter are one letter apart. */
+static void knows_that_one_letter_is_no_hint(void)
+{
+    static const char *const names[] = {"0", "1", "ab"};
+    CU_ASSERT_PTR_NULL(th_name_nearest("9", names, 2));
+    CU_ASSERT_PTR_NULL(th_name_nearest("", names, 2));
+    TAP_ASSERT_TEXT(th_name_nearest("ac", names, 3), "ab");
+}
+
 static void takes_the_first_of_equals(void)
 {
     static const char *const names[] = {"relu6", "relu7"};
@@ -63,6 +72,7 @@ int main(int argc, char **argv)
                                      TAP(looks_at_64_characters),
                                      TAP(names_the_nearest),
                                      TAP(knows_what_is_too_far),
+                                     TAP(knows_that_one_letter_is_no_hint),
                                      TAP(takes_the_first_of_equals),
                                      TAP_END};
     return tap_main("names", tests, argc, argv);

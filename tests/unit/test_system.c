@@ -160,7 +160,7 @@ static void refuses_links(void)
     s->n_links = s->n_media = 0;
     CU_ASSERT_EQUAL(th_system_connect(s, 1, 1, 900, 5, true, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0005");
-    TAP_ASSERT_TEXT(e.text, "node \"a1\" is linked to itself");
+    TAP_ASSERT_TEXT(e.text, "node \"a1\" is linked to itself: must be two nodes");
     CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 900, 1001 * TH_PS_PER_S, true, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0006");
     TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");

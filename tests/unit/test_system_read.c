@@ -266,7 +266,7 @@ static void refuses_unknown_names(void)
     expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE "} );",
                    "TOPO-0030", "sys.cfg:5: unknown node \"hots\": did you mean \"host\"?");
     expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );", "TOPO-0031",
-                   "sys.cfg:4: unknown design \"e\": did you mean \"d\"?");
+                   "sys.cfg:4: unknown design \"e\"");
     expect_refusal(HEAD TWO "topology = {\ntype = \"rnig\"; };", "TOPO-0043",
                    "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
     expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
@@ -327,7 +327,7 @@ static void refuses_links(void)
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );", "TOPO-0032",
                    "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
-                   "sys.cfg:4: node \"0\" is linked to itself");
+                   "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
                    "sys.cfg:4: node \"0\": the name is taken; names must be unique");
     expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013", "sys.cfg:6: system \"sys\": no way from \"0\" to \"1\"");

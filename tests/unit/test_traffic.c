@@ -240,6 +240,25 @@ static void assert_refused(const th_system *s, th_traffic_options o, const char 
 
 #define WITH(field, value) (o = tenth, o.field = (value), o)
 
+static int n_asked;
+
+static bool at_the_third_asking(void)
+{
+    return ++n_asked == 3;
+}
+
+/* 6 nodes: asked at the first message of each. */
+static void an_interruption_adds_nothing(void)
+{
+    th_system *s = mesh(3, 2);
+    th_traffic_options o;
+    (void)WITH(is_interrupted, at_the_third_asking);
+    n_asked = 0;
+    assert_refused(s, o, "NET-0027");
+    CU_ASSERT_EQUAL(n_asked, 3);
+    th_system_free(s);
+}
+
 static void bad_options_are_refused(void)
 {
     th_traffic_options o;
@@ -257,6 +276,8 @@ static void bad_options_are_refused(void)
     o = tenth;
     o.process = TH_TRAFFIC_POISSON;
     o.bytes_per_s = 1e20;
+    assert_refused(s, o, "NET-0024");
+    o.bytes_per_s = 0.5e9 * o.message_bytes * TH_PS_PER_S / o.duration_ps; /* of each of six */
     assert_refused(s, o, "NET-0024");
     static const char *const patterns[] = {"transpose", "bit_reverse", "shuffle"};
     for (int i = 0; i < 3; i++)
@@ -361,7 +382,8 @@ int main(int argc, char **argv)
         TAP(poisson_gaps_are_exponential),
         TAP(a_cycle_of_probability_one_is_always_taken),
         TAP(a_seed_gives_the_same_messages),
-        TAP(bad_options_are_refused),
+        TAP(an_interruption_adds_nothing),
+                                     TAP(bad_options_are_refused),
         TAP(the_table_is_told_in_its_order),
         TAP(any_allocation_may_fail),
         TAP(the_mesh_has_the_shape_of_booksim),

@@ -176,6 +176,8 @@ static void bad_schedules_are_refused(void)
         {"COLL-0039", NULL, TWO("7", "")},
         {"COLL-0040", NULL, TWO("{ size = \"1/2\"; }", "")},
         {"COLL-0040", NULL, TWO("{ send = 1; recv = 1; size = \"1/2\"; }", "")},
+        {"COLL-0046", "s.cfg:2: rank 0 sends 1/2 from 3/4 on: beyond the end of the vector",
+         TWO("{ send = 1; size = \"1/2\"; at = \"3/4\"; }", "{ recv = 0; size = \"1/2\"; }")},
         {"COLL-0041", NULL, TWO("{ send = 1; size = \"1/2\"; reduce = true; }", "")},
         {"COLL-0041", NULL, TWO("{ recv = 1; size = \"1/2\"; at = \"1/2\"; }", "")},
         {"COLL-0042", NULL, "ranks = ( { threads = ( 3 ); } );"},
