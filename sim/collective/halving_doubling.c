@@ -181,7 +181,6 @@ static bool disseminate(const th_expansion *x, int32_t p, int64_t step, th_actio
 }
 
 /* Step i waits for what came in round i - 1 and sends round i; the last one unfolds. */
-/* Step i waits for what came in round i - 1 and sends round i; the last one unfolds. */
 static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
                    th_action *out)
 {

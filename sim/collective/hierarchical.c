@@ -225,6 +225,18 @@ static bool find_move(const th_expansion *x, int32_t p, int32_t lane, int64_t st
     return true;
 }
 
+/* all_to_all: pair i of those whose bytes a move carries. */
+static bool move_pair(const th_expansion *x, int32_t p, const move *m, int32_t i, int32_t *from,
+                      int32_t *to)
+{
+    const hierarchical *h = x->data;
+    const dimension *d = &h->dim[m->dim];
+    int32_t stride = d->stride, beyond = stride * d->extent;
+    *from = p - p % stride + i % stride;
+    *to = p % stride + m->coordinate * stride + i / stride * beyond;
+    return i < x->collective->n_ranks / d->extent;
+}
+
 /* Range i of what a move carries: all that has the coordinate along its dimension, in those before
  * it the rank's own and in those behind it any. all_to_all: what is for such ranks, and comes from
  * ranks that differ from this one in the dimensions before it. */
@@ -252,9 +264,9 @@ static bool move_range(const th_expansion *x, int32_t p, int32_t lane, const mov
             *out = th_part(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), lane, x->n_lanes);
         return i < n_beyond;
     }
-    if (i >= n_beyond * stride)
+    int32_t from, to;
+    if (!move_pair(x, p, m, i, &from, &to))
         return false;
-    int32_t from = p - p % stride + i % stride, to = first + i / stride * beyond;
     th_range pair = {th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
     *out = th_part(pair, lane, x->n_lanes);
     return true;
@@ -273,6 +285,12 @@ static th_range move_sum(const th_expansion *x, int32_t p, int32_t lane, const m
             n_ranges /= d->stride;
         move_range(x, p, lane, m, 0, &sum);
         sum.bytes *= n_ranges;
+        return sum;
+    }
+    int32_t from, to;
+    if (c->kind == TH_ALL_TO_ALL) { /* where a pair stands takes long to find, and is not asked */
+        for (int32_t i = 0; move_pair(x, p, m, i, &from, &to); i++)
+            sum.bytes += th_part((th_range){0, th_pair_bytes(c, from, to)}, lane, x->n_lanes).bytes;
         return sum;
     }
     for (int32_t i = 0; move_range(x, p, lane, m, i, &next); i++) {

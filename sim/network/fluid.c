@@ -326,7 +326,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     w->weight = weight_of(f, w);
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);
-    th_time at = now + t->delay_ps + w->route.latency_ps;
+    th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
     if (t->bytes == 0 || w->route.n_links == 0)
         return th_fluid_post_end(f, q, slot, at) == TH_NO_EVENT ? -1 : 0;
     return post_entry(f, q, slot, at);
@@ -430,11 +430,20 @@ static void publish_touched(fluid *f)
     f->n_pending = 0;
 }
 
+/* Nothing has come, gone or been asked for since the last settle; most instants are not the network's. */
+static bool is_settled(const fluid *f)
+{
+    return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0;
+}
+
 static int settle(th_network *n, th_events *q, th_time now)
 {
     fluid *f = (fluid *)n;
+    n->n_touched = 0;
     if (f->out_of_memory)
         return -1;
+    if (is_settled(f))
+        return 0;
     th_maxmin_solve(f->shares);
     turn_clocks(f, now);
     if (move_flows(f, now))

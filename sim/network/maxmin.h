@@ -96,4 +96,10 @@ struct th_maxmin {
     size_t n_moved, moved_room;
 };
 
+/* Whether there is anything to solve or to read. */
+static inline bool th_maxmin_has_changed(const th_maxmin *m)
+{
+    return m->n_fresh > 0 || m->n_dirty > 0 || m->n_changed > 0 || m->n_moved > 0;
+}
+
 #endif
