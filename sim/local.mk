@@ -44,6 +44,8 @@ libtharsis_la_SOURCES += \
 	sim/event.c \
 	sim/event.h \
 	sim/fluid_time.h \
+	sim/least_first.c \
+	sim/least_first.h \
 	sim/machine.c \
 	sim/machine.h \
 	sim/machine_state.h \
@@ -104,6 +106,7 @@ unit_tests += \
 	tests/unit/test_event \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
+	tests/unit/test_least_first \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \

@@ -6,16 +6,8 @@
 #include "base/map.h"
 #include "base/random.h"
 #include "sim/collective/replay.h"
+#include "sim/least_first.h"
 #include "sim/machine.h"
-
-/* A set of small integers from which the least is taken first. */
-typedef struct th_least_first {
-    int32_t *item;
-    size_t n, capacity;
-} th_least_first;
-
-int th_least_first_add(th_least_first *q, int32_t item);
-int32_t th_least_first_take(th_least_first *q); /* q must not be empty */
 
 typedef enum {
     TH_ACCEL_IDLE,

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/least_first.h"
+#include "base/alloc.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+enum { VALUES = 50 };
+
+static int32_t least_of(const int *count)
+{
+    for (int32_t v = 0; v < VALUES; v++)
+        if (count[v] > 0)
+            return v;
+    return -1;
+}
+
+/* Against counts of each value; a value may be there several times. */
+static void the_least_leaves_first(void)
+{
+    gsl_rng *r = th_random_stream(3, "least first", 0);
+    th_least_first q = {0};
+    int count[VALUES] = {0}, wrong = 0;
+    for (int i = 0; i < 20000; i++) {
+        if (q.n > 0 && pick(r, 0, 1) == 0) {
+            int32_t expected = least_of(count);
+            wrong += th_least_first_take(&q) != expected;
+            count[expected]--;
+        } else {
+            int32_t v = (int32_t)pick(r, 0, VALUES - 1);
+            wrong += th_least_first_add(&q, v) != 0;
+            count[v]++;
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    while (q.n > 0)
+        count[th_least_first_take(&q)]--;
+    CU_ASSERT_EQUAL(least_of(count), -1);
+    th_free(q.item);
+    gsl_rng_free(r);
+}
+
+static void an_add_without_memory_changes_nothing(void)
+{
+    th_least_first q = {0};
+    th_alloc_fail_at(1);
+    CU_ASSERT_EQUAL(th_least_first_add(&q, 4), -1);
+    CU_ASSERT_TRUE(q.n == 0 && th_least_first_add(&q, 4) == 0 && th_least_first_take(&q) == 4);
+    th_free(q.item);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(the_least_leaves_first),
+        TAP(an_add_without_memory_changes_nothing),
+        TAP_END,
+    };
+    return tap_main("least_first", tests, argc, argv);
+}
