@@ -37,7 +37,8 @@ static const th_option collective_options[] = {
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
     [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                              "How it is done (auto: the quickest, by simulation of each alone).",
+                              "How it is done (auto: the quickest, by simulation of each alone; with -chunks "
+                              "0 also in several numbers of chunks).",
                               .choice = algorithm_name},
     [COLLECTIVE_ROOT] = {"-root", TH_OPTION_TEXT, "NODE",
                          "broadcast, reduce, gather, scatter: one of the group (the first)."},

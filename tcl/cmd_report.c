@@ -27,7 +27,7 @@ enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT
         [REPORT_SORT_BY] = {                                                                       \
             "-sort_by", TH_OPTION_TEXT, "COLUMN",                                                  \
             "Numbers from large to small, texts in order; columns have the names of -format csv, " \
-            "without the unit."}
+            "without the unit, or their headings in text."}
 
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
 static const th_option limit_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
@@ -451,7 +451,7 @@ const th_command th_report_commands[] = {
      "time. Links come by load unless -sort_by says otherwise. "
      "Below, the flows over the link of the greatest load: transfers one by one, collectives as "
      "the messages between two nodes; in text the ten largest, without -limit. In csv, only with "
-     "-flows.",
+     "-flows. On an ideal network, where nothing waits, load may exceed 100 %.",
      .run = run_report_links, .is_report = true},
     {"report_latency", GROUP, "", 0, 0, latency_options,
      "print how long transfers took, from start to end",
@@ -463,7 +463,8 @@ const th_command th_report_commands[] = {
      "rate is size / time, the algorithm bandwidth; bus is that times the share of the size that each rank "
      "must send at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
      "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. excess is the time "
-     "over the lower bound of any algorithm on these links, which csv and json give too.",
+     "over the lower bound of any algorithm on these links, had it them for itself, which csv and "
+     "json give too; there is none on an ideal network, which no link holds up.",
      .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, table_options,
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,

@@ -200,6 +200,15 @@ void th_table_limit(th_table *t, int64_t n)
     t->n_rows = (size_t)n;
 }
 
+/* By its heading in text, as people see it there; -1: none has it. */
+static int column_of_title(const th_table *t, const char *title)
+{
+    for (int i = 0; i < TH_COLUMNS_MAX && t->columns[i].name != NULL; i++)
+        if (t->columns[i].title != NULL && strcmp(t->columns[i].title, title) == 0)
+            return i;
+    return -1;
+}
+
 int th_table_column(const th_table *t, const char *name, th_error *err)
 {
     const char *names[TH_COLUMNS_MAX + 1];
@@ -210,6 +219,9 @@ int th_table_column(const th_table *t, const char *name, th_error *err)
         names[n] = t->columns[n].name;
     }
     names[n] = NULL;
+    int titled = column_of_title(t, name);
+    if (titled >= 0)
+        return titled;
     return th_error_unknown(err, "TCL-0050", "-sort_by", name, names);
 }
 

@@ -18,7 +18,7 @@ enum { TH_COLUMNS_MAX = 32 };      /* of one table */
 typedef struct th_column {
     const char
         *name; /* field in CSV and JSON, without the unit; what -sort_by takes; NULL ends a list */
-    const char *title; /* heading in text; NULL: not shown there */
+    const char *title; /* heading in text, which -sort_by takes too; NULL: not shown there */
     th_kind kind;
 } th_column;
 

@@ -39,6 +39,6 @@ report_mapping
 report_search
 report_summary
 report_compare $runs -metrics latency -relative_to {computation_prioritized uniform random}
-puts "On a chain of layers computation_prioritized leaves one group of accelerators idle,"
-puts "so a reduction against it says less than one against uniform.\n"
+puts "On a chain of layers computation_prioritized leaves one group of accelerators"
+puts "idle, so a reduction against it says less than one against uniform.\n"
 puts "seed $option(-seed), $option(-evaluations) evaluations; results in [write_results $option(-out)]"

@@ -12,7 +12,10 @@
  *     scatter          out S - P where X has the root, else in P;    gather the other way round
  *     all_to_all       what its pairs say; even sizes: out k (S - P), in (n - k) P
  *     barrier          a message each way
- * X is every rank by itself (so S / bw_out, S / bw_in) and every island (nodes of one group).
+ * X is every rank by itself (so S / bw_out, S / bw_in), every island (nodes of one group), and one
+ * half of the accelerators in their order, which parts dimensions and trees in the middle. Islands
+ * and halves are taken as they are, and once more with all switches and hosts that hang more on X
+ * than on the rest: then what leaves an island is what its uplinks carry, not its inner switch.
  *
  * All ranks. Where ranks alone add and copy, every byte of the result needs n - 1 messages that
  * bring it together and n - 1 that spread it, so the ranks send in all (n - 1) S in a
@@ -35,7 +38,8 @@ enum { ISLANDS_MAX = 64 }; /* islands that are looked at */
 typedef struct bounding {
     const th_collective *c;
     const th_system *s;
-    bool *is_in;  /* by node: X */
+    bool *is_in;   /* by node: X */
+    bool *is_rank; /* by node */
     int64_t *met; /* by medium: the last sum that it was counted in */
     int64_t n_sums;
     th_time bound;
@@ -184,13 +188,36 @@ static void apply_ranks(bounding *b)
     }
 }
 
-static void apply_island(bounding *b, int group)
+/* Bandwidth of a node's links to X, less that to the others. */
+static __int128 pull(const bounding *b, int node)
+{
+    const th_system *s = b->s;
+    __int128 sum = 0;
+    for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++) {
+        const th_link *l = &s->links[s->out_links[i]];
+        int64_t bits_per_s = s->media[l->medium].bits_per_s;
+        sum += b->is_in[l->to] ? bits_per_s : -bits_per_s;
+    }
+    return sum;
+}
+
+/* Any X gives a bound; this one a larger. Switches come after what is below them. False: the same. */
+static bool take_in_switches(bounding *b)
+{
+    bool any = false;
+    for (int i = 0; i < b->s->n_nodes; i++)
+        if (!b->is_in[i] && !b->is_rank[i] && b->s->nodes[i].kind != TH_NODE_ACCEL &&
+            pull(b, i) > 0)
+            any = b->is_in[i] = true;
+    return any;
+}
+
+/* X is what is_in says, and nothing afterwards. */
+static void apply_set(bounding *b)
 {
     const th_collective *c = b->c;
     int32_t k = 0;
     int64_t pieces = 0;
-    for (int i = 0; i < b->s->n_nodes; i++)
-        b->is_in[i] = b->s->nodes[i].group == group;
     for (int32_t r = 0; r < c->n_ranks; r++) {
         bool is_in = b->is_in[c->rank_node[r]];
         k += is_in;
@@ -199,6 +226,8 @@ static void apply_island(bounding *b, int group)
     if (k > 0 && k < c->n_ranks) {
         need n = need_of(b, k, pieces, b->is_in[c->rank_node[c->root]]);
         apply_cut(b, 0, b->s->n_nodes, &n);
+        if (take_in_switches(b))
+            apply_cut(b, 0, b->s->n_nodes, &n);
     }
     memset(b->is_in, 0, (size_t)b->s->n_nodes * sizeof *b->is_in);
 }
@@ -215,8 +244,17 @@ static void apply_islands(bounding *b)
         if (i < n)
             continue;
         group[n++] = own;
-        apply_island(b, own);
+        for (int node = 0; node < b->s->n_nodes; node++)
+            b->is_in[node] = b->s->nodes[node].group == own;
+        apply_set(b);
     }
+}
+
+static void apply_half(bounding *b)
+{
+    for (int a = 0; a < b->s->n_accels / 2; a++)
+        b->is_in[b->s->accel_node[a]] = true;
+    apply_set(b);
 }
 
 /* --- all ranks -------------------------------------------------------------------------------- */
@@ -265,17 +303,22 @@ int th_collective_bound(const th_collective *c, const th_system *s, th_time *out
 {
     bounding b = {.c = c, .s = s};
     b.is_in = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_in);
+    b.is_rank = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_rank);
     b.met = th_alloc_zero((size_t)s->n_media + 1, sizeof *b.met);
-    int failed = !b.is_in || !b.met ? th_error_no_memory(err) : 0;
+    int failed = !b.is_in || !b.is_rank || !b.met ? th_error_no_memory(err) : 0;
     if (!failed && c->n_ranks > 1) {
+        for (int32_t r = 0; r < c->n_ranks; r++)
+            b.is_rank[c->rank_node[r]] = true;
         apply_ranks(&b);
         apply_islands(&b);
+        apply_half(&b);
         if (c->algorithm && c->algorithm != &th_algorithm_in_switch)
             apply_all(&b);
     }
     if (!failed)
         *out = b.bound;
     th_free(b.is_in);
+    th_free(b.is_rank);
     th_free(b.met);
     return failed;
 }

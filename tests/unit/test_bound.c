@@ -112,6 +112,40 @@ static void islands_bound_what_crosses(void)
     th_system_free(s);
 }
 
+#define ALIKE(topology)                                                                            \
+    "name = \"s\"; designs = ({ name = \"r\"; type = \"roofline\"; clock = \"1GHz\";"              \
+    " macs_per_cycle = 1; });"                                                                     \
+    "accelerators = ({ dram = { capacity = \"1GiB\"; bandwidth = \"10TB/s\"; };"                   \
+    " vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"r\"]; });"              \
+    "topology = { " topology " };"
+
+/* Two islands of four round switches of 100 bytes per ns, with one card of 10 bytes per ns each: it
+ * counts, not the links inside. 240,000 bytes take 24,000 ns over its link, with the link's 500 ns. */
+static void what_an_island_hangs_on_counts(void)
+{
+    th_system *s = system_of(ALIKE("type = \"islands\"; dims = [2, 4]; nics = \"island\"; bandwidth = "
+                                   "[\"800Gbps\", \"80Gbps\"]; latency = [\"100ns\", \"500ns\"];"));
+    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 240000);
+    CU_ASSERT_EQUAL(bound_of(s, &c), 24500);
+    th_system_free(s);
+}
+
+/* 4 x 4 with links of 10 bytes per ns: 8 ranks send half of their 16,000 bytes each over 4 links. A
+ * fat tree of two levels, oversubscribed by 2: each switch of four ranks has two links up, and three
+ * quarters of what they send go there. */
+static void halves_bound_what_crosses(void)
+{
+    th_system *s = system_of(ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));
+    th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 16000);
+    CU_ASSERT_EQUAL(bound_of(s, &c), 8 * 8000 / (4 * 10) + 500);
+    th_system_free(s);
+    s = system_of(ALIKE("type = \"fattree\"; dims = [4, 2]; oversubscription = 2; bandwidth = \"80Gbps\"; "
+                        "latency = \"500ns\";"));
+    c = collective(s, TH_ALL_TO_ALL, "direct", 16000);
+    CU_ASSERT_EQUAL(bound_of(s, &c), 4 * 12000 / (2 * 10) + 500);
+    th_system_free(s);
+}
+
 static void bounds_survive_lack_of_memory(void)
 {
     th_system *s = of_size("ring", 3, false);
@@ -297,6 +331,8 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {TAP(bounds_are_what_is_known),
                                      TAP(islands_bound_what_crosses),
+                                     TAP(what_an_island_hangs_on_counts),
+                                     TAP(halves_bound_what_crosses),
                                      TAP(bounds_survive_lack_of_memory),
                                      TAP(nothing_beats_its_bound_under_fluid),
                                      TAP(nothing_beats_its_bound_under_ideal_alone),
