@@ -111,6 +111,7 @@ unit_tests += \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \
 	tests/unit/test_packet \
+	tests/unit/test_slices \
 	tests/unit/test_pipeline \
 	tests/unit/test_program \
 	tests/unit/test_replay \
