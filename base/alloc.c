@@ -77,11 +77,9 @@ void th_free(void *block)
     free(block);
 }
 
-int th_grow(void *block_pointer, size_t *capacity, size_t n, size_t size)
+int th_grow_now(void *block_pointer, size_t *capacity, size_t n, size_t size)
 {
     enum { FIRST = 8 }; /* elements: small enough to waste little, large enough to grow rarely */
-    if (n <= *capacity)
-        return 0;
     size_t wanted = *capacity > SIZE_MAX / 2 ? n : *capacity * 2;
     if (wanted < FIRST)
         wanted = FIRST;

@@ -16,7 +16,11 @@ void th_free(void *block);
 
 /* Makes room for at least n elements of the given size in *block, doubling *capacity (elements).
  * Returns 0, or -1 with both left as they were. */
-int th_grow(void *block_pointer, size_t *capacity, size_t n, size_t size);
+int th_grow_now(void *block_pointer, size_t *capacity, size_t n, size_t size); /* n > *capacity */
+static inline int th_grow(void *block_pointer, size_t *capacity, size_t n, size_t size)
+{
+    return n <= *capacity ? 0 : th_grow_now(block_pointer, capacity, n, size);
+}
 
 /* Tests only: the k-th allocation from now fails (1 = the next one; 0 = none), and all after it
  * succeed again. Live blocks and total calls so far, over all threads. */

@@ -97,7 +97,7 @@ static int create_parts(fluid *f, const th_system *s)
     f->n_engines = s->n_accels * TH_N_ENGINES;
     f->n_media = s->n_media + s->n_accels + f->n_engines;
     size_t media = (size_t)f->n_media + 1;
-    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes) ||
+    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes, s) ||
         th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
         return -1;
     f->clocks = th_alloc_zero(media, sizeof *f->clocks);

@@ -62,26 +62,39 @@ void th_blocks_give(th_blocks *b, int32_t first, int32_t n)
     b->free_block[c] = first;
 }
 
-int th_routes_init(th_routes *r)
+enum { KEPT_NODES_MAX = 64 };
+
+int th_routes_init(th_routes *r, const th_system *s)
 {
     th_blocks_init(&r->links);
+    r->n_nodes = s->n_nodes;
     r->walked = th_alloc_array(TH_ROUTE_MAX, sizeof *r->walked);
-    return r->walked ? 0 : -1;
+    if (!r->walked)
+        return -1;
+    if (s->n_nodes > KEPT_NODES_MAX)
+        return 0;
+    r->kept = th_alloc_array((size_t)s->n_nodes * (size_t)s->n_nodes + 1, sizeof *r->kept);
+    th_routes_reset(r);
+    return r->kept ? 0 : -1;
 }
 
 void th_routes_reset(th_routes *r)
 {
     th_blocks_reset(&r->links);
+    for (int i = 0; r->kept && i < r->n_nodes * r->n_nodes; i++)
+        r->kept[i].n_links = -1;
 }
 
 void th_routes_clear(th_routes *r)
 {
     th_blocks_clear(&r->links);
     th_free(r->walked);
+    th_free(r->kept);
     r->walked = NULL;
+    r->kept = NULL;
 }
 
-int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
+static int walk(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
 {
     const th_system *s = n->system;
     int n_links = th_route(s, src, dst, r->walked);
@@ -101,7 +114,24 @@ int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route 
     return 0;
 }
 
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
+{
+    th_flow_route *kept = r->kept ? &r->kept[src * r->n_nodes + dst] : NULL;
+    if (kept && kept->n_links >= 0) {
+        *out = *kept;
+        return 0;
+    }
+    if (walk(r, n, src, dst, out))
+        return -1;
+    out->is_kept = kept != NULL;
+    if (kept)
+        *kept = *out;
+    return 0;
+}
+
 void th_routes_give(th_routes *r, const th_flow_route *route)
 {
+    if (route->is_kept)
+        return;
     th_blocks_give(&r->links, route->first, route->n_links);
 }
