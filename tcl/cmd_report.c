@@ -333,8 +333,8 @@ static int parse_metric(th_call *c, Tcl_Obj *word, int *out)
     return th_error_unknown(&c->err, "TCL-0120", "-metrics", Tcl_GetString(word), th_metric_names);
 }
 
-/* Programs made by hand have no throughput. */
-static bool any_has_stream(const th_runs *runs)
+/* Programs made by hand have no throughput, and keep no accelerator busy. */
+static bool any_computes(const th_runs *runs)
 {
     for (int i = 0; i < runs->n; i++)
         if (runs->all[i]->program == NULL)
@@ -348,7 +348,7 @@ static int parse_metrics(th_call *c, const th_runs *runs, int *metrics, int *n_m
     Tcl_Size n;
     if (!th_call_has(c, COMPARE_METRICS)) {
         for (int m = 0; m < TH_N_METRICS; m++)
-            if (m != TH_METRIC_THROUGHPUT || any_has_stream(runs))
+            if ((m != TH_METRIC_THROUGHPUT && m != TH_METRIC_ACCELS) || any_computes(runs))
                 metrics[(*n_metrics)++] = m;
         return 0;
     }

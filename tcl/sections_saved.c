@@ -26,8 +26,8 @@ static th_quantity value_of(const th_saved_run *run, int metric)
         return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
-    default:
-        return th_share(run->accel_utilization);
+    default: /* a program made by hand computes nothing */
+        return run->program == NULL ? th_share(run->accel_utilization) : th_absent(TH_KIND_SHARE);
     }
 }
 

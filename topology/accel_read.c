@@ -92,8 +92,7 @@ static int design_named(th_system_reader *r, const th_config_node *n, int *out)
         return th_error_no_memory(&r->error);
     for (int i = 0; i < r->s->n_designs; i++)
         names[i] = r->s->designs[i].name;
-    th_reader_unknown(r, "TOPO-0031", n, "design", name,
-                   th_name_nearest(name, names, (size_t)r->s->n_designs));
+    th_reader_unknown(r, "TOPO-0031", n, &(th_known){"design", names, (size_t)r->s->n_designs});
     th_free(names);
     return -1;
 }

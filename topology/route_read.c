@@ -9,8 +9,6 @@
 #include "base/names.h"
 #include "topology/route.h"
 
-#include <stdio.h>
-
 static int read_segment(th_system_reader *r, const th_config_node *n)
 {
     static const char *const keys[] = {"name", "bandwidth", "latency", NULL};
@@ -74,17 +72,6 @@ static int read_route(th_system_reader *r, const th_config_node *n)
 
 /* ---- the routing ---- */
 
-/* Nothing like it is known: what is. */
-static int refuse_routing(th_system_reader *r, const th_config_node *at, const char *name)
-{
-    char known[128] = "";
-    for (int i = 0, n = 0; th_routing_types[i] && n < (int)sizeof known; i++)
-        n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i > 0 ? ", " : "",
-                      th_routing_types[i]->name);
-    return th_error_set(&r->error, "TOPO-0069", "%s:%d: routing \"%s\": must be one of %s",
-                        th_config_file(at), th_config_line(at), name, known);
-}
-
 static int read_routing(th_system_reader *r)
 {
     enum { MAX_NAMES = 16 };
@@ -99,11 +86,8 @@ static int read_routing(th_system_reader *r)
         return 0;
     for (; th_routing_types[count] && count < MAX_NAMES; count++)
         names[count] = th_routing_types[count]->name;
-    const char *near = th_name_nearest(name, names, count);
-    const th_config_node *at = th_config_member(r->root, "routing");
-    if (near)
-        return th_reader_unknown(r, "TOPO-0066", at, "routing", name, near);
-    return refuse_routing(r, at, name);
+    return th_reader_unknown(r, "TOPO-0066", th_config_member(r->root, "routing"),
+                             &(th_known){"routing", names, count});
 }
 
 /* Links need their names before routes can take them. */

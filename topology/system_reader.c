@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Puts FILE:LINE of n in front of what th_system_* reported. */
@@ -17,13 +18,34 @@ int th_reader_at(th_system_reader *r, const th_config_node *n)
                         inner.text);
 }
 
-/* 'WHAT "name" is unknown: did you mean "near"?' */
-int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
-                      const char *what, const char *name, const char *near)
+/* The names as far as they fit on a line that one wants to read. */
+static void list_known(const th_known *k, char *out, size_t size)
 {
-    return th_error_set(&r->error, id, "%s:%d: unknown %s \"%s\"%s%s%s", th_config_file(n),
-                        th_config_line(n), what, name, near ? ": did you mean \"" : "",
-                        near ? near : "", near ? "\"?" : "");
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < k->count; i++) {
+        int more = snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", k->names[i]);
+        if (more < 0 || (size_t)more + sizeof ", ..." > size - n) {
+            snprintf(out + n, size - n, "%s...", i > 0 ? ", " : "");
+            return;
+        }
+        n += (size_t)more;
+    }
+}
+
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n, const th_known *k)
+{
+    enum { ENOUGH = 200 };
+    const char *name = "", *near;
+    char known[ENOUGH];
+    if (th_config_as_string(n, &name, &r->error) < 0)
+        return -1;
+    near = th_name_nearest(name, k->names, k->count);
+    list_known(k, known, sizeof known);
+    return th_error_set(&r->error, id, "%s:%d: unknown %s \"%s\": %s%s%s", th_config_file(n),
+                        th_config_line(n), k->what, name,
+                        near ? "did you mean \"" : "must be one of ", near ? near : known,
+                        near ? "\"?" : "");
 }
 
 /* A list of at least min elements (and at most max, when that is not 0). */
@@ -88,8 +110,7 @@ int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
         return th_error_no_memory(&r->error);
     for (int i = 0; i < s->n_nodes; i++)
         names[i] = s->nodes[i].name;
-    th_reader_unknown(r, "TOPO-0030", n, "node", name,
-                      th_name_nearest(name, names, (size_t)s->n_nodes));
+    th_reader_unknown(r, "TOPO-0030", n, &(th_known){"node", names, (size_t)s->n_nodes});
     th_free(names);
     return -1;
 }
@@ -108,8 +129,8 @@ int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
         return th_error_no_memory(&r->error);
     for (int i = 0; i < s->n_links; i++)
         names[i] = s->links[i].name;
-    th_reader_unknown(r, "TOPO-0062", n, "link or segment", name,
-                      th_name_nearest(name, names, (size_t)s->n_links));
+    th_reader_unknown(r, "TOPO-0062", n,
+                      &(th_known){"link or segment", names, (size_t)s->n_links});
     th_free(names);
     return -1;
 }

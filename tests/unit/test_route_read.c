@@ -156,7 +156,7 @@ static void refuses_links(void)
                    "leaves = [...], from = A with to = B");
     expect_refusal(LINK("from = \"0\"; to = \"0\"; " CABLE), "TOPO-0005", "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(LINK("from = \"0\"; to = \"9\"; " CABLE), "TOPO-0030",
-                   "sys.cfg:5: unknown node \"9\"");
+                   "sys.cfg:5: unknown node \"9\": must be one of 0, 1, 2, 3");
     expect_refusal(HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
                    "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
 }
@@ -191,17 +191,17 @@ static void refuses_routes(void)
                           "{ from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; }"),
                    "TOPO-0059", "sys.cfg:8: route from \"0\" to \"2\": the pair has one already");
     expect_refusal(ROUTES("{ from = \"0\"; to = \"z\"; links = [\"seg\"]; }"), "TOPO-0030",
-                   "sys.cfg:7: unknown node \"z\"");
+                   "sys.cfg:7: unknown node \"z\": must be one of 0, 1, 2, 3");
     expect_refusal(SEGMENT "dead_links = [\"1_2\", \"4_5\"];\n", "TOPO-0062",
-                   "sys.cfg:6: unknown link or segment \"4_5\"");
+                   "sys.cfg:6: unknown link or segment \"4_5\": must be one of 0_1, 1_0, 1_2, 2_1, 2_3, 3_2, 3_0, 0_3, seg");
     expect_refusal(SEGMENT "dead_links = [\"1_2\"];\nroutes = ( { from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; } );",
                    "TOPO-0056", "sys.cfg:7: route from \"0\" to \"2\": takes a dead link: \"1_2\"");
     expect_refusal(HEAD RING "segments = ( { name = \"0_1\"; " CABLE "} );\n", "TOPO-0051",
                    "sys.cfg:5: segment \"0_1\": the name is taken; names must be unique among links and segments");
     expect_refusal(HEAD RING "routing = \"shrotest\";\n", "TOPO-0066",
                    "sys.cfg:5: unknown routing \"shrotest\": did you mean \"shortest\"?");
-    expect_refusal(HEAD RING "routing = \"adaptive\";\n", "TOPO-0069",
-                   "sys.cfg:5: routing \"adaptive\": must be one of shortest, ecmp, dimension_order, up_down, "
+    expect_refusal(HEAD RING "routing = \"adaptive\";\n", "TOPO-0066",
+                   "sys.cfg:5: unknown routing \"adaptive\": must be one of shortest, ecmp, dimension_order, up_down, "
                    "dragonfly");
     expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
                    "sys.cfg:4: system \"sys\": no way from \"0\" to \"1\"");

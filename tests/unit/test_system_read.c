@@ -266,7 +266,7 @@ static void refuses_unknown_names(void)
     expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE "} );",
                    "TOPO-0030", "sys.cfg:5: unknown node \"hots\": did you mean \"host\"?");
     expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );", "TOPO-0031",
-                   "sys.cfg:4: unknown design \"e\"");
+                   "sys.cfg:4: unknown design \"e\": must be one of d");
     expect_refusal(HEAD TWO "topology = {\ntype = \"rnig\"; };", "TOPO-0043",
                    "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
     expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
