@@ -22,17 +22,17 @@ foreach algorithm $algorithms {
 }
 
 puts "all_reduce of [llength [get_accels]] on $topology $dims, time in us; * the quickest"
-puts [format "%-20s%s" algorithm [join [lmap size $sizes {format %14s $size}] ""]]
+puts [format "%-18s%s" algorithm [join [lmap size $sizes {format %12s $size}] ""]]
 foreach algorithm $algorithms {
-    set line [format %-20s $algorithm]
+    set line [format %-18s $algorithm]
     foreach size $sizes {
         if {![dict exists $time $size $algorithm]} {
-            append line [format %14s -]
+            append line [format %12s -]
             continue
         }
         set ps [dict get $time $size $algorithm]
         set is_best [expr {$ps == [lindex [lsort -integer [dict values [dict get $time $size]]] 0]}]
-        append line [format %14s "[expr {$is_best ? "* " : ""}][format %.2f [expr {$ps / 1e6}]]"]
+        append line [format %12s "[expr {$is_best ? "* " : ""}][format %.2f [expr {$ps / 1e6}]]"]
     }
     puts $line
 }
