@@ -2,6 +2,7 @@
 /* fluid.h - private to the fluid network: its state, and the clocks of its media (fluid_clock.c). */
 #ifndef TH_SIM_NETWORK_FLUID_H
 #define TH_SIM_NETWORK_FLUID_H
+#include "base/alloc.h"
 #include "sim/network/maxmin.h"
 #include "sim/network/models.h"
 #include "sim/network/routes.h"
@@ -70,7 +71,14 @@ typedef struct th_fluid {
     bool out_of_memory;
 } th_fluid;
 
-int th_fluid_add(th_fluid_list *l, int32_t item); /* 0 or -1 */
+/* 0 or -1. */
+static inline int th_fluid_add(th_fluid_list *l, int32_t item)
+{
+    if (th_grow(&l->item, &l->room, l->n + 1, sizeof *l->item))
+        return -1;
+    l->item[l->n++] = item;
+    return 0;
+}
 
 /* fluid_clock.c; now never goes back. */
 void th_fluid_clocks_reset(th_fluid *f);

@@ -21,14 +21,6 @@
 
 enum { COUNT_ANEW = 1024 };
 
-int th_fluid_add(th_fluid_list *l, int32_t item)
-{
-    if (th_grow(&l->item, &l->room, l->n + 1, sizeof *l->item))
-        return -1;
-    l->item[l->n++] = item;
-    return 0;
-}
-
 /* --- the flows of a clock: a binary heap ------------------------------------------------------ */
 
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
