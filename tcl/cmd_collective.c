@@ -37,15 +37,14 @@ static const th_option collective_options[] = {
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
     [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                              "How it is done (auto: the quickest, by simulation of each alone; with -chunks "
-                              "0 also in several numbers of chunks).",
+                              "How it is done (auto: the quickest, by simulation of each alone).",
                               .choice = algorithm_name},
     [COLLECTIVE_ROOT] = {"-root", TH_OPTION_TEXT, "NODE",
                          "broadcast, reduce, gather, scatter: one of the group (the first)."},
     [COLLECTIVE_CHUNKS] =
         {"-chunks", TH_OPTION_INTEGER, "N",
-         "Pieces that go through the algorithm one behind the other (1); 0: as many as "
-         "are quickest, by simulation.",
+         "Pieces that go through the algorithm one behind the other; 0: as many as are "
+         "quickest, by simulation (auto: 0; others: 1).",
          0, TH_CHUNKS_MAX},
     [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
                          "hierarchical, auto: extents of the group, the fastest first."},
@@ -272,6 +271,8 @@ static int parse_collective(th_call *c, th_collective *out)
     if (parse_kind(c, out) != 0 || parse_group(c, out) != 0 || parse_root(c, out) != 0 ||
         parse_sizes(c, out) != 0 || parse_dims(c, out) != 0 || parse_schedule(c, out) != 0)
         return -1;
+    if (!th_call_has(c, COLLECTIVE_CHUNKS) && out->algorithm == NULL)
+        out->chunks = 0;
     return try_algorithm(c, out);
 }
 

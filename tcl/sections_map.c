@@ -10,10 +10,11 @@
 
 /* ---- head ---- */
 
+/* NULL: a program made by hand has none. */
 static const char *algorithm_of(const th_session *s)
 {
     if (s->made != NULL)
-        return "hand";
+        return NULL;
     return s->mapping == NULL ? "-" : s->searched.type != NULL ? s->searched.type->name : "file";
 }
 
@@ -81,7 +82,8 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     th_report_head_field(
         r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
     th_report_head_field(r, "program", th_text(s->made != NULL ? s->made->name : NULL));
-    th_report_head_field(r, "mapping", th_text(digest));
+    th_report_head_field(r, "program_digest", th_text(s->made != NULL ? digest : NULL));
+    th_report_head_field(r, "mapping", th_text(s->made != NULL ? NULL : digest));
     th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
     th_report_head_field(r, "seed",
                          is_found ? th_count((int64_t)s->searched.seed) : th_absent(TH_KIND_COUNT));
