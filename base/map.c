@@ -31,8 +31,8 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* Eight bytes as a number, the first byte lowest, on any machine; written out, for then compilers see
- * that it is one load. */
+/* Eight bytes as a number, the first byte lowest, on any machine; written out, for then compilers
+ * see that it is one load. */
 static uint64_t read_whole_word(const unsigned char *b)
 {
     return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |

@@ -31,7 +31,8 @@ typedef struct th_layer_plan {
     bool rotates_input;
     th_position_plan *at; /* n */
     /* By position and piece, n x phases; piece i of position r is the one that it computes with in
-     * phase i when it begins with its own. The work is another when it goes on with partial sums. */
+     * phase i when it begins with its own. The work is another when it goes on with partial
+     * sums. */
     int32_t *work, *work_adding;
     int64_t *piece_bytes; /* 0 without rotation */
     th_partial_send *sends;

@@ -2,8 +2,8 @@
 /* seed.c - a dynamic programme over the layers of a set: strategies per layer, redistribution
  * between them.
  *
- *   run: layers of the set -> choices of each -> from the last layer back, the least time of all that
- *   hangs on each choice -> from the first layer on, the choices that give it
+ *   run: layers of the set -> choices of each -> from the last layer back, the least time of all
+ *   that hangs on each choice -> from the first layer on, the choices that give it
  *
  * A layer with weights hangs on its ancestor: the nearest layer with weights along first inputs on
  * the same set; layers without weights between follow the ancestor. So the graph becomes a forest,

@@ -172,7 +172,8 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     }
     double draw = th_network_draw(m->network, accel_of(m, a));
     th_pipeline_start(&a->pipeline, &w->schedule, &w->port, draw, false);
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                     TH_PIPELINE_STEPS, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
@@ -220,7 +221,8 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         return end_task(m, a, &a->pipeline.stats, err);
     if (is_shared(m, a))
         return 0;
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                     TH_PIPELINE_STEPS, err);
 }
 
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
@@ -246,7 +248,8 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
         if (moving >> e & 1u)
             th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
     a->rates_are_old = false;
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                     TH_PIPELINE_STEPS, err);
 }
 
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -257,7 +260,8 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
         return 0;
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)), TH_PIPELINE_STEPS, err);
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                     TH_PIPELINE_STEPS, err);
 }
 
 static int set_draw(th_machine *m, th_accel_state *a, th_error *err)

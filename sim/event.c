@@ -7,10 +7,10 @@
  * the run; free handles are chained through place as well. Not modelled: anything; this is a
  * container.
  *
- * Many events are pushed in the order in which they leave: the messages of a collective all go at one
- * instant. A push that comes after the last of the run joins it, and costs nothing but that
- * comparison; others go to the heap. A run of one gives way to what comes before it, so that an event
- * far away does not keep the run closed. What is cancelled or moved leaves a gap in the run.
+ * Many events are pushed in the order in which they leave: the messages of a collective all go at
+ * one instant. A push that comes after the last of the run joins it, and costs nothing but that
+ * comparison; others go to the heap. A run of one gives way to what comes before it, so that an
+ * event far away does not keep the run closed. What is cancelled or moved leaves a gap in the run.
  *
  * A ladder queue is about twice as quick under the hold model (docs/benchmarks.md), but knows no
  * handles; flows whose rates change move their end events all the time. */

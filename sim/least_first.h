@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* least_first.h - a set of small integers that gives the least first, so that no result depends on the
- * order of adding.
+/* least_first.h - a set of small integers that gives the least first, so that no result depends on
+ * the order of adding.
  *   all zero -> (add | take)* -> th_free(item) */
 #ifndef TH_SIM_LEAST_FIRST_H
 #define TH_SIM_LEAST_FIRST_H

@@ -116,14 +116,13 @@ static int post_release(th_machine *m, int32_t task, uint32_t chain)
     return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
-/* Tasks without predecessors that wait for a release form chains, each as long as releases do not go
- * back in program order: only the first of a chain is pending, and posts the next one. So a trace of a
- * million releases in order does not fill the queue. The next such task from task first on; n_tasks:
- * none. */
+/* Tasks without predecessors that wait for a release form chains, each as long as releases do not
+ * go back in program order: only the first of a chain is pending, and posts the next one. So a
+ * trace of a million releases in order does not fill the queue. The next such task from task first
+ * on; n_tasks: none. */
 static int32_t next_released(const th_program *p, int32_t first)
 {
-    while (first < p->n_tasks &&
-           (p->n_predecessors[first] > 0 || p->tasks[first].release_ps <= 0))
+    while (first < p->n_tasks && (p->n_predecessors[first] > 0 || p->tasks[first].release_ps <= 0))
         first++;
     return first;
 }

@@ -24,8 +24,8 @@ typedef struct th_machine_options {
     bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 
-/* INTERRUPTED: between two events, now unchanged; any of the three goes on from there. A load that is
- * interrupted while algorithms are chosen fails with COLL-0024. */
+/* INTERRUPTED: between two events, now unchanged; any of the three goes on from there. A load that
+ * is interrupted while algorithms are chosen fails with COLL-0024. */
 typedef enum {
     TH_STOP_DONE,
     TH_STOP_UNTIL,
@@ -47,8 +47,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
 /* Stops early (BOUND) as soon as simulated time passes bound: the search has something better. */
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
-/* On to just after the next n program events (a task or a message of a collective starts or ends; all
- * at one instant count singly, in order). DONE when there is none left, else UNTIL. */
+/* On to just after the next n program events (a task or a message of a collective starts or ends;
+ * all at one instant count singly, in order). DONE when there is none left, else UNTIL. */
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err);
 
 th_time th_machine_now(const th_machine *m);
@@ -69,8 +69,8 @@ int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */
 int32_t th_machine_link_flows(const th_machine *m, int link);
 
-/* Collective number of the program as this machine runs it: with the algorithm and the chunks that it
- * has chosen where they were left open. NULL: it has not been expanded (a network that takes
+/* Collective number of the program as this machine runs it: with the algorithm and the chunks that
+ * it has chosen where they were left open. NULL: it has not been expanded (a network that takes
  * collectives as a whole does not). Valid until the next load. */
 const th_collective *th_machine_collective(const th_machine *m, int32_t number);
 

@@ -61,7 +61,8 @@ typedef struct th_program_mark {
 } th_program_mark;
 th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);
-/* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or -1. */
+/* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or
+ * -1. */
 int th_program_finish(th_program *p, th_error *err);
 
 #endif

@@ -46,11 +46,12 @@ typedef struct th_result {
 } th_result;
 
 void th_result_clear(th_result *r);
-/* Of the n inputs of a stream, how many of the last ones are looked at for the steady state: n - n/2,
- * but whole waves where inputs are under way together and so may end together, and all of a stream
- * whose half is no wave. */
+/* Of the n inputs of a stream, how many of the last ones are looked at for the steady state: n -
+ * n/2, but whole waves where inputs are under way together and so may end together, and all of a
+ * stream whose half is no wave. */
 int32_t th_throughput_counted(int32_t n, int32_t wave);
-/* Inputs per second in the steady state: c / (t_N - t_{N-c}), c = th_throughput_counted, t_0 = 0. */
+/* Inputs per second in the steady state: c / (t_N - t_{N-c}), c = th_throughput_counted, t_0 =
+ * 0. */
 double th_result_throughput(const th_result *r);
 /* Mean over links that carried anything of busy / elapsed. */
 double th_result_link_utilization(const th_result *r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* traffic.c - synthetic traffic: a table of patterns, two processes of arrivals.
  *   th_traffic_add: check -> draw (node by node, each from its own streams) -> sort -> tasks
- * The patterns are those that networks are compared with (W. Dally, B. Towles, "Principles and practices
- * of interconnection networks", 2004, section 3.2). Bernoulli draws once per cycle and node; Poisson
- * adds up -ln(1 - u) x mean and rounds down to a picosecond.
- * Not modelled: bursts, requests that wait for replies, senders that slow down when the network does
- * (open loop: messages queue at their source). */
+ * The patterns are those that networks are compared with (W. Dally, B. Towles, "Principles and
+ * practices of interconnection networks", 2004, section 3.2). Bernoulli draws once per cycle and
+ * node; Poisson adds up -ln(1 - u) x mean and rounds down to a picosecond.
+ * Not modelled: bursts, requests that wait for replies, senders that slow down when the network
+ * does (open loop: messages queue at their source). */
 #include <config.h>
 
 #include "sim/traffic.h"
@@ -151,7 +151,7 @@ const char *th_traffic_pattern_names(void)
            "all_to_all";
 }
 
-/* --- what is asked for -------------------------------------------------------------------------- */
+/* --- what is asked for ------------------------------------------------------------------------ */
 
 static th_traffic_nodes nodes_of(const th_system *s, const th_traffic_options *o)
 {
@@ -223,7 +223,7 @@ static int check_options(const th_traffic_nodes *t, const th_traffic_options *o,
     return check_rate(o, t->n, err);
 }
 
-/* --- drawing ------------------------------------------------------------------------------------ */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 typedef struct {
     th_time at;
@@ -243,8 +243,8 @@ typedef struct {
     th_error *err;
 } drawing;
 
-/* When the next message of a node is released, after *at; false: not in the time asked for. The first
- * call begins one cycle before it. */
+/* When the next message of a node is released, after *at; false: not in the time asked for. The
+ * first call begins one cycle before it. */
 static bool next_release(const th_traffic_options *o, gsl_rng *r, th_time *at)
 {
     th_time end = o->start_ps + o->duration_ps;

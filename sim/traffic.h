@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* traffic.h - synthetic traffic: patterns of destinations x a process of arrivals, as transfers with
- * release times in a program.
+/* traffic.h - synthetic traffic: patterns of destinations x a process of arrivals, as transfers
+ * with release times in a program.
  *   th_traffic_find_pattern -> th_traffic_add(program, system, options), before th_program_finish
  * A table: one pattern is one row. */
 #ifndef TH_SIM_TRAFFIC_H
@@ -55,9 +55,10 @@ typedef struct th_traffic_options {
     bool (*is_interrupted)(void); /* asked now and then; true: give up. NULL: never */
 } th_traffic_options;
 
-/* Adds a transfer per message, by time of release, then sender, then receiver. The messages of a node depend on
- * (options, its number, the number of nodes) alone. Returns how many there are, or -1 (the program is as
- * it was). */
+/* Adds a transfer per message, by time of release, then sender, then receiver. The messages of a
+ * node depend on
+ * (options, its number, the number of nodes) alone. Returns how many there are, or -1 (the program
+ * is as it was). */
 int64_t th_traffic_add(th_program *p, const th_system *s, const th_traffic_options *o,
                        th_error *err);
 

@@ -471,8 +471,7 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_LAYER:
         return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
     case TASK_NODE:
-        return t->node >= 0 ? name_of(s, TH_CLASS_NODE, t->node)
-                            : th_absent(TH_KIND_TEXT);
+        return t->node >= 0 ? name_of(s, TH_CLASS_NODE, t->node) : th_absent(TH_KIND_TEXT);
     case TASK_PEER:
         return is_transfer ? name_of(s, TH_CLASS_NODE, t->peer) : th_absent(TH_KIND_TEXT);
     case TASK_BYTES:
@@ -549,7 +548,7 @@ static void describe_collective(const th_collective *c, th_strbuf *out)
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
     char bytes[64];
-    const char *layer = s->made != NULL  ? ""
+    const char *layer = s->made != NULL ? ""
                         : t->layer >= 0 ? s->workload->layers[t->layer].name
                                         : "input";
     const char *colon = s->made != NULL ? "" : ": ";

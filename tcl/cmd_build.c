@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_build.c - what is simulated: read_system, create_system, read_workload, read_mapping, check_setup.
- * An object of the session is replaced only when the new one is whole. */
+/* cmd_build.c - what is simulated: read_system, create_system, read_workload, read_mapping,
+ * check_setup. An object of the session is replaced only when the new one is whole. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -56,8 +56,8 @@ static th_system *read_astra(th_call *c)
     Tcl_Obj *parameters =
         network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
     if (parameters != NULL)
-        system = th_system_read_astra(Tcl_FSGetNativePath(network),
-                                      Tcl_FSGetNativePath(parameters), &c->err);
+        system = th_system_read_astra(Tcl_FSGetNativePath(network), Tcl_FSGetNativePath(parameters),
+                                      &c->err);
     if (parameters != NULL)
         Tcl_DecrRefCount(parameters);
     if (network != NULL)
@@ -135,11 +135,11 @@ static const th_option create_system_options[] = {
                           "from the accelerators up.",
                           .required = true},
     [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
-                        "Of every link; or a list like that of -link_bandwidth.",
-                        .required = true},
-    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-                                 "Links down per link up of the switches of a fat tree; 1 when left "
-                                 "out."},
+                        "Of every link; or a list like that of -link_bandwidth.", .required = true},
+    [CREATE_OVERSUBSCRIPTION] =
+        {"-oversubscription", TH_OPTION_TEXT, "RATIO",
+         "Links down per link up of the switches of a fat tree; 1 when left "
+         "out."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
                        "What joins the accelerators of an island; a switch when left out.",
                        .choice = island_name},
@@ -380,7 +380,8 @@ static int run_check_setup(th_call *c)
     int warnings = 0;
     if (th_session_need_system(s, &e) != 0)
         warnings += warn(c, &e);
-    if (s->made != NULL ? th_session_need_program(s, &e) != 0 : th_session_need_workload(s, &e) != 0)
+    if (s->made != NULL ? th_session_need_program(s, &e) != 0
+                        : th_session_need_workload(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && s->made == NULL)
         warnings += check_capacity(c) + check_mapping(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_collective.c - add_collective: what a group of nodes does together, as one task of a made program.
- * Here names become ranks, and what contradicts itself is refused; th_expansion_init then says whether
- * the algorithm can do it, so that a run does not fail on it later. */
+/* cmd_collective.c - add_collective: what a group of nodes does together, as one task of a made
+ * program. Here names become ranks, and what contradicts itself is refused; th_expansion_init then
+ * says whether the algorithm can do it, so that a run does not fail on it later. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -231,8 +231,8 @@ static int parse_schedule(th_call *c, th_collective *out)
                             is_schedule ? "is required for schedule" : "is for schedule");
     if (!is_schedule)
         return 0;
-    Tcl_Obj *path = th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word,
-                                 &c->err);
+    Tcl_Obj *path =
+        th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word, &c->err);
     if (path == NULL)
         return -1;
     th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_map.c - map_workload, write_mapping. The reports on mappings are in cmd_report_map.c.
- *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the session */
+ *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the
+ *   session */
 #include <config.h>
 #include <assert.h>
 #include "base/alloc.h"

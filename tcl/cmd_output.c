@@ -18,7 +18,8 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
         return -1;
     if (s->simulation != NULL && s->simulation->has_begun &&
         (th_section_summary(s, r, err) != 0 || th_section_accels(s, r, err) != 0 ||
-         th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 || th_section_path(s, r, 0, err) != 0))
+         th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 ||
+         th_section_path(s, r, 0, err) != 0))
         return -1;
     return s->n_runs > 0 ? th_section_saved(r, s->runs, (int)s->n_runs, err) : 0;
 }
@@ -96,7 +97,8 @@ static int run_close_trace(th_call *c)
 const th_command th_output_commands[] = {
     {"open_trace", GROUP, "FILE", 1, 1, trace_options,
      "write every start and end of a task to a file",
-     "From now on, and one trace at a time; it refers to system and workload or program, so those can be "
+     "From now on, and one trace at a time; it refers to system and workload or program, so those "
+     "can be "
      "replaced only after "
      "close_trace. "
      "A trace changes no time. Folders that are missing on the way are made. Returns FILE.",

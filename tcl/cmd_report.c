@@ -460,7 +460,8 @@ const th_command th_report_commands[] = {
      .run = run_report_latency, .is_report = true},
     {"report_collectives", GROUP, "", 0, 0, table_options,
      "print how quick each collective operation was",
-     "rate is size / time, the algorithm bandwidth; bus is that times the share of the size that each rank "
+     "rate is size / time, the algorithm bandwidth; bus is that times the share of the size that "
+     "each rank "
      "must send at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
      "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. excess is the time "
      "over the lower bound of any algorithm on these links, had it them for itself, which csv and "

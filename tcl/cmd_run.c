@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_run.c - run, step, now, restart, stop, save_run.
  *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> why it stopped
- * The machine moves in slices of a few thousand events; between them timers are served and the progress
- * line is shown. Ctrl-C is asked for there, and by the machine inside a slice that moves much. A slice never changes a result: the machine stops between two events. */
+ * The machine moves in slices of a few thousand events; between them timers are served and the
+ * progress line is shown. Ctrl-C is asked for there, and by the machine inside a slice that moves
+ * much. A slice never changes a result: the machine stops between two events. */
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
@@ -197,13 +198,7 @@ static int finish(th_drive *d, th_why why)
 
 /* ---- run ---- */
 
-enum {
-    RUN_ALL,
-    RUN_UNTIL,
-    RUN_FOR,
-    RUN_NETWORK,
-    RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS
-};
+enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_NETWORK, RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS };
 
 static const th_option run_options[] = {
     [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
@@ -225,7 +220,8 @@ static int parse_until(th_call *c, th_time *out)
     return 0;
 }
 
-/* The simulation that the options ask for: the present one, or a new one where nothing would be lost. */
+/* The simulation that the options ask for: the present one, or a new one where nothing would be
+ * lost. */
 static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;

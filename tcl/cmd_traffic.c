@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a made program. */
+/* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a made
+ * program. */
 #include <config.h>
 #include "sim/traffic.h"
 #include "tcl/interrupt.h"

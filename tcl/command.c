@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - from the words of a call to checked values, and from a th_error to a Tcl error.
- *   th_commands_create -> dispatch* (each: parse_words -> parse_option* -> the row's function -> fail) */
+ *   th_commands_create -> dispatch* (each: parse_words -> parse_option* -> the row's function ->
+ *   fail) */
 #include <config.h>
 #include "tcl/command.h"
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "tcl/session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands, th_build_commands,  th_object_commands,
-    th_map_commands,     th_program_commands, th_collective_commands, th_traffic_commands, th_run_commands,
-    th_breakpoint_commands, th_report_commands, th_output_commands, NULL,
+    th_session_commands,    th_build_commands,      th_object_commands,  th_map_commands,
+    th_program_commands,    th_collective_commands, th_traffic_commands, th_run_commands,
+    th_breakpoint_commands, th_report_commands,     th_output_commands,  NULL,
 };
 
 /* What a Tcl command carries. */

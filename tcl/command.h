@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.h - the table of commands: one row gives registration, help, documentation and usage errors.
+/* command.h - the table of commands: one row gives registration, help, documentation and usage
+ * errors.
  *
- * A family of commands is one cmd_*.c file and one array of rows. The dispatcher parses the words of a call
- * against the row before the row's function runs, so a function sees checked values only:
- *   dispatch -> (help | parse -> refused while running? -> run) -> result or "Error ID: command: text"
+ * A family of commands is one cmd_*.c file and one array of rows. The dispatcher parses the words
+ * of a call against the row before the row's function runs, so a function sees checked values only:
+ *   dispatch -> (help | parse -> refused while running? -> run) -> result or "Error ID: command:
+ *   text"
  * A function validates everything, then acts; when it fails, the session is as it was. */
 #ifndef TH_TCL_COMMAND_H
 #define TH_TCL_COMMAND_H
@@ -93,7 +95,8 @@ void th_call_return_text(th_call *c, const char *text);
 void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
 int th_call_blame(th_call *c, const char *what, const th_error *e);
-/* "what "name": unknown, did you mean ...? (known: a, b, c)" into err; names end in NULL. Returns -1. */
+/* "what "name": unknown, did you mean ...? (known: a, b, c)" into err; names end in NULL. Returns
+ * -1. */
 int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
                      const char *const *names);
 

@@ -30,7 +30,8 @@ static bool is_folder(Tcl_Obj *path)
     return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
 }
 
-/* FOLDER/NAME or FOLDER/NAME.ext (NAME itself without a folder), referenced; NULL: neither is there. */
+/* FOLDER/NAME or FOLDER/NAME.ext (NAME itself without a folder), referenced; NULL: neither is
+ * there. */
 static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 {
     const char *const endings[] = {"", extension, NULL};
@@ -45,7 +46,8 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
     return NULL;
 }
 
-/* The folders to look in, as a list: those of $THARSIS_PATH, of the sources, of the installation. */
+/* The folders to look in, as a list: those of $THARSIS_PATH, of the sources, of the
+ * installation. */
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* files.h - where a file argument is looked for.
  *
- * A path, if there is such a file; else along $THARSIS_PATH; else in the folder that the source tree, and then
- * the installation, keeps for this kind. The extension may be left out everywhere. */
+ * A path, if there is such a file; else along $THARSIS_PATH; else in the folder that the source
+ * tree, and then the installation, keeps for this kind. The extension may be left out
+ * everywhere. */
 #ifndef TH_TCL_FILES_H
 #define TH_TCL_FILES_H
 #include "tcl/session.h"
@@ -16,7 +17,8 @@ typedef struct th_file_kind {
 extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_astra_network_file,
     th_astra_system_file, th_schedule_file;
 
-/* The path as the C library takes it, with a reference for the caller to drop; NULL with near misses in err. */
+/* The path as the C library takes it, with a reference for the caller to drop; NULL with near
+ * misses in err. */
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err);
 
 #endif

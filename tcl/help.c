@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help.c - what the rows of the command table say, for people: on the terminal and as docs/commands.md. */
+/* help.c - what the rows of the command table say, for people: on the terminal and as
+ * docs/commands.md. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +159,8 @@ void th_help_all(th_strbuf *out)
             group = row->group;
             add_line(out, row);
         }
-    th_strbuf_add(out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
+    th_strbuf_add(
+        out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
 }
 
 /* Is word, in any case, somewhere in text? */

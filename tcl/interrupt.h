@@ -2,10 +2,11 @@
 /* interrupt.h - Ctrl-C without a signal handler.
  *
  *   block (main, before Tcl starts) -> start -> take*
- * Tcl_AsyncMark from a signal handler deadlocks on threaded Tcl 8.6. So SIGINT is blocked in every thread and
- * one small thread waits for it, sets a flag and marks the handler. Whoever sees the flag first takes it: a
- * loop that polls (run, map_workload) stops where its state is whole; else Tcl itself, between two commands,
- * has the script cancelled. Signals belong to the process, so this state does too. */
+ * Tcl_AsyncMark from a signal handler deadlocks on threaded Tcl 8.6. So SIGINT is blocked in every
+ * thread and one small thread waits for it, sets a flag and marks the handler. Whoever sees the
+ * flag first takes it: a loop that polls (run, map_workload) stops where its state is whole; else
+ * Tcl itself, between two commands, has the script cancelled. Signals belong to the process, so
+ * this state does too. */
 #ifndef TH_TCL_INTERRUPT_H
 #define TH_TCL_INTERRUPT_H
 #include <stdbool.h>
@@ -13,11 +14,12 @@
 
 void th_interrupt_block(void);
 int th_interrupt_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing then */
-/* True once per Ctrl-C. Never true where start was not called (a plain tclsh keeps its own Ctrl-C). */
+/* True once per Ctrl-C. Never true where start was not called (a plain tclsh keeps its own
+ * Ctrl-C). */
 bool th_interrupt_take(void);
 bool th_interrupt_is_pending(void); /* as take, but it stays so */
-/* At the prompt there is nothing to stop: Ctrl-C shows this prompt anew, and what was typed of a command so
- * far is to be dropped. NULL: a command is at work. */
+/* At the prompt there is nothing to stop: Ctrl-C shows this prompt anew, and what was typed of a
+ * command so far is to be dropped. NULL: a command is at work. */
 void th_interrupt_set_prompt(const char *prompt);
 bool th_interrupt_take_dropped(void);            /* true once after that */
 

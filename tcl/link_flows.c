@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* link_flows.c - see link_flows.h.
- * Nothing is recorded during a run: routes follow from the system, so they are walked afterwards. */
+ * Nothing is recorded during a run: routes follow from the system, so they are walked
+ * afterwards. */
 #include <config.h>
 #include "tcl/link_flows.h"
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* link_flows.h - what has gone over a link: the transfers, and what collectives sent, by pair of nodes.
+/* link_flows.h - what has gone over a link: the transfers, and what collectives sent, by pair of
+ * nodes.
  *   collect -> clear */
 #ifndef TH_TCL_LINK_FLOWS_H
 #define TH_TCL_LINK_FLOWS_H

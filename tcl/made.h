@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* made.h - a program made by hand, task by task: simulated in the place of a workload under a mapping.
+/* made.h - a program made by hand, task by task: simulated in the place of a workload under a
+ * mapping.
  *   new -> add* -> (the session simulates it) -> free
  * Tasks are numbered in the order in which they are added, and may wait for earlier ones only, so a
  * made program has no cycle. */
@@ -18,7 +19,8 @@ typedef struct th_made {
     size_t n_schedules, schedule_capacity;
 } th_made;
 
-/* What add appends: a task, its collective (NULL: none; copied), and the tasks that it waits for. */
+/* What add appends: a task, its collective (NULL: none; copied), and the tasks that it waits
+ * for. */
 typedef struct th_made_task {
     th_task task;
     const th_collective *collective;
@@ -29,8 +31,8 @@ typedef struct th_made_task {
 th_made *th_made_new(const char *name, th_error *err);
 void th_made_free(th_made *m); /* accepts NULL */
 
-/* Takes the schedule into its keeping, for a collective that is going to be added. 0, or -1 and it is still
- * the caller's. */
+/* Takes the schedule into its keeping, for a collective that is going to be added. 0, or -1 and it
+ * is still the caller's. */
 int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err);
 
 /* The new task's number, or -1 and the program is as it was. */

@@ -223,8 +223,8 @@ static bool collective_takes_link(th_session *s, int32_t task, int link)
         s->links_of_task = -1;
         s->task_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->task_links);
         if (s->task_links == NULL ||
-            th_collective_links(th_session_collective(s, p->tasks[task].work), s->system, s->task_links,
-                                NULL) != 0)
+            th_collective_links(th_session_collective(s, p->tasks[task].work), s->system,
+                                s->task_links, NULL) != 0)
             return false;
         if (th_session_collective(s, p->tasks[task].work)->algorithm != NULL)
             s->links_of_task = task;

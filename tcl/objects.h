@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* objects.h - what scripts can name: accel/3, link/3_4, node/host, layer/conv4_2, task/118.
- * A name holds as long as the session's system, workload and program do; an object is plain data. */
+ * A name holds as long as the session's system, workload and program do; an object is plain
+ * data. */
 #ifndef TH_TCL_OBJECTS_H
 #define TH_TCL_OBJECTS_H
 #include "tcl/quantity.h"
@@ -21,7 +22,8 @@ typedef struct th_object {
 } th_object;
 
 const char *th_class_name(th_class class); /* "accel" */
-/* What the class needs to be there: system, workload, or a lowered program (made when it is not). */
+/* What the class needs to be there: system, workload, or a lowered program (made when it is
+ * not). */
 int th_class_need(th_session *s, th_class class, th_error *err);
 int32_t th_class_count(const th_session *s, th_class class);
 
@@ -35,7 +37,8 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
 /* Reads a node: "host", "node/host", "accel/3". Its number, or -1 with near misses. */
 int th_node_parse(th_session *s, const char *text, th_error *err);
 
-/* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of a task? */
+/* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of
+ * a task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
 /* attributes.c: what is known of an object. Attributes of a class are numbered from 0. */

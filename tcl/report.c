@@ -257,9 +257,9 @@ static void add_number(th_strbuf *out, const th_quantity *q)
     if (!th_kind_is_real(q->kind))
         th_strbuf_printf(out, "%lld", (long long)q->whole);
     else
-        th_strbuf_printf(out, "%.12g", q->kind == TH_KIND_RATE || q->kind == TH_KIND_MEAN
-                                             ? q->real
-                                             : 100 * q->real);
+        th_strbuf_printf(out, "%.12g",
+                         q->kind == TH_KIND_RATE || q->kind == TH_KIND_MEAN ? q->real
+                                                                            : 100 * q->real);
 }
 
 static void add_csv_text(th_strbuf *out, const char *text)

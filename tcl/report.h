@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.h - one report: a head, and tables that become text, CSV or JSON.
  *   new -> head* -> (table | record -> row* -> (sort | limit | total))* -> render -> free
- * Columns are typed, so text tables choose one unit per column and say it in the heading, while CSV and JSON
- * keep base units in the field names. Texts are copied. A lack of memory is sticky and shows in render. */
+ * Columns are typed, so text tables choose one unit per column and say it in the heading, while CSV
+ * and JSON keep base units in the field names. Texts are copied. A lack of memory is sticky and
+ * shows in render. */
 #ifndef TH_TCL_REPORT_H
 #define TH_TCL_REPORT_H
 #include "tcl/quantity.h"
@@ -28,7 +29,8 @@ void th_report_free(th_report *r);                             /* accepts NULL *
 void th_report_head_line(th_report *r, const char *key, const char *text);
 void th_report_head_field(th_report *r, const char *key, th_quantity value);
 
-/* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is out. */
+/* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is
+ * out. */
 th_column *th_report_columns(th_report *r, int n);
 /* A text that lives as long as the report, for the names of such columns; "" when memory is out. */
 const char *th_report_printf(th_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

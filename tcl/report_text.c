@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_text.c - a report for people: aligned, at most 80 columns, one unit per column, in the heading.
- * Numbers stand to the right. Texts that would make a table too wide lose their middle. */
+/* report_text.c - a report for people: aligned, at most 80 columns, one unit per column, in the
+ * heading. Numbers stand to the right. Texts that would make a table too wide lose their middle. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,8 +71,9 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* Times (or sizes) of one table have one unit, so that they compare by eye: of all columns of the kind, the
- * largest time sets it, and for sizes, which lie further apart, the column whose largest is the smallest. */
+/* Times (or sizes) of one table have one unit, so that they compare by eye: of all columns of the
+ * kind, the largest time sets it, and for sizes, which lie further apart, the column whose largest
+ * is the smallest. */
 static double reference_of_kind(const th_table *t, th_kind kind)
 {
     double reference = 0;
@@ -194,7 +195,8 @@ static int widest_text(const th_table *t, const th_layout *l)
     return widest;
 }
 
-/* Takes columns off the widest text until the table fits; where that cannot be, it is written in blocks. */
+/* Takes columns off the widest text until the table fits; where that cannot be, it is written in
+ * blocks. */
 static void narrow(const th_table *t, th_layout *l)
 {
     int excess = total_width(t, l) - WIDTH, spare = 0;
@@ -328,8 +330,7 @@ static bool take_titled(const th_table *t, th_table *out)
     size_t rows = t->n_rows + (t->total != NULL);
     struct th_arena *arena = t->report->arena;
     th_column *columns = th_report_columns(t->report, t->n_columns);
-    th_quantity *cells =
-        th_arena_alloc(arena, (rows * (size_t)t->n_columns + 1) * sizeof *cells);
+    th_quantity *cells = th_arena_alloc(arena, (rows * (size_t)t->n_columns + 1) * sizeof *cells);
     if (columns == NULL || cells == NULL)
         return false;
     *out = *t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections.h - the tables that reports and results files are made of, each from the session's state.
- * A section that needs a mapping or a run is only asked for when there is one. 0 or -1. */
+/* sections.h - the tables that reports and results files are made of, each from the session's
+ * state. A section that needs a mapping or a run is only asked for when there is one. 0 or -1. */
 #ifndef TH_TCL_SECTIONS_H
 #define TH_TCL_SECTIONS_H
 #include "tcl/report.h"
@@ -36,7 +36,8 @@ int th_section_latency(th_session *s, th_report *r, th_time since, th_time until
 /* sections_collectives.c */
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
 
-/* Saved runs side by side: the metrics of each, and their change against every run of relative_to. */
+/* Saved runs side by side: the metrics of each, and their change against every run of
+ * relative_to. */
 enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };
 extern const char *const th_metric_names[TH_N_METRICS + 1];
 typedef struct th_runs {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_collectives.c - how quick each collective of a program was.
  * Algorithm bandwidth is S / t. Bus bandwidth is that times the share of S that every rank must at
- * least send over its links, so that it compares with the links' own bandwidth whatever the number of
- * ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch reduction, or
- * more than one link per rank, it may exceed the bandwidth of a link. The bound is that of
- * sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. A network
- * without contention is not held by it: there both are absent. */
+ * least send over its links, so that it compares with the links' own bandwidth whatever the number
+ * of ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch
+ * reduction, or more than one link per rank, it may exceed the bandwidth of a link. The bound is
+ * that of sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. A
+ * network without contention is not held by it: there both are absent. */
 #include <config.h>
 #include <string.h>
 #include "sim/collective/bound.h"
@@ -64,8 +64,7 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                                     th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
                                     th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
                                     bandwidth_of(factor * bytes, time_ps),
-                                    th_ps_or_absent(bound_ps),
-                                    excess_of(time_ps, bound_ps)});
+                                    th_ps_or_absent(bound_ps), excess_of(time_ps, bound_ps)});
 }
 
 int th_section_collectives(th_session *s, th_report *r, th_error *err)

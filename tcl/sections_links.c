@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_links.c - what each link carried, and the flows that shared one of them.
  * A link's load is what went over its medium, as a share of what the medium could have carried in
- * the elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows down.)
- * Flows over time are not kept during a run: the run is done again, with an eye on the one link. */
+ * the elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows
+ * down.) Flows over time are not kept during a run: the run is done again, with an eye on the one
+ * link. */
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"

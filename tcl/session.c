@@ -99,8 +99,8 @@ int th_session_open_made(th_session *s, th_error *err)
     if (s->simulation == NULL)
         return 0;
     if (s->simulation->has_begun)
-        return th_error_set(err, "TCL-0151",
-                            "the program \"%s\" has begun to run: restart first", s->made->name);
+        return th_error_set(err, "TCL-0151", "the program \"%s\" has begun to run: restart first",
+                            s->made->name);
     s->defaults = s->simulation->options;
     th_session_drop_run(s);
     return 0;

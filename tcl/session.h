@@ -2,9 +2,10 @@
 /* session.h - what one interpreter works on; there are no globals.
  *
  *   new -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> free
- * Each setter takes what it is given and drops what no longer fits: a new system or workload drops the
- * mapping, a new mapping drops the run. A program made by hand stands in the place of workload and
- * mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all of it. */
+ * Each setter takes what it is given and drops what no longer fits: a new system or workload drops
+ * the mapping, a new mapping drops the run. A program made by hand stands in the place of workload
+ * and mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all
+ * of it. */
 #ifndef TH_TCL_SESSION_H
 #define TH_TCL_SESSION_H
 #include "mapper/search.h"
@@ -99,10 +100,12 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
 /* The present run, or one lowered now and still at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 
-/* The tasks that are or would be simulated, as far as they are known: NULL before a mapping is lowered. */
+/* The tasks that are or would be simulated, as far as they are known: NULL before a mapping is
+ * lowered. */
 const th_program *th_session_program(const th_session *s);
 
-/* Collective number of those tasks: as it runs, once it has been expanded; else as the program has it. */
+/* Collective number of those tasks: as it runs, once it has been expanded; else as the program has
+ * it. */
 const th_collective *th_session_collective(const th_session *s, int32_t number);
 
 /* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
@@ -117,7 +120,8 @@ int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 
 /* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
 bool th_session_is_interrupted(th_session *s);
-/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err empty. */
+/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err
+ * empty. */
 int th_call_cancel(th_call *c, const char *message);
 
 #endif

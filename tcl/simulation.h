@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* simulation.h - a mapping lowered, or a made program, loaded into a machine, with the figures read off it.
+/* simulation.h - a mapping lowered, or a made program, loaded into a machine, with the figures read
+ * off it.
  *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
  * System, workload and mapping, or the made program, must outlive it. */
 #ifndef TH_TCL_SIMULATION_H
@@ -33,7 +34,8 @@ th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 int th_simulation_restart(th_simulation *s, th_error *err);
 
-/* Collective number of the program with the algorithm and chunks that the machine has chosen, if it has. */
+/* Collective number of the program with the algorithm and chunks that the machine has chosen, if it
+ * has. */
 const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
 
 /* After the machine has moved: figures read so far are stale. */

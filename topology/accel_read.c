@@ -203,7 +203,7 @@ static int add_accels(th_system_reader *r, const accel_entry *e)
 
 static int n_generated(const th_system_reader *r)
 {
-    int n = 0;  /* generators add their accelerators first */
+    int n = 0; /* generators add their accelerators first */
     while (n < r->s->n_nodes && r->s->nodes[n].kind == TH_NODE_ACCEL)
         n++;
     return n;
@@ -274,4 +274,3 @@ int th_read_accels(th_system_reader *r)
                         "%s:%d: %d accelerators described, but the topology has %d",
                         th_config_file(list), th_config_line(list), r->n_described, n_generated(r));
 }
-

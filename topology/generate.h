@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate.h - regular systems from a few numbers. A table: one generator is one row.
- *   th_topology_find -> th_topology_create, or (a reader) th_topology_generate and then the accelerators */
+ *   th_topology_find -> th_topology_create, or (a reader) th_topology_generate and then the
+ *   accelerators */
 #ifndef TH_TOPOLOGY_GENERATE_H
 #define TH_TOPOLOGY_GENERATE_H
 #include "topology/system.h"
@@ -49,13 +50,14 @@ typedef struct th_topology_type {
 extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
 const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
 
-/* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown; the
- * names end in NULL and are in the order of th_dim_kind. */
+/* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;
+ * the names end in NULL and are in the order of th_dim_kind. */
 extern const char *const th_dim_kind_names[];
 const char *th_dim_kind_find(const char *name, th_dim_kind *out);
 
 /* Checks the options against the row, adds its nodes and links to s and the host, if one is wanted.
- * Accelerator nodes are left without properties: the caller sets them. 0, or -1 (s can only be freed). */
+ * Accelerator nodes are left without properties: the caller sets them. 0, or -1 (s can only be
+ * freed). */
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err);
 

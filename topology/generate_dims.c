@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* generate_dims.c - systems made of dimensions: line, ring, mesh, torus, hypercube, fully_connected,
- * star, and any composition.
+/* generate_dims.c - systems made of dimensions: line, ring, mesh, torus, hypercube,
+ * fully_connected, star, and any composition.
  *   (row's generate) -> generate_dims
  * A node has one coordinate in each dimension, dims[0] running fastest, and in dimension d it is
  * joined to the nodes that differ from it in coordinate d alone: to the next one (line), also the
  * last to the first (ring), to each (fully_connected), or all of them to one switch. That is the
- * Cartesian product of graphs, so that a mesh is lines, a torus rings, a hypercube dimensions of two
- * that are fully connected (each a special case; W. Dally, B. Towles, "Principles and Practices of
- * Interconnection Networks", 2004, chapters 3 and 5).
+ * Cartesian product of graphs, so that a mesh is lines, a torus rings, a hypercube dimensions of
+ * two that are fully connected (each a special case; W. Dally, B. Towles, "Principles and Practices
+ * of Interconnection Networks", 2004, chapters 3 and 5).
  * Switches are called sDIMENSION.NUMBER, a lone one "switch". */
 #include <config.h>
 #include "topology/generate_parts.h"

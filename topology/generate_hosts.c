@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate_hosts.c - what machines look like inside: pcie_tree and islands.
  *   (row's generate)
- * pcie_tree: HOSTS, each with SWITCHES below its root complex, each with ACCELS accelerators below it,
- * which share the switch's cable up; the hosts hang on one network switch, where there are several.
- * Hosts forward: two accelerators below one switch talk through it alone.
+ * pcie_tree: HOSTS, each with SWITCHES below its root complex, each with ACCELS accelerators below
+ * it, which share the switch's cable up; the hosts hang on one network switch, where there are
+ * several. Hosts forward: two accelerators below one switch talk through it alone.
  *
  * islands: ISLANDS of ACCELS accelerators, joined inside through a switch of the island (which can
- * reduce, as NVSwitches do) or each to each, and outside by a fabric: one switch, or, where ARITY is
- * given, a fat tree of switches with ARITY cables down. An accelerator has a network card of its own,
- * or the island has one, on its switch (in a fully connected island that switch has nothing else to
- * do). A fat tree has ARITY^N ports, which must be as many as cards.
+ * reduce, as NVSwitches do) or each to each, and outside by a fabric: one switch, or, where ARITY
+ * is given, a fat tree of switches with ARITY cables down. An accelerator has a network card of its
+ * own, or the island has one, on its switch (in a fully connected island that switch has nothing
+ * else to do). A fat tree has ARITY^N ports, which must be as many as cards.
  * Both are trees, and routed up_down; accelerators of an island, or below one PCIe switch, are a
  * group. Switches are called sLEVEL.NUMBER. */
 #include <config.h>

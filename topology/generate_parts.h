@@ -23,7 +23,8 @@ int th_generate_join(th_system *s, const th_topology_options *o, int cable, int 
 /* base to the power of exponent, or some number above TH_MAX_ACCELS when it is larger. */
 int64_t th_generate_power(int base, int exponent);
 
-/* Levels of switches above leaves, which are nodes of their own; generate_tree.c has the equations. */
+/* Levels of switches above leaves, which are nodes of their own; generate_tree.c has the
+ * equations. */
 typedef struct th_tree {
     int arity, n_levels;
     int n_up;                    /* ways up from a switch */

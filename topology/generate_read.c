@@ -2,7 +2,8 @@
 /* generate_read.c - the group "topology" of a system file: a generator and its options.
  *   th_read_topology (by system_read.c, before the accelerators)
  * bandwidth and latency are one value or a list of them. The dims of a composition are groups
- * { type; size; bandwidth; latency; }; what one of them leaves out, the topology must say for all. */
+ * { type; size; bandwidth; latency; }; what one of them leaves out, the topology must say for
+ * all. */
 #include <config.h>
 #include "topology/system_reader.h"
 

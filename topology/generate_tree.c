@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate_tree.c - trees of switches with accelerators as leaves: tree, fattree.
  *   (row's generate) -> th_generate_leaves -> th_generate_tree
- * An extended generalised fat tree (S. Ohring, M. Ibel, S. Das, M. Kumar, "On generalized fat trees",
- * IPPS 1995) with m_i = K children of every switch, one way up from a leaf and U ways up from every
- * switch but the roots. On level l of N, with K^N leaves, there are
+ * An extended generalised fat tree (S. Ohring, M. Ibel, S. Das, M. Kumar, "On generalized fat
+ * trees", IPPS 1995) with m_i = K children of every switch, one way up from a leaf and U ways up
+ * from every switch but the roots. On level l of N, with K^N leaves, there are
  *
  *   K^(N - l) * U^(l - 1)   switches,
  *
- * switch number S * U^(l - 1) + W standing above the leaves S * K^l .. (S + 1) * K^l - 1. Its way up p
- * leads to the switch with S' = floor(S / K), W' = W + p * U^(l - 1) of the next level. U = 1 is a plain
- * tree; U = K is the K-ary N-tree (F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks
- * for massively parallel architectures", IPPS 1997), whose bisection is full; U = K / r has r times as
- * many cables below a switch as above it.
- * Leaves come first, then the switches level by level up to the roots. Cables of level 1 join leaves
- * and lowest switches. Accelerators below one lowest switch are a group. */
+ * switch number S * U^(l - 1) + W standing above the leaves S * K^l .. (S + 1) * K^l - 1. Its way
+ * up p leads to the switch with S' = floor(S / K), W' = W + p * U^(l - 1) of the next level. U = 1
+ * is a plain tree; U = K is the K-ary N-tree (F. Petrini, M. Vanneschi, "k-ary n-trees: high
+ * performance networks for massively parallel architectures", IPPS 1997), whose bisection is full;
+ * U = K / r has r times as many cables below a switch as above it.
+ * Leaves come first, then the switches level by level up to the roots. Cables of level 1 join
+ * leaves and lowest switches. Accelerators below one lowest switch are a group. */
 #include <config.h>
 #include "topology/generate_parts.h"
 

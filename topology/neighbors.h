@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* neighbors.h - the link from a node to one of its neighbours, for routings that know which one is next.
- * O(links) memory, O(log degree) per question. Made when links and adjacency are there. */
+/* neighbors.h - the link from a node to one of its neighbours, for routings that know which one is
+ * next. O(links) memory, O(log degree) per question. Made when links and adjacency are there. */
 #ifndef TH_TOPOLOGY_NEIGHBORS_H
 #define TH_TOPOLOGY_NEIGHBORS_H
 #include "topology/system.h"

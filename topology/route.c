@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <string.h>
 
-const th_routing_type *const th_routing_types[] = {&th_routing_shortest, &th_routing_ecmp,
+const th_routing_type *const th_routing_types[] = {&th_routing_shortest,        &th_routing_ecmp,
                                                    &th_routing_dimension_order, &th_routing_up_down,
-                                                   &th_routing_dragonfly, NULL};
+                                                   &th_routing_dragonfly,       NULL};
 
 const th_routing_type *th_routing_find(const char *name)
 {

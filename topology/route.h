@@ -12,8 +12,8 @@
  * latency), a hash of (source, destination, node) takes one.
  * dimension_order: dimension 0 first; on a ring the shorter way, upwards on a tie. Nodes outside
  * the dimensions (a host) are reached, and reach, as by shortest.
- * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up the
- * destination chooses (D-mod-k).
+ * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up
+ * the destination chooses (D-mod-k).
  * dragonfly: at most one local link, a global one, at most one local link.
  *
  * A pair with an explicit route takes that, under every routing. */
@@ -34,8 +34,8 @@ typedef struct th_routing_type {
     int (*prepare)(th_system *s, th_error *err);
     /* First link on the way from node at to dst of a transfer that comes from src, or TH_NO_WAY, or
      * TH_NO_MEMORY. at != dst. Called by several threads at a time. Wherever links lead from src to
-     * dst over nodes that forward, there must be a way, of TH_ROUTE_MAX links at most: a prepare that
-     * cannot promise it refuses the system, naming a pair. */
+     * dst over nodes that forward, there must be a way, of TH_ROUTE_MAX links at most: a prepare
+     * that cannot promise it refuses the system, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routing_data, also after a prepare that failed */
     bool goes_round;               /* finds ways round dead links; else such systems are refused */
@@ -55,8 +55,8 @@ int th_route_link_to(const th_system *s, int at, int to);
 
 /* The links from node src to node dst, in order, into links[TH_ROUTE_MAX]. Returns their number (0
  * when src == dst), or TH_NO_WAY (none, or more links than that) or TH_NO_MEMORY. A way is computed
- * at the first use of its destination, so memory may run out here. A finished system has ways between
- * its accelerators, and between them and hosts; other pairs may have none. */
+ * at the first use of its destination, so memory may run out here. A finished system has ways
+ * between its accelerators, and between them and hosts; other pairs may have none. */
 int th_route(const th_system *s, int src, int dst, int *links);
 /* The first of them; src != dst. */
 int th_route_first(const th_system *s, int src, int dst);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route_dimension.c - routes in dimension order.
  *   prepare -> next* -> release
- * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest. A
- * route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T. Bashkow,
- * "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a line step by
- * step, on a ring the shorter way and upwards on a tie, where all are joined in one link, through a
- * switch in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size, 1,
- * or 2 links, and each step comes nearer: a walk ends.
+ * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest.
+ * A route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T.
+ * Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a
+ * line step by step, on a ring the shorter way and upwards on a tie, where all are joined in one
+ * link, through a switch in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b -
+ * a modulo size, 1, or 2 links, and each step comes nearer: a walk ends.
  * A switch of dimension d has the coordinates of its nodes but for d, where its own counts as 0. To
  * a switch the route sets all other coordinates right, then goes up. Nodes outside the dimensions
  * (hosts) are reached over a link of their own where there is one, else, and from them, as by

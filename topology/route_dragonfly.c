@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route_dragonfly.c - minimal routes in a dragonfly: to the router of the own group with a link to the
- * group of the destination, over it, and to the destination's router.
+/* route_dragonfly.c - minimal routes in a dragonfly: to the router of the own group with a link to
+ * the group of the destination, over it, and to the destination's router.
  *   prepare -> next* -> release
- * Routers are the switches of level 1, th_node.group their group. A route has at most one local link
- * on either side of the global one (J. Kim et al., "Technology-driven, highly-scalable dragonfly
- * topology", ISCA 2008: MIN routing). Where several links join two groups, those with the fewest local
- * links beside them are left, and of these the destination's number modulo theirs takes one. Hosts are
- * reached, and reach, over a link of their own, else as by shortest.
- * Costs O(log degree + links between two groups) per step and O(links) memory: two groups are joined,
- * so there are at least as many links as pairs of groups.
+ * Routers are the switches of level 1, th_node.group their group. A route has at most one local
+ * link on either side of the global one (J. Kim et al., "Technology-driven, highly-scalable
+ * dragonfly topology", ISCA 2008: MIN routing). Where several links join two groups, those with the
+ * fewest local links beside them are left, and of these the destination's number modulo theirs
+ * takes one. Hosts are reached, and reach, over a link of their own, else as by shortest.
+ * Costs O(log degree + links between two groups) per step and O(links) memory: two groups are
+ * joined, so there are at least as many links as pairs of groups.
  * Not modelled: Valiant and adaptive routing (UGAL). */
 #include <config.h>
 #include "topology/route_types.h"
@@ -37,13 +37,14 @@ static int n_local(const th_system *s, int link, int at, int to)
     return (s->links[link].from != at) + (s->links[link].to != to);
 }
 
-/* The global link on that way: of those with the fewest local ones beside it, number takes one. After
- * a local link the same holds again, with one less. */
+/* The global link on that way: of those with the fewest local ones beside it, number takes one.
+ * After a local link the same holds again, with one less. */
 static int global_link(const th_system *s, const dragonfly_data *data, int at, int to,
                        int32_t number)
 {
     size_t pair = (size_t)s->nodes[at].group * (size_t)data->n_groups + (size_t)s->nodes[to].group;
-    const int32_t *link = data->links + data->start[pair], *end = data->links + data->start[pair + 1];
+    const int32_t *link = data->links + data->start[pair],
+                  *end = data->links + data->start[pair + 1];
     int fewest = n_local(s, *link, at, to), n = 0;
     for (const int32_t *l = link; l < end; l++)
         if (n_local(s, *l, at, to) < fewest)

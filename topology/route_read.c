@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route_read.c - how transfers go, in a system file: the routing, segments, dead links, and explicit
- * routes.
+/* route_read.c - how transfers go, in a system file: the routing, segments, dead links, and
+ * explicit routes.
  *   th_read_routes (by system_read.c, when all nodes and links are there) */
 #include <config.h>
 #include "topology/system_reader.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route_shortest.c - routes of fewest links, the same for every source.
  *   th_shortest_prepare (by th_route_prepare) -> th_route_shortest_next* -> th_shortest_release
- * A column says for each node which of its outgoing links comes first on the way to the destination:
- * one byte per node (four in a system where a node has 255 links or more), for each destination that was ever
- * asked for. A neighbour of the destination is served without one: its best link is the way.
- * Invariant: following a column from any node comes nearer to the destination with each link, or the
- * first answer is none. So a walk ends. */
+ * A column says for each node which of its outgoing links comes first on the way to the
+ * destination: one byte per node (four in a system where a node has 255 links or more), for each
+ * destination that was ever asked for. A neighbour of the destination is served without one: its
+ * best link is the way. Invariant: following a column from any node comes nearer to the destination
+ * with each link, or the first answer is none. So a walk ends. */
 #include <config.h>
 #include "topology/route_types.h"
 

@@ -21,7 +21,8 @@ int th_links_near(const th_system *s, int at, int to, const int32_t **links);
 /* Is link a wider than b, or as wide and quicker? route.c. */
 bool th_link_is_better(const th_system *s, int a, int b);
 
-/* The explicit route of a pair: its links, their number in *n; NULL: it has none. route_explicit.c. */
+/* The explicit route of a pair: its links, their number in *n; NULL: it has none.
+ * route_explicit.c. */
 const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n);
 bool th_explicit_find(const th_system *s, int from, int to);
 void th_explicit_free(th_system *s);

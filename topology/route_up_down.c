@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route_up_down.c - routes in trees and fat trees: up until the destination is below, then down.
  *   prepare -> next* -> release
- * Every node of the tree has a level and covers a range of accelerators, its leaves (th_node). Up: of
- * several equal ways, towards the leaf with number j, a node on level l takes the one numbered
+ * Every node of the tree has a level and covers a range of accelerators, its leaves (th_node). Up:
+ * of several equal ways, towards the leaf with number j, a node on level l takes the one numbered
  *
  *   floor(j / (w_1 w_2 ... w_l)) mod w_(l + 1),   w_i: ways up from each node on level i - 1
  *
- * which is D-mod-k (E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
- * on real life fat trees", 2010): the destination alone decides, so that the leaves are spread evenly
- * over the roots, and each root is the only one that sends to its leaves. Down: to the child that
- * covers the leaf. Fat trees: C. Leiserson, "Fat-trees: universal networks for hardware-efficient
- * supercomputing", 1985.
- * A leaf may hang below several kinds of parent (a switch of its island, one of the fabric): then the
- * lowest that covers the destination is taken, and the highest where none does. So down goes by the
- * destination's first leaf alone: a switch of a fabric may be above that and below a part of the island
- * only, whose own switch is then reached from that leaf. Leaves that are joined by a link (an island
- * without a switch) use it.
+ * which is D-mod-k (E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
+ * permutations on real life fat trees", 2010): the destination alone decides, so that the leaves
+ * are spread evenly over the roots, and each root is the only one that sends to its leaves. Down:
+ * to the child that covers the leaf. Fat trees: C. Leiserson, "Fat-trees: universal networks for
+ * hardware-efficient supercomputing", 1985.
+ * A leaf may hang below several kinds of parent (a switch of its island, one of the fabric): then
+ * the lowest that covers the destination is taken, and the highest where none does. So down goes by
+ * the destination's first leaf alone: a switch of a fabric may be above that and below a part of
+ * the island only, whose own switch is then reached from that leaf. Leaves that are joined by a
+ * link (an island without a switch) use it.
  * Switches are destinations too (they may reduce). Switches of one level above the same leaves are
  * numbered, 0 first; the number's digits in the mixed radix of the w_i are the ways up that lead to
- * it, and stand for j. A switch whose own digits contradict that cannot go up and down: its routes, and
- * those of nodes outside the tree (hosts), are shortest ones, but for the direct link where there is one.
- * Costs O(log degree) per step and O(links) memory.
+ * it, and stand for j. A switch whose own digits contradict that cannot go up and down: its routes,
+ * and those of nodes outside the tree (hosts), are shortest ones, but for the direct link where
+ * there is one. Costs O(log degree) per step and O(links) memory.
  * Not modelled: ways up that differ between the nodes of one level. */
 #include <config.h>
 #include "topology/route_types.h"

@@ -2,8 +2,8 @@
 /* system.c - the tables of a system: made, finished, asked.
  *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
  * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
- * done; an array of n elements has room for the next power of two, so no capacity is stored. Names live
- * in an arena and are found by hash. Finishing: system_finish.c. */
+ * done; an array of n elements has room for the next power of two, so no capacity is stored. Names
+ * live in an arena and are found by hash. Finishing: system_finish.c. */
 #include <config.h>
 #include "topology/system.h"
 
@@ -36,7 +36,8 @@ static int grow(void *array_pointer, int n, size_t size)
 
 /* ---- life ---- */
 
-/* Names stand in the heads of reports and of files that are read again: one line, and not nothing. */
+/* Names stand in the heads of reports and of files that are read again: one line, and not
+ * nothing. */
 static bool is_line(const char *name)
 {
     for (const char *c = name; *c; c++)
@@ -129,8 +130,8 @@ int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int gr
     const char *copy = th_arena_string(s->names, name);
     if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0)
         return th_error_no_memory(err);
-    s->nodes[s->n_nodes] = (th_node){.name = copy, .kind = kind, .group = group, .forwards = true,
-                                     .accel = -1};
+    s->nodes[s->n_nodes] =
+        (th_node){.name = copy, .kind = kind, .group = group, .forwards = true, .accel = -1};
     if (th_name_index_add(&s->node_index, named_nodes(s), s->n_nodes) < 0)
         return th_error_no_memory(err);
     return s->n_nodes++;
@@ -154,7 +155,8 @@ static int add_link(th_system *s, const th_link *link, th_error *err)
     assert(link->medium >= 0 && link->medium < s->n_media);
     if (link->latency_ps < 0 || link->latency_ps > max_latency_ps)
         return th_error_set(err, "TOPO-0006",
-                            "link from \"%s\" to \"%s\": latency must be from 0 to 1000s", from, to);
+                            "link from \"%s\" to \"%s\": latency must be from 0 to 1000s", from,
+                            to);
     if (s->n_links >= MAX_LINKS)
         return th_error_set(err, "TOPO-0016",
                             "link from \"%s\" to \"%s\": a system has at most %d links", from, to,
@@ -190,7 +192,10 @@ int th_system_add_segment(th_system *s, const char *name, int medium, th_time la
                             "segment \"%s\": the name is taken; names must be unique among links "
                             "and segments",
                             name);
-    th_link link = {.from = -1, .to = -1, .medium = medium, .latency_ps = latency_ps,
+    th_link link = {.from = -1,
+                    .to = -1,
+                    .medium = medium,
+                    .latency_ps = latency_ps,
                     .name = th_arena_string(s->names, name)};
     if (!link.name)
         return th_error_no_memory(err);
@@ -237,8 +242,10 @@ int th_system_add_design(th_system *s, const char *name, const char *type, const
     if (th_system_find_design(s, name) >= 0)
         return th_error_set(err, "TOPO-0008",
                             "design \"%s\": the name is taken; names must be unique", name);
-    th_design_block d = {.name = th_alloc_string(name), .type = th_alloc_string(type),
-                         .file = file ? th_alloc_string(file) : NULL, .line = line};
+    th_design_block d = {.name = th_alloc_string(name),
+                         .type = th_alloc_string(type),
+                         .file = file ? th_alloc_string(file) : NULL,
+                         .line = line};
     if (!d.name || !d.type || (file && !d.file) || grow(&s->designs, s->n_designs, sizeof d) < 0) {
         design_clear(&d);
         return th_error_no_memory(err);

@@ -68,7 +68,8 @@ typedef struct th_medium {
 } th_medium;
 
 typedef struct th_link {
-    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; NULL until th_system_name_links. */
+    /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; NULL until
+     * th_system_name_links. */
     const char *name;
     int from, to;                  /* nodes; both -1 for a segment, which only explicit routes take */
     int medium;
@@ -155,8 +156,8 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
  * anywhere. No node and no segment twice, at most one route a pair. 0 or -1. */
 int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);
 
-/* Names the links added so far, in the order in which they were added: after it they can be found by
- * name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */
+/* Names the links added so far, in the order in which they were added: after it they can be found
+ * by name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */
 int th_system_name_links(th_system *s, th_error *err);
 /* Numbers accelerators and hosts, prepares the routes, checks: at least one accelerator, every
  * accelerator has a design and memory, every pair of accelerators (and accelerator and host) is

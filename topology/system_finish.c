@@ -66,8 +66,8 @@ static int number_nodes(th_system *s, th_error *err)
 
 /* ---- names of links ---- */
 
-/* The free one of NAME.1, NAME.2 ... for a name that is taken. suffixes holds the next one to try, by
- * name: else many parallel links would try all before them. NULL: memory is out. */
+/* The free one of NAME.1, NAME.2 ... for a name that is taken. suffixes holds the next one to try,
+ * by name: else many parallel links would try all before them. NULL: memory is out. */
 static const char *with_suffix(th_system *s, const char *name, th_map *suffixes)
 {
     size_t length = strlen(name), room = length + sizeof ".2147483647";

@@ -82,9 +82,9 @@ static const th_config_node *main_part(const th_config_node *root)
 
 static int read_system(th_system_reader *r)
 {
-    static const char *const keys[] = {
-        "name",     "designs",  "accelerators", "hosts",  "switches", "links",
-        "topology", "segments", "dead_links",   "routes", "routing",  NULL};
+    static const char *const keys[] = {"name",       "designs", "accelerators", "hosts",
+                                       "switches",   "links",   "topology",     "segments",
+                                       "dead_links", "routes",  "routing",      NULL};
     const char *name = NULL;
     if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
@@ -94,8 +94,8 @@ static int read_system(th_system_reader *r)
         return th_reader_at(r, r->root);
     if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
-        th_reader_for_each(r, "switches", read_switch) < 0 ||
-        th_read_links(r) < 0 || th_read_routes(r) < 0)
+        th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
+        th_read_routes(r) < 0)
         return -1;
     return th_system_finish(r->s, &r->error) < 0 ? th_reader_at(r, main_part(r->root)) : 0;
 }

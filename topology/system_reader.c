@@ -33,7 +33,8 @@ static void list_known(const th_known *k, char *out, size_t size)
     }
 }
 
-int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n, const th_known *k)
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_known *k)
 {
     enum { ENOUGH = 200 };
     const char *name = "", *near;
@@ -50,7 +51,7 @@ int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node 
 
 /* A list of at least min elements (and at most max, when that is not 0). */
 int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
-                     const th_config_node **out)
+                   const th_config_node **out)
 {
     if (th_config_child(g, key, true, TH_CONFIG_LIST, out, &r->error) < 0)
         return -1;
@@ -129,8 +130,7 @@ int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
         return th_error_no_memory(&r->error);
     for (int i = 0; i < s->n_links; i++)
         names[i] = s->links[i].name;
-    th_reader_unknown(r, "TOPO-0062", n,
-                      &(th_known){"link or segment", names, (size_t)s->n_links});
+    th_reader_unknown(r, "TOPO-0062", n, &(th_known){"link or segment", names, (size_t)s->n_links});
     th_free(names);
     return -1;
 }

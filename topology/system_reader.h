@@ -23,7 +23,8 @@ typedef struct th_known {
     size_t count;
 } th_known;
 
-/* 'FILE:LINE: unknown WHAT "NAME": did you mean "NEAR"?', or, where none is near: 'must be one of'. -1. */
+/* 'FILE:LINE: unknown WHAT "NAME": did you mean "NEAR"?', or, where none is near: 'must be one of'.
+ * -1. */
 int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n, const th_known *k);
 /* The list g.key of at least min elements (of exactly min where max says so, 0: no limit). */
 int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,

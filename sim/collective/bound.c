@@ -40,7 +40,7 @@ typedef struct bounding {
     const th_system *s;
     bool *is_in;   /* by node: X */
     bool *is_rank; /* by node */
-    int64_t *met; /* by medium: the last sum that it was counted in */
+    int64_t *met;  /* by medium: the last sum that it was counted in */
     int64_t n_sums;
     th_time bound;
 } bounding;
@@ -201,7 +201,8 @@ static __int128 pull(const bounding *b, int node)
     return sum;
 }
 
-/* Any X gives a bound; this one a larger. Switches come after what is below them. False: the same. */
+/* Any X gives a bound; this one a larger. Switches come after what is below them. False: the
+ * same. */
 static bool take_in_switches(bounding *b)
 {
     bool any = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective.c - the table of algorithms, what collectives must be like, and what algorithms share.
- *   th_collective_check, or th_expansion_init (which checks) -> action, range -> th_expansion_clear */
+ *   th_collective_check, or th_expansion_init (which checks) -> action, range ->
+ *   th_expansion_clear */
 #include <config.h>
 
 #include "sim/collective/collective.h"

@@ -15,20 +15,20 @@
  *
  * So state is O(participants x (lanes + ports)), whatever the number of messages.
  *
- * Bytes of a collective: S is the largest buffer that any rank holds: all_reduce, broadcast, reduce:
- * the vector; all_gather: the gathered result; reduce_scatter: the vector before; gather, scatter:
- * the buffer of the root; all_to_all: what a rank sends, its own part included; send_recv: the
- * message. Pieces of S over n ranks are cut at floor(S i / n), so no remainder is dropped. A piece
- * without bytes is sent all the same, as a message that takes its latencies: what is counted at a
- * port never depends on sizes.
+ * Bytes of a collective: S is the largest buffer that any rank holds: all_reduce, broadcast,
+ * reduce: the vector; all_gather: the gathered result; reduce_scatter: the vector before; gather,
+ * scatter: the buffer of the root; all_to_all: what a rank sends, its own part included; send_recv:
+ * the message. Pieces of S over n ranks are cut at floor(S i / n), so no remainder is dropped. A
+ * piece without bytes is sent all the same, as a message that takes its latencies: what is counted
+ * at a port never depends on sizes.
  *
  * What a message carries is told as a range of positions, so that an algorithm can be executed on
  * real data. Positions are those of S for all kinds but all_to_all, whose positions are those of
  * the matrix of all pairs, row by row (th_pair_first): what rank i sends to rank j.
  *
- * Counting at ports: wait_count is the number of messages since the beginning. Either one port alone
- * sends to a port (then the k-th message that comes in is the k-th that was sent), or who waits
- * there waits for all that have been sent to it so far in any order of events. */
+ * Counting at ports: wait_count is the number of messages since the beginning. Either one port
+ * alone sends to a port (then the k-th message that comes in is the k-th that was sent), or who
+ * waits there waits for all that have been sent to it so far in any order of events. */
 #ifndef TH_SIM_COLLECTIVE_COLLECTIVE_H
 #define TH_SIM_COLLECTIVE_COLLECTIVE_H
 #include <stdbool.h>
@@ -130,8 +130,8 @@ void th_expansion_clear(th_expansion *x);
 
 /* --- for algorithms --------------------------------------------------------------------------- */
 
-/* Can so many be told apart? n_participants > 0. 0 or -1; init asks as well, algorithms before they do
- * what takes long. */
+/* Can so many be told apart? n_participants > 0. 0 or -1; init asks as well, algorithms before they
+ * do what takes long. */
 int th_expansion_check(const th_expansion *x, int64_t n_participants, int64_t n_lanes,
                        int64_t n_ports, th_error *err);
 /* The participants are the ranks, with so many lanes and ports each. 0 or -1. */
@@ -173,8 +173,8 @@ static inline th_range th_part(th_range r, int64_t i, int64_t n)
     return (th_range){r.first + first, th_piece_first(r.bytes, i + 1, n) - first};
 }
 
-/* all_to_all: the bytes from a rank to another, and where they stand in the matrix of all pairs. O(1)
- * where sizes are even, O(n_ranks^2) where not (for checks and preparations). */
+/* all_to_all: the bytes from a rank to another, and where they stand in the matrix of all pairs.
+ * O(1) where sizes are even, O(n_ranks^2) where not (for checks and preparations). */
 int64_t th_pair_bytes(const th_collective *c, int32_t from, int32_t to);
 int64_t th_pair_first(const th_collective *c, int32_t from, int32_t to);
 

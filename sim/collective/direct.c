@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* direct.c - every byte goes straight from the rank that has it to the rank that needs it: direct, all
- * messages of a rank at once; pairwise, one after the other.
+/* direct.c - every byte goes straight from the rank that has it to the rank that needs it: direct,
+ * all messages of a rank at once; pairwise, one after the other.
  *
  * Rank i takes the others in the order i + 1, i + 2, ... (rotation), so that pairwise no two ranks
- * send to the same one at a time as long as they go at the same speed. A rank does not wait for what
- * comes in before it sends on. all_reduce is a reduce_scatter followed by an all_gather: a rank sends
- * its piece on once all n - 1 contributions have come.
+ * send to the same one at a time as long as they go at the same speed. A rank does not wait for
+ * what comes in before it sends on. all_reduce is a reduce_scatter followed by an all_gather: a
+ * rank sends its piece on once all n - 1 contributions have come.
  *
  * On a crossbar whose ports have bandwidth bw both ways and latency L, with S divisible by n:
- *   all_to_all, all_gather, reduce_scatter  direct (n - 1) S/(n bw) + L, pairwise (n - 1) (S/(n bw) + L)
+ *   all_to_all, all_gather, reduce_scatter  direct (n - 1) S/(n bw) + L, pairwise (n - 1) (S/(n bw)
+ *   + L)
  *   all_reduce                              twice that
  *   broadcast                               direct (n - 1) S/bw + L, pairwise (n - 1) (S/bw + L)
  *
- * Chunks have no meaning here: nothing is handed on. Not modelled: buffers where many send to one. */
+ * Chunks have no meaning here: nothing is handed on. Not modelled: buffers where many send to
+ * one. */
 #include <config.h>
 
 #include "base/alloc.h"

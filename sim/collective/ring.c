@@ -2,24 +2,24 @@
 /* ring.c - collectives that go round a ring of the ranks, in their order: one way, or half of the
  * bytes each way.
  *
- * Bytes go in streams side by side: a direction, and (where every rank is busy in every round anyway)
- * a chunk. A stream is a lane with a port of its own and carries its part of each piece.
+ * Bytes go in streams side by side: a direction, and (where every rank is busy in every round
+ * anyway) a chunk. A stream is a lane with a port of its own and carries its part of each piece.
  *
- * All ranks at once (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
- * workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece
+ * All ranks at once (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
+ * of workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece
  *   reduce_scatter  i - 1 - t, t = 0 .. n - 2, which the next rank adds to its own
  *   all_gather      i - t, t = 0 .. n - 2
  *   all_reduce      i - t, t = 0 .. 2 n - 3; the first n - 1 rounds add, the others replace
  *   barrier         as all_gather, without bytes
- * to rank i + 1, once round t - 1 has brought it that piece. On links of bandwidth bw and latency L of
- * their own all rounds take L + S/(n bw), so all_reduce takes 2 (n - 1) (S/(n bw) + L).
+ * to rank i + 1, once round t - 1 has brought it that piece. On links of bandwidth bw and latency L
+ * of their own all rounds take L + S/(n bw), so all_reduce takes 2 (n - 1) (S/(n bw) + L).
  *
  * Chains from or to the root, v hops from it, in chunks one behind the other: broadcast and reduce
  * take (n - 2 + chunks) (L + S/(chunks bw)); gather sends one's own piece first and then those from
  * beyond; scatter those for the farthest rank first.
  *
- * Against the direction everything is mirrored. Not modelled: a second message of a stream under way
- * at once; time to add. */
+ * Against the direction everything is mirrored. Not modelled: a second message of a stream under
+ * way at once; time to add. */
 #include <config.h>
 
 #include "sim/collective/algorithms.h"

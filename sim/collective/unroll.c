@@ -2,11 +2,11 @@
 /* unroll.c - the messages of a collective as transfers.
  *   th_unroll: count (what comes in where, and from whom) -> add tasks -> add dependencies
  *
- * Every step becomes a host task, its marker, that takes no time: it stands for the instant at which
- * the step has waited and its port is free. It depends on the marker before it in its lane, on what
- * it waits for, and on the transfer before at its port; the transfer depends on it. What is waited
- * for is a count of messages: where one port sends to a port they come in the order of sending, so
- * the last of them will do; where several do, all of them must be meant. */
+ * Every step becomes a host task, its marker, that takes no time: it stands for the instant at
+ * which the step has waited and its port is free. It depends on the marker before it in its lane,
+ * on what it waits for, and on the transfer before at its port; the transfer depends on it. What is
+ * waited for is a count of messages: where one port sends to a port they come in the order of
+ * sending, so the last of them will do; where several do, all of them must be meant. */
 #include <config.h>
 
 #include "sim/collective/unroll.h"

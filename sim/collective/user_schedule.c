@@ -127,9 +127,10 @@ static int check_step(const joining *j, const th_schedule_step *s, int32_t rank,
     const th_schedule_size *size = &s->size, *at = &s->at;
     if (s->sends && size->b > 0 && at->b > 0 &&
         (int64_t)at->a * size->b + (int64_t)size->a * at->b > (int64_t)at->b * size->b)
-        return th_error_set(err, "COLL-0046",
-                            "%s:%d: rank %d sends %d/%d from %d/%d on: beyond the end of the vector",
-                            u->file, s->line, rank, size->a, size->b, at->a, at->b);
+        return th_error_set(
+            err, "COLL-0046",
+            "%s:%d: rank %d sends %d/%d from %d/%d on: beyond the end of the vector", u->file,
+            s->line, rank, size->a, size->b, at->a, at->b);
     return 0;
 }
 

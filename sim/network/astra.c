@@ -42,7 +42,7 @@ typedef struct {
     uint8_t *link_dim;
     message *flows; /* by slot */
     th_slots slots;
-    bool has_failed;   /* memory ran out in an event */
+    bool has_failed; /* memory ran out in an event */
 } astra;
 
 static bool is_aware(const th_network *n)
@@ -219,9 +219,10 @@ static int check_ends(th_network *n, const th_message *m)
     int other = nodes[m->src].accel < 0 ? m->src : nodes[m->dst].accel < 0 ? m->dst : -1;
     if (is_aware(n) || other < 0)
         return 0;
-    return th_error_set(&n->why, "NET-0038",
-                        "network %s: a transfer from \"%s\" to \"%s\": \"%s\" must be an accelerator",
-                        n->type->name, nodes[m->src].name, nodes[m->dst].name, nodes[other].name);
+    return th_error_set(
+        &n->why, "NET-0038",
+        "network %s: a transfer from \"%s\" to \"%s\": \"%s\" must be an accelerator",
+        n->type->name, nodes[m->src].name, nodes[m->dst].name, nodes[other].name);
 }
 
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)

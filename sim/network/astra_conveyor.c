@@ -3,11 +3,11 @@
  *   th_astra_convey: arrive -> (begin -> (send -> [hop ->] received)* -> leave -> arrive)*
  *
  * All ranks do the same at the same time, so one stands for all: what it sends to its neighbour, it
- * gets from the other one. A dimension is a server of active_chunks places with a queue, first come,
- * first served; of chunks that come at the same instant the lower number is first. Chunks either
- * take their time side by side, or (shares_links) send message by message over the one link to the
- * neighbour, or to the switch and then from it: a link is busy for floor(m / bw) with each, first
- * come, first served, and the message is there after floor(latency + m / bw). Then it waits
+ * gets from the other one. A dimension is a server of active_chunks places with a queue, first
+ * come, first served; of chunks that come at the same instant the lower number is first. Chunks
+ * either take their time side by side, or (shares_links) send message by message over the one link
+ * to the neighbour, or to the switch and then from it: a link is busy for floor(m / bw) with each,
+ * first come, first served, and the message is there after floor(latency + m / bw). Then it waits
  * endpoint_delay, and is reduced, before the next one goes.
  *
  * Invariant: a chunk is in one queue, or has one event pending, or has left the last dimension. */

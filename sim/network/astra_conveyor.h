@@ -8,7 +8,8 @@
 typedef struct th_astra_phase {
     int dim;
     int64_t ns; /* how long it takes a chunk that is alone in the dimension */
-    /* A ring's messages, one after the other; the first n_reduced are reduced when they are there. */
+    /* A ring's messages, one after the other; the first n_reduced are reduced when they are
+     * there. */
     int64_t steps, bytes, n_reduced, reduce_ns;
 } th_astra_phase;
 

@@ -128,7 +128,8 @@ static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message
     return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
 }
 
-/* One chunk alone: steps messages of t one after the other, n_reductions of those behind each other. */
+/* One chunk alone: steps messages of t one after the other, n_reductions of those behind each
+ * other. */
 static int64_t alone_ns(const th_astra *a, const th_astra_phase *ph, int64_t t,
                         int64_t n_reductions)
 {

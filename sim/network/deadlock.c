@@ -13,9 +13,9 @@
  * depth-first search. A packet begins in class 0, goes one class up where its route descends within
  * a component, and back to 0 where it goes on to a later component. So (component, class,
  * position) rises strictly along every route. In a torus this gives one date line per ring, and two
- * classes. Where not all routes have been looked at, one of the others may descend from component to
- * component: then nothing takes a packet back to class 0, it goes up wherever the rank descends, and
- * (class, component, position) rises along every route, whatever the order is.
+ * classes. Where not all routes have been looked at, one of the others may descend from component
+ * to component: then nothing takes a packet back to class 0, it goes up wherever the rank descends,
+ * and (class, component, position) rises along every route, whatever the order is.
  * Cost: a look-up per link of each route looked at, twice where there are cycles; memory per edge.
  * Not modelled: routes that change (adaptive routing), dependencies outside the network. */
 #include <config.h>
@@ -129,8 +129,8 @@ static int collect_ends(th_channels *c)
     return 0;
 }
 
-/* The j-th of the pairs that are looked at, destination lowest. Without dimensions a system keeps memory for
- * each destination, so few of them are looked at, from many sources. */
+/* The j-th of the pairs that are looked at, destination lowest. Without dimensions a system keeps
+ * memory for each destination, so few of them are looked at, from many sources. */
 static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
 {
     enum { SOURCES = 4096 }; /* of one destination */
@@ -142,7 +142,8 @@ static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
     return from * n + to;
 }
 
-/* The route of the next pair; its number of links, TH_NO_WAY: there is no pair left, or TH_NO_MEMORY. */
+/* The route of the next pair; its number of links, TH_NO_WAY: there is no pair left, or
+ * TH_NO_MEMORY. */
 static int next_route(const th_channels *c, pairs *p, int *links)
 {
     const th_system *s = c->system;
@@ -189,7 +190,7 @@ static int sort_edges(th_channels *c)
     return 0;
 }
 
-/* --- the order of the links (R. Tarjan, SIAM Journal on Computing 1, 1972) ---------------------- */
+/* --- the order of the links (R. Tarjan, SIAM Journal on Computing 1, 1972) -------------------- */
 
 typedef struct {
     int32_t *path, *next; /* links from the root down, and of each the next edge to follow */
@@ -322,7 +323,7 @@ int th_channels_needed(const th_channels *c)
     return c->needed + (c->is_complete ? 0 : TH_CHANNELS_SPARE);
 }
 
-/* --- a cycle, for those who ask why ------------------------------------------------------------- */
+/* --- a cycle, for those who ask why ----------------------------------------------------------- */
 
 /* Every link of a component of several has a successor inside it. */
 static int32_t next_inside(const th_channels *c, int32_t link)

@@ -10,15 +10,15 @@
 
 typedef struct th_channels th_channels;
 
-/* Looks at the routes among all accelerators, hosts and switches that reduce; of systems with more than
- * TH_CHANNELS_ALL_PAIRS pairs of them, at pairs drawn by a fixed rule, until their routes have
+/* Looks at the routes among all accelerators, hosts and switches that reduce; of systems with more
+ * than TH_CHANNELS_ALL_PAIRS pairs of them, at pairs drawn by a fixed rule, until their routes have
  * TH_CHANNELS_LINKS links in all. s must outlive it. NULL: memory is out. */
 enum { TH_CHANNELS_ALL_PAIRS = 1 << 18, TH_CHANNELS_LINKS = 1 << 22, TH_CHANNELS_SPARE = 2 };
 th_channels *th_channels_new(const th_system *s, th_error *err);
 void th_channels_free(th_channels *c); /* accepts NULL */
 
-/* Classes that the routes looked at need; 1: they cannot deadlock. TH_CHANNELS_SPARE more where not all
- * have been looked at, for the others. */
+/* Classes that the routes looked at need; 1: they cannot deadlock. TH_CHANNELS_SPARE more where not
+ * all have been looked at, for the others. */
 int th_channels_needed(const th_channels *c);
 
 /* The class on each of the n links of a route, into class_of. Returns the number of classes that it

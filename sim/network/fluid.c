@@ -9,8 +9,8 @@
  * picosecond. Who gets what is maxmin.c's; when flows end, fluid_clock.c's. A message without bytes
  * or without links takes its latencies and shares nothing.
  *
- * The queue of the machine holds one event for the next flows that enter and one for each medium that
- * is somebody's bottleneck: the first end there, under the number of that flow.
+ * The queue of the machine holds one event for the next flows that enter and one for each medium
+ * that is somebody's bottleneck: the first end there, under the number of that flow.
  *
  * DRAM: flows draw on the DRAM at both ends. Where that can limit them (is_shared), the DRAM is one
  * more medium and the engines of the accelerator are flows too, each behind a medium of its own
@@ -106,8 +106,7 @@ static int create_parts(fluid *f, const th_system *s)
     f->draw_is_old = th_alloc_zero(accels, sizeof *f->draw_is_old);
     f->is_touched = th_alloc_zero(accels, sizeof *f->is_touched);
     f->pending = th_alloc_array(accels, sizeof *f->pending);
-    if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched ||
-        !f->pending)
+    if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched || !f->pending)
         return -1;
     return create_shares(f, s);
 }
@@ -430,7 +429,8 @@ static void publish_touched(fluid *f)
     f->n_pending = 0;
 }
 
-/* Nothing has come, gone or been asked for since the last settle; most instants are not the network's. */
+/* Nothing has come, gone or been asked for since the last settle; most instants are not the
+ * network's. */
 static bool is_settled(const fluid *f)
 {
     return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fluid.h - private to the fluid network: its state, and the clocks of its media (fluid_clock.c). */
+/* fluid.h - private to the fluid network: its state, and the clocks of its media
+ * (fluid_clock.c). */
 #ifndef TH_SIM_NETWORK_FLUID_H
 #define TH_SIM_NETWORK_FLUID_H
 #include "base/alloc.h"
@@ -21,9 +22,9 @@ typedef struct th_fluid_flow {
     bool is_sharing;
 } th_fluid_flow;
 
-/* A medium counts what a flow of weight 1 whose bottleneck it is has got since the clock stood at 0:
- * such a flow, of weight w, ends when the count is left_bytes * w ahead of what it was when the flow
- * joined. So flows that rise and fall together need no looking at when their rate changes. */
+/* A medium counts what a flow of weight 1 whose bottleneck it is has got since the clock stood at
+ * 0: such a flow, of weight w, ends when the count is left_bytes * w ahead of what it was when the
+ * flow joined. So flows that rise and fall together need no looking at when their rate changes. */
 typedef struct th_fluid_clock {
     double count; /* at since */
     double level; /* by which it grows in a second, from since on */
@@ -86,8 +87,8 @@ void th_fluid_clocks_clear(th_fluid *f);
 void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
 int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
-/* Flow slot, the first of its clock, ends now: it leaves the clock, and what ends there at once behind
- * it is posted. 0 or -1. */
+/* Flow slot, the first of its clock, ends now: it leaves the clock, and what ends there at once
+ * behind it is posted. 0 or -1. */
 int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now);
 int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now); /* of stale clocks; 0 or -1 */
 /* The event of the end of a flow. */

@@ -3,13 +3,13 @@
  *
  *   reset -> (turn | join | quit | end)* -> find_ends -> ... -> clear
  *
- * All flows with the same bottleneck have the rate level / w, so a clock that grows by the level has
- * to go on by left_bytes * w for each of them, whatever becomes of the level in between:
+ * All flows with the same bottleneck have the rate level / w, so a clock that grows by the level
+ * has to go on by left_bytes * w for each of them, whatever becomes of the level in between:
  *   count(t) = count(since) + level (t - since)    finish = count(t) + left_bytes w
  * A flow is touched when it joins, ends, or gets another bottleneck; a change of level costs one
- * turn of the clock. Invariants: count <= finish of every flow on it, but for rounding; a clock that has
- * flows and is not stale has an event, in the picosecond in which its first one ends; after
- * COUNT_ANEW turns count starts from 0 again, so that it stays exact. */
+ * turn of the clock. Invariants: count <= finish of every flow on it, but for rounding; a clock
+ * that has flows and is not stale has an event, in the picosecond in which its first one ends;
+ * after COUNT_ANEW turns count starts from 0 again, so that it stays exact. */
 #include <config.h>
 
 #include <assert.h>

@@ -8,17 +8,18 @@
  * conditions make it unique, so it can be repaired: a link that is not full though it has flows of
  * its own gives them more; one that is too full gives less, to its own and to those from links of
  * a higher level, which become its own. Either is done in the order of levels, at the lower of
- * the old and the new, for what is changed at a level only changes what lies above it (the theory of
- * bottleneck structures: J. Ros-Giralt et al., "On the bottleneck structure of congestion-controlled
- * networks", 2019). So a flow that comes or goes costs what its change reaches, not the component.
+ * the old and the new, for what is changed at a level only changes what lies above it (the theory
+ * of bottleneck structures: J. Ros-Giralt et al., "On the bottleneck structure of
+ * congestion-controlled networks", 2019). So a flow that comes or goes costs what its change
+ * reaches, not the component.
  *
  * What a link has left is an integer of 128 bits, on a grid so fine that sums of rates are exact:
  * nothing piles up, however long flows come and go, and no order of adding matters.
  *
- * Invariant after solve, for each link: it is full if it has flows of its own, and not too full else;
- * each of its flows has a level of at most its own, but for CLOSE. Should repairing not come to
- * rest (levels that are equal but for rounding can chase each other), all is filled from nothing, as
- * it is where many flows come at once: maxmin_fill.c. */
+ * Invariant after solve, for each link: it is full if it has flows of its own, and not too full
+ * else; each of its flows has a level of at most its own, but for CLOSE. Should repairing not come
+ * to rest (levels that are equal but for rounding can chase each other), all is filled from
+ * nothing, as it is where many flows come at once: maxmin_fill.c. */
 #include <config.h>
 
 #include "sim/network/maxmin.h"
@@ -29,9 +30,9 @@
 #include "base/alloc.h"
 #include "sim/network/maxmin_state.h"
 
-/* A link is full when what it has left is below this part of what its own flows have (without any, of
- * its capacity), for their rates are rounded; a level above another by less than CLOSE is not above
- * it. */
+/* A link is full when what it has left is below this part of what its own flows have (without any,
+ * of its capacity), for their rates are rounded; a level above another by less than CLOSE is not
+ * above it. */
 static const double FULL = 0x1p-48, CLOSE = 1 + 0x1p-44;
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -339,7 +340,8 @@ static double own_shares(const th_maxmin *m, const th_maxmin_link *k)
 
 /* The level x of link l at which its own flows and those above x fill it. For any set of flows that
  * get x, x is at most what is sought; so starting with its own, taking those above x instead and
- * computing anew goes up to it, in a few steps. *n_above: how many there are that are not its own. */
+ * computing anew goes up to it, in a few steps. *n_above: how many there are that are not its
+ * own. */
 static double fair_level(const th_maxmin *m, int32_t l, size_t *n_above)
 {
     const th_maxmin_link *k = &m->link[l];
@@ -447,7 +449,8 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
     m->level[l] = x;
 }
 
-/* Most links that a round touches have room and no flows of their own: nothing more is read of them.
+/* Most links that a round touches have room and no flows of their own: nothing more is read of
+ * them.
  * (None has new flows: those are placed before a flow that has a rate changes it.) */
 static void look_at_hot(th_maxmin *m, double reached)
 {

@@ -2,13 +2,13 @@
 /* maxmin.h - the weighted max-min fair shares of flows on links, kept up to date. No time, no
  * events.
  *
- *   new -> (add | remove | set_capacity)* -> solve -> (read levels, rates, what has changed) -> forget
- *   -> (add | ...)* -> ... -> reset -> ... -> free
+ *   new -> (add | remove | set_capacity)* -> solve -> (read levels, rates, what has changed) ->
+ *   forget -> (add | ...)* -> ... -> reset -> ... -> free
  *
- * Every flow has a weight w and draws on links; a link on which all flows of level x had x / w would
- * be full at its own level. Each flow has one bottleneck, the link with the lowest level on its
- * way, and its rate is level(bottleneck) / w. A level is infinite where no flow has its bottleneck.
- * Flows are numbered by the caller, densely: memory follows the greatest number. */
+ * Every flow has a weight w and draws on links; a link on which all flows of level x had x / w
+ * would be full at its own level. Each flow has one bottleneck, the link with the lowest level on
+ * its way, and its rate is level(bottleneck) / w. A level is infinite where no flow has its
+ * bottleneck. Flows are numbered by the caller, densely: memory follows the greatest number. */
 #ifndef TH_SIM_NETWORK_MAXMIN_H
 #define TH_SIM_NETWORK_MAXMIN_H
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* maxmin_fill.c - progressive filling from nothing: where many flows come at once, or repairing does
- * not come to rest.
+/* maxmin_fill.c - progressive filling from nothing: where many flows come at once, or repairing
+ * does not come to rest.
  *
  *   open_all -> fix the flows of the link that is full first, again and again
  *
  *   repeat: the link with the least (capacity left / sum of 1 / w of its open flows) gives each of
  *   them that level; they are no longer open
- * (D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.) A link's level only rises while
- * flows are fixed elsewhere, so a key in the heap is a lower bound that is put right when it comes up.
- * Invariant: n_new counts the entries of open flows. */
+ * (D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.) A link's level only rises
+ * while flows are fixed elsewhere, so a key in the heap is a lower bound that is put right when it
+ * comes up. Invariant: n_new counts the entries of open flows. */
 #include <config.h>
 
 #include <math.h>

@@ -9,8 +9,8 @@ extern const th_network_type th_network_ideal;
 extern const th_network_type th_network_astra_aware, th_network_astra_unaware;
 extern const th_network_type th_network_packet;
 
-/* What events of a network mean: the low bit of th_event.argument; above it the slot of the flow, the
- * model's own number for it while it lives. The object is the machine's number. */
+/* What events of a network mean: the low bit of th_event.argument; above it the slot of the flow,
+ * the model's own number for it while it lives. The object is the machine's number. */
 enum { TH_FLOW_ENTERS, TH_FLOW_ENDS };
 enum { TH_FLOWS_MAX = INT32_MAX / 2 }; /* slots that fit into an argument */
 
@@ -28,8 +28,8 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
 void th_network_head_reset(th_network *n);
 void th_network_head_clear(th_network *n);
 
-/* Slots of an array of flows that start with an int32_t: while a slot is free, that is the next free
- * one, or -1. */
+/* Slots of an array of flows that start with an int32_t: while a slot is free, that is the next
+ * free one, or -1. */
 typedef struct th_slots {
     size_t n, room;  /* that have ever been taken; elements of the array */
     int32_t is_free; /* the first free one, -1: none */
@@ -40,8 +40,8 @@ void th_slots_reset(th_slots *x); /* all are free, memory is kept */
 int32_t th_slots_take(th_slots *x, void *flows, size_t size);
 void th_slots_give(th_slots *x, void *flow, int32_t slot); /* flow: its element */
 
-/* When message m, which began at now and takes so long behind its delay, ends; -1 where no run is as
- * long (n->why says so). */
+/* When message m, which began at now and takes so long behind its delay, ends; -1 where no run is
+ * as long (n->why says so). */
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps);
 
 /* A flow of bytes goes onto a link, and leaves it with all its bytes carried. */

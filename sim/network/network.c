@@ -12,12 +12,9 @@
 #include "sim/network/models.h"
 #include "sim/schedule.h"
 
-const th_network_type *const th_network_types[] = {&th_network_fluid,
-                                                   &th_network_ideal,
-                                                   &th_network_packet,
-                                                   &th_network_astra_aware,
-                                                   &th_network_astra_unaware,
-                                                   NULL};
+const th_network_type *const th_network_types[] = {
+    &th_network_fluid,       &th_network_ideal,         &th_network_packet,
+    &th_network_astra_aware, &th_network_astra_unaware, NULL};
 
 const th_network_type *th_network_find(const char *name)
 {
@@ -76,7 +73,8 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
     n->touched = th_alloc_zero(accels, sizeof *n->touched);
     if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
-        !n->link_flow_ps || !n->link_most_flows || !n->accel_draw || !n->engine_rate || !n->is_shared || !n->touched)
+        !n->link_flow_ps || !n->link_most_flows || !n->accel_draw || !n->engine_rate ||
+        !n->is_shared || !n->touched)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
         n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);

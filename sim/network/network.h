@@ -5,8 +5,9 @@
  *   create -> reset -> (start | event | demand | settle)* -> destroy
  * A model keeps its state as plain data and speaks to the machine through its event queue alone:
  * events of priority TRANSFER_END, and START for a flow that enters the sharing after its latency,
- * whose object is the flow's number. Numbers are the machine's, in any order; a number is free again
- * once its flow has ended, and a model's memory follows the flows that live, not the numbers. */
+ * whose object is the flow's number. Numbers are the machine's, in any order; a number is free
+ * again once its flow has ended, and a model's memory follows the flows that live, not the
+ * numbers. */
 #ifndef TH_SIM_NETWORK_H
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
@@ -56,8 +57,8 @@ typedef struct th_network_type {
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
     /* What flows draw from accelerator accel's DRAM now, bytes/s. NULL: accel_draw says so. */
     double (*draw)(th_network *n, int accel);
-    /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it is
-     * to be expanded into messages; -1. NULL: all are expanded. */
+    /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it
+     * is to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
 } th_network_type;

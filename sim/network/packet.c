@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* packet.c - transfers as packets that pass from buffer to buffer: virtual cut-through with credits.
+/* packet.c - transfers as packets that pass from buffer to buffer: virtual cut-through with
+ * credits.
  *
  *   create -> reset -> (start -> settle ... -> event)* -> destroy
  *
- * A message is cut into packets of packet_bytes, the last one shorter (none at all: one packet without
- * bytes, which takes the latencies). Messages that begin on the same link take turns, packet by packet.
- * What happens to a packet on its way is told in packet_link.c; alone on its route a message of S bytes
- * takes
+ * A message is cut into packets of packet_bytes, the last one shorter (none at all: one packet
+ * without bytes, which takes the latencies). Messages that begin on the same link take turns,
+ * packet by packet. What happens to a packet on its way is told in packet_link.c; alone on its
+ * route a message of S bytes takes
  *   sum of (latency + router delay) + S / bandwidth of the narrowest link
  * if that link is the first, and at most one packet's time per link more where it is not.
  *
- * The machine's queue holds one event of this model, the next instant at which something happens inside
- * (its object is NO_FLOW), and one for each message whose end is known. All work is done in settle, when
- * all that begins at an instant is known: so nothing depends on the order of starts within it.
- * Statistics: a packet is on a link from when it asks for it (is in the buffer before it) until its last
- * byte has left; at its source a message counts as one packet.
+ * The machine's queue holds one event of this model, the next instant at which something happens
+ * inside (its object is NO_FLOW), and one for each message whose end is known. All work is done in
+ * settle, when all that begins at an instant is known: so nothing depends on the order of starts
+ * within it. Statistics: a packet is on a link from when it asks for it (is in the buffer before
+ * it) until its last byte has left; at its source a message counts as one packet.
  * Not modelled: DRAM (flows draw nothing from it), headers, lost packets, congestion control. */
 #include <config.h>
 

@@ -5,9 +5,9 @@
  *   packet_link.c   one instant: what arrives, and what each link sends
  *   packet_stuck.c  who waits for whom when nothing moves any more
  *   packet_time.c   what is to happen when
- * All state is indices. A buffer is that of one virtual channel at the end of one link: its number is
- * (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link: the number of
- * a buffer, or n_buffers + link for what is injected there. */
+ * All state is indices. A buffer is that of one virtual channel at the end of one link: its number
+ * is (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link:
+ * the number of a buffer, or n_buffers + link for what is injected there. */
 #ifndef TH_SIM_NETWORK_PACKET_H
 #define TH_SIM_NETWORK_PACKET_H
 #include "sim/network/deadlock.h"

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* packet_link.c - one instant of the packet network: what arrives, and what each link sends.
  *
- *   advance: { happen: all that was posted for the instant; ask: arrived packets, then new messages,
- *   ask for their next link; send: media, least first, while one can } until now is done
+ *   advance: { happen: all that was posted for the instant; ask: arrived packets, then new
+ *   messages, ask for their next link; send: media, least first, while one can } until now is done
  *
  * A packet of b bytes that link L (latency l, time for the packet d) begins to send at s:
  *   its last byte leaves at          e = max(s + d, when its last byte came in)
  *   its head is at the end of L at   s + l, its last byte at e + l
- * and L is busy until e. It may begin once its head has come in, it is the first of its buffer, its turn
- * has come, L's medium is free, and a buffer of its class at the end of L has room for all of it
- * (virtual cut-through: P. Kermani, L. Kleinrock, Computer Networks 3, 1979). That room is taken at s;
- * the room that it leaves behind is known to the sender there at e + credit delay. The last link of a
- * route needs no room.
+ * and L is busy until e. It may begin once its head has come in, it is the first of its buffer, its
+ * turn has come, L's medium is free, and a buffer of its class at the end of L has room for all of
+ * it (virtual cut-through: P. Kermani, L. Kleinrock, Computer Networks 3, 1979). That room is taken
+ * at s; the room that it leaves behind is known to the sender there at e + credit delay. The last
+ * link of a route needs no room.
  *
  * Turns: those who ask for a link stand in a ring. An input (a link that ends here, with all its
- * channels, or the injection) stands there once; served, it goes to the end. Those who cannot go for
- * want of room are passed over and keep their place. Within an input the channels take turns, and so do
- * the links of a medium.
- * Invariants: wants[a] is the link in whose ring a stands or that another channel of its input stands
- * for; of the channels of an input that want one link, exactly one stands in its ring.
+ * channels, or the injection) stands there once; served, it goes to the end. Those who cannot go
+ * for want of room are passed over and keep their place. Within an input the channels take turns,
+ * and so do the links of a medium.
+ * Invariants: wants[a] is the link in whose ring a stands or that another channel of its input
+ * stands for; of the channels of an input that want one link, exactly one stands in its ring.
  * Not modelled: flits, a limit of what an input can read at once, allocators that fail to match. */
 #include <config.h>
 
@@ -27,7 +27,7 @@
 #include "base/alloc.h"
 #include "sim/network/packet.h"
 
-/* --- rings of those who ask --------------------------------------------------------------------- */
+/* --- rings of those who ask ------------------------------------------------------------------- */
 
 static void append(th_packet_network *p, int32_t link, int32_t asker)
 {
@@ -188,7 +188,8 @@ static int32_t new_packet(th_packet_network *p)
     return (int32_t)p->n_packets++;
 }
 
-/* The message whose turn it is gives a packet, and lets the next one go first. -1: memory is out. */
+/* The message whose turn it is gives a packet, and lets the next one go first. -1: memory is
+ * out. */
 static int32_t take_from_flow(th_packet_network *p, const choice *c, th_time now)
 {
     th_packet_link *l = &p->links[c->link];
@@ -308,8 +309,8 @@ static int send(th_packet_network *p, th_events *q, const choice *c, th_time now
     m->link = c->link;
     m->bytes = packet->bytes;
     if (post(p, gone, TH_PACKET_HAS_GONE, c->link, packet->bytes) ||
-        (!injects && post(p, th_time_add(gone, p->credit_delay_ps), TH_PACKET_CREDIT, c->asker,
-                          packet->bytes)))
+        (!injects &&
+         post(p, th_time_add(gone, p->credit_delay_ps), TH_PACKET_CREDIT, c->asker, packet->bytes)))
         return -1;
     if (c->room < 0)
         return deliver(p, q, k, th_time_add(gone, l->latency_ps));

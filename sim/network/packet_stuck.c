@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* packet_stuck.c - who waits for whom when packets are left and nothing moves any more.
  *
- * Then every first packet of a buffer waits for room in the next link's buffers, and these are full of
- * packets that wait as well. Following one of them each time leads into a cycle, which is named. A
- * routing with the classes of deadlock.c never comes here; one run with may_deadlock can. */
+ * Then every first packet of a buffer waits for room in the next link's buffers, and these are full
+ * of packets that wait as well. Following one of them each time leads into a cycle, which is named.
+ * A routing with the classes of deadlock.c never comes here; one run with may_deadlock can. */
 #include <config.h>
 
 #include <stdio.h>

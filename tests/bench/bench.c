@@ -6,7 +6,7 @@
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
- *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000 flows
+ *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
  *   bench routes               what routes take, on random graphs and large systems
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
@@ -275,8 +275,10 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {
-        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-                        "events | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
+        fprintf(
+            stderr,
+            "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
+            "events | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

@@ -9,8 +9,8 @@ void th_bench_events(void); /* bench_events.c */
 void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
 void th_bench_packet(void); /* bench_packet.c */
-/* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also with
- * 10,000 flows, which takes minutes. */
+/* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also
+ * with 10,000 flows, which takes minutes. */
 void th_bench_network(char **arguments, int n); /* bench_network.c */
 /* arguments: numbers of ranks; none: those of docs/benchmarks.md. */
 void th_bench_collective(char **arguments, int n);

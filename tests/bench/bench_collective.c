@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_collective.c - ring all-reduce of 1 GiB under fluid on a ring (many: a torus) of npu_v1,
- * every message simulated, one process per number of ranks; CPU seconds, and the peak of resident memory. */
+ * every message simulated, one process per number of ranks; CPU seconds, and the peak of resident
+ * memory. */
 #include <config.h>
 
 #include <inttypes.h>

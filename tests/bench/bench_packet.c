@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_packet.c - the packet network on an 8 x 8 mesh: mean latency against load, beside BookSim2's;
- * where it saturates; cycles per CPU second at 0.45 flits per node and cycle. */
+/* bench_packet.c - the packet network on an 8 x 8 mesh: mean latency against load, beside
+ * BookSim2's; where it saturates; cycles per CPU second at 0.45 flits per node and cycle. */
 #include <config.h>
 
 #include <inttypes.h>

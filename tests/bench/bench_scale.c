@@ -38,8 +38,9 @@ static th_system *create(const scale_case *c)
     for (int d = 0; d < c->n_dims; d++)
         o.dims[d] = c->dims[d];
     th_system *prototype = th_system_read("topology/systems/npu_v1.cfg", &e);
-    th_system *s =
-        prototype ? th_topology_create("scale", th_topology_find(c->type), &o, prototype, &e) : NULL;
+    th_system *s = prototype
+                       ? th_topology_create("scale", th_topology_find(c->type), &o, prototype, &e)
+                       : NULL;
     if (!s)
         stop_at(&e);
     th_system_free(prototype);
@@ -94,16 +95,14 @@ static void stand(const scale_case *c)
 void th_bench_scale(void)
 {
     static const scale_case cases[] = {
-        {"torus {64 64}", "torus", {64, 64}, 2},
-        {"torus {16 16 16}", "torus", {16, 16, 16}, 3},
-        {"hypercube 12", "hypercube", {12}, 1},
-        {"fattree {16 3}", "fattree", {16, 3}, 2},
-        {"ring 4096", "ring", {4096}, 1},
-        {"torus {64 32 32}", "torus", {64, 32, 32}, 3},
+        {"torus {64 64}", "torus", {64, 64}, 2},   {"torus {16 16 16}", "torus", {16, 16, 16}, 3},
+        {"hypercube 12", "hypercube", {12}, 1},    {"fattree {16 3}", "fattree", {16, 3}, 2},
+        {"ring 4096", "ring", {4096}, 1},          {"torus {64 32 32}", "torus", {64, 32, 32}, 3},
         {"fattree {16 4}", "fattree", {16, 4}, 2},
     };
-    printf("what large systems take: CPU s until the system is finished, until a machine is loaded\n"
-           "with a transfer from each accelerator halfway round; MiB then; CPU s of the run; MiB\n");
+    printf(
+        "what large systems take: CPU s until the system is finished, until a machine is loaded\n"
+        "with a transfer from each accelerator halfway round; MiB then; CPU s of the run; MiB\n");
     printf("%-20s %7s %8s %9s %9s %9s %9s %9s\n", "system", "accels", "links", "finished", "loaded",
            "MiB", "run", "MiB");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* queue_calendar.c - a calendar queue: days of equal width, one sorted chain per day of the year.
  *
- * R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
- * problem", CACM 31 (1988) 1220-1227. The number of days doubles and halves with the number of
+ * R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the simulation event
+ * set problem", CACM 31 (1988) 1220-1227. The number of days doubles and halves with the number of
  * events; a day's width becomes three times the mean distance of the events next to come. */
 #include <config.h>
 
@@ -58,9 +58,8 @@ static size_t first_day(calendar *c)
     }
     int best = -1;
     for (size_t d = 0; d < c->n_days; d++)
-        if (c->day[d] >= 0 &&
-            (best < 0 ||
-             th_event_before(&c->pool.item[c->day[d]].event, &c->pool.item[best].event)))
+        if (c->day[d] >= 0 && (best < 0 || th_event_before(&c->pool.item[c->day[d]].event,
+                                                           &c->pool.item[best].event)))
             best = c->day[d];
     c->year_day = c->pool.item[best].event.time / c->width;
     return day_of(c, c->pool.item[best].event.time);

@@ -92,8 +92,7 @@ static int merged(ladder *l, int a, int b)
 {
     int first = -1, *end = &first;
     while (a >= 0 && b >= 0) {
-        int *less =
-            th_event_before(&l->pool.item[b].event, &l->pool.item[a].event) ? &b : &a;
+        int *less = th_event_before(&l->pool.item[b].event, &l->pool.item[a].event) ? &b : &a;
         *end = *less;
         end = &l->pool.item[*less].next;
         *less = *end;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_help.h - executes the expansion of a collective on real data, and tells what is wrong.
  *
- *   const char *wrong = collective_wrong(&c, system, seed);   NULL: every rank ends with the right data
+ *   const char *wrong = collective_wrong(&c, system, seed);   NULL: every rank ends with the right
+ *   data
  *
- * A little interpreter of lanes and ports of its own: it knows no time; which message arrives next is
- * drawn at random (or the youngest first, seed 0), so that an algorithm that relies on an order of
- * arrivals nobody promised is found out. Every position holds a random word per rank, and sums are
- * modulo 2^64: a contribution that is missing or counted twice shows. A rank that sends what it does
- * not hold is found too. */
+ * A little interpreter of lanes and ports of its own: it knows no time; which message arrives next
+ * is drawn at random (or the youngest first, seed 0), so that an algorithm that relies on an order
+ * of arrivals nobody promised is found out. Every position holds a random word per rank, and sums
+ * are modulo 2^64: a contribution that is missing or counted twice shows. A rank that sends what it
+ * does not hold is found too. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_HELP_H
 #define TH_TESTS_UNIT_COLLECTIVE_HELP_H
 #include <stdarg.h>
@@ -378,7 +379,8 @@ static inline void col_take_down(col_run *r)
         gsl_rng_free(r->random);
 }
 
-/* NULL, or what is wrong (valid until the next call). n_messages (may be NULL): how many were sent. */
+/* NULL, or what is wrong (valid until the next call). n_messages (may be NULL): how many were
+ * sent. */
 static inline const char *collective_wrong(const th_collective *c, const th_system *s,
                                            uint64_t seed, int64_t *n_messages)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh_load.h - mean latency of packets on the 8 x 8 mesh of docs/models/packet.md under a load: what
- * the test of its shape and the benchmark share.
+/* mesh_load.h - mean latency of packets on the 8 x 8 mesh of docs/models/packet.md under a load:
+ * what the test of its shape and the benchmark share.
  *
  * A flit is one packet; a link carries one in a cycle. A hop takes 4 cycles: 3 in BookSim2's router
  * (virtual channel allocation, switch allocation, switch) and 1 on the link. What its terminals add
@@ -44,8 +44,8 @@ static inline th_system *mesh_system(const th_system *prototype, th_error *err)
     return th_topology_create("mesh", th_topology_find("mesh"), &o, prototype, err);
 }
 
-/* Latencies of the messages that are released in the measured cycles; those before warm the network up,
- * as many after keep it loaded. */
+/* Latencies of the messages that are released in the measured cycles; those before warm the network
+ * up, as many after keep it loaded. */
 typedef struct {
     double load;
     int warm_cycles, measured_cycles;

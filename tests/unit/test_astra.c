@@ -417,8 +417,8 @@ static void sends_messages_along_a_ring(void)
     expect_messages(AWARE, &u, queued, 4);
 }
 
-/* Ring of 4 with 1 GB/s, 100 ns, then a switch of 3 with 2 GB/s, 50.5 ns; 1000 bytes. From (0, 0) to
- * (1, 2): one step along the ring, 1031; then the switch, floor(101 + 465.66) = 566 unaware,
+/* Ring of 4 with 1 GB/s, 100 ns, then a switch of 3 with 2 GB/s, 50.5 ns; 1000 bytes. From (0, 0)
+ * to (1, 2): one step along the ring, 1031; then the switch, floor(101 + 465.66) = 566 unaware,
  * 2 floor(50.5 + 465.66) = 1032 aware. */
 static void sends_messages_across_dimensions(void)
 {
@@ -497,8 +497,8 @@ static th_time send(const th_network_type *type, const setup *u, const char *to,
     return last.time;
 }
 
-/* 2^50 bytes at 1074 bytes/s take 1e12 s. To a switch, which has no coordinates, aware goes link by link:
- * 107374182400 bytes at 100 GiB/s, 100 ns before them. */
+/* 2^50 bytes at 1074 bytes/s take 1e12 s. To a switch, which has no coordinates, aware goes link by
+ * link: 107374182400 bytes at 100 GiB/s, 100 ns before them. */
 static void refuses_messages_it_cannot_time(void)
 {
     static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};

@@ -120,7 +120,8 @@ static void islands_bound_what_crosses(void)
     "topology = { " topology " };"
 
 /* Two islands of four round switches of 100 bytes per ns, with one card of 10 bytes per ns each: it
- * counts, not the links inside. 240,000 bytes take 24,000 ns over its link, with the link's 500 ns. */
+ * counts, not the links inside. 240,000 bytes take 24,000 ns over its link, with the link's 500
+ * ns. */
 static void what_an_island_hangs_on_counts(void)
 {
     th_system *s = system_of(ALIKE("type = \"islands\"; dims = [2, 4]; nics = \"island\"; bandwidth = "
@@ -131,8 +132,8 @@ static void what_an_island_hangs_on_counts(void)
 }
 
 /* 4 x 4 with links of 10 bytes per ns: 8 ranks send half of their 16,000 bytes each over 4 links. A
- * fat tree of two levels, oversubscribed by 2: each switch of four ranks has two links up, and three
- * quarters of what they send go there. */
+ * fat tree of two levels, oversubscribed by 2: each switch of four ranks has two links up, and
+ * three quarters of what they send go there. */
 static void halves_bound_what_crosses(void)
 {
     th_system *s = system_of(ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));

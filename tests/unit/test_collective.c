@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_collective.c - collectives: checks, what algorithms do to data, times by hand, the machine. */
+/* test_collective.c - collectives: checks, what algorithms do to data, times by hand, the
+ * machine. */
 #include <config.h>
 #include "sim/collective/replay.h"
 #include "sim/machine.h"
@@ -119,8 +120,8 @@ static void try_roots(const th_algorithm *a, int kind, int n, const th_system *s
         try_sizes(&c, s);
 }
 
-/* Every algorithm, every kind that it can do, groups of 1 .. 17, sizes below, at and above the number
- * of ranks, in chunks, messages in orders drawn at random. */
+/* Every algorithm, every kind that it can do, groups of 1 .. 17, sizes below, at and above the
+ * number of ranks, in chunks, messages in orders drawn at random. */
 static void every_rank_ends_with_the_right_data(void)
 {
     th_system *s = generated("ring", MANY);
@@ -195,8 +196,8 @@ static void the_interpreter_finds_mistakes(void)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* 2 (n - 1) (S/(n bw) + L): n pieces of 30,000 bytes at 10 bytes per ns take 3 us each. Both ways, each
- * half as long. Chunks side by side share the links and lose nothing. */
+/* 2 (n - 1) (S/(n bw) + L): n pieces of 30,000 bytes at 10 bytes per ns take 3 us each. Both ways,
+ * each half as long. Chunks side by side share the links and lose nothing. */
 static void ring_all_reduce_takes_what_is_known(void)
 {
     static const char *const networks[] = {"fluid", "ideal"};
@@ -267,8 +268,8 @@ static void direct_and_pairwise_take_what_is_known(void)
 
 /* --- in the machine --------------------------------------------------------------------------- */
 
-/* Bytes and events of messages are counted: ring all-reduce of 5 ranks and 1003 bytes, each rank sends
- * all but one piece, twice over. */
+/* Bytes and events of messages are counted: ring all-reduce of 5 ranks and 1003 bytes, each rank
+ * sends all but one piece, twice over. */
 static void messages_are_counted(void)
 {
     th_system *s = generated("ring", 5);
@@ -484,8 +485,8 @@ static int prepare_too_many(th_expansion *x, th_error *err)
     return th_expansion_of_ranks(x, 1, INT32_MAX, err);
 }
 
-/* Ports beyond what numbers of flows can tell apart, numbers that are all taken by tasks, and counts
- * beyond 2^31. */
+/* Ports beyond what numbers of flows can tell apart, numbers that are all taken by tasks, and
+ * counts beyond 2^31. */
 static void too_many_messages_are_refused(void)
 {
     th_system *s = generated("ring", 4);

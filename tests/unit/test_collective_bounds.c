@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_collective_bounds.c - on random graphs, with every algorithm: nothing is quicker than what each
- * rank's own links allow, and every link carries just the bytes of the messages that take it. */
+/* test_collective_bounds.c - on random graphs, with every algorithm: nothing is quicker than what
+ * each rank's own links allow, and every link carries just the bytes of the messages that take
+ * it. */
 #include <config.h>
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"

@@ -55,7 +55,8 @@ static void complain(char *text, size_t room, bool has_way, int from, int to)
         snprintf(text, room, "system \"sys\": no way from \"%d\" to \"%d\"", from, to);
 }
 
-/* What finish is to say: accelerator by accelerator, to the others first, then to and from hosts. */
+/* What finish is to say: accelerator by accelerator, to the others first, then to and from
+ * hosts. */
 static void expected_complaint(const th_system *s, char *text, size_t room)
 {
     bool way[N][N];
@@ -98,7 +99,8 @@ static void agrees_with_warshall(void)
     CU_ASSERT_TRUE(n_connected > 600 && n_apart > 600);
 }
 
-/* Where finish is content, every such pair has a route, under both routings, over nodes that forward. */
+/* Where finish is content, every such pair has a route, under both routings, over nodes that
+ * forward. */
 static void what_is_connected_has_routes(void)
 {
     gsl_rng *r = th_random_stream(8, "connected", 0);

@@ -189,8 +189,8 @@ static void operations_on_rising_times_agree_with_a_list(void)
     agree_with_a_list(true);
 }
 
-/* Events that are pushed and moved again and again while the first stays take no more memory, and all
- * that were pushed in order can be moved into another one. */
+/* Events that are pushed and moved again and again while the first stays take no more memory, and
+ * all that were pushed in order can be moved into another one. */
 static void gaps_take_no_memory(void)
 {
     enum { N = 1000 };

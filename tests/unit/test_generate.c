@@ -112,7 +112,8 @@ static void makes_meshes_and_tori(void)
     th_system_free(s);
 }
 
-/* 3 x 2 x 4 x 2: cables per dimension 2 * 16 + 1 * 24 + 3 * 12 + 1 * 24 = 116; diameter 2 + 1 + 3 + 1. */
+/* 3 x 2 x 4 x 2: cables per dimension 2 * 16 + 1 * 24 + 3 * 12 + 1 * 24 = 116; diameter 2 + 1 + 3 +
+ * 1. */
 static void makes_meshes_of_many_dimensions(void)
 {
     th_topology_options o = cables();

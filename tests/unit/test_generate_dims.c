@@ -32,8 +32,8 @@ static void makes_lines(void)
     th_system_free(s);
 }
 
-/* D dimensions: 2^D nodes of degree D, D * 2^(D - 1) cables, diameter D, 2^(D - 1) cables between the
- * halves. 4 dimensions: 16, 32, 4, 8; and 10: 1024, 5120, 10, 512. */
+/* D dimensions: 2^D nodes of degree D, D * 2^(D - 1) cables, diameter D, 2^(D - 1) cables between
+ * the halves. 4 dimensions: 16, 32, 4, 8; and 10: 1024, 5120, 10, 512. */
 static void makes_hypercubes(void)
 {
     th_topology_options o = options_of(DIMS(4));
@@ -55,7 +55,8 @@ static void makes_hypercubes(void)
     th_system_free(s);
 }
 
-/* 4 x 6 torus (even k): 2 * 24 cables, diameter 2 + 3; cut across dimension 1, two cables of each of the
+/* 4 x 6 torus (even k): 2 * 24 cables, diameter 2 + 3; cut across dimension 1, two cables of each
+ * of the
  * 4 columns are cut. The mesh: 3 * 6 + 4 * 5 = 38 cables, 3 + 5, one cable per column. */
 static void tori_and_meshes_have_their_bisection(void)
 {
@@ -70,7 +71,8 @@ static void tori_and_meshes_have_their_bisection(void)
     th_system_free(s);
 }
 
-/* {ring 4} {fully_connected 3} {switch 5}: 60 nodes. Ring: 15 rings of 4 cables; fully connected: 20 times
+/* {ring 4} {fully_connected 3} {switch 5}: 60 nodes. Ring: 15 rings of 4 cables; fully connected:
+ * 20 times
  * 3; switch: 12 switches of 5. 60 + 60 + 60 cables; diameter 2 + 1 + 2. Node 37 = (1, 0, 3). */
 static void makes_compositions(void)
 {
@@ -163,7 +165,8 @@ static int any(const th_system *s, int a, int b)
     return -1;
 }
 
-/* Between places as long as the dimensions say; between switches, and with a host, at least sound. */
+/* Between places as long as the dimensions say; between switches, and with a host, at least
+ * sound. */
 static void routes_are_sound_and_as_long_as_the_dimensions_say(void)
 {
     const th_topology_options cases[] = {

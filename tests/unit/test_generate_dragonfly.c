@@ -12,8 +12,10 @@ static th_system *new_dragonfly(const int *dims)
     return create("dragonfly", &o);
 }
 
-/* P 2, A 4, H 2: G = 9 groups, 72 accelerators on 36 routers; 72 cables to accelerators, 9 * 6 local ones,
- * 36 global ones, one between any two groups. A router has 2 + 3 + 2 links; no route has more than 5. */
+/* P 2, A 4, H 2: G = 9 groups, 72 accelerators on 36 routers; 72 cables to accelerators, 9 * 6
+ * local ones,
+ * 36 global ones, one between any two groups. A router has 2 + 3 + 2 links; no route has more than
+ * 5. */
 static void makes_balanced_ones(void)
 {
     th_system *s = new_dragonfly(DIMS(2, 4, 2));
@@ -34,8 +36,8 @@ static void makes_balanced_ones(void)
     th_system_free(s);
 }
 
-/* P 1, A 4, H 2, G 4: 8 ports for 3 other groups, 2 cables to each and 2 ports empty: 16 + 4 * 6 + 2 * 6
- * cables. G 3: 4 to each. One group: a clique of routers. */
+/* P 1, A 4, H 2, G 4: 8 ports for 3 other groups, 2 cables to each and 2 ports empty: 16 + 4 * 6 +
+ * 2 * 6 cables. G 3: 4 to each. One group: a clique of routers. */
 static void makes_smaller_ones(void)
 {
     th_system *s = new_dragonfly(DIMS(1, 4, 2, 4));
@@ -105,8 +107,8 @@ static int fewest_links(const th_system *s, int a, int b)
     return fewest;
 }
 
-/* How many pairs of accelerators have a route that is not up, local?, global?, local?, down, with no local link
- * that a better global one would save. */
+/* How many pairs of accelerators have a route that is not up, local?, global?, local?, down, with
+ * no local link that a better global one would save. */
 static int n_not_minimal(const th_system *s)
 {
     int links[TH_ROUTE_MAX], n_wrong = 0;

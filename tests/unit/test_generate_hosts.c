@@ -26,7 +26,8 @@ static const char *way(const th_system *s, int src, int dst)
 
 /* ---- pcie_tree ---- */
 
-/* 2 hosts of 3 switches of 4: 24 accelerators, 6 switches, 2 hosts, the network; 24 + 6 + 2 cables. */
+/* 2 hosts of 3 switches of 4: 24 accelerators, 6 switches, 2 hosts, the network; 24 + 6 + 2
+ * cables. */
 static void makes_pcie_trees(void)
 {
     th_topology_options o = options_of(DIMS(2, 3, 4));
@@ -102,7 +103,8 @@ static void islands_may_share_a_card(void)
     th_system_free(s);
 }
 
-/* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its switch and
+/* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its
+ * switch and
  * 3 from there. */
 static void islands_may_be_fully_connected(void)
 {
@@ -118,8 +120,8 @@ static void islands_may_be_fully_connected(void)
     th_system_free(s);
 }
 
-/* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them. Leaf
- * 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
+/* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them.
+ * Leaf 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
 static void the_fabric_may_be_a_fat_tree(void)
 {
     th_system *s = new_islands(DIMS(4, 4, 4), false, false);
@@ -133,7 +135,8 @@ static void the_fabric_may_be_a_fat_tree(void)
     s = new_islands(DIMS(4, 4, 4), false, true);
     expect_counts(s, 16, 4 + 1, 16 + 4, __LINE__);
     th_system_free(s);
-    /* Arity 2: 16, 8, 4, 2 ... switches below islands of 4. To the switch of one: down to its first leaf. */
+    /* Arity 2: 16, 8, 4, 2 ... switches below islands of 4. To the switch of one: down to its first
+     * leaf. */
     s = new_islands(DIMS(4, 4, 2), false, false);
     TAP_ASSERT_TEXT(way(s, 4, th_system_find_node(s, "s1.0")), "4 s2.2 s3.2 s4.0 s3.0 s2.0 0 s1.0");
     th_system_free(s);
@@ -167,7 +170,8 @@ static void routes_are_sound_and_stay_inside(void)
         }
 }
 
-/* Switches that join an island reduce; those of a fabric, or that only hold a card, when told so. */
+/* Switches that join an island reduce; those of a fabric, or that only hold a card, when told
+ * so. */
 static void switches_reduce(void)
 {
     th_system *s = new_islands(DIMS(3, 4), false, false);

@@ -13,7 +13,8 @@ static th_system *new_tree(const char *type, int arity, int n_levels, double ove
 
 /* ---- sizes by hand ---- */
 
-/* Arity 3, depth 3: 27 leaves, 9 + 3 + 1 switches, 27 + 9 + 3 cables; 2 * 3 links from end to end. */
+/* Arity 3, depth 3: 27 leaves, 9 + 3 + 1 switches, 27 + 9 + 3 cables; 2 * 3 links from end to
+ * end. */
 static void makes_trees(void)
 {
     th_system *s = new_tree("tree", 3, 3, 0);
@@ -27,7 +28,8 @@ static void makes_trees(void)
     th_system_free(s);
 }
 
-/* The K-ary N-tree: K^N leaves, N * K^(N - 1) switches, N * K^N cables, diameter 2 N. 4 and 2: 16, 8, 32,
+/* The K-ary N-tree: K^N leaves, N * K^(N - 1) switches, N * K^N cables, diameter 2 N. 4 and 2: 16,
+ * 8, 32,
  * 4; 3 and 3: 27, 27, 81, 6. A switch has K cables down and, but for the roots, K up. */
 static void makes_fat_trees(void)
 {
@@ -44,7 +46,8 @@ static void makes_fat_trees(void)
     th_system_free(s);
 }
 
-/* K 4, N 3, two down per one up: U = 2. Level l has 4^(3 - l) * 2^(l - 1) switches: 16 + 8 + 4; cables 64 +
+/* K 4, N 3, two down per one up: U = 2. Level l has 4^(3 - l) * 2^(l - 1) switches: 16 + 8 + 4;
+ * cables 64 +
  * 16 * 2 + 8 * 2 = 112. K 6, 1.5: U = 4, 6 + 4 switches, 36 + 24 cables. K 3, 3: the plain tree. */
 static void oversubscribes(void)
 {
@@ -158,8 +161,8 @@ static int worst_shared(const th_system *s, int n_steps)
     return worst;
 }
 
-/* What D-mod-k is for: without oversubscription no shift permutation makes two routes share a link; with
- * U = K / 2 no more than two do for each level of switches but the first. */
+/* What D-mod-k is for: without oversubscription no shift permutation makes two routes share a link;
+ * with U = K / 2 no more than two do for each level of switches but the first. */
 static void shifts_do_not_block(void)
 {
     th_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_limits.c - runs at the edge of what can be simulated, and what a run's past must not change. */
+/* test_limits.c - runs at the edge of what can be simulated, and what a run's past must not
+ * change. */
 #include <config.h>
 #include <string.h>
 #include "sim/machine.h"

@@ -3,7 +3,8 @@
 #include "sim/network/link_watch.h"
 #include "tests/unit/tap.h"
 
-/* One flow from 10 to 60 ps, another from 30 to 90; spans of 25 ps: 15, 5 + 2 x 20, 2 x 10 + 15, 15. */
+/* One flow from 10 to 60 ps, another from 30 to 90; spans of 25 ps: 15, 5 + 2 x 20, 2 x 10 + 15,
+ * 15. */
 static void adds_up_flows_span_by_span(void)
 {
     static const th_time expected[] = {15, 45, 35, 15};

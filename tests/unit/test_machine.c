@@ -259,8 +259,8 @@ static void can_be_looked_at_while_it_runs(void)
     take_down(&u);
 }
 
-/* 300 host tasks whose releases go up and down, some at once, some alike; every fourth follows the one
- * before it: each starts at its release, or when that has ended. */
+/* 300 host tasks whose releases go up and down, some at once, some alike; every fourth follows the
+ * one before it: each starts at its release, or when that has ended. */
 static void releases_are_kept_in_any_order(void)
 {
     enum { TASKS = 300 };
@@ -311,8 +311,9 @@ static void throughput_is_that_of_the_second_half(void)
     CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r), 2 / 12e-3, 1e-9);
 }
 
-/* Two by two: 10 10 20 20 30 30 40 40 ms. Four of eight in 20 ms; two of six in 10 ms, where the second
- * half would be three in 10 ms; both of two in 10 ms, where the second half would be one in no time. */
+/* Two by two: 10 10 20 20 30 30 40 40 ms. Four of eight in 20 ms; two of six in 10 ms, where the
+ * second half would be three in 10 ms; both of two in 10 ms, where the second half would be one in
+ * no time. */
 static void throughput_of_waves_is_that_of_whole_waves(void)
 {
     th_time ends[8];

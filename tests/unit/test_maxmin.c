@@ -122,7 +122,8 @@ static void three_links_by_hand(void)
     th_maxmin_free(m);
 }
 
-/* A link of 12: weights 1, 2 and 3 have 12 / (1 + 1/2 + 1/3) = 72/11, and a half and a third of it. */
+/* A link of 12: weights 1, 2 and 3 have 12 / (1 + 1/2 + 1/3) = 72/11, and a half and a third of
+ * it. */
 static void shares_are_inverse_to_weights(void)
 {
     static plain p = {.n_links = 1, .n_flows = 3, .capacity = {12}};

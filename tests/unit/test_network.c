@@ -210,8 +210,8 @@ static void a_transfer_to_itself_ends_at_once(void)
     th_system_free(s);
 }
 
-/* No bytes: 300 ns before the first byte and 700 ns of latency, and nothing from the other flow, which
- * has its 1 GB/s. With 3000 bytes it would be 1000 + 3000 alone. */
+/* No bytes: 300 ns before the first byte and 700 ns of latency, and nothing from the other flow,
+ * which has its 1 GB/s. With 3000 bytes it would be 1000 + 3000 alone. */
 static void a_message_without_bytes_shares_nothing(void)
 {
     th_system *s = new_system(2, 100);
@@ -236,9 +236,11 @@ static void a_message_without_bytes_shares_nothing(void)
     th_system_free(s);
 }
 
-/* 0 - 1 at 1 GB/s, 1000 ns, then 1 - 2 at 8 GB/s, 3000 ns. Flow 0 -> 1 has weight 1, flow 0 -> 2 4: 0.8 and
- * 0.2 GB/s once both share, from 4000 ns on. Until then the first has 1 GB/s: of its 11000 bytes 3000 are
- * through at 4000 ns, and 8000 take 10000 ns more: 14000. The second has had 2000 of 3000 by then, and has
+/* 0 - 1 at 1 GB/s, 1000 ns, then 1 - 2 at 8 GB/s, 3000 ns. Flow 0 -> 1 has weight 1, flow 0 -> 2 4:
+ * 0.8 and
+ * 0.2 GB/s once both share, from 4000 ns on. Until then the first has 1 GB/s: of its 11000 bytes
+ * 3000 are through at 4000 ns, and 8000 take 10000 ns more: 14000. The second has had 2000 of 3000
+ * by then, and has
  * 1 GB/s now: 15000. */
 static void weights_may_be_latencies(void)
 {

@@ -121,8 +121,8 @@ static void drive(const th_system *s, const th_network_options *o, transfer *t, 
 
 /* --- latency, by hand ------------------------------------------------------------------------- */
 
-/* One link of 1 GB/s and 700 ns: 10000 bytes are three packets one behind the other, none is one packet
- * without bytes. */
+/* One link of 1 GB/s and 700 ns: 10000 bytes are three packets one behind the other, none is one
+ * packet without bytes. */
 static void a_link_takes_its_latency_and_the_bytes(void)
 {
     th_system *s = new_system(2);
@@ -138,8 +138,8 @@ static void a_link_takes_its_latency_and_the_bytes(void)
     th_system_free(s);
 }
 
-/* 100 + 200 + 300 ns and 3 x 50 ns of routers: 1000 bytes are through 750 + 1000 ns after their start
- * (stored and forwarded: 750 + 3000), 10000 bytes after 750 + 10000. */
+/* 100 + 200 + 300 ns and 3 x 50 ns of routers: 1000 bytes are through 750 + 1000 ns after their
+ * start (stored and forwarded: 750 + 3000), 10000 bytes after 750 + 10000. */
 static void packets_cut_through(void)
 {
     const th_network_options o = {.router_delay_ps = 50 * NS};
@@ -155,8 +155,9 @@ static void packets_cut_through(void)
     th_system_free(s);
 }
 
-/* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the quick link before it has
- * come in, at 100 + 4000 ns: 4200 ns. The other way the slow link begins at 100 ns: 4200 ns too. */
+/* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the quick link before it
+ * has come in, at 100 + 4000 ns: 4200 ns. The other way the slow link begins at 100 ns: 4200 ns
+ * too. */
 static void the_slow_link_sets_the_pace(void)
 {
     th_system *s = new_system(3);
@@ -169,10 +170,10 @@ static void the_slow_link_sets_the_pace(void)
     th_system_free(s);
 }
 
-/* Two links of 1 GB/s and 1000 ns; packets of 1000 bytes, room for two, credits take 500 ns. The room of a
- * packet sent at s is free when it has left, s + 1000 + 1000, and known to be at s + 2500. So two
- * packets go every 2500 ns, at 2500 k and 2500 k + 1000. The twentieth goes at 23500, comes to the
- * second link at 24500, and is through at 25500 + 1000. */
+/* Two links of 1 GB/s and 1000 ns; packets of 1000 bytes, room for two, credits take 500 ns. The
+ * room of a packet sent at s is free when it has left, s + 1000 + 1000, and known to be at s +
+ * 2500. So two packets go every 2500 ns, at 2500 k and 2500 k + 1000. The twentieth goes at 23500,
+ * comes to the second link at 24500, and is through at 25500 + 1000. */
 static void credits_limit_the_throughput(void)
 {
     const th_network_options o = {.packet_bytes = 1000,
@@ -197,12 +198,12 @@ static void credits_limit_the_throughput(void)
     th_system_free(s);
 }
 
-/* --- turns, by hand ----------------------------------------------------------------------------- */
+/* --- turns, by hand --------------------------------------------------------------------------- */
 
 /* 0, 1 and 2 send ten packets each through 3, which sends ten of its own, to 4; 100 ns, 1000 ns a
- * packet. 3 has the link at 0 and stands in line for its second packet before the others come, at 100
- * ns. Then they take turns: 3 3 0 1 2 3 0 1 2 3 ... So 3's tenth is in slot 1 + 4 x 8 = 33 (from 0), and
- * those of the others are the last three of the forty. */
+ * packet. 3 has the link at 0 and stands in line for its second packet before the others come, at
+ * 100 ns. Then they take turns: 3 3 0 1 2 3 0 1 2 3 ... So 3's tenth is in slot 1 + 4 x 8 = 33
+ * (from 0), and those of the others are the last three of the forty. */
 static void inputs_take_turns(void)
 {
     th_system *s = new_system(5);
@@ -219,9 +220,9 @@ static void inputs_take_turns(void)
     th_system_free(s);
 }
 
-/* 0 sends two messages of ten packets through 2, 1 one: by input, not by message or channel. The link
- * to 3 begins at 100 ns with 0's first packet; 1's tenth is the twentieth on it. 0's messages take
- * turns, so they end with the last two of the thirty. */
+/* 0 sends two messages of ten packets through 2, 1 one: by input, not by message or channel. The
+ * link to 3 begins at 100 ns with 0's first packet; 1's tenth is the twentieth on it. 0's messages
+ * take turns, so they end with the last two of the thirty. */
 static void an_input_has_one_turn_for_all_its_channels(void)
 {
     th_system *s = new_system(4);
@@ -249,9 +250,10 @@ static void links_of_one_medium_take_turns(void)
     th_system_free(s);
 }
 
-/* 0 sends two packets to 3, then one to 2; link 1 -> 3 is ten times slower, and there is room for one packet
- * in each channel's buffer. With one channel the last waits until both others have left 1, at 20000 ns; with
- * two until the first has, at 10000; with three it goes at 2000, when its link is free. */
+/* 0 sends two packets to 3, then one to 2; link 1 -> 3 is ten times slower, and there is room for
+ * one packet in each channel's buffer. With one channel the last waits until both others have left
+ * 1, at 20000 ns; with two until the first has, at 10000; with three it goes at 2000, when its link
+ * is free. */
 static void more_channels_let_packets_pass(void)
 {
     const th_time ends[] = {21000 * NS, 11000 * NS, 3000 * NS};
@@ -270,7 +272,7 @@ static void more_channels_let_packets_pass(void)
     th_system_free(s);
 }
 
-/* --- against fluid, conservation, order --------------------------------------------------------- */
+/* --- against fluid, conservation, order ------------------------------------------------------- */
 
 static void run_model(const char *model, const th_system *s, transfer *t, int count)
 {
@@ -279,8 +281,8 @@ static void run_model(const char *model, const th_system *s, transfer *t, int co
     n->type->destroy(n);
 }
 
-/* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends agree
- * within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
+/* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends
+ * agree within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
 static void long_messages_come_near_fluid(void)
 {
     th_system *s = new_system(6);
@@ -335,9 +337,9 @@ static int64_t bytes_over(const th_system *s, const transfer *t, int link)
     return sum;
 }
 
-/* Buffers of one packet and no more channels than needed, so that links push back all the time: every
- * message arrives, no sooner than alone; every link has carried its bytes, is empty, and was busy for
- * as long as they take at least. Starting in the other order changes nothing. */
+/* Buffers of one packet and no more channels than needed, so that links push back all the time:
+ * every message arrives, no sooner than alone; every link has carried its bytes, is empty, and was
+ * busy for as long as they take at least. Starting in the other order changes nothing. */
 static void random_traffic_is_conserved_and_ordered(void)
 {
     gsl_rng *r = th_random_stream(11, "packet", 0);
@@ -407,8 +409,8 @@ static void a_routing_that_can_deadlock_is_given_channels(void)
     th_system_free(s);
 }
 
-/* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet that
- * goes on, and at 1000 ns the next ones would; all wait for all. */
+/* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet
+ * that goes on, and at 1000 ns the next ones would; all wait for all. */
 static void a_deadlock_is_detected_and_explained(void)
 {
     th_system *s = one_way_ring(4);
@@ -460,8 +462,8 @@ static void a_run_that_is_stuck_ends_with_the_reason(void)
 
 enum { CLASSES = 4 };
 
-/* Kahn: takes away what nothing waits for; what is left waits in a cycle. edge[a * n + b]: a can wait for
- * b. */
+/* Kahn: takes away what nothing waits for; what is left waits in a cycle. edge[a * n + b]: a can
+ * wait for b. */
 static bool is_acyclic(const uint8_t *edge, int n)
 {
     int left = n;
@@ -513,8 +515,8 @@ static void classes_leave_no_cycle(void)
     gsl_rng_free(r);
 }
 
-/* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels than it
- * is given: all arrive. */
+/* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
+ * than it is given: all arrive. */
 static void large_systems_do_not_deadlock_either(void)
 {
     enum { SIDE = 24, MESSAGES = 4000 };
@@ -563,7 +565,7 @@ static void a_missing_route_is_told(void)
     th_system_free(s);
 }
 
-/* --- options, and parts by themselves ------------------------------------------------------------ */
+/* --- options, and parts by themselves --------------------------------------------------------- */
 
 static void assert_refused(const th_system *s, th_network_options o, const char *id)
 {

@@ -122,10 +122,10 @@ static th_time max_of(th_time a, th_time b)
     return a > b ? a : b;
 }
 
-/* Rotating K: 3 of 6 filters of 6 x 9 weights, 324 bytes, 424 ns with the latency; computing 2 x 3 x 5
- * x 10 x 54 = 16,200 steps of 1 ns takes longer. C2: each sends 2 x 3 x 100 x 2 = 1200 bytes of
- * partial sums (the box 2 x 6 x 10 x 10 is cut along H, the first of the longest): 1200 + 100 ns, and
- * adds its half, 600 outputs of 1 ns at least. */
+/* Rotating K: 3 of 6 filters of 6 x 9 weights, 324 bytes, 424 ns with the latency; computing 2 x 3
+ * x 5 x 10 x 54 = 16,200 steps of 1 ns takes longer. C2: each sends 2 x 3 x 100 x 2 = 1200 bytes of
+ * partial sums (the box 2 x 6 x 10 x 10 is cut along H, the first of the longest): 1200 + 100 ns,
+ * and adds its half, 600 outputs of 1 ns at least. */
 static void layers_by_hand(void)
 {
     set_up(RING("4"), NET);
@@ -200,8 +200,8 @@ static void trimmed_plans_come_back_alike(void)
     tear_down();
 }
 
-/* h reaches 0 at 2 Gb/s and 1 through it at 2; i reaches 1 at 3 and 0 through it at 3. Wider first: i
- * for both. Without a host: -1. */
+/* h reaches 0 at 2 Gb/s and 1 through it at 2; i reaches 1 at 3 and 0 through it at 3. Wider first:
+ * i for both. Without a host: -1. */
 static void the_host_is_the_one_with_the_widest_way(void)
 {
     set_up("name = \"two\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "

@@ -93,7 +93,8 @@ static void ties_go_to_the_lowest_node_and_link(void)
     th_system_free(s);
 }
 
-/* 0 - 1 - 2 is short but 1 does not forward; the way round is 0 - 3 - 4 - 2. Node 1 itself is reached. */
+/* 0 - 1 - 2 is short but 1 does not forward; the way round is 0 - 3 - 4 - 2. Node 1 itself is
+ * reached. */
 static void avoids_nodes_that_do_not_forward(void)
 {
     th_system *s = new_system(5);
@@ -151,8 +152,8 @@ static void meshes_go_along_dimension_0_first(void)
     th_system_free(s);
 }
 
-/* 4 x 5: row 3 -> 0 wraps (1 step); two steps along a row of 4 are a tie and go upwards; columns of 5
- * go the shorter way: from row 0 to row 3 downwards through row 4. */
+/* 4 x 5: row 3 -> 0 wraps (1 step); two steps along a row of 4 are a tie and go upwards; columns of
+ * 5 go the shorter way: from row 0 to row 3 downwards through row 4. */
 static void tori_go_the_shorter_way_and_upwards_on_a_tie(void)
 {
     th_system *s = new_grid(4, 5, true);

@@ -72,8 +72,8 @@ static void pairs_are_spread_over_the_spines(void)
     th_system_free(shortest);
 }
 
-/* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best. And
- * three parallel cables straight from 6 to 7, one of them slow. */
+/* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best.
+ * And three parallel cables straight from 6 to 7, one of them slow. */
 static void only_equally_good_ways_are_taken(void)
 {
     int n_over[8] = {0}, links[TH_ROUTE_MAX];

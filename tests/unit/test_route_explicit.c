@@ -47,7 +47,8 @@ static const char *links_of(const th_system *s, int src, int dst)
     return text;
 }
 
-/* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as ever. */
+/* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as
+ * ever. */
 static void a_pair_takes_its_route(void)
 {
     th_system *s = new_line(4);
@@ -178,8 +179,8 @@ static void refuses_segments(void)
 
 /* ---- dead links ---- */
 
-/* A ring of four as a torus of one dimension: dimension order goes 0 1 2; with 0_1 dead the other way
- * is taken, 1 to 0 being as before. Asked for by name, dimension order is refused. */
+/* A ring of four as a torus of one dimension: dimension order goes 0 1 2; with 0_1 dead the other
+ * way is taken, 1 to 0 being as before. Asked for by name, dimension order is refused. */
 static void dead_links_are_gone_round(void)
 {
     th_error e = {"", ""};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_slices.c - however a run is cut into pieces, and whatever its machine has run before, it ends as
- * at one go on a new one: random programs of collectives and transfers on random graphs. */
+/* test_slices.c - however a run is cut into pieces, and whatever its machine has run before, it
+ * ends as at one go on a new one: random programs of collectives and transfers on random graphs. */
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine.h"

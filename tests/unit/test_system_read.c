@@ -192,7 +192,8 @@ static void ring8_is_generated(void)
     th_system_free(s);
 }
 
-/* 4 * 8 cables inside, 32 cards, 32 to the host. Inside an island two links, and so to another one. */
+/* 4 * 8 cables inside, 32 cards, 32 to the host. Inside an island two links, and so to another
+ * one. */
 static void islands_4x8_is_generated(void)
 {
     th_system *s = read_shipped("islands_4x8");
@@ -356,7 +357,8 @@ static void refuses_topologies(void)
 
 #define ONE "accelerators = ( { " ACCEL "} );\n"
 
-/* Lists of bandwidths and latencies; dimensions with their own, over what the topology says for all. */
+/* Lists of bandwidths and latencies; dimensions with their own, over what the topology says for
+ * all. */
 static void reads_lists_and_compositions(void)
 {
     th_route_summary r;

@@ -46,7 +46,7 @@ static int64_t add(th_program *p, const th_system *s, const char *pattern,
     return n;
 }
 
-/* --- patterns ----------------------------------------------------------------------------------- */
+/* --- patterns --------------------------------------------------------------------------------- */
 
 /* On 4 x 4, x fastest: where each node sends, from -1 on: nothing. By hand. */
 static void permutations_are_as_told(void)
@@ -136,9 +136,10 @@ static void a_hotspot_draws_its_share(void)
     th_system_free(s);
 }
 
-/* --- processes ---------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
-/* 16 x 200 messages in the mean; Poisson has a standard deviation of sqrt(3200) = 57, Bernoulli less. */
+/* 16 x 200 messages in the mean; Poisson has a standard deviation of sqrt(3200) = 57, Bernoulli
+ * less. */
 static void both_processes_keep_the_rate(void)
 {
     th_system *s = mesh(4, 4);
@@ -226,7 +227,7 @@ static void a_seed_gives_the_same_messages(void)
     th_system_free(s);
 }
 
-/* --- what is refused ------------------------------------------------------------------------------ */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 static void assert_refused(const th_system *s, th_traffic_options o, const char *id)
 {
@@ -325,7 +326,7 @@ static void any_allocation_may_fail(void)
     th_system_free(s);
 }
 
-/* --- the known answer of the packet network ------------------------------------------------------- */
+/* --- the known answer of the packet network --------------------------------------------------- */
 
 static double latency_at(const th_system *s, const th_works *w, double load)
 {
@@ -349,8 +350,8 @@ static double latency_at(const th_system *s, const th_works *w, double load)
 }
 
 /* BookSim2's latencies on the 8 x 8 mesh: as at no load, near it as long as its allocators matter
- * little. Its table goes on like 26.5 + 0.42 / (0.473 - load): three times the latency at no load at
- * 0.465; ours is there within a tenth of that. */
+ * little. Its table goes on like 26.5 + 0.42 / (0.473 - load): three times the latency at no load
+ * at 0.465; ours is there within a tenth of that. */
 static void the_mesh_has_the_shape_of_booksim(void)
 {
     const double three_times = 3 * mesh_booksim[0].latency, saturation = 0.465;

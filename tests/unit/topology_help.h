@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* topology_help.h - generated systems and what holds for their routes, for the tests of generators. */
+/* topology_help.h - generated systems and what holds for their routes, for the tests of
+ * generators. */
 #ifndef TH_TESTS_TOPOLOGY_HELP_H
 #define TH_TESTS_TOPOLOGY_HELP_H
 #include "tests/unit/tap.h"
@@ -52,8 +53,8 @@ static inline void expect_refused(const char *type, const th_topology_options *o
     th_system_free(prototype);
 }
 
-/* The links of the route from src to dst; -1 where it does not end there, passes a node twice or one
- * that does not forward. */
+/* The links of the route from src to dst; -1 where it does not end there, passes a node twice or
+ * one that does not forward. */
 static inline int route_length(const th_system *s, int src, int dst)
 {
     int links[TH_ROUTE_MAX], at = src, n = th_route(s, src, dst, links);
