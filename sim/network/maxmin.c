@@ -422,18 +422,34 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
     w->rate = rate;
 }
 
+/* The same for link l's own flows. Without weights all of them change by the same. */
+static void give_own_rates(th_maxmin *m, int32_t l, double x)
+{
+    const th_maxmin_link *k = &m->link[l];
+    __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, k->n_own > 0 ? m->level[l] : 0);
+    double up_to = more > 0 ? x : 0;
+    for (int32_t i = 0; i < k->n_own; i++)
+        __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
+    for (int32_t i = 0; i < k->n_own; i++) {
+        th_maxmin_flow *w = &m->flow[k->entry[i].flow];
+        if (i + 1 < k->n_own)
+            __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
+        if (m->has_weights) {
+            give_rate(m, k->entry[i].flow, x);
+        } else if (w->seen != m->stamp) {
+            w->seen = m->stamp;
+            w->rate = x;
+            touch_hops(m, w, more, up_to);
+        }
+    }
+}
+
 /* Link l gets level x: its own flows and those above it get their rates. */
 static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
 {
     th_maxmin_link *k = &m->link[l];
     m->stamp++;
-    for (int32_t i = 0; i < k->n_own; i++)
-        __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
-    for (int32_t i = 0; i < k->n_own; i++) {
-        if (i + 1 < k->n_own)
-            __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
-        give_rate(m, k->entry[i].flow, x);
-    }
+    give_own_rates(m, l, x);
     for (size_t i = (size_t)k->n_own; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
