@@ -426,7 +426,9 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
 static void give_own_rates(th_maxmin *m, int32_t l, double x)
 {
     const th_maxmin_link *k = &m->link[l];
-    __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, k->n_own > 0 ? m->level[l] : 0);
+    if (k->n_own == 0) /* then x may be infinite */
+        return;
+    __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, m->level[l]);
     double up_to = more > 0 ? x : 0;
     for (int32_t i = 0; i < k->n_own; i++)
         __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
