@@ -422,7 +422,7 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
     w->rate = rate;
 }
 
-/* The same for link l's own flows. Without weights all of them change by the same. */
+/* The same for link l's own flows, where no flow has a weight: all of them change by the same. */
 static void give_own_rates(th_maxmin *m, int32_t l, double x)
 {
     const th_maxmin_link *k = &m->link[l];
@@ -436,13 +436,11 @@ static void give_own_rates(th_maxmin *m, int32_t l, double x)
         th_maxmin_flow *w = &m->flow[k->entry[i].flow];
         if (i + 1 < k->n_own)
             __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
-        if (m->has_weights) {
-            give_rate(m, k->entry[i].flow, x);
-        } else if (w->seen != m->stamp) {
-            w->seen = m->stamp;
-            w->rate = x;
-            touch_hops(m, w, more, up_to);
-        }
+        if (w->seen == m->stamp)
+            continue;
+        w->seen = m->stamp;
+        w->rate = x;
+        touch_hops(m, w, more, up_to);
     }
 }
 
@@ -451,7 +449,10 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
 {
     th_maxmin_link *k = &m->link[l];
     m->stamp++;
-    give_own_rates(m, l, x);
+    if (!m->has_weights)
+        give_own_rates(m, l, x);
+    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
+        give_rate(m, k->entry[i].flow, x);
     for (size_t i = (size_t)k->n_own; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
