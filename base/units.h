@@ -14,6 +14,9 @@ typedef int64_t th_time;  /* picoseconds */
 #define TH_TIME_MAX INT64_MAX /* 106 days: never a time at which something happens */
 #define TH_PS_PER_S 1000000000000LL
 
+/* A bandwidth in bits per second that never limits anything. */
+#define TH_UNLIMITED INT64_MAX
+
 /* Sum of two times, neither negative; saturates at TH_TIME_MAX. */
 static inline th_time th_time_add(th_time a, th_time b)
 {

@@ -209,7 +209,7 @@ static int add_uniform(th_search *s, uniform *u, const th_set *set, const th_str
     bool fits = true;
     for (int l = 0; l < w->n_layers; l++) {
         m->strategy[l] = w->layers[l].kind == TH_LAYER_CONV ? *conv : *dense;
-        if (th_layer_has_weights(&w->layers[l]))
+        if (th_layer_has_macs(&w->layers[l]))
             fits &= th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(s), n);
     }
     if (fits && th_mapping_follow(m, w, th_search_batch(s)))

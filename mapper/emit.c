@@ -293,8 +293,8 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
     int32_t task = l->final[l->first_final[layer] + r];
     int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
-    int64_t bytes = th_box_elements(&l->layer_plan[layer]->at[r].held) *
-                    l->workload->layers[layer].element_bytes;
+    int64_t bytes = th_tensor_bytes(th_box_elements(&l->layer_plan[layer]->at[r].held),
+                                    l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
     if (host >= 0 && bytes > 0) {
         int32_t sent = emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
         if (sent < 0 || th_program_depend(l->program, sent, task, err))

@@ -49,13 +49,12 @@ static void hold_edge(th_lower *l, const th_edge *e)
 /* Without a host the external input is where it is needed from the start. */
 static void hold_external(th_lower *l, const th_edge *e)
 {
-    const th_layer *consumer = &l->workload->layers[e->consumer];
     const th_layer_plan *plan = l->layer_plan[e->consumer];
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[e->consumer].set->accels[r];
         if (th_plans_host_of(l->plans, accel) < 0)
             hold(l, accel, 0, e->consumer,
-                 th_box_elements(&plan->at[r].need) * consumer->element_bytes);
+                 th_tensor_bytes(th_box_elements(&plan->at[r].need), l->workload->precision));
     }
 }
 

@@ -124,7 +124,7 @@ static int estimate_layers(const th_level1 *l, th_seeder *s, const th_mapping *m
 {
     const th_workload *w = l->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
-        if (!th_layer_has_weights(&w->layers[i])) {
+        if (!th_layer_has_macs(&w->layers[i])) {
             time[i] = 0;
             continue;
         }

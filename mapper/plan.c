@@ -22,7 +22,7 @@ static void shape_of(const th_layer *l, int32_t *key)
     const int32_t rest[] = {
         l->in_h,          l->in_w,       l->stride_h,   l->stride_w, l->pad_top,
         l->pad_left,      l->dilation_h, l->dilation_w, l->groups,   l->has_bias || l->has_norm,
-        l->element_bytes, l->n_inputs};
+        (int32_t)l->precision[0], l->n_inputs};
     memcpy(key + n, rest, sizeof rest);
 }
 

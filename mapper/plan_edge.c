@@ -69,7 +69,8 @@ typedef struct {
 
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
 {
-    int32_t element_bytes = k->plans->workload->layers[k->consumers[0].layer].element_bytes;
+    const th_workload *w = k->plans->workload;
+    th_precision precision = k->producer ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT] : w->precision;
     int64_t elements = 0;
     for (size_t i = first_box; i < k->out.n; i++)
         elements += th_box_elements(&k->out.box[i]);
@@ -81,7 +82,7 @@ static int add_delivery(maker *k, int from, int from_node, int r, int to_node, s
                                           from_node,
                                           to_node,
                                           r,
-                                          elements * element_bytes,
+                                          th_tensor_bytes(elements, precision),
                                           (int32_t)first_box,
                                           (int32_t)(k->out.n - first_box)};
     return 0;

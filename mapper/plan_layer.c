@@ -16,7 +16,7 @@ static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
 
 static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 {
-    th_box input = th_layer_input_of(l, loops);
+    th_box input = th_layer_input_of(l, 0, loops);
     th_shard s = {.kind = (int32_t)l->kind,
                   .groups = groups_touched(l, loops),
                   .in_h = input.hi[2] - input.lo[2],
@@ -25,8 +25,16 @@ static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
                   .stride_w = l->stride_w,
                   .dilation_h = l->dilation_h,
                   .dilation_w = l->dilation_w,
-                  .element_bytes = l->element_bytes,
+                  .up_h = l->up_h,
+                  .up_w = l->up_w,
+                  .function = (int32_t)l->function,
+                  .sparse_n = l->sparse_n,
+                  .sparse_m = l->sparse_m,
                   .n_operands = l->n_inputs};
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        s.precision[t] = (int32_t)l->precision[t];
+        s.density_ppm[t] = (int32_t)(l->density[t] * 1e6 + 0.5);
+    }
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
     if (l->groups > 1)
@@ -40,7 +48,9 @@ static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 static th_shard sum_of(const th_layer *l, const th_box *box, int n)
 {
     int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
-    return (th_shard){.kind = TH_LAYER_ADD,
+    int32_t p = (int32_t)l->precision[TH_TENSOR_OUTPUT];
+    return (th_shard){.kind = TH_LAYER_ELEMENTWISE,
+                      .function = TH_FUNCTION_ADD,
                       .dim = {box->hi[0] - box->lo[0], k, k, h, w, 1, 1},
                       .groups = 1,
                       .in_h = h,
@@ -49,7 +59,10 @@ static th_shard sum_of(const th_layer *l, const th_box *box, int n)
                       .stride_w = 1,
                       .dilation_h = 1,
                       .dilation_w = 1,
-                      .element_bytes = l->element_bytes,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .precision = {p, p, p},
+                      .density_ppm = {1000000, 1000000, 1000000},
                       .n_operands = n};
 }
 
@@ -67,15 +80,20 @@ static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
 {
     const th_layer *l = k->layer;
     if (k->plan->rotates_input) {
-        th_box box = th_layer_input_of(l, loops);
-        return th_box_elements(&box) * l->element_bytes;
+        th_box box = th_layer_input_of(l, 0, loops);
+        return th_tensor_bytes(th_box_elements(&box), l->precision[TH_TENSOR_INPUT]);
     }
     int64_t n = (int64_t)(loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K]) *
                 (loops->hi[TH_DIM_R] - loops->lo[TH_DIM_R]) *
                 (loops->hi[TH_DIM_S] - loops->lo[TH_DIM_S]);
     int64_t c =
         l->groups == 1 ? loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C] : l->dim[TH_DIM_C] / l->groups;
-    return n * c * l->element_bytes;
+    return th_tensor_bytes(n * c, l->precision[TH_TENSOR_WEIGHT]);
+}
+
+static int64_t output_bytes(const maker *k, const th_box *box)
+{
+    return th_tensor_bytes(th_box_elements(box), k->layer->precision[TH_TENSOR_OUTPUT]);
 }
 
 static int plan_phases(maker *k, int r, th_error *err)
@@ -97,12 +115,12 @@ static int plan_phases(maker *k, int r, th_error *err)
         if (bytes > plan->at[r].buffer_bytes)
             plan->at[r].buffer_bytes = bytes;
         if (phase == 0)
-            plan->at[r].need = th_layer_input_of(k->layer, &loops);
+            plan->at[r].need = th_layer_input_of(k->layer, 0, &loops);
     }
     if (plan->phases > 1 &&
         !plan->rotates_input) { /* all phases read the same input, or a part of it */
         th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
-        plan->at[r].need = th_layer_input_of(k->layer, &whole);
+        plan->at[r].need = th_layer_input_of(k->layer, 0, &whole);
     }
     return 0;
 }
@@ -132,13 +150,13 @@ static int plan_reduction(maker *k, int r, th_error *err)
         th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->members[i]);
         if (i != rank && !th_box_is_empty(&piece))
             k->plan->sends[k->n_sends++] =
-                (th_partial_send){k->members[i], th_box_elements(&piece) * k->layer->element_bytes};
+                (th_partial_send){k->members[i], output_bytes(k, &piece)};
     }
     at->n_sends = k->n_sends - at->first_send;
     if (th_box_is_empty(&at->held))
         return 0;
     th_shard sum = sum_of(k->layer, &at->held, n);
-    at->buffer_bytes += (n - 1) * th_box_elements(&at->held) * k->layer->element_bytes;
+    at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
     at->reduce_work = th_works_intern(k->plans->works, k->at->set->accels[r], -1, &sum, err);
     return at->reduce_work < 0 ? -1 : 0;
 }
@@ -149,7 +167,7 @@ static int plan_position(maker *k, int r, th_error *err)
     th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
     th_box output = th_layer_output_of(k->layer, &loops);
     at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, r);
-    at->output_bytes = th_box_elements(&output) * k->layer->element_bytes;
+    at->output_bytes = output_bytes(k, &output);
     at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, r);
     plan_ring(k, r);
     return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;

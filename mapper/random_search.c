@@ -46,7 +46,7 @@ static int randomize(th_search *s, control *c, th_mapping *m, th_error *err)
     const th_workload *w = s->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list = NULL;
-        if (!th_layer_has_weights(&w->layers[l]))
+        if (!th_layer_has_macs(&w->layers[l]))
             continue;
         int n = th_strategies_list(&w->layers[l], th_search_batch(s),
                                    m->sets[m->set_of[l]].n_accels, &list);

@@ -193,7 +193,7 @@ static path path_to(const th_seeder *s, const th_mapping *m, int layer)
     path p = {-1, false, 0, {0}};
     int at = s->workload->layers[layer].inputs[0], reversed[PATH_MAX_LAYERS];
     while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
-           !th_layer_has_weights(&s->workload->layers[at])) {
+           !th_layer_has_macs(&s->workload->layers[at])) {
         if (p.n == PATH_MAX_LAYERS)
             return p;
         reversed[p.n++] = at;
@@ -327,7 +327,7 @@ static int prepare(programme *p, int l, th_error *err)
     th_seeder *s = p->seeder;
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
-    if (p->mapping->set_of[l] != p->set || !th_layer_has_weights(&s->workload->layers[l]))
+    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
         return 0;
     path way = path_to(s, p->mapping, l);
     c->choices = th_seeder_choices(s, set, l, err);

@@ -47,25 +47,6 @@ static int32_t extent_of(const th_layer *l, int32_t batch, int d)
 
 /* --- which strategies a layer can run --------------------------------------------------------- */
 
-static bool can_split(const th_layer *l, int d)
-{
-    switch ((th_dim)d) {
-    case TH_DIM_B:
-    case TH_DIM_K:
-    case TH_DIM_H:
-    case TH_DIM_W:
-        return true;
-    case TH_DIM_C:
-        return th_layer_has_weights(l) && l->groups == 1;
-    case TH_DIM_R:
-    case TH_DIM_S:
-        return th_layer_has_weights(l);
-    case TH_N_DIMS:
-        break;
-    }
-    return false;
-}
-
 /* Dimensions that index an operand, as bits: positions that differ only in the others hold the
  * same. */
 static unsigned index_of(const th_layer *l, th_operand operand)
@@ -97,7 +78,7 @@ th_operand th_shard_rotating(const th_layer *l, const th_strategy *s)
 {
     bool weights = replicas(l, s, TH_OPERAND_WEIGHT) > 1,
          inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
-    if (s->rotate == TH_NO_ROTATION || !th_layer_has_weights(l))
+    if (s->rotate == TH_NO_ROTATION || !th_layer_has_macs(l))
         return TH_OPERAND_NONE;
     switch ((th_dim)s->rotate) {
     case TH_DIM_K:
@@ -153,11 +134,11 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
             return th_error_set(
                 err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix,
                 l->name, th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
-        if (s->split[d] > 1 && !can_split(l, d))
+        if (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d]))
             return th_error_set(err, "MAP-0004",
                                 "%slayer \"%s\": a %s%s layer cannot be split along %c", prefix,
                                 l->name, l->groups > 1 ? "grouped " : "",
-                                th_layer_kind_name(l->kind), th_dim_letters[d]);
+                                th_layer_type_name(l), th_dim_letters[d]);
     }
     if (product != n)
         return th_error_set(
@@ -173,7 +154,7 @@ bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, in
     for (int d = 0; d < TH_N_DIMS; d++) {
         product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) ||
-            (s->split[d] > 1 && !can_split(l, d)))
+            (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d])))
             return false;
     }
     return product == n && check_rotation(s, l, batch, "", NULL) == 0;
@@ -326,7 +307,7 @@ int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r)
             n *= extent;
     }
     int64_t biases = l->has_bias || l->has_norm ? loops.hi[TH_DIM_K] - loops.lo[TH_DIM_K] : 0;
-    return (n + biases) * l->element_bytes;
+    return th_tensor_bytes(n + biases, l->precision[TH_TENSOR_WEIGHT]);
 }
 
 int th_box_subtract(const th_box *a, const th_box *b, th_box *out)

@@ -192,7 +192,7 @@ bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch)
     for (int l = 0; l < w->n_layers; l++) {
         const th_layer *x = &w->layers[l];
         const th_strategy *producer = NULL;
-        if (th_layer_has_weights(x))
+        if (th_layer_has_macs(x))
             continue;
         for (int i = x->n_inputs - 1; i >= 0; i--)
             if (x->inputs[i] >= 0 && m->set_of[x->inputs[i]] == m->set_of[l])

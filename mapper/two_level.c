@@ -110,7 +110,7 @@ static int seed_uniform(const th_search *s, two_level *t, const th_mapping *like
     bool fits = m != NULL;
     for (int l = 0; fits && l < w->n_layers; l++) {
         m->strategy[l] = *split;
-        if (th_layer_has_weights(&w->layers[l]))
+        if (th_layer_has_macs(&w->layers[l]))
             fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(s),
                                       m->sets[m->set_of[l]].n_accels);
     }
@@ -297,7 +297,7 @@ static void cross(two_level *t, th_mapping *child, const th_mapping *other)
 static int random_weighted_layer(two_level *t, const th_workload *w)
 {
     int l = below(t, w->n_layers);
-    for (int i = 0; i < w->n_layers && !th_layer_has_weights(&w->layers[l]); i++)
+    for (int i = 0; i < w->n_layers && !th_layer_has_macs(&w->layers[l]); i++)
         l = (l + 1) % w->n_layers;
     return l;
 }
@@ -328,7 +328,7 @@ static int mutate(th_search *s, two_level *t, th_mapping *m, th_error *err)
     const th_workload *w = s->problem.workload;
     int l = random_weighted_layer(t, w), kind = below(t, 4), run = kind == 1 ? 1 + below(t, 8) : 1;
     th_strategy drawn = m->strategy[l];
-    if (!th_layer_has_weights(&w->layers[l]))
+    if (!th_layer_has_macs(&w->layers[l]))
         return 0;
     if (chance(t, 0.25))
         drawn = m->strategy[random_weighted_layer(t, w)];
@@ -337,7 +337,7 @@ static int mutate(th_search *s, two_level *t, th_mapping *m, th_error *err)
     for (int i = 0; i < w->n_layers; i++) {
         bool is_meant = kind >= 2 ? same_shape(s, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
-        if (is_meant && th_layer_has_weights(&w->layers[i]) &&
+        if (is_meant && th_layer_has_macs(&w->layers[i]) &&
             th_strategy_repair(&repaired, &w->layers[i], th_search_batch(s),
                                m->sets[m->set_of[i]].n_accels))
             m->strategy[i] = repaired;

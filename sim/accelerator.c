@@ -148,15 +148,12 @@ static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
 
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_work *w = work_of(m, a);
-    double port[TH_N_ENGINES];
-    for (int e = 0; e < TH_N_ENGINES; e++) {
-        int64_t bits = w->schedule.port_bits_per_s[e];
-        port[e] = (double)(bits > 0 && bits < w->port.bits_per_s ? bits : w->port.bits_per_s) / 8.0;
-    }
+    double cap[TH_N_ENGINES];
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        cap[e] = a->pipeline.engine[e].cap;
     a->rates_are_old = true;
     if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
-                                 port))
+                                 cap))
         return th_network_failed(m->network, err);
     return 0;
 }
@@ -189,19 +186,10 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void add_stats(th_accel_result *sum, const th_pipeline_stats *s)
-{
-    sum->busy_ps += s->busy_ps;
-    sum->stall_in_ps += s->stall_in_ps;
-    sum->stall_out_ps += s->stall_out_ps;
-    sum->dram_read_bytes += s->read_bytes;
-    sum->dram_written_bytes += s->written_bytes;
-}
-
 static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did, th_error *err)
 {
     int32_t task = a->task;
-    add_stats(&a->sum, did);
+    th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
@@ -355,5 +343,5 @@ void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result 
     else if (a->mode == TH_ACCEL_UNFOLDED)
         apply_history(&p, w, &a->history, 0, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
-    add_stats(sum, &p.stats);
+    th_stats_add(&sum->did, &p.stats);
 }

@@ -78,6 +78,8 @@ libtharsis_la_SOURCES += \
 	sim/network/routes.c \
 	sim/network/routes.h \
 	sim/pipeline.c \
+	sim/port.c \
+	sim/port.h \
 	sim/pipeline.h \
 	sim/pipeline_skip.c \
 	sim/pipeline_skip.h \

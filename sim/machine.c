@@ -570,7 +570,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
         r.accels[a] = m->accels[a].sum;
         th_accelerator_add_running(m, a, &r.accels[a]);
         r.accels[a].idle_ps =
-            r.elapsed_ps - r.accels[a].busy_ps - r.accels[a].stall_in_ps - r.accels[a].stall_out_ps;
+            r.elapsed_ps - r.accels[a].did.busy_ps - th_stats_stall_in(&r.accels[a].did) -
+            r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT];
     }
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);

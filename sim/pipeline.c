@@ -5,15 +5,17 @@
  *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
  *                        -> try_skip }
  *
- * The rules (docs/models/pipeline.md): request j of an input engine may begin when step j -
- * slots_in has computed; its first byte moves one DRAM latency after that, or when the request
- * before it is through, whichever is later. Step j computes when both its operands are in, step j -
- * 1 has computed and, if it opens an output tile, one of slots_out is free. A store begins when its
+ * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
+ * has computed; its first byte moves one DRAM latency after that, or when the request before it is
+ * through, whichever is later. A request for partial sums waits besides for the store that wrote
+ * them; a serial schedule's, for every store. Step j computes when its operands are in, step j - 1
+ * has computed and, if it opens an output tile, one of slots_out is free. A store begins when its
  * tile has computed, likewise after the latency and the store before it.
  *
- * Invariants: engine[e].n_done >= steps_done for both input engines, and < steps_done + slots_in
- * while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out. left_bytes changes
- * only when a rate changes, so looking at a pipeline at any instant changes no result.
+ * Invariants: engine[e].n_done >= steps_done for all load engines in use, and < steps_done +
+ * slots_in while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out.
+ * left_bytes changes only when a rate changes, so looking at a pipeline at any instant changes no
+ * result.
  *
  * Not modelled here: what others do with the DRAM beyond their total draw (see network/fluid.c). */
 #include <config.h>
@@ -21,6 +23,7 @@
 #include "sim/pipeline.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "sim/fluid_time.h"
@@ -28,15 +31,22 @@
 
 /* --- loops ------------------------------------------------------------------------------------ */
 
-/* The next iteration, innermost fastest; returns the outermost loop that moved (TH_LOOP_B when all
- * wrap). */
-static int32_t advance_index(int32_t *index, const th_schedule *s, int innermost)
+/* The next iteration, innermost fastest; returns the outermost loop that moved (the outermost of all
+ * when all wrap). Without C: tiles, where C is the innermost loop. */
+static int32_t advance_index(int32_t *index, const th_pipeline *p, const th_schedule *s,
+                             bool without_c)
 {
-    int loop = innermost;
-    while (loop > 0 && index[loop] == s->count[loop] - 1)
-        index[loop--] = 0;
-    index[loop]++;
-    return loop;
+    int place = without_c ? TH_N_LOOPS - 2 : TH_N_LOOPS - 1;
+    while (place > 0 && index[p->order[place]] == s->count[p->order[place]] - 1)
+        index[p->order[place--]] = 0;
+    index[p->order[place]]++;
+    return p->order[place];
+}
+
+/* Has an index run through all its iterations? */
+static bool is_past_end(const int32_t *index, const th_pipeline *p, const th_schedule *s)
+{
+    return index[p->order[0]] == s->count[p->order[0]];
 }
 
 static unsigned last_mask(const int32_t *index, const th_schedule *s)
@@ -56,9 +66,19 @@ static bool stays_on_chip(const int32_t *index, unsigned stays)
     return false;
 }
 
-static int64_t request_bytes(const th_schedule *s, int e, const int32_t *index)
+/* Partial sums that a step reads back: those of the visit before it, or sums made elsewhere. */
+static int64_t partial_request(const th_pipeline *p, const th_schedule *s, const int32_t *index,
+                               unsigned tile)
 {
-    unsigned mask = last_mask(index, s);
+    if (index[TH_LOOP_C] == 0)
+        return s->reads_sums ? s->output_bytes[tile] : 0;
+    return p->spills ? s->partial_bytes[tile] : 0;
+}
+
+static int64_t request_bytes(const th_pipeline *p, const th_schedule *s, int e,
+                             const int32_t *index)
+{
+    unsigned mask = last_mask(index, s), tile = mask & (TH_N_STORE_KINDS - 1);
     switch ((th_engine_kind)e) {
     case TH_ENGINE_INPUT:
         if (stays_on_chip(index, s->input_stays))
@@ -66,8 +86,12 @@ static int64_t request_bytes(const th_schedule *s, int e, const int32_t *index)
         return s->step[mask].input_bytes + (index[TH_LOOP_H] == 0 ? s->first_row_extra_bytes : 0);
     case TH_ENGINE_WEIGHT:
         return stays_on_chip(index, s->weight_stays) ? 0 : s->step[mask].weight_bytes;
+    case TH_ENGINE_PARTIAL:
+        return partial_request(p, s, index, tile);
     case TH_ENGINE_OUTPUT:
-        return s->output_bytes[mask & (TH_N_STORE_KINDS - 1)];
+        if (p->revisits && !(mask & TH_LAST_C))
+            return p->spills ? s->partial_bytes[tile] : 0;
+        return s->output_bytes[tile];
     case TH_N_ENGINES:
         break;
     }
@@ -85,9 +109,17 @@ static int64_t round_up(int64_t bytes, int64_t burst)
     return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
 }
 
+/* Bytes that a request of contiguous runs moves: each run is whole bursts. */
+static int64_t bytes_in_bursts(int64_t bytes, int64_t run, int64_t burst)
+{
+    if (run <= 0 || run >= bytes)
+        return round_up(bytes, burst);
+    return bytes / run * round_up(run, burst) + round_up(bytes % run, burst);
+}
+
 static bool all_stored(const th_pipeline *p, const th_schedule *s)
 {
-    return p->engine[TH_ENGINE_OUTPUT].index[TH_LOOP_B] == s->count[TH_LOOP_B];
+    return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
 }
 
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
@@ -103,15 +135,8 @@ static void change_rate(th_engine *g, th_time now, double rate)
     g->end_at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
 }
 
-static double port_rate(const th_schedule *s, const th_port *port, int e)
-{
-    int64_t bits = s->port_bits_per_s[e];
-    return (double)(bits > 0 && bits < port->bits_per_s ? bits : port->bits_per_s) / 8.0;
-}
-
-/* Max-min fair shares for the engines in moving of what the others leave, each capped by its
- * port. */
-static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *port, unsigned moving)
+/* Max-min fair shares for the engines in moving of what the others leave, each up to its cap. */
+static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
 {
     double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
     assert(left > 0);
@@ -121,11 +146,10 @@ static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *por
         for (int e = 0; e < TH_N_ENGINES; e++) {
             if (!(open >> e & 1u))
                 continue;
-            double own = port_rate(s, port, e);
             n++;
-            if (slowest < 0 || own < cap) {
+            if (slowest < 0 || p->engine[e].cap < cap) {
                 slowest = e;
-                cap = own;
+                cap = p->engine[e].cap;
             }
         }
         double share = left / n;
@@ -136,13 +160,13 @@ static void find_shares(th_pipeline *p, const th_schedule *s, const th_port *por
     p->shares_known |= 1u << moving;
 }
 
-/* Shares depend on who moves and on the others' draw alone, and change less often than requests
- * do. */
-static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port)
+/* Shares depend on who moves, on caps and on the others' draw alone, and change less often than
+ * requests do. */
+static void share_dram(th_pipeline *p, const th_port *port)
 {
     unsigned moving = th_pipeline_demand(p);
     if (!(p->shares_known >> moving & 1u))
-        find_shares(p, s, port, moving);
+        find_shares(p, port, moving);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
             change_rate(&p->engine[e], p->now, p->share[moving][e]);
@@ -150,20 +174,21 @@ static void share_dram(th_pipeline *p, const th_schedule *s, const th_port *port
 
 /* --- what can begin --------------------------------------------------------------------------- */
 
-static void begin_request(th_pipeline *p, const th_port *port, int e, int64_t bytes,
-                          th_time possible_since)
+static void set_cap(th_pipeline *p, th_engine *g, double cap)
 {
-    th_engine *g = &p->engine[e];
-    g->bytes = round_up(bytes, port->burst_bytes);
-    g->left_bytes = (double)g->bytes;
-    g->bytes_per_s = 0;
-    g->end_at = TH_TIME_MAX;
-    g->data_at = possible_since + port->latency_ps;
-    g->phase = TH_ENGINE_WAITS;
-    if (g->data_at <= p->now) {
-        g->phase = TH_ENGINE_MOVES;
-        g->since = p->now;
-    }
+    if (cap != g->cap)
+        p->shares_known = 0;
+    g->cap = cap;
+}
+
+/* How fast a request may move: behind the engine's port, over the channels that it lies on. In DRAM
+ * time, of which a byte of inefficient runs takes more than one byte's. */
+static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t bytes,
+                     double efficiency)
+{
+    int64_t bits = s->port_bits_per_s[e];
+    double channels = th_port_channel_rate(port, bytes), own = (double)bits / 8.0 / efficiency;
+    return bits > 0 && own < channels ? own : channels;
 }
 
 static void end_request(th_pipeline *p, const th_schedule *s, int e)
@@ -171,18 +196,67 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     th_engine *g = &p->engine[e];
     g->phase = TH_ENGINE_IDLE;
     g->n_done++;
-    advance_index(g->index, s, e == TH_ENGINE_OUTPUT ? TH_LOOP_K : TH_LOOP_C);
+    advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
+}
+
+static void finish_request(th_pipeline *p, const th_schedule *s, int e)
+{
+    p->stats.moved_bytes[e] += p->engine[e].bytes;
+    end_request(p, s, e);
+}
+
+/* The latency is over. */
+static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
+{
+    th_engine *g = &p->engine[e];
+    g->phase = TH_ENGINE_MOVES;
+    g->since = p->now;
+    if (isinf(g->cap))
+        finish_request(p, s, e);
+}
+
+static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
+                          int64_t bytes, th_time possible_since)
+{
+    th_engine *g = &p->engine[e];
+    int64_t run = s->run_bytes[e];
+    double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
+    g->bytes = bytes_in_bursts(bytes, run, port->burst_bytes);
+    set_cap(p, g, cap_of(s, port, e, g->bytes, efficiency));
+    g->left_bytes = (double)g->bytes / efficiency;
+    g->bytes_per_s = 0;
+    g->end_at = TH_TIME_MAX;
+    g->data_at = possible_since + port->latency_ps;
+    g->phase = TH_ENGINE_WAITS;
+    if (g->data_at <= p->now)
+        begin_to_move(p, s, e);
+}
+
+/* Does the next load of e wait for a store? */
+static bool waits_for_store(const th_pipeline *p, const th_schedule *s, int e)
+{
+    int64_t stored = p->engine[TH_ENGINE_OUTPUT].n_done;
+    if (s->serial && stored < p->tiles_done)
+        return true;
+    return e == TH_ENGINE_PARTIAL && p->spills && p->engine[e].index[TH_LOOP_C] > 0 &&
+           stored <= p->engine[e].n_done - p->steps_in_c;
 }
 
 /* Requests of nothing (an operand that stays on chip) are through at once. */
 static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
 {
     th_engine *g = &p->engine[e];
-    while (g->phase == TH_ENGINE_IDLE && g->index[TH_LOOP_B] < s->count[TH_LOOP_B] &&
+    while (g->phase == TH_ENGINE_IDLE && !is_past_end(g->index, p, s) &&
            g->n_done < p->steps_done + s->slots_in) {
-        int64_t bytes = request_bytes(s, e, g->index);
+        int64_t bytes = request_bytes(p, s, e, g->index);
+        if (bytes > 0 && waits_for_store(p, s, e)) {
+            g->was_blocked = true;
+            return;
+        }
+        th_time since = g->was_blocked ? p->now : p->in_free[slot_of(g->n_done, s->slots_in)];
+        g->was_blocked = false;
         if (bytes > 0)
-            begin_request(p, port, e, bytes, p->in_free[slot_of(g->n_done, s->slots_in)]);
+            begin_request(p, s, port, e, bytes, since);
         else
             end_request(p, s, e);
     }
@@ -192,67 +266,67 @@ static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
 {
     th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
     while (g->phase == TH_ENGINE_IDLE && g->n_done < p->tiles_done) {
-        int64_t bytes = request_bytes(s, TH_ENGINE_OUTPUT, g->index);
+        int64_t bytes = request_bytes(p, s, TH_ENGINE_OUTPUT, g->index);
         if (bytes > 0)
-            begin_request(p, port, TH_ENGINE_OUTPUT, bytes,
+            begin_request(p, s, port, TH_ENGINE_OUTPUT, bytes,
                           p->out_full[slot_of(g->n_done, s->slots_out)]);
         else
             end_request(p, s, TH_ENGINE_OUTPUT);
     }
 }
 
-static bool operands_in(const th_pipeline *p)
+/* The first operand of the next step that is not in; TH_ENGINE_OUTPUT when all are. */
+static th_engine_kind missing_operand(const th_pipeline *p)
 {
-    return p->engine[TH_ENGINE_INPUT].n_done > p->steps_done &&
-           p->engine[TH_ENGINE_WEIGHT].n_done > p->steps_done;
+    if (p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done)
+        return TH_ENGINE_INPUT;
+    if (p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done)
+        return TH_ENGINE_WEIGHT;
+    return p->reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done
+               ? TH_ENGINE_PARTIAL
+               : TH_ENGINE_OUTPUT;
 }
 
 static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
 {
-    return p->index[TH_LOOP_C] != 0 ||
+    return (!p->revisits && p->index[TH_LOOP_C] != 0) ||
            p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
 }
 
 static void begin_compute(th_pipeline *p, const th_schedule *s)
 {
-    if (p->compute_end != TH_TIME_MAX || p->index[TH_LOOP_B] == s->count[TH_LOOP_B])
+    if (p->compute_end != TH_TIME_MAX || is_past_end(p->index, p, s))
         return;
-    if (!operands_in(p) || !output_slot_free(p, s))
+    if (missing_operand(p) != TH_ENGINE_OUTPUT || !output_slot_free(p, s))
         return;
     int64_t cycles =
         s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
     p->compute_end = th_time_add(p->now, th_cycles_ps(cycles, s->hz));
 }
 
-/* In this order once is enough: the begin of a step lets no request begin. */
+/* In this order once is enough: a store that takes no time lets loads begin, and the begin of a step
+ * lets no request begin. */
 static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
+    begin_store(p, s, port);
     begin_load(p, s, port, TH_ENGINE_INPUT);
     begin_load(p, s, port, TH_ENGINE_WEIGHT);
-    begin_store(p, s, port);
+    if (p->reads_partials)
+        begin_load(p, s, port, TH_ENGINE_PARTIAL);
     begin_compute(p, s);
     p->done = all_stored(p, s);
 }
 
 /* --- what is due ------------------------------------------------------------------------------ */
 
-static void finish_request(th_pipeline *p, const th_schedule *s, int e)
-{
-    if (e == TH_ENGINE_OUTPUT)
-        p->stats.written_bytes += p->engine[e].bytes;
-    else
-        p->stats.read_bytes += p->engine[e].bytes;
-    end_request(p, s, e);
-}
-
 static void finish_compute(th_pipeline *p, const th_schedule *s)
 {
     p->in_free[slot_of(p->steps_done, s->slots_in)] = p->now;
     p->steps_done++;
-    if (p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
+    if (p->revisits || p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
         p->out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;
     p->compute_end = TH_TIME_MAX;
-    p->last_carry = advance_index(p->index, s, TH_LOOP_C);
+    p->last_carry = advance_index(p->index, p, s, false);
 }
 
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
@@ -260,8 +334,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
     for (int e = 0; e < TH_N_ENGINES; e++) {
         th_engine *g = &p->engine[e];
         if (g->phase == TH_ENGINE_WAITS && g->data_at <= p->now) {
-            g->phase = TH_ENGINE_MOVES;
-            g->since = p->now;
+            begin_to_move(p, s, e);
         } else if (g->phase == TH_ENGINE_MOVES && g->end_at <= p->now) {
             finish_request(p, s, e);
         }
@@ -292,13 +365,12 @@ th_time th_pipeline_next(const th_pipeline *p)
 static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
 {
     th_time elapsed = t - p->now;
-    bool all_computed = p->index[TH_LOOP_B] == s->count[TH_LOOP_B];
     if (p->compute_end != TH_TIME_MAX)
         p->stats.busy_ps += elapsed;
-    else if (all_computed || operands_in(p))
-        p->stats.stall_out_ps += elapsed;
+    else if (is_past_end(p->index, p, s))
+        p->stats.stall_ps[TH_ENGINE_OUTPUT] += elapsed;
     else
-        p->stats.stall_in_ps += elapsed;
+        p->stats.stall_ps[missing_operand(p)] += elapsed;
     p->now = t;
 }
 
@@ -315,15 +387,37 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
         finish_all_due(p, s);
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
-            share_dram(p, s, port);
+            share_dram(p, port);
         if (p->skip && p->steps_done != steps)
             th_pipeline_try_skip(&skip, p, s, port, limit);
     }
 }
 
+/* Loops of one iteration do not matter; C goes innermost where no other runs inside it. */
+static void order_loops(th_pipeline *p, const th_schedule *s)
+{
+    int n = 0;
+    p->revisits = th_schedule_revisits(s);
+    p->spills = p->revisits && !s->sums_stay;
+    p->reads_partials = p->spills || s->reads_sums;
+    p->steps_in_c = 1;
+    bool inside = false;
+    for (int place = 0; place < TH_N_LOOPS; place++) {
+        int loop = th_schedule_loop(s, place);
+        if (inside)
+            p->steps_in_c *= s->count[loop];
+        inside |= loop == TH_LOOP_C;
+        if (loop != TH_LOOP_C || p->revisits)
+            p->order[n++] = (uint8_t)loop;
+    }
+    if (!p->revisits)
+        p->order[n] = TH_LOOP_C;
+}
+
 static void start(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
+    order_loops(p, s);
     p->compute_end = TH_TIME_MAX;
     begin_all_possible(p, s, port);
 }
@@ -333,7 +427,7 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
 {
     *p = (th_pipeline){.skip = skip, .foreign_bytes_per_s = foreign_bytes_per_s};
     start(p, s, port);
-    share_dram(p, s, port);
+    share_dram(p, port);
 }
 
 void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port)
@@ -354,7 +448,8 @@ void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port
 {
     p->foreign_bytes_per_s = bytes_per_s;
     p->shares_known = 0;
-    share_dram(p, s, port);
+    share_dram(p, port);
+    (void)s;
 }
 
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port)
@@ -377,4 +472,27 @@ void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
 {
     assert(p->engine[e].phase == TH_ENGINE_MOVES);
     change_rate(&p->engine[e], p->now, bytes_per_s);
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+th_time th_stats_stall_in(const th_pipeline_stats *s)
+{
+    return s->stall_ps[TH_ENGINE_INPUT] + s->stall_ps[TH_ENGINE_WEIGHT] +
+           s->stall_ps[TH_ENGINE_PARTIAL];
+}
+
+int64_t th_stats_read(const th_pipeline_stats *s)
+{
+    return s->moved_bytes[TH_ENGINE_INPUT] + s->moved_bytes[TH_ENGINE_WEIGHT] +
+           s->moved_bytes[TH_ENGINE_PARTIAL];
+}
+
+void th_stats_add(th_pipeline_stats *sum, const th_pipeline_stats *s)
+{
+    sum->busy_ps += s->busy_ps;
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        sum->stall_ps[e] += s->stall_ps[e];
+        sum->moved_bytes[e] += s->moved_bytes[e];
+    }
 }

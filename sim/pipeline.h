@@ -15,33 +15,35 @@
 #ifndef TH_SIM_PIPELINE_H
 #define TH_SIM_PIPELINE_H
 #include <stdbool.h>
+#include "sim/port.h"
 #include "sim/schedule.h"
 
-/* The local memory as its engines see it. */
-typedef struct th_port {
-    int64_t bits_per_s;
-    th_time latency_ps;
-    int64_t burst_bytes; /* every request is rounded up to it */
-} th_port;
-
-/* Where the time went; busy + stall_in + stall_out = the time since the start. */
+/* Where the time went; busy and the stalls are the time since the start. A stall is the engine's that
+ * the array waits for: the first of input, weight, partial that is not in, else output (no slot is
+ * free, or all is computed and not stored yet). */
 typedef struct th_pipeline_stats {
-    th_time busy_ps, stall_in_ps, stall_out_ps;
-    int64_t read_bytes, written_bytes; /* through the DRAM, bursts included */
+    th_time busy_ps, stall_ps[TH_N_ENGINES];
+    int64_t moved_bytes[TH_N_ENGINES]; /* through the DRAM, bursts included */
 } th_pipeline_stats;
+
+th_time th_stats_stall_in(const th_pipeline_stats *s); /* for any operand */
+int64_t th_stats_read(const th_pipeline_stats *s);
+void th_stats_add(th_pipeline_stats *sum, const th_pipeline_stats *s);
 
 /* private: the machine keeps it by value. */
 typedef enum { TH_ENGINE_IDLE, TH_ENGINE_WAITS, TH_ENGINE_MOVES } th_engine_phase;
 
 typedef struct th_engine {
     int64_t bytes;             /* of the request that waits or moves, bursts included */
-    double left_bytes;         /* of it, at time since */
+    double cap;                /* bytes of DRAM time per second that it can take; INFINITY: no time */
+    double left_bytes;         /* of DRAM time (bytes / efficiency), at time since */
     double bytes_per_s;        /* its rate from since on */
     th_time since, end_at;     /* end_at: when it will be through at this rate */
     th_time data_at;           /* when its first byte moves, while it waits */
     int64_t n_done;            /* requests through; the next or moving one has this number */
     int32_t index[TH_N_LOOPS]; /* the loops of that request */
     int32_t phase;             /* th_engine_phase */
+    bool was_blocked;          /* its next request waits for a store, not for a slot */
 } th_engine;
 
 typedef struct th_pipeline {
@@ -49,9 +51,12 @@ typedef struct th_pipeline {
     double foreign_bytes_per_s; /* what others draw from the DRAM */
     th_engine engine[TH_N_ENGINES];
     th_time compute_end;            /* of the running step; TH_TIME_MAX when none runs */
-    int64_t steps_done, tiles_done; /* computed */
+    int64_t steps_done, tiles_done; /* computed; a visit counts as a tile */
     int32_t index[TH_N_LOOPS];      /* the step that runs or comes next */
     int32_t last_carry;             /* outermost loop that the last step's end advanced */
+    uint8_t order[TH_N_LOOPS];      /* of the schedule */
+    bool revisits, spills, reads_partials;
+    int64_t steps_in_c; /* steps of one C iteration, where it revisits */
     th_time in_free[TH_SLOTS_MAX];  /* when the slot of step j (mod slots_in) became free */
     th_time out_full[TH_SLOTS_MAX]; /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;

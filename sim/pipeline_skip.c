@@ -32,15 +32,16 @@ static bool index_moved(const int32_t *before, const int32_t *now, int loop, int
 
 static bool same_engine(const th_engine *a, th_time a_now, const th_engine *b, th_time b_now)
 {
-    if (a->phase != b->phase)
+    if (a->phase != b->phase || a->was_blocked != b->was_blocked)
         return false;
     switch ((th_engine_phase)a->phase) {
     case TH_ENGINE_IDLE:
         return true;
     case TH_ENGINE_WAITS:
-        return a->data_at - a_now == b->data_at - b_now && a->left_bytes == b->left_bytes;
+        return a->data_at - a_now == b->data_at - b_now && a->left_bytes == b->left_bytes &&
+               a->cap == b->cap;
     case TH_ENGINE_MOVES:
-        return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s &&
+        return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s && a->cap == b->cap &&
                a->since - a_now == b->since - b_now && a->end_at - a_now == b->end_at - b_now;
     }
     return false;
@@ -62,12 +63,19 @@ static bool same_slots(const th_time *a, int64_t a_first, th_time a_now, const t
     return true;
 }
 
+static bool in_use(const th_pipeline *p, int e)
+{
+    return e != TH_ENGINE_PARTIAL || p->reads_partials;
+}
+
 static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop)
 {
     for (int e = 0; e < TH_N_ENGINES; e++) {
         const th_engine *x = &a->engine[e], *y = &b->engine[e];
         bool is_store = e == TH_ENGINE_OUTPUT;
-        int32_t by = is_store && loop == TH_LOOP_C ? 0 : 1;
+        int32_t by = is_store && loop == TH_LOOP_C && !a->revisits ? 0 : 1;
+        if (!in_use(a, e))
+            continue;
         int64_t x_lead = x->n_done - (is_store ? a->tiles_done : a->steps_done);
         int64_t y_lead = y->n_done - (is_store ? b->tiles_done : b->steps_done);
         if (x_lead != y_lead || !index_moved(x->index, y->index, loop, by) ||
@@ -96,11 +104,12 @@ static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const t
 static int64_t room(const th_pipeline *before, const th_pipeline *p, int loop, const th_schedule *s)
 {
     int32_t first = before->engine[TH_ENGINE_INPUT].index[loop], furthest = p->index[loop];
-    if (before->engine[TH_ENGINE_WEIGHT].index[loop] < first)
-        first = before->engine[TH_ENGINE_WEIGHT].index[loop];
-    for (int e = 0; e < TH_N_ENGINES;
-         e++) /* a store may lag behind in the outer loop's previous iteration */
-        if (p->engine[e].index[loop] > furthest)
+    for (int e = TH_ENGINE_WEIGHT; e < TH_ENGINE_OUTPUT; e++)
+        if (in_use(before, e) && before->engine[e].index[loop] < first)
+            first = before->engine[e].index[loop];
+    for (int e = 0; e < TH_N_ENGINES; e++) /* a store may lag behind in the outer loop's previous
+                                              iteration */
+        if (in_use(p, e) && p->engine[e].index[loop] > furthest)
             furthest = p->engine[e].index[loop];
     return first < 1 ? 0 : (int64_t)s->count[loop] - 2 - furthest;
 }
@@ -141,10 +150,10 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
     p->tiles_done += tiles;
     p->index[loop] += (int32_t)n;
     p->stats.busy_ps += n * (p->stats.busy_ps - before->stats.busy_ps);
-    p->stats.stall_in_ps += n * (p->stats.stall_in_ps - before->stats.stall_in_ps);
-    p->stats.stall_out_ps += n * (p->stats.stall_out_ps - before->stats.stall_out_ps);
-    p->stats.read_bytes += n * (p->stats.read_bytes - before->stats.read_bytes);
-    p->stats.written_bytes += n * (p->stats.written_bytes - before->stats.written_bytes);
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        p->stats.stall_ps[e] += n * (p->stats.stall_ps[e] - before->stats.stall_ps[e]);
+        p->stats.moved_bytes[e] += n * (p->stats.moved_bytes[e] - before->stats.moved_bytes[e]);
+    }
 }
 
 void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s,

@@ -44,6 +44,6 @@ double th_result_accel_utilization(const th_result *r)
 {
     double sum = 0;
     for (int a = 0; a < r->n_accels; a++)
-        sum += (double)r->accels[a].busy_ps;
+        sum += (double)r->accels[a].did.busy_ps;
     return r->n_accels > 0 && r->elapsed_ps > 0 ? sum / r->n_accels / (double)r->elapsed_ps : 0;
 }

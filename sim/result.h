@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include "base/error.h"
 #include "base/units.h"
+#include "sim/pipeline.h"
 #include "sim/program.h"
 
-/* Of one accelerator; busy + stall_in + stall_out + idle = elapsed. */
+/* Of one accelerator; did.busy + all of did.stall + idle = elapsed. */
 typedef struct th_accel_result {
-    th_time busy_ps, stall_in_ps, stall_out_ps, idle_ps;
-    int64_t dram_read_bytes, dram_written_bytes; /* by its own engines */
+    th_pipeline_stats did;
+    th_time idle_ps;
     int64_t sent_bytes, received_bytes;          /* over the network */
     int32_t n_tasks;
 } th_accel_result;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest. */
+/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest, and what a shard
+ * weighs. */
 #include <config.h>
 
 #include "sim/schedule.h"
+
+#include <math.h>
 
 /* How many steps are of the kind mask: per loop, 1 if it is in its last iteration, else the
  * others. */
@@ -38,6 +41,17 @@ static int64_t extra_loads(const th_schedule *s)
     return n;
 }
 
+/* Visits to tiles, of which every one but the last (first) of a tile writes (reads) partial sums. */
+static void add_visits(const th_schedule *s, unsigned mask, th_schedule_totals *t)
+{
+    int64_t tiles = steps_of_kind(s, mask, TH_LOOP_K), again = s->count[TH_LOOP_C] - 1;
+    int64_t spilled = s->sums_stay || !th_schedule_revisits(s) ? 0 : tiles * again;
+    t->n_stores += th_schedule_revisits(s) ? tiles * (again + 1) : tiles;
+    t->output_bytes += tiles * s->output_bytes[mask] + spilled * s->partial_bytes[mask];
+    t->partial_bytes +=
+        spilled * s->partial_bytes[mask] + (s->reads_sums ? tiles * s->output_bytes[mask] : 0);
+}
+
 th_schedule_totals th_schedule_sum(const th_schedule *s)
 {
     th_schedule_totals t = {.cycles = s->start_cycles};
@@ -48,13 +62,28 @@ th_schedule_totals th_schedule_sum(const th_schedule *s)
         t.input_bytes += loads_of_kind(s, mask, s->input_stays) * s->step[mask].input_bytes;
         t.weight_bytes += loads_of_kind(s, mask, s->weight_stays) * s->step[mask].weight_bytes;
     }
-    for (unsigned mask = 0; mask < TH_N_STORE_KINDS; mask++) {
-        int64_t n = steps_of_kind(s, mask, TH_LOOP_K);
-        t.n_stores += n;
-        t.output_bytes += n * s->output_bytes[mask];
-    }
+    for (unsigned mask = 0; mask < TH_N_STORE_KINDS; mask++)
+        add_visits(s, mask, &t);
     t.input_bytes += extra_loads(s) * s->first_row_extra_bytes;
     return t;
+}
+
+int th_schedule_loop(const th_schedule *s, int place)
+{
+    bool is_standard = s->order[0] == s->order[1];
+    return is_standard ? place : s->order[place];
+}
+
+bool th_schedule_revisits(const th_schedule *s)
+{
+    bool inside = false;
+    for (int place = 0; place < TH_N_LOOPS; place++) {
+        int loop = th_schedule_loop(s, place);
+        if (inside && s->count[loop] > 1)
+            return s->count[TH_LOOP_C] > 1;
+        inside |= loop == TH_LOOP_C;
+    }
+    return false;
 }
 
 /* Cycles that bytes take through the port of engine e. */
@@ -76,4 +105,54 @@ th_closed_form th_schedule_closed_form(const th_schedule *s)
     double published = tiles * (per_tile > t_o ? per_tile : t_o);
     return (th_closed_form){published, published + (t_l < t_c ? t_l : t_c) +
                                            (t_o < per_tile ? t_o : per_tile)};
+}
+
+/* --- shards ----------------------------------------------------------------------------------- */
+
+static int64_t bits_for(int32_t n)
+{
+    int64_t bits = 0;
+    while ((int64_t)1 << bits < n)
+        bits++;
+    return bits;
+}
+
+int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements)
+{
+    int64_t bits = th_precision_bits((th_precision)s->precision[tensor]);
+    int64_t ppm = s->density_ppm[tensor];
+    if (tensor == TH_TENSOR_WEIGHT && s->sparse_m > 0) {
+        int64_t kept = (elements * s->sparse_n + s->sparse_m - 1) / s->sparse_m;
+        return (kept * (bits + bits_for(s->sparse_m)) + 7) / 8;
+    }
+    if (ppm == 1000000)
+        return (elements * bits + 7) / 8;
+    double kept = ceil((double)elements * (double)ppm / 1e6);
+    return ((int64_t)kept * bits + elements + 7) / 8;
+}
+
+int64_t th_shard_macs(const th_shard *s)
+{
+    const int32_t *d = s->dim;
+    int64_t c = (d[TH_DIM_C] + s->groups - 1) / s->groups;
+    switch ((th_layer_kind)s->kind) {
+    case TH_LAYER_CONV:
+    case TH_LAYER_FC:
+    case TH_LAYER_MATMUL:
+        return (int64_t)d[TH_DIM_B] * d[TH_DIM_K] * c * d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] *
+               d[TH_DIM_S] / ((int64_t)s->up_h * s->up_w);
+    case TH_LAYER_LSTM:
+    case TH_LAYER_GRU:
+        return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * th_layer_gates((th_layer_kind)s->kind) *
+               d[TH_DIM_K] * ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
+    case TH_LAYER_EMBEDDING:
+    case TH_LAYER_POOL:
+    case TH_LAYER_ELEMENTWISE:
+    case TH_LAYER_NORM:
+    case TH_LAYER_SOFTMAX:
+    case TH_LAYER_CONCAT:
+    case TH_LAYER_SLICE:
+        break;
+    }
+    return 0;
 }

@@ -36,7 +36,10 @@ typedef struct {
 static bool same_memory(const th_accel *a, const th_accel *b)
 {
     return a->dram_bits_per_s == b->dram_bits_per_s && a->dram_latency_ps == b->dram_latency_ps &&
-           a->dram_burst_bytes == b->dram_burst_bytes && a->vector_hz == b->vector_hz &&
+           a->dram_burst_bytes == b->dram_burst_bytes && a->dram_channels == b->dram_channels &&
+           a->dram_interleave_bytes == b->dram_interleave_bytes &&
+           memcmp(&a->dram_efficiency, &b->dram_efficiency, sizeof a->dram_efficiency) == 0 &&
+           a->vector_hz == b->vector_hz &&
            a->vector_elements_per_cycle == b->vector_elements_per_cycle;
 }
 
@@ -83,6 +86,8 @@ void th_works_free(th_works *w)
 {
     if (!w)
         return;
+    for (int i = 0; w->designs && i < w->system->n_designs; i++)
+        th_design_release(w->designs[i].type, &w->designs[i].config);
     th_free(w->designs);
     th_free(w->class_of);
     th_map_free(w->numbers);
@@ -92,31 +97,8 @@ void th_works_free(th_works *w)
 
 static bool runs_on_array(const th_shard *s)
 {
-    return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL;
-}
-
-/* Is an operand that stays through these loops loaded anew in every step all the same? */
-static bool loads_always(const th_schedule *s, unsigned stays)
-{
-    for (int loop = 0; loop < TH_N_LOOPS; loop++)
-        if ((stays >> loop & 1u) && s->count[loop] > 1)
-            return false;
-    return true;
-}
-
-/* Partial sums of an earlier phase come in with an operand that every output tile loads anew; of every
- * design's operands at least one is. */
-static void read_partial_sums(th_schedule *s)
-{
-    bool with_input = loads_always(s, s->input_stays);
-    assert(with_input || loads_always(s, s->weight_stays));
-    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        int64_t bytes = mask & TH_LAST_C ? s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] : 0;
-        if (with_input)
-            s->step[mask].input_bytes += bytes;
-        else
-            s->step[mask].weight_bytes += bytes;
-    }
+    return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
+           s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
 }
 
 static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
@@ -129,14 +111,14 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
     out->shard = *shard;
     out->design = design;
-    out->port = (th_port){a->dram_bits_per_s, a->dram_latency_ps, a->dram_burst_bytes};
+    out->port = th_port_of(a);
     if (design < 0)
         th_vector_schedule(a, shard, &out->schedule);
-    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->schedule,
-                                               err))
+    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->port,
+                                               &out->schedule, err))
         return -1;
     if (shard->adds_to_output)
-        read_partial_sums(&out->schedule);
+        out->schedule.reads_sums = true;
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
     out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);

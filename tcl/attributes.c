@@ -108,21 +108,21 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
     const th_accel_result *a = &r->accels[index];
     switch (attribute) {
     case ACCEL_BUSY:
-        return th_ps(a->busy_ps);
+        return th_ps(a->did.busy_ps);
     case ACCEL_STALL_IN:
-        return th_ps(a->stall_in_ps);
+        return th_ps(th_stats_stall_in(&a->did));
     case ACCEL_STALL_OUT:
-        return th_ps(a->stall_out_ps);
+        return th_ps(a->did.stall_ps[TH_ENGINE_OUTPUT]);
     case ACCEL_IDLE:
         return th_ps(a->idle_ps);
     case ACCEL_UTILIZATION:
-        return th_share(share(a->busy_ps, r->elapsed_ps));
+        return th_share(share(a->did.busy_ps, r->elapsed_ps));
     case ACCEL_TASKS:
         return th_count(a->n_tasks);
     case ACCEL_DRAM_READ:
-        return th_bytes(a->dram_read_bytes);
+        return th_bytes(th_stats_read(&a->did));
     case ACCEL_DRAM_WRITTEN:
-        return th_bytes(a->dram_written_bytes);
+        return th_bytes(a->did.moved_bytes[TH_ENGINE_OUTPUT]);
     case ACCEL_SENT:
         return th_bytes(a->sent_bytes);
     default:
@@ -355,7 +355,7 @@ static th_quantity layer_value(th_session *s, int index, int attribute)
     case LAYER_NAME:
         return th_text(l->name);
     case LAYER_KIND:
-        return th_text(th_layer_kind_name(l->kind));
+        return th_text(th_layer_type_name(l));
     case LAYER_DIMS:
         return layer_dims(s, l);
     case LAYER_MACS:
@@ -363,7 +363,8 @@ static th_quantity layer_value(th_session *s, int index, int attribute)
     case LAYER_PARAMETERS:
         return th_count(th_layer_parameters(l));
     case LAYER_OUTPUT_BYTES:
-        return th_bytes(th_layer_output_elements(l) * l->element_bytes);
+        return th_bytes(
+            th_tensor_bytes(th_layer_output_elements(l), l->precision[TH_TENSOR_OUTPUT]));
     case LAYER_INPUTS:
         return layer_inputs(s, l);
     case LAYER_START:

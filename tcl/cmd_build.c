@@ -351,7 +351,7 @@ static int check_capacity(th_call *c)
     const th_system *s = c->session->system;
     char needed[64], present[64];
     int64_t bytes =
-                th_workload_parameters(c->session->workload) * c->session->workload->element_bytes,
+                th_tensor_bytes(th_workload_parameters(c->session->workload), c->session->workload->precision),
             sum = 0;
     for (int a = 0; a < s->n_accels; a++)
         sum += s->nodes[s->accel_node[a]].a.dram_bytes;

@@ -19,7 +19,7 @@ static int64_t dram_bytes(const th_result *result)
 {
     int64_t sum = 0;
     for (int a = 0; a < result->n_accels; a++)
-        sum += result->accels[a].dram_read_bytes + result->accels[a].dram_written_bytes;
+        sum += th_stats_read(&result->accels[a].did) + result->accels[a].did.moved_bytes[TH_ENGINE_OUTPUT];
     return sum;
 }
 
@@ -127,9 +127,9 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
         th_table_row(t, (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),
-                                        th_share(share(f->busy_ps, x->elapsed_ps)),
-                                        th_ps(f->busy_ps), th_ps(f->stall_in_ps),
-                                        th_ps(f->stall_out_ps), th_ps(f->idle_ps),
+                                        th_share(share(f->did.busy_ps, x->elapsed_ps)),
+                                        th_ps(f->did.busy_ps), th_ps(th_stats_stall_in(&f->did)),
+                                        th_ps(f->did.stall_ps[TH_ENGINE_OUTPUT]), th_ps(f->idle_ps),
                                         th_count(f->n_tasks), th_bytes(f->sent_bytes)});
     }
     return 0;

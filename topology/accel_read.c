@@ -114,7 +114,7 @@ static int read_dram(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
     static const char *const keys[] = {"capacity", "bandwidth", "latency", "burst", NULL};
     const th_config_node *n = NULL;
-    a->dram_burst_bytes = 1;
+    a->dram_burst_bytes = a->dram_channels = 1;
     if (th_config_child(g, "dram", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
         read_size(r, n, "capacity", true, &a->dram_bytes) < 0 ||

@@ -38,12 +38,23 @@ typedef struct th_design_block {
     int line;
 } th_design_block;
 
+/* What contiguous runs reach of a DRAM's bandwidth: points of a curve, runs ascending; n 0: all. */
+enum { TH_EFFICIENCY_POINTS_MAX = 8 };
+typedef struct th_dram_efficiency {
+    int32_t n;
+    int64_t run_bytes[TH_EFFICIENCY_POINTS_MAX];
+    double share[TH_EFFICIENCY_POINTS_MAX]; /* in 0 .. 1, more than 0 */
+} th_dram_efficiency;
+
 /* The accelerator part of a node. */
 typedef struct th_accel {
     int64_t dram_bytes;            /* usable capacity */
-    int64_t dram_bits_per_s;
+    int64_t dram_bits_per_s;       /* TH_UNLIMITED: it never limits */
     th_time dram_latency_ps;
     int64_t dram_burst_bytes;      /* requests are rounded up to it; >= 1 */
+    int32_t dram_channels;         /* that share the bandwidth; >= 1 */
+    int64_t dram_interleave_bytes; /* of neighbouring channels */
+    th_dram_efficiency dram_efficiency;
     int64_t vector_hz;             /* clock of the unit for pool, elementwise, norm and reductions */
     int64_t vector_elements_per_cycle;
     int *designs;                  /* indices into th_system.designs; more than one: adaptive */

@@ -15,48 +15,160 @@
 
 const char th_dim_letters[TH_N_DIMS + 1] = "BKCHWRS";
 
-const char *th_layer_kind_name(th_layer_kind kind)
+static const char *function_name(th_function f)
 {
-    switch (kind) {
-    case TH_LAYER_CONV: return "conv";
-    case TH_LAYER_FC: return "fc";
-    case TH_LAYER_MATMUL: return "matmul";
-    case TH_LAYER_POOL: return "pool";
-    case TH_LAYER_ADD: return "add";
-    case TH_LAYER_RELU: return "relu";
-    case TH_LAYER_NORM: return "norm";
+    switch (f) {
+    case TH_FUNCTION_NONE:
+        break;
+    case TH_FUNCTION_ADD:
+        return "add";
+    case TH_FUNCTION_MUL:
+        return "mul";
+    case TH_FUNCTION_RELU:
+        return "relu";
+    case TH_FUNCTION_SIGMOID:
+        return "sigmoid";
+    case TH_FUNCTION_TANH:
+        return "tanh";
+    case TH_FUNCTION_GELU:
+        return "gelu";
+    case TH_FUNCTION_SILU:
+        return "silu";
+    case TH_FUNCTION_BATCH_NORM:
+        return "norm";
+    case TH_FUNCTION_LAYER_NORM:
+        return "layer_norm";
+    case TH_FUNCTION_RMS_NORM:
+        return "rms_norm";
     }
     return "unknown";
 }
 
+const char *th_layer_type_name(const th_layer *l)
+{
+    switch (l->kind) {
+    case TH_LAYER_CONV:
+        return "conv";
+    case TH_LAYER_FC:
+        return "fc";
+    case TH_LAYER_MATMUL:
+        return "matmul";
+    case TH_LAYER_LSTM:
+        return "lstm";
+    case TH_LAYER_GRU:
+        return "gru";
+    case TH_LAYER_EMBEDDING:
+        return "embedding";
+    case TH_LAYER_POOL:
+        return l->is_mean_pool ? "mean_pool" : "max_pool";
+    case TH_LAYER_ELEMENTWISE:
+    case TH_LAYER_NORM:
+        return function_name(l->function);
+    case TH_LAYER_SOFTMAX:
+        return "softmax";
+    case TH_LAYER_CONCAT:
+        return "concat";
+    case TH_LAYER_SLICE:
+        return "slice";
+    }
+    return "unknown";
+}
+
+static const struct {
+    const char *name;
+    int bits;
+} precisions[TH_N_PRECISIONS] = {
+    [TH_FP32] = {"fp32", 32},   [TH_FP16] = {"fp16", 16}, [TH_BF16] = {"bf16", 16},
+    [TH_INT16] = {"int16", 16}, [TH_INT8] = {"int8", 8},  [TH_INT4] = {"int4", 4},
+};
+
+const char *th_precision_name(th_precision p)
+{
+    return precisions[p].name;
+}
+
+int th_precision_bits(th_precision p)
+{
+    return precisions[p].bits;
+}
+
+int64_t th_tensor_bytes(int64_t elements, th_precision p)
+{
+    return (elements * precisions[p].bits + 7) / 8;
+}
+
+int th_layer_gates(th_layer_kind kind)
+{
+    return kind == TH_LAYER_LSTM ? 4 : kind == TH_LAYER_GRU ? 3 : 0;
+}
+
+bool th_layer_has_macs(const th_layer *l)
+{
+    return l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_MATMUL ||
+           th_layer_gates(l->kind) > 0;
+}
+
+static bool multiplies_activations(const th_layer *l)
+{
+    return l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
+}
+
 bool th_layer_has_weights(const th_layer *l)
 {
-    return l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_MATMUL;
+    return l->kind == TH_LAYER_EMBEDDING ||
+           (th_layer_has_macs(l) && !multiplies_activations(l));
 }
 
 bool th_layer_is_channelwise(const th_layer *l)
 {
-    return !th_layer_has_weights(l);
+    return l->kind == TH_LAYER_POOL || l->kind == TH_LAYER_ELEMENTWISE ||
+           (l->kind == TH_LAYER_NORM && l->function == TH_FUNCTION_BATCH_NORM);
 }
 
 bool th_layer_is_reduction(const th_layer *l, th_dim d)
 {
-    return th_layer_has_weights(l) && (d == TH_DIM_C || d == TH_DIM_R || d == TH_DIM_S);
+    return th_layer_has_macs(l) && (d == TH_DIM_C || d == TH_DIM_R || d == TH_DIM_S);
+}
+
+bool th_layer_can_split(const th_layer *l, th_dim d, int n)
+{
+    (void)n;
+    switch (d) {
+    case TH_DIM_B:
+    case TH_DIM_K:
+    case TH_DIM_H:
+    case TH_DIM_W:
+        return true;
+    case TH_DIM_C:
+        return th_layer_has_macs(l) && l->groups == 1;
+    case TH_DIM_R:
+    case TH_DIM_S:
+        return th_layer_has_macs(l);
+    case TH_N_DIMS:
+        break;
+    }
+    return false;
 }
 
 /* ---- sizes ---- */
 
+/* Elements that multiply the input: weights, or the second input of a matmul (of one image). */
+static int64_t multipliers(const th_layer *l)
+{
+    return (int64_t)l->dim[TH_DIM_K] * (l->dim[TH_DIM_C] / l->groups) * l->dim[TH_DIM_R] *
+           l->dim[TH_DIM_S];
+}
+
 int64_t th_layer_macs(const th_layer *l)
 {
-    return th_layer_weights(l) * l->dim[TH_DIM_B] * l->dim[TH_DIM_H] * l->dim[TH_DIM_W];
+    if (!th_layer_has_macs(l))
+        return 0;
+    return multipliers(l) * l->dim[TH_DIM_B] * l->dim[TH_DIM_H] * l->dim[TH_DIM_W];
 }
 
 int64_t th_layer_weights(const th_layer *l)
 {
-    if (!th_layer_has_weights(l))
-        return 0;
-    return (int64_t)l->dim[TH_DIM_K] * (l->dim[TH_DIM_C] / l->groups) * l->dim[TH_DIM_R] *
-           l->dim[TH_DIM_S];
+    return th_layer_has_weights(l) ? multipliers(l) : 0;
 }
 
 int64_t th_layer_parameters(const th_layer *l)
@@ -93,8 +205,9 @@ th_box th_layer_output_box(const th_layer *l)
                     {l->dim[TH_DIM_B], l->dim[TH_DIM_K], l->dim[TH_DIM_H], l->dim[TH_DIM_W]}};
 }
 
-th_box th_layer_input_box(const th_layer *l)
+th_box th_layer_input_box(const th_layer *l, int input)
 {
+    (void)input;
     return (th_box){{0, 0, 0, 0}, {l->dim[TH_DIM_B], l->dim[TH_DIM_C], l->in_h, l->in_w}};
 }
 
@@ -194,8 +307,9 @@ static th_box box_of(const range ranges[TH_TENSOR_DIMS])
     return box;
 }
 
-th_box th_layer_input_of(const th_layer *l, const th_loop_box *loops)
+th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops)
 {
+    (void)input;
     if (loops_are_empty(loops))
         return (th_box){{0}, {0}};
     const axis height = {l->in_h, l->stride_h, l->pad_top, l->dilation_h};

@@ -8,18 +8,60 @@
  *            no padding. (Flattening C x R x S and a 1 x 1 kernel over C*R*S channels are the same numbers.)
  *   matmul   M x N x K of linear algebra: B batch, H = M rows, K = N columns, C = K inner; W = R = S = 1
  *   pool     channel by channel (K = C): max or mean over R x S
- *   add      elementwise sum of all inputs (K = C, R = S = 1)
- *   relu     elementwise on one input;  norm: per-channel scale and shift on one input
- * Activations and batch norm that follow a conv are part of it (has_norm: 2K parameters, folded when it
- * runs). Depthwise convolution is conv with groups = C. */
+ *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu) or of all inputs (add, mul)
+ *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels of a
+ *            pixel)
+ *   softmax  over the channels of a pixel; with groups over the channels of each group
+ *   concat   the inputs' channels one after the other (K = their sum); slice: some channels of one input
+ *   embedding  rows of a table: B x 1 x H numbers in, K channels out; the table has vocabulary rows
+ *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
+ * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes the
+ * place of the weights. With H = M rows and per group K/G columns and C/G inner,
+ *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q K^T)
+ *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
+ * A transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
+ * between neighbours; pad_top and pad_left are those of this view. Activations and batch norm that
+ * follow a conv are part of it (has_norm: 2K parameters, folded when it runs). Depthwise convolution is
+ * conv with groups = C. */
 #ifndef TH_WORKLOADS_LAYER_H
 #define TH_WORKLOADS_LAYER_H
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
-    TH_LAYER_CONV, TH_LAYER_FC, TH_LAYER_MATMUL, TH_LAYER_POOL, TH_LAYER_ADD, TH_LAYER_RELU, TH_LAYER_NORM
+    TH_LAYER_CONV,
+    TH_LAYER_FC,
+    TH_LAYER_MATMUL,
+    TH_LAYER_LSTM,
+    TH_LAYER_GRU,
+    TH_LAYER_EMBEDDING,
+    TH_LAYER_POOL,
+    TH_LAYER_ELEMENTWISE,
+    TH_LAYER_NORM,
+    TH_LAYER_SOFTMAX,
+    TH_LAYER_CONCAT,
+    TH_LAYER_SLICE
 } th_layer_kind;
+
+/* Of elementwise and norm layers. */
+typedef enum {
+    TH_FUNCTION_NONE,
+    TH_FUNCTION_ADD,
+    TH_FUNCTION_MUL,
+    TH_FUNCTION_RELU,
+    TH_FUNCTION_SIGMOID,
+    TH_FUNCTION_TANH,
+    TH_FUNCTION_GELU,
+    TH_FUNCTION_SILU,
+    TH_FUNCTION_BATCH_NORM,
+    TH_FUNCTION_LAYER_NORM,
+    TH_FUNCTION_RMS_NORM
+} th_function;
+
+typedef enum { TH_FP32, TH_FP16, TH_BF16, TH_INT16, TH_INT8, TH_INT4, TH_N_PRECISIONS } th_precision;
+
+/* The tensors of a layer. All inputs have one precision. */
+typedef enum { TH_TENSOR_INPUT, TH_TENSOR_WEIGHT, TH_TENSOR_OUTPUT, TH_N_TENSORS } th_tensor;
 
 typedef enum { TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W, TH_DIM_R, TH_DIM_S, TH_N_DIMS } th_dim;
 
@@ -42,10 +84,18 @@ typedef struct th_layer {
     int32_t stride_h, stride_w;
     int32_t pad_top, pad_left;   /* bottom and right padding are implied by H, W */
     int32_t dilation_h, dilation_w;
+    int32_t up_h, up_w;          /* stride of a transposed convolution; 1: none */
     int32_t groups;
+    th_function function;        /* elementwise, norm */
     bool is_mean_pool;           /* pool only */
     bool has_bias, has_norm;     /* K, 2K further parameters */
-    int32_t element_bytes;       /* of inputs, weights and outputs */
+    bool is_transposed;          /* matmul of two inputs: the second is read by columns */
+    int32_t vocabulary;          /* embedding: rows of the table */
+    int32_t first_channel;       /* slice: of the input */
+    int32_t *input_channels;     /* concat: of each input; else NULL */
+    th_precision precision[TH_N_TENSORS];
+    double density[TH_N_TENSORS];     /* part that is not zero, 0 .. 1 */
+    int32_t sparse_n, sparse_m;  /* weights: at most n of m neighbours along C are not zero; 0: free */
     int32_t *inputs;             /* producers, by layer index; TH_EXTERNAL_INPUT: the workload's input */
     int32_t n_inputs;
     int line;                    /* in the file it came from, for messages; 0: none */
@@ -53,29 +103,39 @@ typedef struct th_layer {
 
 enum { TH_EXTERNAL_INPUT = -1 };
 
-const char *th_layer_kind_name(th_layer_kind kind);
+/* What a workload file calls it: "conv", "add", "max_pool" ... */
+const char *th_layer_type_name(const th_layer *l);
 extern const char th_dim_letters[TH_N_DIMS + 1];        /* "BKCHWRS" */
 
-bool th_layer_has_weights(const th_layer *l);            /* conv, fc, matmul with weights */
-bool th_layer_is_channelwise(const th_layer *l);         /* pool, add, relu, norm: input channel = output channel */
+const char *th_precision_name(th_precision p);          /* "fp16" */
+int th_precision_bits(th_precision p);
+int64_t th_tensor_bytes(int64_t elements, th_precision p);   /* ceil(elements bits / 8) */
+
+bool th_layer_has_macs(const th_layer *l);               /* conv, fc, matmul, lstm, gru: runs on an array */
+bool th_layer_has_weights(const th_layer *l);            /* resident: those but a matmul of two inputs; embedding */
+bool th_layer_is_channelwise(const th_layer *l);         /* output channel k reads input channel k alone: batch norm,
+                                                          * pool, elementwise */
 /* Is d a dimension that is summed over (C, R, S of conv, fc, matmul)? A pool's R and S are not split. */
 bool th_layer_is_reduction(const th_layer *l, th_dim d);
+/* May the extents of d be cut into n pieces at i*extent/n without changing what is computed? */
+bool th_layer_can_split(const th_layer *l, th_dim d, int n);
+int th_layer_gates(th_layer_kind kind);                  /* lstm 4, gru 3, else 0 */
 
-int64_t th_layer_macs(const th_layer *l);                /* conv, fc, matmul; 0 for the rest */
+int64_t th_layer_macs(const th_layer *l);                /* 0 for what does not run on an array */
 int64_t th_layer_weights(const th_layer *l);             /* elements: K * C/groups * R * S; 0 without */
 int64_t th_layer_parameters(const th_layer *l);          /* weights + bias + norm */
-int64_t th_layer_input_elements(const th_layer *l);      /* of one input: B * C * in_h * in_w */
+int64_t th_layer_input_elements(const th_layer *l);      /* of the first input */
 int64_t th_layer_output_elements(const th_layer *l);     /* B * K * H * W */
 
-/* The whole loop nest, and the whole output and input tensors as boxes. */
+/* The whole loop nest, and the whole output and input tensors as boxes. input: which one, 0 based. */
 th_loop_box th_layer_loops(const th_layer *l);
 th_box th_layer_output_box(const th_layer *l);
-th_box th_layer_input_box(const th_layer *l);
+th_box th_layer_input_box(const th_layer *l, int input);
 
 /* The part of one input tensor that a loop box reads (halos of stride, dilation and kernel included,
  * padding clipped off, channels by groups), and the part of the output that it writes. May be empty
- * (lo == hi) where a box lies wholly in the padding. */
-th_box th_layer_input_of(const th_layer *l, const th_loop_box *loops);
+ * (lo == hi) where a box lies wholly in the padding, or in another input of a concat. */
+th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops);
 th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops);
 
 int64_t th_box_elements(const th_box *b);                /* 0 when empty */

@@ -16,13 +16,13 @@
 /* ---- making ---- */
 
 th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c,
-                             int32_t h, int32_t w, int32_t element_bytes, th_error *err)
+                             int32_t h, int32_t w, th_precision precision, th_error *err)
 {
     th_workload *workload = th_alloc_zero(1, sizeof *workload);
     if (!workload)
         goto no_memory;
     *workload = (th_workload){.batch = batch, .input_c = c, .input_h = h, .input_w = w,
-                              .element_bytes = element_bytes};
+                              .precision = precision};
     workload->name = th_alloc_string(name);
     if (!workload->name)
         goto no_memory;

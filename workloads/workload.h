@@ -14,7 +14,7 @@ typedef struct th_workload {
     char *file;                  /* where it came from, for messages; may be NULL */
     int32_t batch;
     int32_t input_c, input_h, input_w;   /* of the external input, per element of the batch */
-    int32_t element_bytes;
+    th_precision precision;      /* of the external input */
     th_layer *layers;   int n_layers;
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
      * once. Those of the external input: external_consumers (which points into consumers). */
@@ -24,7 +24,7 @@ typedef struct th_workload {
 } th_workload;
 
 th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c, int32_t h, int32_t w,
-                             int32_t element_bytes, th_error *err);
+                             th_precision precision, th_error *err);
 /* Copies the layer (name and inputs too). inputs may name layers added later. Returns its index or
  * -1. */
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);

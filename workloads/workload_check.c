@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const double largest_product = 9007199254740992.0;  /* 2^53 */
-enum { LARGEST_ELEMENT_BYTES = 16, LARGEST_EXTENT = 1 << 28 };
+enum { LARGEST_EXTENT = 1 << 28 };
 
 int th_workload_layer_error(const th_workload *w, const th_layer *l, th_error *err, const char *id,
                             const char *format, ...)
@@ -38,14 +38,13 @@ static bool is_extent(int32_t n)
 int th_workload_check_input(const th_workload *w, th_error *err)
 {
     if (is_extent(w->batch) && is_extent(w->input_c) && is_extent(w->input_h) &&
-        is_extent(w->input_w) && w->element_bytes >= 1 && w->element_bytes <= LARGEST_ELEMENT_BYTES)
+        is_extent(w->input_w))
         return 0;
     return th_error_set(
         err, "WORK-0001",
-        "%s: batch %d, input %d x %d x %d, %d bytes per element: extents must be from 1 to "
-        "%d, element bytes from 1 to %d",
+        "%s: batch %d, input %d x %d x %d: extents must be from 1 to %d",
         w->file ? w->file : w->name, (int)w->batch, (int)w->input_c, (int)w->input_h,
-        (int)w->input_w, (int)w->element_bytes, LARGEST_EXTENT, LARGEST_ELEMENT_BYTES);
+        (int)w->input_w, LARGEST_EXTENT);
 }
 
 /* ---- names ---- */
@@ -96,10 +95,10 @@ int th_workload_check_names(const th_workload *w, th_error *err)
 
 static int check_inputs_of(const th_workload *w, const th_layer *l, th_error *err)
 {
-    if (l->kind == TH_LAYER_ADD ? l->n_inputs < 2 : l->n_inputs != 1)
+    if (l->function == TH_FUNCTION_ADD ? l->n_inputs < 2 : l->n_inputs != 1)
         return th_workload_layer_error(
             w, l, err, "WORK-0006", "%d inputs: a layer of kind %s takes %s", (int)l->n_inputs,
-            th_layer_kind_name(l->kind), l->kind == TH_LAYER_ADD ? "two or more" : "one");
+            th_layer_type_name(l), l->function == TH_FUNCTION_ADD ? "two or more" : "one");
     for (int i = 0; i < l->n_inputs; i++)
         if (l->inputs[i] < TH_EXTERNAL_INPUT || l->inputs[i] >= w->n_layers)
             return th_workload_layer_error(
@@ -161,12 +160,12 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
         w, l, err, "WORK-0012",
         "%d groups do not divide %d input and %d output channels of a layer of "
         "kind %s",
-        (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K], th_layer_kind_name(l->kind));
+        (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K], th_layer_type_name(l));
 }
 
 static bool is_elementwise(const th_layer *l)
 {
-    return l->kind == TH_LAYER_ADD || l->kind == TH_LAYER_RELU || l->kind == TH_LAYER_NORM;
+    return l->kind == TH_LAYER_ELEMENTWISE || l->kind == TH_LAYER_NORM;
 }
 
 /* What the kind says about the extents; NULL: fine, else what was expected. */
@@ -194,11 +193,10 @@ static int check_layer(const th_workload *w, const th_layer *l, th_error *err)
     const char *rule = broken_rule(l);
     if (rule)
         return th_workload_layer_error(w, l, err, "WORK-0013", "a layer of kind %s %s",
-                                       th_layer_kind_name(l->kind), rule);
-    if (l->dim[TH_DIM_B] != w->batch || l->element_bytes != w->element_bytes)
-        return th_workload_layer_error(
-            w, l, err, "WORK-0014", "batch %d of %d bytes per element: the workload has %d and %d",
-            (int)l->dim[TH_DIM_B], (int)l->element_bytes, (int)w->batch, (int)w->element_bytes);
+                                       th_layer_type_name(l), rule);
+    if (l->dim[TH_DIM_B] != w->batch)
+        return th_workload_layer_error(w, l, err, "WORK-0014", "batch %d: the workload has %d",
+                                       (int)l->dim[TH_DIM_B], (int)w->batch);
     return 0;
 }
 

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LARGEST_EXTENT = 1 << 28, LARGEST_PADDING = 1 << 20, LARGEST_ELEMENT_BYTES = 16 };
+enum { LARGEST_EXTENT = 1 << 28, LARGEST_PADDING = 1 << 20 };
 
 typedef struct reader {
     th_workload *w;
@@ -36,6 +36,7 @@ typedef struct shape {
 typedef struct layer_type {
     const char *name;
     th_layer_kind kind;
+    th_function function;
     bool is_mean;
     const char *const *keys;
     /* Fills dim (but B), in_h, in_w, and all else that the type's keys say. */
@@ -252,14 +253,14 @@ static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "paddin
 static const char *const elementwise_keys[] = {COMMON_KEYS, NULL};
 
 static const layer_type layer_types[] = {
-    {"conv", TH_LAYER_CONV, false, conv_keys, infer_conv},
-    {"fc", TH_LAYER_FC, false, fc_keys, infer_fc},
-    {"matmul", TH_LAYER_MATMUL, false, matmul_keys, infer_matmul},
-    {"max_pool", TH_LAYER_POOL, false, pool_keys, infer_pool},
-    {"mean_pool", TH_LAYER_POOL, true, pool_keys, infer_pool},
-    {"add", TH_LAYER_ADD, false, elementwise_keys, infer_elementwise},
-    {"relu", TH_LAYER_RELU, false, elementwise_keys, infer_elementwise},
-    {"norm", TH_LAYER_NORM, false, elementwise_keys, infer_elementwise},
+    {"conv", TH_LAYER_CONV, TH_FUNCTION_NONE, false, conv_keys, infer_conv},
+    {"fc", TH_LAYER_FC, TH_FUNCTION_NONE, false, fc_keys, infer_fc},
+    {"matmul", TH_LAYER_MATMUL, TH_FUNCTION_NONE, false, matmul_keys, infer_matmul},
+    {"max_pool", TH_LAYER_POOL, TH_FUNCTION_NONE, false, pool_keys, infer_pool},
+    {"mean_pool", TH_LAYER_POOL, TH_FUNCTION_NONE, true, pool_keys, infer_pool},
+    {"add", TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, false, elementwise_keys, infer_elementwise},
+    {"relu", TH_LAYER_ELEMENTWISE, TH_FUNCTION_RELU, false, elementwise_keys, infer_elementwise},
+    {"norm", TH_LAYER_NORM, TH_FUNCTION_BATCH_NORM, false, elementwise_keys, infer_elementwise},
 };
 enum { N_LAYER_TYPES = sizeof layer_types / sizeof layer_types[0] };
 
@@ -311,7 +312,9 @@ static int add_layer(const reader *r, const th_config_node *n)
                             "no layer may have this name",
                             th_config_file(n), th_config_line(n));
     const th_layer l = {.name = (char *)name, .kind = type->kind, .line = th_config_line(n),
-                        .dim[TH_DIM_B] = r->w->batch, .element_bytes = r->w->element_bytes,
+                        .dim[TH_DIM_B] = r->w->batch, .function = type->function,
+                        .precision = {r->w->precision, r->w->precision, r->w->precision},
+                        .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
                         .is_mean_pool = type->is_mean};
     return th_workload_add_layer(r->w, &l, r->err);
@@ -434,7 +437,8 @@ static char *name_of_file(const char *path)
 
 typedef struct head {
     const char *name;
-    int32_t batch, element_bytes;
+    int32_t batch;
+    th_precision precision;
     shape input;
 } head;
 
@@ -462,15 +466,39 @@ static int check_title(reader *r, const th_config_node *root, const char *name)
                         th_config_file(root), th_config_line(root));
 }
 
+/* precision = "int8", or element_bytes = 1, 2, 4 for int8, fp16, fp32; fp16 where neither stands. */
+static int read_precision(const reader *r, const th_config_node *root, th_precision *out)
+{
+    const char *name = NULL, *names[TH_N_PRECISIONS];
+    int64_t bytes = 2;
+    if (th_config_string(root, "precision", false, &name, r->err) < 0 ||
+        th_config_int(root, "element_bytes", false, 1, 4, &bytes, r->err) < 0)
+        return -1;
+    *out = bytes == 1 ? TH_INT8 : bytes == 2 ? TH_FP16 : TH_FP32;
+    for (int p = 0; name && p < TH_N_PRECISIONS; p++) {
+        names[p] = th_precision_name((th_precision)p);
+        if (strcmp(name, names[p]) == 0) {
+            *out = (th_precision)p;
+            return 0;
+        }
+    }
+    if (!name && bytes != 3)
+        return 0;
+    return th_error_set(r->err, "WORK-0029",
+                        "%s:%d: %s: must be a precision, one of fp32, fp16, bf16, int16, int8, int4, or "
+                        "element_bytes = 1, 2 or 4",
+                        th_config_file(root), th_config_line(root), name ? name : "element_bytes = 3");
+}
+
 static int read_head(reader *r, const th_config_node *root, int32_t batch)
 {
-    static const char *const keys[] = {"name", "batch", "element_bytes", "input", "layers", NULL};
-    head h = {.batch = 1, .element_bytes = 2};
+    static const char *const keys[] = {"name", "batch", "element_bytes", "precision", "input", "layers", NULL};
+    head h = {.batch = 1};
     if (th_config_check_keys(root, keys, r->err) < 0 ||
         th_config_string(root, "name", false, &h.name, r->err) < 0 ||
         (h.name && check_title(r, root, h.name) < 0) ||
         read_extent(r, root, "batch", false, LARGEST_EXTENT, &h.batch) < 0 ||
-        read_extent(r, root, "element_bytes", false, LARGEST_ELEMENT_BYTES, &h.element_bytes) < 0 ||
+        read_precision(r, root, &h.precision) < 0 ||
         read_input_shape(r, root, &h.input) < 0 ||
         th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0)
         return -1;
@@ -479,7 +507,7 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
     if (!default_name)
         return th_error_no_memory(r->err);
     r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch,
-                           h.input.c, h.input.h, h.input.w, h.element_bytes, r->err);
+                           h.input.c, h.input.h, h.input.w, h.precision, r->err);
     th_free(default_name);
     return r->w ? 0 : -1;
 }

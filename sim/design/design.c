@@ -68,8 +68,20 @@ static const char *kind_text(th_key_kind kind)
         return "a size such as \"64KiB\"";
     case TH_KEY_BOOL:
         return "true or false";
+    case TH_KEY_CHOICE:
+        return "one of its names";
+    case TH_KEY_TEXT:
+        return "a text";
     }
     return "";
+}
+
+static int choice_of(const th_design_key *k, const char *name)
+{
+    for (int i = 0; k->choices[i]; i++)
+        if (strcmp(k->choices[i], name) == 0)
+            return i;
+    return -1;
 }
 
 /* The value in base units; -1 when the kind is wrong. */
@@ -95,7 +107,30 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
             return -1;
         *out = (double)quantity;
         return 0;
+    case TH_KEY_CHOICE:
+        *out = p->kind == TH_PARAM_TEXT ? choice_of(k, p->text) : -1;
+        return *out >= 0 ? 0 : -1;
+    case TH_KEY_TEXT:
+        return p->kind == TH_PARAM_TEXT ? 0 : -1;
     }
+    return -1;
+}
+
+/* What a value must be, with the names of a choice. */
+static void describe(const th_design_key *k, th_strbuf *out)
+{
+    th_strbuf_printf(out, "%s", k->kind == TH_KEY_CHOICE ? "one of" : kind_text(k->kind));
+    for (int i = 0; k->kind == TH_KEY_CHOICE && k->choices[i]; i++)
+        th_strbuf_printf(out, "%s %s", i ? "," : "", k->choices[i]);
+}
+
+static int fail_kind(const th_design_block *b, const th_design_key *k, int line, th_error *err)
+{
+    th_strbuf wanted = TH_STRBUF_INIT;
+    describe(k, &wanted);
+    th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file, line, b->name,
+                 k->name, wanted.text ? wanted.text : "");
+    th_strbuf_clear(&wanted);
     return -1;
 }
 
@@ -104,9 +139,9 @@ static int read_key(const th_design_block *b, const th_design_key *k, const th_p
 {
     double value = 0;
     if (convert(k, p, &value))
-        return th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file,
-                            p->line, b->name, k->name, kind_text(k->kind));
-    if (!(value >= k->minimum && value <= k->maximum))
+        return fail_kind(b, k, p->line, err);
+    if (k->kind != TH_KEY_CHOICE && k->kind != TH_KEY_TEXT &&
+        !(value >= k->minimum && value <= k->maximum))
         return th_error_set(err, "SIM-0004",
                             "%s:%d: design \"%s\": %s is %.15g, must be in %.15g .. %.15g", b->file,
                             p->line, b->name, k->name, value, k->minimum, k->maximum);
@@ -134,7 +169,7 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
                         th_design_config *out, th_error *err)
 {
     const th_design_type *t = th_design_find(block->type);
-    th_design_config config = {{0}};
+    th_design_config config = {.data = NULL};
     if (!t)
         return fail_unknown_type(block, err);
     for (int i = 0; i < block->n_params; i++)
@@ -149,18 +184,29 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
                                 t->keys[i].meaning);
         if (p && read_key(block, &t->keys[i], p, &config.value[i], err))
             return -1;
+        config.text[i] = p ? p->text : NULL;
     }
+    if (t->prepare && t->prepare(&config, block, err))
+        return -1;
     *type = t;
     *out = config;
     return 0;
+}
+
+void th_design_release(const th_design_type *type, th_design_config *c)
+{
+    if (type && type->release)
+        type->release(c);
 }
 
 int th_design_check_system(const th_system *s, th_error *err)
 {
     const th_design_type *type;
     th_design_config config;
-    for (int i = 0; i < s->n_designs; i++)
+    for (int i = 0; i < s->n_designs; i++) {
         if (th_design_configure(&s->designs[i], &type, &config, err))
             return -1;
+        th_design_release(type, &config);
+    }
     return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef TH_SIM_DESIGN_H
 #define TH_SIM_DESIGN_H
 #include "base/error.h"
+#include "sim/port.h"
 #include "sim/schedule.h"
 #include "topology/system.h"
 
@@ -15,7 +16,9 @@ typedef enum {
     TH_KEY_NUMBER,
     TH_KEY_FREQUENCY,
     TH_KEY_BYTES,
-    TH_KEY_BOOL
+    TH_KEY_BOOL,
+    TH_KEY_CHOICE, /* one of choices; its value is the place among them */
+    TH_KEY_TEXT    /* lands in th_design_config.text */
 } th_key_kind;
 
 /* A key of a design's block. Its value lands in th_design_config.value[i], i its place in the
@@ -26,29 +29,44 @@ typedef struct th_design_key {
     bool required;
     double minimum, maximum, standard; /* standard: the value of an absent key */
     const char *meaning;               /* one line, with the unit, for help and docs */
+    const char *const *choices;        /* of a CHOICE, ends in NULL */
 } th_design_key;
 
-enum { TH_DESIGN_KEYS_MAX = 20 };
+enum { TH_DESIGN_KEYS_MAX = 32 };
 
 typedef struct th_design_config {
     double value[TH_DESIGN_KEYS_MAX];
+    const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys; the block's, NULL where absent */
+    void *data;                           /* what prepare made */
 } th_design_config;
 
 typedef struct th_design_type {
     const char *name;
     const char *synopsis;
     const th_design_key *keys; /* ends with name NULL */
-    /* Fills *out for a shard of conv, fc or matmul. 0, or -1 when the design cannot run it. */
-    int (*schedule)(const th_design_config *c, const th_shard *shard, th_schedule *out,
-                    th_error *err);
+    /* Fills *out for a shard of conv, fc or matmul (without zeros between inputs: up = 1), or of one
+     * of its kinds. 0, or -1 when the design cannot run it. */
+    int (*schedule)(const th_design_config *c, const th_shard *shard, const th_port *memory,
+                    th_schedule *out, th_error *err);
+    /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
+     * equation of its own. NULL: none. */
+    double (*closed_form)(const th_design_config *c, const th_shard *shard);
+    unsigned kinds; /* bit 1 << th_layer_kind: further kinds that it runs as they are; others are
+                       turned into matmuls before it is asked */
+    /* Makes config->data from its block, once (a table read from a file); release frees it. Both may
+     * be NULL. 0 or -1. */
+    int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
+    void (*release)(th_design_config *c);
 } th_design_type;
 
 extern const th_design_type *const th_design_types[]; /* ends in NULL */
 const th_design_type *th_design_find(const char *name);
 
-/* Reads and checks the block's keys. 0 or -1 with FILE:LINE in err. */
+/* Reads and checks the block's keys, and prepares; the block must outlive *out, which is released by
+ * th_design_release. 0 or -1 with FILE:LINE in err, nothing to release. */
 int th_design_configure(const th_design_block *block, const th_design_type **type,
                         th_design_config *out, th_error *err);
+void th_design_release(const th_design_type *type, th_design_config *c);
 /* Checks every design block of the system. Called when a system is read, before anything is
  * stored. */
 int th_design_check_system(const th_system *s, th_error *err);

@@ -16,19 +16,15 @@
 enum { CLOCK, ROWS, COLS, VEC, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, OVERLAP, SLOTS };
 
 static const th_design_key keys[] = {
-    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0,
-              "rows of the array, one output channel each"},
-    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0,
-              "columns of the array, one output column each"},
-    [VEC] = {"vec", TH_KEY_INTEGER, true, 1, 65536, 0, "input channels per element and cycle"},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1,
-                 "a pass fills while the one before drains"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
-               "steps that each on-chip buffer holds"},
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
+    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0, "rows of the array, one output channel each", NULL},
+    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0, "columns of the array, one output column each", NULL},
+    [VEC] = {"vec", TH_KEY_INTEGER, true, 1, 65536, 0, "input channels per element and cycle", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1, "a pass fills while the one before drains", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "steps that each on-chip buffer holds", NULL},
     {.name = NULL},
 };
 
@@ -42,14 +38,17 @@ static void set_step(const th_design_config *d, const th_shard *s, unsigned mask
     int64_t fill = (int64_t)(d->value[ROWS] + d->value[COLS]);
     bool fills_again = d->value[OVERLAP] == 0 && (mask & TH_LAST_C);
     out->step[mask] =
-        (th_step){c * s->in_h * columns * s->element_bytes, k * c * kernel * s->element_bytes,
+        (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, c * s->in_h * columns),
+                  th_shard_bytes(s, TH_TENSOR_WEIGHT, k * c * kernel),
                   h * kernel + (fills_again ? fill : 0)};
-    out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = k * h * w * s->element_bytes;
+    out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, k * h * w);
 }
 
-static int schedule(const th_design_config *d, const th_shard *s, th_schedule *out, th_error *err)
+static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
+                    th_schedule *out, th_error *err)
 {
     (void)err;
+    (void)memory;
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK]};
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = 1;
@@ -60,14 +59,13 @@ static int schedule(const th_design_config *d, const th_shard *s, th_schedule *o
         set_step(d, s, mask, out);
     out->start_cycles = d->value[OVERLAP] != 0 ? (int64_t)(d->value[ROWS] + d->value[COLS]) : 0;
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        out->port_bits_per_s[e] = th_port_bits(d->value[INPUT_PORT + e], s, out->hz);
+    th_set_ports(out, s, &d->value[INPUT_PORT]);
     return 0;
 }
 
 const th_design_type th_design_systolic_vec = {
-    "systolic_vec",
-    "rows x cols x vec systolic array (DAC'17)",
-    keys,
-    schedule,
+    .name = "systolic_vec",
+    .synopsis = "rows x cols x vec systolic array (DAC'17)",
+    .keys = keys,
+    .schedule = schedule,
 };

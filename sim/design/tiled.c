@@ -27,20 +27,17 @@ enum {
 };
 
 static const th_design_key keys[] = {
-    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [TILE_K] = {"tile_k", TH_KEY_INTEGER, true, 1, 65536, 0, "Tm, output channels of a tile"},
-    [TILE_C] = {"tile_c", TH_KEY_INTEGER, true, 1, 65536, 0, "Tn, input channels of a step"},
-    [TILE_H] = {"tile_h", TH_KEY_INTEGER, true, 1, 65536, 0, "Tr, output rows of a tile"},
-    [TILE_W] = {"tile_w", TH_KEY_INTEGER, true, 1, 65536, 0, "Tc, output columns of a tile"},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Ip, elements per cycle"},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Wp, elements per cycle"},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Op, elements per cycle"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
-               "tiles that each on-chip buffer holds"},
-    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1,
-              "remainder tiles cost what they hold, not a full tile"},
-    [HALO] = {"halo", TH_KEY_BOOL, false, 0, 1, 0,
-              "load the real input window (stride, kernel), not Tr x Tc"},
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
+    [TILE_K] = {"tile_k", TH_KEY_INTEGER, true, 1, 65536, 0, "Tm, output channels of a tile", NULL},
+    [TILE_C] = {"tile_c", TH_KEY_INTEGER, true, 1, 65536, 0, "Tn, input channels of a step", NULL},
+    [TILE_H] = {"tile_h", TH_KEY_INTEGER, true, 1, 65536, 0, "Tr, output rows of a tile", NULL},
+    [TILE_W] = {"tile_w", TH_KEY_INTEGER, true, 1, 65536, 0, "Tc, output columns of a tile", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Ip, elements per cycle", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Wp, elements per cycle", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "Op, elements per cycle", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds", NULL},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder tiles cost what they hold, not a full tile", NULL},
+    [HALO] = {"halo", TH_KEY_BOOL, false, 0, 1, 0, "load the real input window (stride, kernel), not Tr x Tc", NULL},
     {.name = NULL},
 };
 
@@ -77,27 +74,28 @@ static void set_loops(const th_design_config *d, const th_shard *s, th_schedule 
     out->count[TH_LOOP_C] = (int32_t)th_ceil_div(th_group_inputs(s), (int64_t)d->value[TILE_C]);
 }
 
-static int schedule(const th_design_config *d, const th_shard *s, th_schedule *out, th_error *err)
+static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
+                    th_schedule *out, th_error *err)
 {
     (void)err;
+    (void)memory;
     int64_t kernel = (int64_t)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK]};
     set_loops(d, s, out);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         tile t = tile_of(d, s, mask);
-        out->step[mask] = (th_step){input_elements(d, s, &t) * s->element_bytes,
-                                    t.k * t.c * kernel * s->element_bytes, kernel * t.h * t.w};
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = t.k * t.h * t.w * s->element_bytes;
+        out->step[mask] = (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, input_elements(d, s, &t)),
+                                    th_shard_bytes(s, TH_TENSOR_WEIGHT, t.k * t.c * kernel), kernel * t.h * t.w};
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, t.k * t.h * t.w);
     }
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        out->port_bits_per_s[e] = th_port_bits(d->value[INPUT_PORT + e], s, out->hz);
+    th_set_ports(out, s, &d->value[INPUT_PORT]);
     return 0;
 }
 
 const th_design_type th_design_tiled = {
-    "tiled",
-    "loop tiling Tm x Tn x Tr x Tc (FPGA'15)",
-    keys,
-    schedule,
+    .name = "tiled",
+    .synopsis = "loop tiling Tm x Tn x Tr x Tc (FPGA'15)",
+    .keys = keys,
+    .schedule = schedule,
 };

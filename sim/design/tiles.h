@@ -34,11 +34,25 @@ static inline int64_t th_group_inputs(const th_shard *s)
     return th_ceil_div(s->dim[TH_DIM_C], s->groups);
 }
 
-/* Bits per second of a port that moves elements per cycle; saturates. */
-static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, int64_t hz)
+/* Bits per second of a port that moves elements of a tensor per cycle; saturates. */
+static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, th_tensor tensor,
+                                   int64_t hz)
 {
-    double bits = elements_per_cycle * (double)s->element_bytes * 8.0 * (double)hz;
+    double bits = elements_per_cycle * th_precision_bits((th_precision)s->precision[tensor]) *
+                  (double)hz;
     return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
+}
+
+/* Ports of so many elements per cycle for input, weight and output; partial sums come in through a
+ * port like that of the outputs. */
+static inline void th_set_ports(th_schedule *out, const th_shard *s, const double elements[3])
+{
+    out->port_bits_per_s[TH_ENGINE_INPUT] =
+        th_port_bits(elements[0], s, TH_TENSOR_INPUT, out->hz);
+    out->port_bits_per_s[TH_ENGINE_WEIGHT] =
+        th_port_bits(elements[1], s, TH_TENSOR_WEIGHT, out->hz);
+    out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] =
+        th_port_bits(elements[2], s, TH_TENSOR_OUTPUT, out->hz);
 }
 
 #endif

@@ -23,8 +23,8 @@ void th_vector_schedule(const th_accel *a, const th_shard *s, th_schedule *out)
 {
     int64_t h = s->dim[TH_DIM_H], piece = th_ceil_div(h, PIECES), n = th_ceil_div(h, piece);
     int64_t row = (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_W];
-    int64_t inputs =
-        (int64_t)s->dim[TH_DIM_K] * s->in_h * s->in_w * s->element_bytes * s->n_operands;
+    int64_t inputs = th_shard_bytes(
+        s, TH_TENSOR_INPUT, (int64_t)s->dim[TH_DIM_K] * s->in_h * s->in_w * s->n_operands);
     *out = (th_schedule){.hz = a->vector_hz, .count = {s->dim[TH_DIM_B], (int32_t)n, 1, 1, 1}};
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         bool is_last = mask & TH_LAST_H;
@@ -32,7 +32,7 @@ void th_vector_schedule(const th_accel *a, const th_shard *s, th_schedule *out)
         out->step[mask].input_bytes = is_last ? inputs - inputs / n * (n - 1) : inputs / n;
         out->step[mask].cycles =
             th_ceil_div(outputs * operations_per_output(s), a->vector_elements_per_cycle);
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = outputs * s->element_bytes;
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
     }
     out->slots_in = out->slots_out = SLOTS;
 }

@@ -19,18 +19,16 @@
 enum { CLOCK, M, RR, PN, PM, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, WEIGHT_BUFFER, SLOTS };
 
 static const th_design_key keys[] = {
-    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array"},
-    [M] = {"m", TH_KEY_INTEGER, true, 1, 16, 0, "output tile of the transform, m x m"},
-    [RR] = {"r", TH_KEY_INTEGER, true, 1, 16, 0, "kernel of the transform, r x r"},
-    [PN] = {"pn", TH_KEY_INTEGER, true, 1, 4096, 0, "input channels at once"},
-    [PM] = {"pm", TH_KEY_INTEGER, true, 1, 4096, 0, "output channels at once"},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle"},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0,
-                       "on-chip bytes for raw weights"},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
-               "blocks that each on-chip buffer holds"},
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
+    [M] = {"m", TH_KEY_INTEGER, true, 1, 16, 0, "output tile of the transform, m x m", NULL},
+    [RR] = {"r", TH_KEY_INTEGER, true, 1, 16, 0, "kernel of the transform, r x r", NULL},
+    [PN] = {"pn", TH_KEY_INTEGER, true, 1, 4096, 0, "input channels at once", NULL},
+    [PM] = {"pm", TH_KEY_INTEGER, true, 1, 4096, 0, "output channels at once", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for raw weights", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "blocks that each on-chip buffer holds", NULL},
     {.name = NULL},
 };
 
@@ -43,7 +41,7 @@ typedef struct {
 
 static int64_t block_channels(const th_design_config *d, const th_shard *s, const plan *p)
 {
-    int64_t pm = (int64_t)d->value[PM], per_channel = p->c * p->r * p->s * s->element_bytes;
+    int64_t pm = (int64_t)d->value[PM], per_channel = th_shard_bytes(s, TH_TENSOR_WEIGHT, p->c * p->r * p->s);
     int64_t fit = (int64_t)d->value[WEIGHT_BUFFER] / 2 / per_channel / pm * pm;
     return fit < pm ? pm : fit;
 }
@@ -60,7 +58,7 @@ static plan make_plan(const th_design_config *d, const th_shard *s)
               (int64_t)(d->value[M] + d->value[RR]) - 1,
               0,
               false};
-    int64_t weights = p.k * p.c * p.r * p.s * s->element_bytes;
+    int64_t weights = th_shard_bytes(s, TH_TENSOR_WEIGHT, p.k * p.c * p.r * p.s);
     p.weights_stay = weights <= (int64_t)d->value[WEIGHT_BUFFER];
     p.block = p.weights_stay ? p.k : block_channels(d, s, &p);
     return p;
@@ -112,35 +110,36 @@ static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, in
     out->first_row_extra_bytes = (first - middle) * row_bytes;
 }
 
-static int schedule(const th_design_config *d, const th_shard *s, th_schedule *out, th_error *err)
+static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
+                    th_schedule *out, th_error *err)
 {
     (void)err;
+    (void)memory;
     plan p = make_plan(d, s);
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK]};
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = (int32_t)th_ceil_div(p.h, p.m);
     out->count[TH_LOOP_W] = out->count[TH_LOOP_C] = 1;
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(p.k, p.block);
-    set_input_rows(s, &p, out->count[TH_LOOP_H], p.c * s->in_w * s->element_bytes, out);
+    set_input_rows(s, &p, out->count[TH_LOOP_H], th_shard_bytes(s, TH_TENSOR_INPUT, p.c * s->in_w), out);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         int64_t k = th_tile_extent(p.k, p.block, mask & TH_LAST_K),
                 h = th_tile_extent(p.h, p.m, mask & TH_LAST_H);
-        out->step[mask].weight_bytes = k * p.c * p.r * p.s * s->element_bytes;
+        out->step[mask].weight_bytes = th_shard_bytes(s, TH_TENSOR_WEIGHT, k * p.c * p.r * p.s);
         out->step[mask].cycles = block_cycles(d, s, &p, k, h);
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = k * h * p.w * s->element_bytes;
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, k * h * p.w);
     }
     out->input_stays = 1u << TH_LOOP_K;
     out->weight_stays =
         p.weights_stay ? 1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u) : 0u;
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        out->port_bits_per_s[e] = th_port_bits(d->value[INPUT_PORT + e], s, out->hz);
+    th_set_ports(out, s, &d->value[INPUT_PORT]);
     return 0;
 }
 
 const th_design_type th_design_winograd = {
-    "winograd",
-    "F(m x m, r x r) fast convolution (FCCM'17)",
-    keys,
-    schedule,
+    .name = "winograd",
+    .synopsis = "F(m x m, r x r) fast convolution (FCCM'17)",
+    .keys = keys,
+    .schedule = schedule,
 };

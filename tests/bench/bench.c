@@ -91,14 +91,14 @@ static void answer_tiled(void)
                             .stride_w = 1,
                             .dilation_h = 1,
                             .dilation_w = 1,
-                            .element_bytes = 2,
+                            .precision = {TH_FP16, TH_FP16, TH_FP16}, .density_ppm = {1000000, 1000000, 1000000}, .up_h = 1, .up_w = 1,
                             .n_operands = 1};
     const th_design_type *type;
     th_design_config config;
     th_schedule s;
     th_pipeline p;
     th_error e = {0};
-    if (th_design_configure(&block, &type, &config, &e) || type->schedule(&config, &shard, &s, &e))
+    if (th_design_configure(&block, &type, &config, &e) || type->schedule(&config, &shard, &ideal, &s, &e))
         stop_at(&e);
     th_pipeline_start(&p, &s, &ideal, 0, true);
     th_time end = th_pipeline_finish(&p, &s, &ideal);

@@ -22,6 +22,8 @@ static th_system *system_with(const char *keys)
     return system_of(text);
 }
 
+static const th_port fast_memory = {1000000000000000, 0, 1, 1, 0, {0}};
+
 /* The schedule of a shard on a design of these keys. */
 static th_schedule schedule_on(const char *keys, const th_shard *shard)
 {
@@ -31,7 +33,7 @@ static th_schedule schedule_on(const char *keys, const th_shard *shard)
     th_error e = {"", ""};
     th_schedule out = {0};
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
-    CU_ASSERT_EQUAL(type->schedule(&config, shard, &out, &e), 0);
+    CU_ASSERT_EQUAL(type->schedule(&config, shard, &fast_memory, &out, &e), 0);
     th_system_free(s);
     return out;
 }
@@ -167,8 +169,14 @@ static th_shard random_shard(gsl_rng *r)
     int pad = (int)pick(r, 0, (kernel - 1) / 2);
     s.in_h = s.in_h > 2 * pad ? s.in_h - 2 * pad : 1;
     s.in_w = s.in_w > 2 * pad ? s.in_w - 2 * pad : 1;
-    s.element_bytes = (int)pick(r, 1, 4);
+    s.precision[0] = s.precision[1] = s.precision[2] = (int)pick(r, TH_FP32, TH_INT8);
     return s;
+}
+
+/* Of an element; all tensors are alike. */
+static int64_t bytes_of(const th_shard *s)
+{
+    return th_precision_bits((th_precision)s->precision[0]) / 8;
 }
 
 static int64_t over(int64_t a, int64_t b)
@@ -197,8 +205,8 @@ static void systolic_cycles_are_the_formula(void)
         int64_t passes = rounds * over(k, rows) * over(w, cols);
         int64_t fill = (rows + cols) * (overlap ? 1 : passes);
         wrong += t.cycles != passes * h * rs * over(c, vec) + fill;
-        wrong += t.output_bytes != rounds * k * h * w * s.element_bytes;
-        wrong += t.weight_bytes != rounds * over(w, cols) * k * c * rs * s.element_bytes;
+        wrong += t.output_bytes != rounds * k * h * w * bytes_of(&s);
+        wrong += t.weight_bytes != rounds * over(w, cols) * k * c * rs * bytes_of(&s);
         wrong += t.n_stores != passes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -315,7 +323,7 @@ static void winograd_loads_every_input_row_once(void)
         shard = random_shard(r);
         s = schedule_on(pick(r, 0, 1) ? WINOGRAD("4", "2KiB") : WINOGRAD("2", "64KiB"), &shard);
         th_schedule_totals t = th_schedule_sum(&s);
-        int64_t rounds = (int64_t)shard.dim[TH_DIM_B] * shard.groups, e = shard.element_bytes;
+        int64_t rounds = (int64_t)shard.dim[TH_DIM_B] * shard.groups, e = bytes_of(&shard);
         wrong += t.input_bytes !=
                  (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_C] * shard.in_h * shard.in_w * e;
         wrong += t.output_bytes != (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_K] *
@@ -366,10 +374,10 @@ static void roofline_moves_every_byte_once(void)
         int64_t k = d.dim[TH_DIM_K], c = d.dim[TH_DIM_C] / d.groups,
                 rs = (int64_t)d.dim[TH_DIM_R] * d.dim[TH_DIM_S];
         int64_t out = (int64_t)d.dim[TH_DIM_B] * k * d.dim[TH_DIM_H] * d.dim[TH_DIM_W];
-        wrong += t.weight_bytes != k * c * rs * d.element_bytes ||
-                 t.output_bytes != out * d.element_bytes;
+        wrong += t.weight_bytes != k * c * rs * bytes_of(&d) ||
+                 t.output_bytes != out * bytes_of(&d);
         wrong += t.input_bytes !=
-                 (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * d.element_bytes;
+                 (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * bytes_of(&d);
         wrong += t.cycles < out * c * rs / 50 || t.cycles > out * c * rs / 50 + 33;
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -395,7 +403,8 @@ static void vector_by_hand(void)
     assert_step(&s, ALL_LAST, 878, 0, 13, 180);
     CU_ASSERT_EQUAL(th_schedule_sum(&s).input_bytes, 2 * 9648);
     CU_ASSERT_TRUE(s.hz == 150000000 && s.port_bits_per_s[TH_ENGINE_INPUT] == 0 && s.slots_in == 2);
-    sum.kind = TH_LAYER_ADD;
+    sum.kind = TH_LAYER_ELEMENTWISE;
+    sum.function = TH_FUNCTION_ADD;
     sum.n_operands = 4;
     th_vector_schedule(&a, &sum, &s);
     th_schedule_totals t = th_schedule_sum(&s);

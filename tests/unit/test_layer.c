@@ -12,7 +12,8 @@ static th_layer small_conv(void)
 {
     return (th_layer){.name = "c", .kind = TH_LAYER_CONV, .dim = {2, 4, 6, 7, 4, 3, 2},
                       .in_h = 13, .in_w = 9, .stride_h = 2, .stride_w = 3, .pad_top = 2, .pad_left = 1,
-                      .dilation_h = 2, .dilation_w = 1, .groups = 1, .element_bytes = 2};
+                      .dilation_h = 2, .dilation_w = 1, .groups = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1};
 }
 
 static void expect_box(th_box got, th_box expected, int line)
@@ -24,9 +25,11 @@ static void expect_box(th_box got, th_box expected, int line)
 
 static void names_kinds_and_dimensions(void)
 {
-    TAP_ASSERT_TEXT(th_layer_kind_name(TH_LAYER_CONV), "conv");
-    TAP_ASSERT_TEXT(th_layer_kind_name(TH_LAYER_MATMUL), "matmul");
-    TAP_ASSERT_TEXT(th_layer_kind_name(TH_LAYER_NORM), "norm");
+    TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_CONV}), "conv");
+    TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_MATMUL}), "matmul");
+    TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_NORM,
+                                                    .function = TH_FUNCTION_BATCH_NORM}),
+                    "norm");
     TAP_ASSERT_TEXT(th_dim_letters, "BKCHWRS");
 }
 
@@ -62,7 +65,7 @@ static void counts_a_matmul(void)
     CU_ASSERT_EQUAL(th_layer_macs(&l), 210);
     CU_ASSERT_EQUAL(th_layer_parameters(&l), 28);
     th_loop_box part = {{1, 2, 1, 2, 0, 0, 0}, {2, 5, 3, 4, 1, 1, 1}};
-    EXPECT_BOX(th_layer_input_of(&l, &part), {1, 1, 2, 0}, {2, 3, 4, 1});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {1, 1, 2, 0}, {2, 3, 4, 1});
     EXPECT_BOX(th_layer_output_of(&l, &part), {1, 2, 2, 0}, {2, 5, 4, 1});
 }
 
@@ -81,7 +84,7 @@ static void knows_what_is_summed_over(void)
 /* A norm layer has scale and shift without any flag: 2 * 6. */
 static void counts_a_norm_layer(void)
 {
-    th_layer l = {.kind = TH_LAYER_NORM, .dim = {2, 6, 6, 3, 3, 1, 1}, .in_h = 3, .in_w = 3, .groups = 1};
+    th_layer l = {.kind = TH_LAYER_NORM, .function = TH_FUNCTION_BATCH_NORM, .dim = {2, 6, 6, 3, 3, 1, 1}, .in_h = 3, .in_w = 3, .groups = 1};
     CU_ASSERT_EQUAL(th_layer_parameters(&l), 12);
 }
 
@@ -91,7 +94,7 @@ static void reads_halos_of_stride_and_dilation(void)
 {
     th_layer l = small_conv();
     th_loop_box part = {{1, 1, 2, 2, 1, 1, 0}, {2, 3, 5, 5, 3, 3, 2}};
-    EXPECT_BOX(th_layer_input_of(&l, &part), {1, 2, 4, 2}, {2, 5, 11, 7});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {1, 2, 4, 2}, {2, 5, 11, 7});
     EXPECT_BOX(th_layer_output_of(&l, &part), {1, 1, 2, 1}, {2, 3, 5, 3});
 }
 
@@ -102,8 +105,8 @@ static void clips_padding(void)
     th_loop_box top = th_layer_loops(&l), bottom = top;
     top.hi[TH_DIM_H] = 1;
     bottom.lo[TH_DIM_H] = 6;
-    EXPECT_BOX(th_layer_input_of(&l, &top), {0, 0, 0, 0}, {2, 6, 3, 9});
-    EXPECT_BOX(th_layer_input_of(&l, &bottom), {0, 0, 10, 0}, {2, 6, 13, 9});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &top), {0, 0, 0, 0}, {2, 6, 3, 9});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &bottom), {0, 0, 10, 0}, {2, 6, 13, 9});
 }
 
 /* Stride 2, padding 1, kernel 1 over 6 rows: outputs 0 .. 3 read -1, 1, 3, 5. So outputs [0, 3) read rows
@@ -114,9 +117,9 @@ static void leaves_out_rows_that_only_the_hull_holds(void)
                   .stride_h = 2, .stride_w = 1, .pad_top = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.hi[TH_DIM_H] = 3;
-    EXPECT_BOX(th_layer_input_of(&l, &part), {0, 0, 1, 0}, {1, 3, 4, 5});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 1, 0}, {1, 3, 4, 5});
     part.hi[TH_DIM_H] = 1;
-    th_box nothing = th_layer_input_of(&l, &part);
+    th_box nothing = th_layer_input_of(&l, 0, &part);
     CU_ASSERT_TRUE(th_box_is_empty(&nothing));
     CU_ASSERT_EQUAL(th_box_elements(&nothing), 0);
 }
@@ -130,10 +133,10 @@ static void reads_the_channels_of_the_groups_it_touches(void)
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_K] = 2;
     part.hi[TH_DIM_K] = 5;
-    EXPECT_BOX(th_layer_input_of(&l, &part), {0, 0, 0, 0}, {2, 4, 13, 9});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 0, 0}, {2, 4, 13, 9});
     part.lo[TH_DIM_K] = 6;
     part.hi[TH_DIM_K] = 7;
-    EXPECT_BOX(th_layer_input_of(&l, &part), {0, 4, 0, 0}, {2, 6, 13, 9});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 4, 0, 0}, {2, 6, 13, 9});
 }
 
 /* A pool reads its own channels. 3 x 3, stride 2 over 7 x 7: row 1 reads [2, 5). */
@@ -146,7 +149,7 @@ static void pools_channel_by_channel(void)
     part.hi[TH_DIM_K] = 5;
     part.lo[TH_DIM_H] = 1;
     part.hi[TH_DIM_H] = 2;
-    EXPECT_BOX(th_layer_input_of(&l, &part), {0, 3, 2, 0}, {1, 5, 5, 7});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 3, 2, 0}, {1, 5, 5, 7});
 }
 
 /* An fc over 5 x 6 x 4: half of its kernel rows reads half of the input rows. */
@@ -156,7 +159,7 @@ static void reads_an_fc_through_its_kernel(void)
                   .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_R] = 3;
-    EXPECT_BOX(th_layer_input_of(&l, &part), {0, 0, 3, 0}, {2, 5, 6, 4});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 3, 0}, {2, 5, 6, 4});
     CU_ASSERT_EQUAL(th_layer_macs(&l), 2 * 10 * 5 * 24);
 }
 
@@ -164,12 +167,12 @@ static void whole_loops_write_the_whole_output(void)
 {
     th_layer l = small_conv();
     th_loop_box all = th_layer_loops(&l);
-    th_box out = th_layer_output_box(&l), in = th_layer_input_box(&l);
+    th_box out = th_layer_output_box(&l), in = th_layer_input_box(&l, 0);
     EXPECT_BOX(th_layer_output_of(&l, &all), {0, 0, 0, 0}, {2, 4, 7, 4});
     EXPECT_BOX(out, {0, 0, 0, 0}, {2, 4, 7, 4});
     EXPECT_BOX(in, {0, 0, 0, 0}, {2, 6, 13, 9});
     all.hi[TH_DIM_S] = 0;
-    EXPECT_BOX(th_layer_input_of(&l, &all), {0}, {0});
+    EXPECT_BOX(th_layer_input_of(&l, 0, &all), {0}, {0});
     EXPECT_BOX(th_layer_output_of(&l, &all), {0}, {0});
 }
 
@@ -222,7 +225,7 @@ static int agrees_with_enumeration(gsl_rng *r)
                   .in_w = x.size, .stride_h = y.stride, .stride_w = x.stride, .pad_top = y.pad,
                   .pad_left = x.pad, .dilation_h = y.dilation, .dilation_w = x.dilation, .groups = 1};
     th_loop_box part = {{0, 0, 0, y.h0, x.h0, y.r0, x.r0}, {1, 1, 1, y.h1, x.h1, y.r1, x.r1}};
-    th_box got = th_layer_input_of(&l, &part);
+    th_box got = th_layer_input_of(&l, 0, &part);
     enumerate_rows(&y, &lo[0], &hi[0]);
     enumerate_rows(&x, &lo[1], &hi[1]);
     if (hi[0] == 0 || hi[1] == 0)

@@ -70,7 +70,10 @@ static th_layer blank_layer(const th_workload *w, th_layer_kind kind, shape in, 
                       .dilation_h = 1,
                       .dilation_w = 1,
                       .groups = 1,
-                      .element_bytes = w->element_bytes,
+                      .precision = {w->precision, w->precision, w->precision},
+                      .density = {1, 1, 1},
+                      .up_h = 1,
+                      .up_w = 1,
                       .inputs = inputs,
                       .n_inputs = 1};
 }
@@ -116,7 +119,8 @@ static void random_conv(gsl_rng *r, th_layer *l)
 static void random_sum(gsl_rng *r, const th_workload *w, th_layer *l)
 {
     shape own = shape_of(w, l->inputs[0]);
-    l->kind = TH_LAYER_ADD;
+    l->kind = TH_LAYER_ELEMENTWISE;
+    l->function = TH_FUNCTION_ADD;
     for (int wanted = (int)pick(r, 2, 4); l->n_inputs < wanted;) {
         int32_t t = (int32_t)pick(r, -1, w->n_layers - 1);
         shape other = shape_of(w, t);
@@ -130,7 +134,7 @@ static void add_random_layer(gsl_rng *r, th_workload *w)
     char name[16];
     int32_t inputs[4] = {(int32_t)pick(r, pick(r, 0, 1) ? w->n_layers - 1 : -1, w->n_layers - 1)};
     shape in = shape_of(w, inputs[0]);
-    th_layer l = blank_layer(w, TH_LAYER_RELU, in, inputs);
+    th_layer l = blank_layer(w, TH_LAYER_ELEMENTWISE, in, inputs);
     switch (pick(r, 0, 7)) {
     case 0:
         l.kind = TH_LAYER_FC;
@@ -356,7 +360,7 @@ static span rows_read(const loops *x, int d, int kernel, int32_t stride, int32_t
 /* Least span of input channels that output channels k (and c, without groups) read. */
 static span channels_read(const th_layer *l, const loops *x)
 {
-    if (!th_layer_has_weights(l))
+    if (!th_layer_has_macs(l))
         return (span){x->lo[TH_DIM_K], x->hi[TH_DIM_K]};
     if (l->groups == 1)
         return (span){x->lo[TH_DIM_C], x->hi[TH_DIM_C]};
@@ -515,7 +519,7 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
     if (q >= 0)
         from = node_of(k, tensor, q);
     int32_t task = expect(k, TH_TASK_TRANSFER, layer, from, k->system->accel_node[accel],
-                          n * k->workload->element_bytes);
+                          th_tensor_bytes(n, k->workload->precision));
     for (int e = 0; e < ELEMENTS_MAX; e++) {
         if (!need->at[e] || here[e] != NOWHERE || (q >= 0 && k->owner[tensor + 1][e] != q))
             continue;
@@ -566,7 +570,7 @@ static void must_compute(const book *k, int32_t task, const th_layer *l, const l
             columns = reads->n > 0 ? reads->columns.hi - reads->columns.lo : 0;
     if (s->kind != (int)l->kind || s->in_h != rows || s->in_w != columns ||
         s->n_operands != l->n_inputs || s->adds_to_output != (int)adds ||
-        s->element_bytes != l->element_bytes)
+        s->precision[0] != (int)l->precision[0])
         wrong("task %d: wrong shard: %d x %d read, must be %d x %d", task, s->in_h, s->in_w, rows,
               columns);
 }
@@ -574,7 +578,7 @@ static void must_compute(const book *k, int32_t task, const th_layer *l, const l
 /* Every step of the loop nest once: a C collapsed to the channels of a group, or to one. */
 static void count_steps(const th_layer *l, const loops *x, uint8_t *count)
 {
-    bool has_c = th_layer_has_weights(l) && l->groups == 1;
+    bool has_c = th_layer_has_macs(l) && l->groups == 1;
     int32_t cs = has_c ? l->dim[TH_DIM_C] : 1;
     for (int32_t b = x->lo[0]; b < x->hi[0]; b++)
         for (int32_t c = has_c ? x->lo[TH_DIM_C] : 0; c < (has_c ? x->hi[TH_DIM_C] : 1); c++)
@@ -597,7 +601,7 @@ static int64_t steps_of(const th_layer *l, int32_t batch)
 {
     int64_t n = batch;
     for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
-        n *= d != TH_DIM_C || (th_layer_has_weights(l) && l->groups == 1) ? l->dim[d] : 1;
+        n *= d != TH_DIM_C || (th_layer_has_macs(l) && l->groups == 1) ? l->dim[d] : 1;
     return n;
 }
 
@@ -645,12 +649,12 @@ static int64_t piece_bytes(const th_layer *l, const execution *x, int r, int p)
 {
     const loops *part = &x->part[r][p];
     if (x->rotates_input)
-        return x->reads[r][p].n * l->element_bytes;
+        return th_tensor_bytes(x->reads[r][p].n, l->precision[0]);
     int64_t n =
         l->groups > 1 ? l->dim[TH_DIM_C] / l->groups : part->hi[TH_DIM_C] - part->lo[TH_DIM_C];
-    return n * (part->hi[TH_DIM_K] - part->lo[TH_DIM_K]) *
-           (part->hi[TH_DIM_R] - part->lo[TH_DIM_R]) * (part->hi[TH_DIM_S] - part->lo[TH_DIM_S]) *
-           l->element_bytes;
+    n *= (part->hi[TH_DIM_K] - part->lo[TH_DIM_K]) * (part->hi[TH_DIM_R] - part->lo[TH_DIM_R]) *
+         (part->hi[TH_DIM_S] - part->lo[TH_DIM_S]);
+    return th_tensor_bytes(n, l->precision[0]);
 }
 
 /* The piece of phase p comes to r from the next on its ring, who has it by then and for whom r made
@@ -719,7 +723,7 @@ static void expect_reduction(book *k, execution *x)
                 continue;
             int32_t t = came[member[i]][rank] =
                 expect(k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, r),
-                       node_of(k, x->layer, member[i]), piece.n * l->element_bytes);
+                       node_of(k, x->layer, member[i]), th_tensor_bytes(piece.n, l->precision[0]));
             must_wait(k, t, x->compute[r][x->phases - 1], "its partial sums");
         }
     }
@@ -740,7 +744,7 @@ static void expect_reduction(book *k, execution *x)
         const th_shard *sum = &th_works_get(k->works, k->program->tasks[t].work)->shard;
         int64_t outputs = (int64_t)sum->dim[TH_DIM_B] * sum->dim[TH_DIM_K] * sum->dim[TH_DIM_H] *
                           sum->dim[TH_DIM_W];
-        if (sum->kind != TH_LAYER_ADD || sum->n_operands != n || outputs != piece.n)
+        if (sum->kind != TH_LAYER_ELEMENTWISE || sum->n_operands != n || outputs != piece.n)
             wrong("task %d: adds %d operands of %lld elements", t, sum->n_operands,
                   (long long)outputs);
     }
@@ -794,7 +798,7 @@ static void must_cover(const book *k, const execution *x)
     if (once != n)
         wrong("layer %d: %lld of %lld steps are done exactly once", x->layer, (long long)once,
               (long long)n);
-    if (th_layer_has_weights(l) && macs != th_layer_macs(l) / k->workload->batch * k->batch)
+    if (th_layer_has_macs(l) && macs != th_layer_macs(l) / k->workload->batch * k->batch)
         wrong("layer %d: %lld multiply-accumulates", x->layer, (long long)macs);
 }
 
@@ -808,13 +812,13 @@ static void must_be_in_memory(const book *k, const execution *x, const int64_t *
         loops whole = loops_of(l, k->batch, &k->mapping->strategy[x->layer], r);
         elements out;
         outputs_held(l, &whole, 0, 1, &out);
-        int64_t bytes = out.n * l->element_bytes;
+        int64_t bytes = th_tensor_bytes(out.n, l->precision[0]);
         for (int i = 0; i < l->n_inputs; i++) {
             bool again = false;
             for (int j = 0; j < i; j++)
                 again |= l->inputs[j] == l->inputs[i];
             if (!again && (l->inputs[i] >= 0 || k->system->n_hosts > 0))
-                bytes += x->need[r].n * l->element_bytes;
+                bytes += th_tensor_bytes(x->need[r].n, l->precision[0]);
         }
         if (peak[a] - weights[a] < bytes)
             wrong("layer %d: accelerator %d holds %lld bytes, at most %lld reckoned", x->layer, a,
@@ -850,7 +854,7 @@ static void expect_outputs(book *k, int pass)
                 n += k->owner[layer + 1][e] == r;
             if (host >= 0 && n > 0) {
                 last = expect(k, TH_TASK_TRANSFER, layer, node_of(k, layer, r), host,
-                              n * w->element_bytes);
+                              th_tensor_bytes(n, w->precision));
                 must_wait(k, last, k->final[layer][r], "its output");
             }
             k->outputs[pass][k->n_outputs[pass]++] = last;
@@ -913,7 +917,7 @@ static void must_replay(const book *k)
             wrong("accelerator %d: %lld bytes sent, %lld received, must be %lld, %lld", a,
                   (long long)x->sent_bytes, (long long)x->received_bytes, (long long)k->sent[a],
                   (long long)k->received[a]);
-        if (x->busy_ps + x->stall_in_ps + x->stall_out_ps + x->idle_ps != r.elapsed_ps)
+        if (x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] + x->idle_ps != r.elapsed_ps)
             wrong("accelerator %d: times do not add up", a);
     }
     th_result_clear(&r);

@@ -55,7 +55,7 @@ static void depend(th_program *p, int32_t after, int32_t before)
 static th_shard row_shard(void)
 {
     th_shard s = conv_shard(1, 1000, 1000, 1, 8, 1);
-    s.kind = TH_LAYER_RELU;
+    s.kind = TH_LAYER_ELEMENTWISE;
     return s;
 }
 enum { ROW_PS = 2825000 };
@@ -131,9 +131,9 @@ static void an_accelerator_takes_the_lowest_number_first(void)
     CU_ASSERT_TRUE(r.is_done && r.elapsed_ps == 3 * ROW_PS && r.n_events == 10 &&
                    r.n_unfolded == 0);
     CU_ASSERT_TRUE(r.accels[0].n_tasks == 3 && r.accels[0].idle_ps == 0 &&
-                   r.accels[0].busy_ps == 3 * 625000);
+                   r.accels[0].did.busy_ps == 3 * 625000);
     CU_ASSERT_TRUE(r.accels[1].n_tasks == 1 && r.accels[1].idle_ps == 2 * ROW_PS);
-    CU_ASSERT_TRUE(r.accels[1].dram_read_bytes == 16000 && r.accels[1].dram_written_bytes == 16000);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 && r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_result_accel_utilization(&r), (3 * 625.0 + 625) / 2 / (3 * 2825),
                            1e-12);
     th_result_clear(&r);
@@ -180,8 +180,8 @@ static void a_flow_slows_the_task_at_its_ends(void)
     for (int t = 0; t < 3; t += 2)
         assert_task(&r, t, 0, 2951667, -1);
     for (int a = 0; a < 2; a++)
-        CU_ASSERT_TRUE(r.accels[a].busy_ps == 625000 && r.accels[a].stall_in_ps == 1160000 &&
-                       r.accels[a].stall_out_ps == 2951667 - 1785000 &&
+        CU_ASSERT_TRUE(r.accels[a].did.busy_ps == 625000 && th_stats_stall_in(&r.accels[a].did) == 1160000 &&
+                       r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
     CU_ASSERT_EQUAL(r.n_unfolded, 2);
     th_result_clear(&r);
@@ -207,7 +207,7 @@ static void flows_share_a_weak_dram_with_the_engines(void)
     th_result r = run(&u);
     assert_task(&r, 1, 0, 4200000, -1);
     assert_task(&r, 0, 0, 24158334, -1);
-    CU_ASSERT_EQUAL(r.accels[1].stall_in_ps, 12766667);
+    CU_ASSERT_EQUAL(th_stats_stall_in(&r.accels[1].did), 12766667);
     th_result_clear(&r);
     take_down(&u);
 }
@@ -244,9 +244,9 @@ static void can_be_looked_at_while_it_runs(void)
     CU_ASSERT_EQUAL(th_machine_result(u.machine, &r, NULL), 0);
     CU_ASSERT_TRUE(!r.is_done && r.elapsed_ps == 4325000 && r.tasks[1].end_ps == -1 &&
                    r.n_events == 3);
-    CU_ASSERT_TRUE(r.accels[1].busy_ps == 25000 && r.accels[1].stall_in_ps == 1100000 &&
+    CU_ASSERT_TRUE(r.accels[1].did.busy_ps == 25000 && th_stats_stall_in(&r.accels[1].did) == 1100000 &&
                    r.accels[1].idle_ps == 3200000);
-    CU_ASSERT_TRUE(r.accels[1].dram_read_bytes == 16000 && r.accels[1].dram_written_bytes == 0);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 && r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 0);
     th_result_clear(&r);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, 1000, NULL),
                     TH_STOP_UNTIL); /* time does not go back */

@@ -260,16 +260,16 @@ static void weights_may_be_latencies(void)
 
 /* --- DRAM that flows can saturate ------------------------------------------------------------- */
 
-/* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 3 * 2 + 4 = 10 GB/s. */
+/* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 4 * 2 + 4 = 12 GB/s. */
 static void a_dram_is_shared_when_flows_can_saturate_it(void)
 {
-    for (int gbytes = 9; gbytes < 13; gbytes++) {
+    for (int gbytes = 9; gbytes < 15; gbytes++) {
         th_system *s = new_system(2, gbytes);
         th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
         finish(s);
         th_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
                    *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
-        CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 10);
+        CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 12);
         CU_ASSERT_FALSE(ideal->is_shared[1]);
         fluid->type->destroy(fluid);
         ideal->type->destroy(ideal);
@@ -280,7 +280,7 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
 static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port,
                          double draw, double in, double weight, double out)
 {
-    const double want[] = {in, weight, out};
+    const double want[] = {in, weight, out, 0};
     CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
     CU_ASSERT_EQUAL(n->type->settle(n, q, 0), 0);
     CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 1) / 1e9, draw, 1e-9);
@@ -295,7 +295,7 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
  * one of 0.25: the flow has its link's 2. With three of 5: 0.75 each. */
 static void flows_and_engines_share_a_dram_fairly(void)
 {
-    const double fast[] = {5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9};
+    const double fast[] = {5e9, 5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9, 5e9};
     th_system *s = new_system(2, 3);
     th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
     finish(s);
@@ -671,7 +671,7 @@ static void the_table_is_in_order(void)
 /* 0 when all of it worked, -1 at the first failure. */
 static int use(const th_network_type *type, const th_system *s)
 {
-    const double port[] = {1e9, 2e9, 3e9};
+    const double port[] = {1e9, 2e9, 3e9, 4e9};
     th_error err = {"", ""};
     th_events *q = th_events_new();
     th_network *n = q ? type->create(s, &defaults, &err) : NULL;

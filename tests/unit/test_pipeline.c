@@ -20,7 +20,7 @@ static th_time run(const th_schedule *s, const th_port *port, bool skip, th_pipe
     th_pipeline p;
     th_pipeline_start(&p, s, port, 0, skip);
     th_time end = th_pipeline_finish(&p, s, port);
-    CU_ASSERT_EQUAL(p.stats.busy_ps + p.stats.stall_in_ps + p.stats.stall_out_ps, end);
+    CU_ASSERT_EQUAL(p.stats.busy_ps + th_stats_stall_in(&p.stats) + p.stats.stall_ps[TH_ENGINE_OUTPUT], end);
     if (stats)
         *stats = p.stats;
     return end;
@@ -57,8 +57,8 @@ static void the_published_tiled_layer(void)
     CU_ASSERT_EQUAL(run(&s, &ideal, true, &stats), 521365LL * CYCLE_PS);
     CU_ASSERT_EQUAL(run(&s, &ideal, false, NULL), 521365LL * CYCLE_PS);
     CU_ASSERT_EQUAL(stats.busy_ps, 192 * 1521LL * CYCLE_PS);
-    CU_ASSERT_EQUAL(stats.read_bytes, 192 * 2 * (32 * 169 + 8 * 32 * 9));
-    CU_ASSERT_EQUAL(stats.written_bytes, 32 * 2 * 8 * 169);
+    CU_ASSERT_EQUAL(th_stats_read(&stats), 192 * 2 * (32 * 169 + 8 * 32 * 9));
+    CU_ASSERT_EQUAL(stats.moved_bytes[TH_ENGINE_OUTPUT], 32 * 2 * 8 * 169);
 }
 
 static int64_t max2(int64_t a, int64_t b)
@@ -105,7 +105,7 @@ static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
                      .slots_in = 2,
                      .slots_out = 2,
                      .weight_stays = 31,
-                     .port_bits_per_s = {25600000000, 25600000000, 25600000000}};
+                     .port_bits_per_s = {25600000000, 25600000000, 25600000000, 25600000000}};
     const th_port dram = {40000000000, 70000, 64};
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
         s.step[m] = (th_step){100, 0, 5};
@@ -113,9 +113,9 @@ static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
         s.output_bytes[m] = 64;
     th_pipeline_stats stats;
     CU_ASSERT_EQUAL(run(&s, &dram, false, &stats), 360000);
-    CU_ASSERT_TRUE(stats.busy_ps == 75000 && stats.stall_out_ps == 90000 &&
-                   stats.stall_in_ps == 195000);
-    CU_ASSERT_TRUE(stats.read_bytes == 3 * 128 && stats.written_bytes == 64);
+    CU_ASSERT_TRUE(stats.busy_ps == 75000 && stats.stall_ps[TH_ENGINE_OUTPUT] == 90000 &&
+                   th_stats_stall_in(&stats) == 195000);
+    CU_ASSERT_TRUE(th_stats_read(&stats) == 3 * 128 && stats.moved_bytes[TH_ENGINE_OUTPUT] == 64);
     /* with four slots all loads queue up: 70 .. 110 .. 150 .. 190, computes end at 215 */
     s.slots_in = 4;
     CU_ASSERT_EQUAL(run(&s, &dram, false, NULL), 215000 + 70000 + 20000);
@@ -290,9 +290,9 @@ static void the_pipeline_is_a_max_plus_recurrence(void)
 
 static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
 {
-    return a->busy_ps == b->busy_ps && a->stall_in_ps == b->stall_in_ps &&
-           a->stall_out_ps == b->stall_out_ps && a->read_bytes == b->read_bytes &&
-           a->written_bytes == b->written_bytes;
+    return a->busy_ps == b->busy_ps && th_stats_stall_in(a) == th_stats_stall_in(b) &&
+           a->stall_ps[TH_ENGINE_OUTPUT] == b->stall_ps[TH_ENGINE_OUTPUT] && th_stats_read(a) == th_stats_read(b) &&
+           a->moved_bytes[TH_ENGINE_OUTPUT] == b->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
 /* What others draw may change at some instants; the same for every way of running. */
@@ -331,7 +331,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
     for (int i = 0; piece && !p.done && i < 500; i++)
         th_pipeline_advance(&p, s, port, p.now + pick(r, 0, piece));
     th_time end = th_pipeline_finish(&p, s, port);
-    CU_ASSERT_EQUAL(p.stats.busy_ps + p.stats.stall_in_ps + p.stats.stall_out_ps, end);
+    CU_ASSERT_EQUAL(p.stats.busy_ps + th_stats_stall_in(&p.stats) + p.stats.stall_ps[TH_ENGINE_OUTPUT], end);
     *stats = p.stats;
     return end;
 }
@@ -444,13 +444,13 @@ static void never_below_compute_or_traffic(void)
         th_pipeline_stats stats;
         double end = (double)run(&s, &port, true, &stats);
         th_schedule_totals t = th_schedule_sum(&s);
-        double bytes = (double)(stats.read_bytes + stats.written_bytes);
+        double bytes = (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]);
         wrong += end < bytes * 8e12 / (double)port.bits_per_s * (1 - 1e-9) ||
                  end < (double)t.cycles * CYCLE_PS;
         wrong += stats.busy_ps != t.cycles * CYCLE_PS;
-        wrong += stats.read_bytes < t.input_bytes + t.weight_bytes ||
-                 stats.written_bytes < t.output_bytes;
-        wrong += port.burst_bytes == 1 && stats.read_bytes != t.input_bytes + t.weight_bytes;
+        wrong += th_stats_read(&stats) < t.input_bytes + t.weight_bytes ||
+                 stats.moved_bytes[TH_ENGINE_OUTPUT] < t.output_bytes;
+        wrong += port.burst_bytes == 1 && th_stats_read(&stats) != t.input_bytes + t.weight_bytes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -469,7 +469,7 @@ static void converges_to_the_roofline(void)
         const th_port port = {gbps * 1000000000, 100000, 64};
         double end = (double)run(&s, &port, true, &stats);
         double traffic =
-            (double)(stats.read_bytes + stats.written_bytes) * 8e12 / (double)port.bits_per_s;
+            (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]) * 8e12 / (double)port.bits_per_s;
         double compute = 6400 * 500 * 5000.0;
         double bound = traffic > compute ? traffic : compute;
         CU_ASSERT_TRUE(end >= bound && end < 1.01 * bound);

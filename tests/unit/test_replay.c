@@ -121,10 +121,10 @@ static th_result replay(const world *w, const th_machine_options *o)
 
 static bool same_accel(const th_accel_result *a, const th_accel_result *b)
 {
-    return a->busy_ps == b->busy_ps && a->stall_in_ps == b->stall_in_ps &&
-           a->stall_out_ps == b->stall_out_ps && a->idle_ps == b->idle_ps &&
-           a->dram_read_bytes == b->dram_read_bytes &&
-           a->dram_written_bytes == b->dram_written_bytes && a->sent_bytes == b->sent_bytes &&
+    return a->did.busy_ps == b->did.busy_ps && th_stats_stall_in(&a->did) == th_stats_stall_in(&b->did) &&
+           a->did.stall_ps[TH_ENGINE_OUTPUT] == b->did.stall_ps[TH_ENGINE_OUTPUT] && a->idle_ps == b->idle_ps &&
+           th_stats_read(&a->did) == th_stats_read(&b->did) &&
+           a->did.moved_bytes[TH_ENGINE_OUTPUT] == b->did.moved_bytes[TH_ENGINE_OUTPUT] && a->sent_bytes == b->sent_bytes &&
            a->received_bytes == b->received_bytes && a->n_tasks == b->n_tasks;
 }
 
@@ -166,8 +166,8 @@ static int breaches(const world *w, const th_result *r)
     memset(on_link, 0, sizeof on_link);
     for (int a = 0; a < r->n_accels; a++) {
         const th_accel_result *x = &r->accels[a];
-        n += x->busy_ps + x->stall_in_ps + x->stall_out_ps + x->idle_ps != r->elapsed_ps ||
-             x->idle_ps < 0 || x->busy_ps < 0 || x->stall_in_ps < 0 || x->stall_out_ps < 0;
+        n += x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] + x->idle_ps != r->elapsed_ps ||
+             x->idle_ps < 0 || x->did.busy_ps < 0 || th_stats_stall_in(&x->did) < 0 || x->did.stall_ps[TH_ENGINE_OUTPUT] < 0;
         sent += x->sent_bytes;
         received += x->received_bytes;
     }

@@ -17,7 +17,7 @@ static th_layer conv(void)
                       .dilation_h = 1,
                       .dilation_w = 1,
                       .groups = 1,
-                      .element_bytes = 2,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
                       .n_inputs = 1};
 }
 
@@ -76,8 +76,8 @@ static void halos_follow_stride_and_dilation(void)
     th_loop_box first = th_shard_loops(&l, 5, &s, 0), third = th_shard_loops(&l, 5, &s, 2);
     assert_range(&first, TH_DIM_H, 0, 1);
     assert_range(&third, TH_DIM_H, 3, 5);
-    assert_box(th_layer_input_of(&l, &first), (th_box){{0, 0, 1, 0}, {5, 10, 4, 11}});
-    assert_box(th_layer_input_of(&l, &third), (th_box){{0, 0, 5, 0}, {5, 10, 12, 11}});
+    assert_box(th_layer_input_of(&l, 0, &first), (th_box){{0, 0, 1, 0}, {5, 10, 4, 11}});
+    assert_box(th_layer_input_of(&l, 0, &third), (th_box){{0, 0, 5, 0}, {5, 10, 12, 11}});
 }
 
 /* 12 outputs in 3 groups of 4, 9 inputs in 3 groups of 3. K5 pieces: 0 2 4 7 9 12. The fourth, 7 ..
@@ -90,7 +90,7 @@ static void groups_need_whole_groups_of_inputs(void)
     th_strategy s = strategy_of("K5");
     th_loop_box b = th_shard_loops(&l, 5, &s, 3);
     assert_range(&b, TH_DIM_K, 7, 9);
-    assert_box(th_layer_input_of(&l, &b), (th_box){{0, 3, 0, 0}, {5, 9, 13, 11}});
+    assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 3, 0, 0}, {5, 9, 13, 11}});
     /* weights: 2 channels x 3 inputs x 9, 2 bytes */
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 3), 2 * 3 * 9 * 2);
 }
@@ -103,7 +103,7 @@ static void depthwise_reads_its_own_channels(void)
     l.has_norm = true;
     th_strategy s = strategy_of("K4 H2");
     th_loop_box b = th_shard_loops(&l, 5, &s, 5);
-    assert_box(th_layer_input_of(&l, &b), (th_box){{0, 6, 5, 0}, {5, 9, 13, 11}});
+    assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 6, 5, 0}, {5, 9, 13, 11}});
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 5), (3 * 9 + 3) * 2);
     CU_ASSERT_FALSE(th_strategy_fits(&(th_strategy){{1, 1, 2, 1, 1, 1, 1}, -1}, &l, 5, 2));
     CU_ASSERT_FALSE(th_strategy_fits(&(th_strategy){{1, 2, 1, 1, 1, 1, 1}, TH_DIM_H}, &l, 5, 2));
@@ -203,7 +203,7 @@ static void rotates_inputs(void)
     CU_ASSERT_EQUAL(th_shard_ring(&l, &s, 3, members, &rank), 3);
     CU_ASSERT_TRUE(members[0] == 1 && members[1] == 3 && members[2] == 5 && rank == 1);
     th_loop_box b = th_shard_phase_loops(&l, 5, &s, 3, 0);
-    assert_box(th_layer_input_of(&l, &b), (th_box){{0, 0, 3, 4}, {5, 10, 9, 11}});
+    assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 0, 3, 4}, {5, 10, 9, 11}});
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 3), 4 * 90 * 2);
     th_strategy c = strategy_of("K4 rC"), both = strategy_of("K2 H3 rC");
     CU_ASSERT_EQUAL(th_shard_rotating(&l, &c), TH_OPERAND_INPUT);
@@ -257,9 +257,9 @@ static void refuses_what_a_layer_cannot_run(void)
     assert_refused(&grouped, "C2", 2, "MAP-0004",
                    "file:3: layer \"c\": a grouped conv layer cannot be split along C");
     assert_refused(&pool, "R3", 3, "MAP-0004",
-                   "file:3: layer \"c\": a pool layer cannot be split along R");
+                   "file:3: layer \"c\": a max_pool layer cannot be split along R");
     assert_refused(&pool, "C2", 2, "MAP-0004",
-                   "file:3: layer \"c\": a pool layer cannot be split along C");
+                   "file:3: layer \"c\": a max_pool layer cannot be split along C");
     assert_refused(&l, "K2 H3", 4, "MAP-0005",
                    "file:3: layer \"c\": the splits make 6 shards for a set of 4 accelerators");
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);

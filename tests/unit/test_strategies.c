@@ -17,14 +17,14 @@ static th_layer layer_of(th_layer_kind kind, int k, int c, int h, int w, int ker
                       .dilation_h = 1,
                       .dilation_w = 1,
                       .groups = 1,
-                      .element_bytes = 2,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
                       .n_inputs = 1};
 }
 
 static th_layer random_layer(gsl_rng *r)
 {
     static const th_layer_kind kinds[] = {TH_LAYER_CONV, TH_LAYER_CONV, TH_LAYER_MATMUL,
-                                          TH_LAYER_FC,   TH_LAYER_POOL, TH_LAYER_ADD};
+                                          TH_LAYER_FC,   TH_LAYER_POOL, TH_LAYER_ELEMENTWISE};
     th_layer l = layer_of(kinds[pick(r, 0, 5)], (int)pick(r, 1, 20), (int)pick(r, 1, 20),
                           (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 3));
     if (l.kind == TH_LAYER_CONV && pick(r, 0, 2) == 0) {

@@ -23,7 +23,7 @@ static const char system_text[] = "name = \"pair\"; designs = ( { name = \"d\"; 
 static th_program *program(th_works *w)
 {
     th_shard shard = conv_shard(1, 1000, 1000, 1, 8, 1);
-    shard.kind = TH_LAYER_RELU;
+    shard.kind = TH_LAYER_ELEMENTWISE;
     th_program *p = th_program_new(NULL);
     th_program_add(
         p,

@@ -9,7 +9,7 @@
 /* A workload of 3 x 8 x 6 inputs, batch 2. */
 static th_workload *new_workload(void)
 {
-    return th_workload_new("net", "net.cfg", 2, 3, 8, 6, 2, NULL);
+    return th_workload_new("net", "net.cfg", 2, 3, 8, 6, TH_FP16, NULL);
 }
 
 /* A 1 x 1 conv of c -> k channels that keeps 8 x 6 pixels; line 10 + its index. */
@@ -17,7 +17,8 @@ static th_layer conv_of(char *name, int c, int k, int32_t *input)
 {
     return (th_layer){.name = name, .kind = TH_LAYER_CONV, .dim = {2, k, c, 8, 6, 1, 1}, .in_h = 8, .in_w = 6,
                       .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
-                      .element_bytes = 2, .inputs = input, .n_inputs = 1, .line = 10};
+                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
+                      .inputs = input, .n_inputs = 1, .line = 10};
 }
 
 static int add_conv(th_workload *w, const char *name, int c, int k, int input)
@@ -36,7 +37,8 @@ static int add_sum(th_workload *w, const char *name, int c, int first, int secon
     int32_t inputs[] = {first, second};
     snprintf(copy, sizeof copy, "%s", name);
     th_layer l = conv_of(copy, c, c, inputs);
-    l.kind = TH_LAYER_ADD;
+    l.kind = TH_LAYER_ELEMENTWISE;
+    l.function = TH_FUNCTION_ADD;
     l.n_inputs = 2;
     l.line = 10 + w->n_layers;
     return th_workload_add_layer(w, &l, NULL);
@@ -133,11 +135,9 @@ static void expect_refusal(th_workload *w, const char *id, const char *text)
 static void refuses_extents_of_the_input(void)
 {
     th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 0, 3, 8, 6, 2, &e));
+    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 0, 3, 8, 6, TH_FP16, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0001");
-    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 1, 3, 8, 6, 17, &e));
-    TAP_ASSERT_TEXT(e.text, "net: batch 1, input 3 x 8 x 6, 17 bytes per element: extents must be from 1 to "
-                            "268435456, element bytes from 1 to 16");
+    TAP_ASSERT_TEXT(e.text, "net: batch 0, input 3 x 8 x 6: extents must be from 1 to 268435456");
 }
 
 static void refuses_bad_names(void)
@@ -231,7 +231,8 @@ static void unequal_pool(th_layer *l)
 
 static void shrinking_relu(th_layer *l)
 {
-    l->kind = TH_LAYER_RELU;
+    l->kind = TH_LAYER_ELEMENTWISE;
+    l->function = TH_FUNCTION_RELU;
     l->dim[TH_DIM_K] = 3;
     l->dim[TH_DIM_H] = 4;
 }
@@ -261,10 +262,10 @@ static void refuses_shapes(void)
         {fc_with_pixels, "WORK-0013",
          "a layer of kind fc has one output pixel and a kernel that covers the input"},
         {wide_matmul, "WORK-0013", "a layer of kind matmul has W = R = S = 1 and as many input as output rows"},
-        {unequal_pool, "WORK-0013", "a layer of kind pool has as many output as input channels"},
+        {unequal_pool, "WORK-0013", "a layer of kind max_pool has as many output as input channels"},
         {shrinking_relu, "WORK-0013",
          "a layer of kind relu has R = S = 1 and an output of the size of its input"},
-        {other_batch, "WORK-0014", "batch 7 of 2 bytes per element: the workload has 2 and 2"},
+        {other_batch, "WORK-0014", "batch 7: the workload has 2"},
         {more_channels, "WORK-0015",
          "reads 9 x 8 x 6 (channels x height x width), but \"input\" makes 3 x 8 x 6"},
     };
@@ -287,10 +288,9 @@ static void refuses_an_edge_that_does_not_fit(void)
 /* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
 static void refuses_totals_that_no_double_holds(void)
 {
-    th_workload *w = th_workload_new("net", NULL, 2, 1 << 21, 8, 6, 2, NULL);
+    th_workload *w = th_workload_new("net", NULL, 2, 1 << 21, 8, 6, TH_FP16, NULL);
     for (int i = 0; i < 2; i++) {
         add_conv(w, i ? "b" : "a", 1 << 21, 1 << 25, TH_EXTERNAL_INPUT);
-        w->layers[i].element_bytes = 2;
     }
     expect_refusal(w, "WORK-0016", "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 "
                                    "are supported");
@@ -300,7 +300,7 @@ static void refuses_totals_that_no_double_holds(void)
 
 static int build(void)
 {
-    th_workload *w = th_workload_new("net", "net.cfg", 2, 3, 8, 6, 2, NULL);
+    th_workload *w = th_workload_new("net", "net.cfg", 2, 3, 8, 6, TH_FP16, NULL);
     int status = w && add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT) >= 0 && add_conv(w, "b", 5, 5, 0) >= 0 &&
                          add_sum(w, "c", 5, 1, 0) >= 0
                      ? th_workload_finish(w, NULL)

@@ -39,7 +39,7 @@ static void reads_every_key_of_a_conv(void)
         CU_ASSERT_EQUAL(l->dim[d], expected[d]);
     CU_ASSERT_TRUE(l->in_h == 13 && l->in_w == 9 && l->stride_h == 2 && l->stride_w == 3);
     CU_ASSERT_TRUE(l->pad_top == 2 && l->pad_left == 1 && l->dilation_h == 2 && l->dilation_w == 1);
-    CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 && l->element_bytes == 2);
+    CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 && l->precision[TH_TENSOR_INPUT] == TH_FP16);
     CU_ASSERT_EQUAL(th_layer_parameters(l), 6 * 1 * 6 + 6 + 12);
     th_workload_free(w);
 }
@@ -164,7 +164,7 @@ static int agrees_with_line(const th_workload *w, const char *line)
     if (found < 0)
         return 0;
     const th_layer *l = &w->layers[found];
-    return strcmp(th_layer_kind_name(l->kind), type) == 0 && l->dim[TH_DIM_K] == n[1] &&
+    return strcmp(th_layer_type_name(l), type) == 0 && l->dim[TH_DIM_K] == n[1] &&
            l->dim[TH_DIM_H] == n[8] && l->dim[TH_DIM_W] == n[9] && th_layer_weights(l) == n[10] &&
            (l->has_bias ? l->dim[TH_DIM_K] : 0) == n[11] && th_layer_macs(l) == n[12];
 }
