@@ -124,7 +124,7 @@ unit_tests += \
 	tests/unit/test_user_schedule \
 	tests/unit/test_work
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/sim_help.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules
