@@ -279,6 +279,10 @@ char *th_format_bytes(int64_t bytes, char *out, size_t size)
 
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
 {
+    if (bits_per_s == TH_UNLIMITED) {
+        snprintf(out, size, "unlimited");
+        return out;
+    }
     return format(bits_per_s, decimal, "bps", out, size);
 }
 

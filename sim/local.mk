@@ -115,6 +115,7 @@ unit_tests += \
 	tests/unit/test_packet \
 	tests/unit/test_slices \
 	tests/unit/test_pipeline \
+	tests/unit/test_port \
 	tests/unit/test_program \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \

@@ -97,33 +97,6 @@ static int design_named(th_system_reader *r, const th_config_node *n, int *out)
     return -1;
 }
 
-/* A size that must not be 0. */
-static int read_size(th_system_reader *r, const th_config_node *g, const char *key, bool required,
-                     int64_t *out)
-{
-    if (th_config_bytes(g, key, required, out, &r->error) < 0)
-        return -1;
-    const th_config_node *n = th_config_member(g, key);
-    if (!n || *out > 0)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0033", "%s:%d: key \"%s\": must be greater than 0",
-                        th_config_file(n), th_config_line(n), key);
-}
-
-static int read_dram(th_system_reader *r, const th_config_node *g, th_accel *a)
-{
-    static const char *const keys[] = {"capacity", "bandwidth", "latency", "burst", NULL};
-    const th_config_node *n = NULL;
-    a->dram_burst_bytes = a->dram_channels = 1;
-    if (th_config_child(g, "dram", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
-        th_config_check_keys(n, keys, &r->error) < 0 ||
-        read_size(r, n, "capacity", true, &a->dram_bytes) < 0 ||
-        th_config_bandwidth(n, "bandwidth", true, &a->dram_bits_per_s, &r->error) < 0 ||
-        th_config_time(n, "latency", false, &a->dram_latency_ps, &r->error) < 0)
-        return -1;
-    return read_size(r, n, "burst", false, &a->dram_burst_bytes);
-}
-
 static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
     static const char *const keys[] = {"clock", "elements_per_cycle", NULL};
@@ -245,7 +218,7 @@ static int read_accel_entry(th_system_reader *r, accel_entry *e)
         th_config_check_keys(e->n, keys, &r->error) < 0 ||
         th_config_int(e->n, "count", false, 1, LARGEST_COUNT, &e->count, &r->error) < 0 ||
         th_config_int(e->n, "group", false, 0, LARGEST_GROUP, &e->group, &r->error) < 0 ||
-        read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)
+        th_read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)
         return -1;
     e->has_count = th_config_member(e->n, "count") != NULL;
     e->has_group = th_config_member(e->n, "group") != NULL;

@@ -1,6 +1,7 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
 	topology/accel_read.c \
+	topology/dram_read.c \
 	topology/astra.h \
 	topology/astra_network_read.c \
 	topology/astra_read.c topology/astra_read.h \

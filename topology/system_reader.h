@@ -46,6 +46,10 @@ int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */
 int th_read_designs(th_system_reader *r);
 int th_read_accels(th_system_reader *r);
+/* dram_read.c: the group "dram" of the accelerator entry g; and a size that must not be 0. */
+int th_read_dram(th_system_reader *r, const th_config_node *g, th_accel *a);
+int th_reader_size(th_system_reader *r, const th_config_node *g, const char *key, bool required,
+                   int64_t *out);
 /* link_read.c: the list "links". */
 int th_read_links(th_system_reader *r);
 /* route_read.c: "segments", "dead_links", "routes" and "routing". */

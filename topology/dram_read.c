@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* dram_read.c - the local memory of an accelerator: th_read_dram, called by accel_read.c.
+ *
+ *   dram = { capacity = "8GiB"; bandwidth = "16GB/s" or "unlimited"; latency = "100ns"; burst = "64B";
+ *            channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4), ("4KiB", 0.9) ); };
+ * What the numbers mean is told in sim/port.h. */
+#include <config.h>
+#include "topology/system_reader.h"
+
+#include <string.h>
+
+enum { LARGEST_CHANNELS = 4096, STANDARD_INTERLEAVE_BYTES = 256 };
+
+int th_reader_size(th_system_reader *r, const th_config_node *g, const char *key, bool required,
+                   int64_t *out)
+{
+    if (th_config_bytes(g, key, required, out, &r->error) < 0)
+        return -1;
+    const th_config_node *n = th_config_member(g, key);
+    if (!n || *out > 0)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0033", "%s:%d: key \"%s\": must be greater than 0",
+                        th_config_file(n), th_config_line(n), key);
+}
+
+static int read_bandwidth(th_system_reader *r, const th_config_node *g, th_accel *a)
+{
+    const th_config_node *n = th_config_member(g, "bandwidth");
+    const char *text = "";
+    bool is_text = n && th_config_kind_of(n) == TH_CONFIG_STRING;
+    if (is_text && th_config_as_string(n, &text, &r->error) < 0)
+        return -1;
+    if (strcmp(text, "unlimited") != 0)
+        return th_config_bandwidth(g, "bandwidth", true, &a->dram_bits_per_s, &r->error);
+    a->dram_bits_per_s = TH_UNLIMITED;
+    return 0;
+}
+
+static int read_channels(th_system_reader *r, const th_config_node *g, th_accel *a)
+{
+    int64_t channels = 1;
+    a->dram_interleave_bytes = STANDARD_INTERLEAVE_BYTES;
+    if (th_config_int(g, "channels", false, 1, LARGEST_CHANNELS, &channels, &r->error) < 0)
+        return -1;
+    a->dram_channels = (int32_t)channels;
+    return th_reader_size(r, g, "interleave", false, &a->dram_interleave_bytes);
+}
+
+static int fail_point(th_system_reader *r, const th_config_node *n)
+{
+    return th_error_set(&r->error, "TOPO-0160",
+                        "%s:%d: key \"efficiency\": must be a list of at most %d points (\"RUN\", "
+                        "SHARE), runs ascending, shares more than 0 and at most 1",
+                        th_config_file(n), th_config_line(n), TH_EFFICIENCY_POINTS_MAX);
+}
+
+static int read_point(th_system_reader *r, const th_config_node *n, th_dram_efficiency *e)
+{
+    if (th_config_kind_of(n) != TH_CONFIG_LIST || th_config_count(n) != 2)
+        return fail_point(r, n);
+    int64_t *run = &e->run_bytes[e->n];
+    double *share = &e->share[e->n];
+    if (th_config_as_bytes(th_config_at(n, 0), run, &r->error) < 0 ||
+        th_config_as_double(th_config_at(n, 1), share, &r->error) < 0)
+        return -1;
+    bool ascends = *run > (e->n > 0 ? e->run_bytes[e->n - 1] : 0);
+    e->n++;
+    return ascends && *share > 0 && *share <= 1 ? 0 : fail_point(r, n);
+}
+
+static int read_efficiency(th_system_reader *r, const th_config_node *g, th_accel *a)
+{
+    const th_config_node *list = NULL;
+    if (th_config_child(g, "efficiency", false, TH_CONFIG_LIST, &list, &r->error) < 0)
+        return -1;
+    if (!list)
+        return 0;
+    if (th_config_count(list) > TH_EFFICIENCY_POINTS_MAX)
+        return fail_point(r, list);
+    for (int i = 0; i < th_config_count(list); i++)
+        if (read_point(r, th_config_at(list, i), &a->dram_efficiency) < 0)
+            return -1;
+    return 0;
+}
+
+int th_read_dram(th_system_reader *r, const th_config_node *g, th_accel *a)
+{
+    static const char *const keys[] = {"capacity", "bandwidth",  "latency",    "burst",
+                                       "channels", "interleave", "efficiency", NULL};
+    const th_config_node *n = NULL;
+    a->dram_burst_bytes = 1;
+    if (th_config_child(g, "dram", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
+        th_config_check_keys(n, keys, &r->error) < 0 ||
+        th_reader_size(r, n, "capacity", true, &a->dram_bytes) < 0 ||
+        read_bandwidth(r, n, a) < 0 ||
+        th_config_time(n, "latency", false, &a->dram_latency_ps, &r->error) < 0 ||
+        read_channels(r, n, a) < 0 || read_efficiency(r, n, a) < 0)
+        return -1;
+    return th_reader_size(r, n, "burst", false, &a->dram_burst_bytes);
+}
