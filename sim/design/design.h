@@ -73,5 +73,6 @@ int th_design_check_system(const th_system *s, th_error *err);
 
 /* The unit beside the array for pool, add, relu, norm and the sums of reductions. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);
+int64_t th_vector_operations(const th_shard *shard); /* element operations that it does for it */
 
 #endif

@@ -36,3 +36,9 @@ void th_vector_schedule(const th_accel *a, const th_shard *s, th_schedule *out)
     }
     out->slots_in = out->slots_out = SLOTS;
 }
+
+int64_t th_vector_operations(const th_shard *s)
+{
+    return (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W] *
+           operations_per_output(s);
+}
