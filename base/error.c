@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A message is one line, whatever a file or a user put into it: a control character becomes a
  * space. Bytes above 127 stay, as they belong to UTF-8. */
@@ -33,4 +34,11 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
 int th_error_no_memory(th_error *err)
 {
     return th_error_set(err, "BASE-0001", "memory ran out");
+}
+
+bool th_error_is_no_memory(const th_error *err)
+{
+    th_error expected;
+    th_error_no_memory(&expected);
+    return strcmp(err->id, expected.id) == 0;
 }

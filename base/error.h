@@ -5,6 +5,7 @@
  * On failure it leaves its other arguments as they were. */
 #ifndef TH_BASE_ERROR_H
 #define TH_BASE_ERROR_H
+#include <stdbool.h>
 
 enum { TH_ERROR_TEXT_MAX = 1000, TH_ERROR_ID_MAX = 12 };
 
@@ -21,5 +22,6 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
 
 /* Shorthand for BASE-0001, memory ran out. Returns -1. */
 int th_error_no_memory(th_error *err);
+bool th_error_is_no_memory(const th_error *err);
 
 #endif

@@ -45,7 +45,8 @@ static int choose_splits(th_search *s, herald *h, int set, th_error *err)
     return 0;
 }
 
-/* Times of all layers on a set with a design; returns their sum, or -1. */
+/* Times of all layers on a set with a design; returns their sum, or -1: memory, or the design cannot
+ * run one. */
 static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time *time,
                       th_error *err)
 {
@@ -68,17 +69,18 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
     int n = s->problem.workload->n_layers;
     th_time best = TH_TIME_MAX, *time = &h->time[set * n],
             *trial = th_alloc_array((size_t)n, sizeof *trial);
+    th_error reason = {"", ""};
     if (!trial)
         return th_error_no_memory(err);
     for (int32_t d = 0; d < s->problem.system->n_designs; d++) {
         if (!th_set_can_take(s->problem.system, &h->mapping->sets[set], d))
             continue;
-        th_time sum = reckon(s, h, set, d, trial, err);
-        if (sum < 0) {
+        th_time sum = reckon(s, h, set, d, trial, &reason);
+        if (sum < 0 && th_error_is_no_memory(&reason)) {
             th_free(trial);
-            return -1;
+            return th_error_no_memory(err);
         }
-        if (sum < best) {
+        if (sum >= 0 && sum < best) {
             best = sum;
             h->mapping->sets[set].design = d;
             memcpy(time, trial, (size_t)n * sizeof *time);
@@ -87,6 +89,10 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
     th_free(trial);
     if (best < TH_TIME_MAX)
         return 0;
+    if (reason.id[0])
+        return th_error_set(err, "MAP-0041",
+                            "computation_prioritized: no design of group %d can run all layers: %s",
+                            set, reason.text);
     return th_error_set(
         err, "MAP-0026",
         "computation_prioritized: no design that all %d accelerators of group %d can "

@@ -81,12 +81,9 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
 
 static int32_t edge_of_input(const th_lower *l, int layer, int input)
 {
-    int tensor = l->workload->layers[layer].inputs[input];
-    int32_t e = l->edge_start[tensor + 1];
-    while (l->edges[e].consumer != layer)
+    int32_t e = l->edge_start[l->workload->layers[layer].inputs[input] + 1];
+    while (l->edges[e].consumer != layer || l->edges[e].input != input)
         e++;
-    for (int i = 0; i < input; i++) /* the same tensor twice has edges side by side */
-        e += l->workload->layers[layer].inputs[i] == tensor;
     return e;
 }
 

@@ -7,8 +7,6 @@
 
 #include "mapper/evaluate.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 
 struct th_evaluator {
@@ -95,11 +93,9 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_tim
     th_error reason = {0};
     if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
         return replay(e, bound, fitness, err);
-    if (strncmp(reason.id, "MAP-", 4) != 0) {
-        th_error_set(err, reason.id, "%s", reason.text);
-        return -1;
-    }
-    *fitness = TH_TIME_MAX; /* it does not fit: not a failure of the search */
+    if (th_error_is_no_memory(&reason))
+        return th_error_no_memory(err);
+    *fitness = TH_TIME_MAX; /* it does not fit, or cannot run: not a failure of the search */
     return 0;
 }
 

@@ -22,20 +22,21 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 
 /* Fitness in picoseconds, less is better: the makespan (latency) or the mean time between inputs in
- * the steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory; a run whose
- * makespan passes bound is stopped, and gets TH_TIME_MAX - 1. 0, or -1 (memory, or a defect of the
+ * the steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory, or a design of
+ * which cannot run a layer; a run whose makespan passes bound is stopped, and gets TH_TIME_MAX - 1. 0, or -1 (memory, or a defect of the
  * mapping). */
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
                      th_error *err);
 
-/* Why a mapping that does not fit does not: the message of its lowering. */
+/* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 
 th_lower *th_evaluator_lower(th_evaluator *e);
 const th_problem *th_evaluator_problem(const th_evaluator *e);
 
 /* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases
- * added up: what seeds and baselines reckon with. -1: error. */
+ * added up: what seeds and baselines reckon with. -1: memory is out, or the set's design cannot run
+ * the layer (th_error_is_no_memory tells which). */
 th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
                                 th_error *err);
 

@@ -54,7 +54,7 @@ static void hold_external(th_lower *l, const th_edge *e)
         int accel = l->placed[e->consumer].set->accels[r];
         if (th_plans_host_of(l->plans, accel) < 0)
             hold(l, accel, 0, e->consumer,
-                 th_tensor_bytes(th_box_elements(&plan->at[r].need), l->workload->precision));
+                 th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]), l->workload->precision));
     }
 }
 

@@ -40,6 +40,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_evaluate \
+	tests/unit/test_infeasible \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \

@@ -32,7 +32,7 @@ static int list_edges(th_lower *l)
                     continue;
                 if (th_grow(&l->edges, &l->edge_capacity, (size_t)n + 1, sizeof *l->edges))
                     return -1;
-                l->edges[n++] = (th_edge){.tensor = t, .consumer = c};
+                l->edges[n++] = (th_edge){.tensor = t, .consumer = c, .input = i};
                 l->last_use[t + 1] = c;
             }
         }
@@ -149,8 +149,10 @@ static int plan_edges(th_lower *l, int32_t batch, th_error *err)
 {
     for (int t = -1; t < l->workload->n_layers; t++) {
         int32_t first = l->edge_start[t + 1], end = l->edge_start[t + 2];
-        for (int32_t e = first; e < end; e++)
+        for (int32_t e = first; e < end; e++) {
             l->consumers[e - first] = l->placed[l->edges[e].consumer];
+            l->consumers[e - first].input = l->edges[e].input;
+        }
         for (int32_t e = first; e < end; e++) {
             l->edges[e].plan = th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t], l->consumers,
                                              e - first + 1, batch, err);

@@ -5,11 +5,11 @@
 #include "mapper/lower.h"
 #include "mapper/plan.h"
 
-/* One reading of a tensor by a layer. Edges stand by tensor (the external input first), then
- * consumer. */
+/* One reading of a tensor by a layer, as one of its inputs. Edges stand by tensor (the external
+ * input first), then consumer, then input. */
 typedef struct th_edge {
     int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
-    int32_t consumer;
+    int32_t consumer, input;
     const th_edge_plan *plan;
     int32_t first_task; /* of its deliveries in this pass */
 } th_edge;

@@ -13,35 +13,67 @@
 #include "base/alloc.h"
 #include "topology/route.h"
 
-static void shape_of(const th_layer *l, int32_t *key)
+/* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels. */
+static size_t shape_of(const th_layer *l, int32_t *key)
 {
-    int n = 0;
+    size_t n = 0;
     key[n++] = (int32_t)l->kind;
+    key[n++] = (int32_t)l->function;
     for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
         key[n++] = l->dim[d];
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        key[n++] = (int32_t)l->precision[t];
+        key[n++] = th_density_ppm(l->density[t]);
+    }
     const int32_t rest[] = {
-        l->in_h,          l->in_w,       l->stride_h,   l->stride_w, l->pad_top,
-        l->pad_left,      l->dilation_h, l->dilation_w, l->groups,   l->has_bias || l->has_norm,
-        (int32_t)l->precision[0], l->n_inputs};
+        l->in_h,       l->in_w,     l->stride_h,      l->stride_w,      l->pad_top,
+        l->pad_left,   l->up_h,     l->up_w,          l->dilation_h,    l->dilation_w,
+        l->groups,     l->has_bias, l->has_norm,      l->is_transposed, l->vocabulary,
+        l->sparse_n,   l->sparse_m, l->first_channel, l->n_inputs};
     memcpy(key + n, rest, sizeof rest);
+    n += sizeof rest / sizeof *rest;
+    for (int i = 0; l->input_channels && i < l->n_inputs; i++)
+        key[n++] = l->input_channels[i];
+    return n * sizeof *key;
 }
 
-enum { SHAPE_WORDS = TH_N_DIMS + 12 };
+enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* at least; a concat's inputs come on top */
+
+static bool reads_apart(const th_layer *l)
+{
+    return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || l->kind == TH_LAYER_MATMUL);
+}
+
+/* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1: memory
+ * is out. */
+static int32_t class_of(th_map *shapes, const th_layer *l, int32_t *key, int64_t *next)
+{
+    int64_t class = *next;
+    size_t bytes = shape_of(l, key);
+    if (th_map_get(shapes, key, bytes, &class))
+        return (int32_t) class;
+    *next += reads_apart(l) ? l->n_inputs : 1;
+    return th_map_put(shapes, key, bytes, class) ? -1 : (int32_t) class;
+}
 
 static int find_classes(th_plans *p)
 {
+    size_t longest = 0;
+    int64_t next = 0;
+    for (int l = 0; l < p->workload->n_layers; l++)
+        if ((size_t)p->workload->layers[l].n_inputs > longest)
+            longest = (size_t)p->workload->layers[l].n_inputs;
     th_map *shapes = th_map_new();
-    int failed = shapes ? 0 : -1;
+    int32_t *key = th_alloc_array(SHAPE_WORDS + longest, sizeof *key);
+    int failed = shapes && key ? 0 : -1;
     for (int l = 0; !failed && l < p->workload->n_layers; l++) {
-        int32_t key[SHAPE_WORDS];
-        int64_t class = (int64_t)th_map_count(shapes);
-        shape_of(&p->workload->layers[l], key);
-        if (!th_map_get(shapes, key, sizeof key, &class))
-            failed = th_map_put(shapes, key, sizeof key, class);
-        p->class_of[l] = (int32_t) class;
+        p->class_of[l] = class_of(shapes, &p->workload->layers[l], key, &next);
+        p->reads_apart[l] = reads_apart(&p->workload->layers[l]);
+        failed = p->class_of[l] < 0;
     }
     th_map_free(shapes);
-    return failed;
+    th_free(key);
+    return failed ? -1 : 0;
 }
 
 /* 0, or -1: memory is out. */
@@ -85,9 +117,10 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     p->system = s;
     p->workload = w;
     p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
+    p->reads_apart = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->reads_apart);
     p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
     p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
-    if (!p->class_of || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
+    if (!p->class_of || !p->reads_apart || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
         find_hosts(p))
         goto fail;
     p->works = th_works_new(s, err);
@@ -113,6 +146,7 @@ void th_plans_free(th_plans *p)
     th_free(p->layer_plans);
     th_free(p->edge_plans);
     th_free(p->class_of);
+    th_free(p->reads_apart);
     th_free(p->host_of);
     th_free(p->medium_ps);
     th_free(p);
@@ -178,7 +212,7 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
             crew = number < 0 ? -1 : number_of(p, set, -1, err);
     if (crew < 0)
         return -1;
-    *out = (th_placed){layer, set, number, crew, *s};
+    *out = (th_placed){layer, set, number, crew, 0, *s};
     return 0;
 }
 
@@ -195,6 +229,13 @@ static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number
         memcpy(&key[2], at->strategy.split, sizeof at->strategy.split);
         memcpy((char *)&key[2] + sizeof at->strategy.split, &at->strategy.rotate, 1);
     }
+}
+
+static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)
+{
+    key_of_placed(p, at, at->crew_number, key);
+    if (p->reads_apart[at->layer])
+        key[0] += at->input;
 }
 
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
@@ -247,7 +288,7 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
     }
     key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
     for (int i = 0; i < n; i++)
-        key_of_placed(p, &consumers[i], consumers[i].crew_number, key + PLACED_WORDS * (i + 1));
+        key_of_consumer(p, &consumers[i], key + PLACED_WORDS * (i + 1));
     key[words - 1] = batch;
     const th_edge_plan *plan =
         edge_of_key(p, key, words * sizeof *key, producer, consumers, n, batch, err);

@@ -11,7 +11,7 @@
 
 /* One position of a set that runs a layer. */
 typedef struct th_position_plan {
-    th_box need;          /* of every input, before the first phase */
+    th_box *need;         /* by input: of that input, before the first phase; may be empty */
     th_box held;          /* of the output, when the layer is through */
     int64_t weight_bytes; /* resident */
     int64_t output_bytes; /* of its output box, partial sums included */
@@ -69,6 +69,7 @@ typedef struct th_placed {
     const th_set *set;
     int32_t set_number;  /* equal for equal accelerators and design, from th_plans_place */
     int32_t crew_number; /* equal for equal accelerators */
+    int32_t input;       /* as a consumer: which of its inputs the tensor is; else unused */
     th_strategy strategy;
 } th_placed;
 
@@ -85,14 +86,18 @@ enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search hol
 /* Equal for layers of equal shape. */
 int32_t th_plans_class(const th_plans *p, int layer);
 
-/* Fills *out for a layer on a set, which must outlive it. 0 or -1. */
+/* Fills *out for a layer on a set, which must outlive it; as a consumer it reads its first input.
+ * 0 or -1. */
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err);
 
+/* NULL: memory is out, or the set's design cannot run the layer (th_error_is_no_memory tells
+ * which). */
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the
- * host), given that consumers[0 .. n - 2] have got theirs. */
+ * host), given that consumers[0 .. n - 2] have got theirs. A layer that reads the tensor as several
+ * inputs is several consumers. NULL: as above. */
 const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
                                   const th_placed *consumers, int n, int32_t batch, th_error *err);
 

@@ -5,7 +5,10 @@
  * an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each
  * lacked element has exactly one sender; all that one position sends to another is one transfer.
  * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
- * it is everywhere. */
+ * it is everywhere. A tensor travels in its producer's precision (the workload's, for the external
+ * input), dense whatever its density, and a transfer rounds up to whole bytes.
+ * A layer that reads one tensor as several inputs is several consumers, the later of which find what
+ * came for the earlier. */
 #include <config.h>
 
 #include <string.h>
@@ -70,7 +73,9 @@ typedef struct {
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
 {
     const th_workload *w = k->plans->workload;
-    th_precision precision = k->producer ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT] : w->precision;
+    th_precision precision = k->producer
+                                 ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
+                                 : w->precision;
     int64_t elements = 0;
     for (size_t i = first_box; i < k->out.n; i++)
         elements += th_box_elements(&k->out.box[i]);
@@ -157,10 +162,12 @@ static int take_from_host(maker *k, int accel, int r)
 
 static int plan_position(maker *k, int r)
 {
-    int accel = k->consumers[k->n_consumers - 1].set->accels[r];
+    const th_placed *consumer = &k->consumers[k->n_consumers - 1];
+    const th_box *need = &k->reads->at[r].need[consumer->input];
+    int accel = consumer->set->accels[r];
     k->first_of[r] = (int32_t)k->n;
     k->lacked.n = 0;
-    if (!th_box_is_empty(&k->reads->at[r].need) && add_box(&k->lacked, &k->reads->at[r].need))
+    if (!th_box_is_empty(need) && add_box(&k->lacked, need))
         return -1;
     if (take_own(k, accel, r) || take_from_earlier(k, k->plans->system->accel_node[accel], r))
         return -1;

@@ -14,6 +14,17 @@ static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
     return (loops->hi[TH_DIM_K] - 1) / per_group - loops->lo[TH_DIM_K] / per_group + 1;
 }
 
+/* Input channels; a channel of every operand for what has several but a matmul, whose second input
+ * takes the place of the weights. */
+static int32_t channels_read(const th_layer *l, const th_loop_box *loops, int32_t groups)
+{
+    if (!th_layer_has_macs(l) && l->kind != TH_LAYER_EMBEDDING)
+        return loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K];
+    if (l->groups > 1)
+        return groups * (l->dim[TH_DIM_C] / l->groups);
+    return loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C];
+}
+
 static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 {
     th_box input = th_layer_input_of(l, 0, loops);
@@ -33,14 +44,11 @@ static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
                   .n_operands = l->n_inputs};
     for (int t = 0; t < TH_N_TENSORS; t++) {
         s.precision[t] = (int32_t)l->precision[t];
-        s.density_ppm[t] = (int32_t)(l->density[t] * 1e6 + 0.5);
+        s.density_ppm[t] = th_density_ppm(l->density[t]);
     }
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
-    if (l->groups > 1)
-        s.dim[TH_DIM_C] = s.groups * (l->dim[TH_DIM_C] / l->groups);
-    if (th_layer_is_channelwise(l))
-        s.dim[TH_DIM_C] = s.dim[TH_DIM_K];
+    s.dim[TH_DIM_C] = channels_read(l, loops, s.groups);
     return s;
 }
 
@@ -83,12 +91,7 @@ static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
         th_box box = th_layer_input_of(l, 0, loops);
         return th_tensor_bytes(th_box_elements(&box), l->precision[TH_TENSOR_INPUT]);
     }
-    int64_t n = (int64_t)(loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K]) *
-                (loops->hi[TH_DIM_R] - loops->lo[TH_DIM_R]) *
-                (loops->hi[TH_DIM_S] - loops->lo[TH_DIM_S]);
-    int64_t c =
-        l->groups == 1 ? loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C] : l->dim[TH_DIM_C] / l->groups;
-    return th_tensor_bytes(n * c, l->precision[TH_TENSOR_WEIGHT]);
+    return th_shard_weight_piece_bytes(l, loops);
 }
 
 static int64_t output_bytes(const maker *k, const th_box *box)
@@ -96,16 +99,29 @@ static int64_t output_bytes(const maker *k, const th_box *box)
     return th_tensor_bytes(th_box_elements(box), k->layer->precision[TH_TENSOR_OUTPUT]);
 }
 
+/* The work of a part of the layer; the message of a design that cannot run it names the layer. */
+static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
+{
+    th_error reason = {"", ""};
+    int32_t work = th_works_intern(k->plans->works, k->at->set->accels[r], k->at->set->design, shard,
+                                   &reason);
+    if (work >= 0)
+        return work;
+    if (th_error_is_no_memory(&reason))
+        return th_error_no_memory(err);
+    return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
+}
+
 static int plan_phases(maker *k, int r, th_error *err)
 {
     th_layer_plan *plan = k->plan;
-    int accel = k->at->set->accels[r];
     for (int phase = 0; phase < plan->phases; phase++) {
         th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, phase);
         th_shard shard = shard_of(k->layer, &loops);
-        int32_t work = th_works_intern(k->plans->works, accel, k->at->set->design, &shard, err);
+        int32_t work = intern(k, r, &shard, err), adding = work;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
-        int32_t adding = th_works_intern(k->plans->works, accel, k->at->set->design, &shard, err);
+        if (work >= 0 && shard.adds_to_output)
+            adding = intern(k, r, &shard, err);
         if (work < 0 || adding < 0)
             return -1;
         plan->work[r * plan->phases + phase] = work;
@@ -114,15 +130,21 @@ static int plan_phases(maker *k, int r, th_error *err)
         plan->piece_bytes[r * plan->phases + phase] = bytes;
         if (bytes > plan->at[r].buffer_bytes)
             plan->at[r].buffer_bytes = bytes;
-        if (phase == 0)
-            plan->at[r].need = th_layer_input_of(k->layer, 0, &loops);
-    }
-    if (plan->phases > 1 &&
-        !plan->rotates_input) { /* all phases read the same input, or a part of it */
-        th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
-        plan->at[r].need = th_layer_input_of(k->layer, 0, &whole);
     }
     return 0;
+}
+
+/* What rotates comes piece by piece; of an input that stays, the phases read all of it together, or
+ * all the same part. */
+static void plan_needs(maker *k, int r)
+{
+    th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
+    for (int i = 0; i < k->layer->n_inputs; i++)
+        k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, &whole);
+    if (k->plan->rotates_input) {
+        th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, 0);
+        k->plan->at[r].need[0] = th_layer_input_of(k->layer, 0, &own);
+    }
 }
 
 static void plan_ring(maker *k, int r)
@@ -169,11 +191,12 @@ static int plan_position(maker *k, int r, th_error *err)
     at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, r);
     at->output_bytes = output_bytes(k, &output);
     at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, r);
+    plan_needs(k, r);
     plan_ring(k, r);
     return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;
 }
 
-static th_layer_plan *new_plan(th_plans *p, int n, int phases)
+static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
 {
     size_t positions = (size_t)n, all = positions * (size_t)phases;
     th_layer_plan *plan = th_plans_alloc(p, 1, sizeof *plan);
@@ -185,14 +208,19 @@ static th_layer_plan *new_plan(th_plans *p, int n, int phases)
     plan->work = th_plans_alloc(p, all, sizeof *plan->work);
     plan->work_adding = th_plans_alloc(p, all, sizeof *plan->work_adding);
     plan->piece_bytes = th_plans_alloc(p, all, sizeof *plan->piece_bytes);
-    return plan->at && plan->work && plan->work_adding && plan->piece_bytes ? plan : NULL;
+    th_box *needs = th_plans_alloc(p, positions * (size_t)n_inputs, sizeof *needs);
+    if (!plan->at || !plan->work || !plan->work_adding || !plan->piece_bytes || !needs)
+        return NULL;
+    for (int r = 0; r < n; r++)
+        plan->at[r].need = needs + (size_t)r * (size_t)n_inputs;
+    return plan;
 }
 
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
 {
     const th_layer *l = &p->workload->layers[at->layer];
     int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
-    th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy));
+    th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy), l->n_inputs);
     int32_t *members = th_alloc_array((size_t)n, sizeof *members);
     if (plan)
         plan->sends = th_plans_alloc(p, (size_t)n * (size_t)partners, sizeof *plan->sends);

@@ -18,6 +18,8 @@ struct th_plans {
     th_edge_plan **edge_plans;
     size_t n_edge_plans, edge_capacity;
     int32_t *class_of;  /* by layer: equal for equal shapes */
+    bool *reads_apart;  /* by layer: it needs other boxes of other inputs; then its class + i is no
+                         * class, but stands for its i-th input in keys */
     int32_t *host_of;   /* by accelerator */
     th_time *medium_ps; /* scratch of th_plans_edge_time */
 };

@@ -98,6 +98,8 @@ static int iterate(th_search *s, th_error *err)
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
     s->done = s->n_evaluations >= c->budget || n == 0;
+    if (s->n_infeasible == 0)
+        s->first_misfit = *th_seeder_misfit(c->seeder); /* of interest when nothing fits */
     return failed;
 }
 

@@ -60,7 +60,9 @@ int th_search_iterate(th_search *s, th_error *err)
         return th_error_set(err, "MAP-0024",
                             "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
                             s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
-                            s->problem.system->name, s->first_misfit.text);
+                            s->problem.system->name,
+                            s->first_misfit.text[0] ? s->first_misfit.text
+                                                    : "no set can run all layers");
     return 0;
 }
 

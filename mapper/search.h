@@ -40,7 +40,8 @@ struct th_search {
     th_mapping *best;                               /* NULL until one was feasible */
     th_time best_fitness;                           /* TH_TIME_MAX until then */
     int64_t n_evaluations, n_infeasible, n_stopped; /* stopped: by the bound */
-    th_error first_misfit; /* why the first mapping that did not fit did not; "" while all fit */
+    th_error first_misfit; /* why the first mapping that did not fit, or could not be made, did
+                              * not; of no meaning once one fits */
     int64_t best_found_at; /* evaluations when the best was found */
     int32_t n_batches;
     bool done;

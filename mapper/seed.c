@@ -33,6 +33,7 @@ struct th_seeder {
     size_t n_choices, choice_capacity;
     th_time **matrices; /* transition times, row-major by (ancestor's choice, own choice) */
     size_t n_matrices, matrix_capacity;
+    th_error misfit; /* the first */
 };
 
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
@@ -78,6 +79,11 @@ void th_seeder_free(th_seeder *s)
     th_free(s);
 }
 
+const th_error *th_seeder_misfit(const th_seeder *s)
+{
+    return &s->misfit;
+}
+
 /* --- choices ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -94,14 +100,27 @@ static int by_time(const void *a, const void *b)
     return x->order - y->order;
 }
 
+static void note_misfit(th_seeder *s, const th_error *reason)
+{
+    if (!s->misfit.id[0])
+        s->misfit = *reason;
+}
+
+/* TH_TIME_MAX: the design cannot run it so. */
 static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
                         th_error *err)
 {
     th_placed at;
+    th_error reason;
     if (th_plans_place(s->plans, layer, set, strategy, &at, err))
         return -1;
-    const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, err);
-    return plan ? th_plans_layer_time(s->plans, &at, plan, err) : -1;
+    const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, &reason);
+    if (plan)
+        return th_plans_layer_time(s->plans, &at, plan, err);
+    if (th_error_is_no_memory(&reason))
+        return th_error_no_memory(err);
+    note_misfit(s, &reason);
+    return TH_TIME_MAX;
 }
 
 static bool is_pure(const th_strategy *s)
@@ -132,25 +151,41 @@ static th_choices *keep_best(const timed *all, int n)
     return c;
 }
 
+/* Strategies that the set's design can run, with their times, into all; their number, or -1. */
+static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
+                    timed *all, th_error *err)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        all[kept] = (timed){list[i], own_time(s, set, layer, &list[i], err), i};
+        if (all[kept].time < 0)
+            return -1;
+        kept += all[kept].time < TH_TIME_MAX;
+    }
+    return kept;
+}
+
 static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
+    const th_layer *l = &s->workload->layers[layer];
+    th_error none;
     th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_strategy *list = NULL;
-    int n = th_strategies_list(&s->workload->layers[layer], s->batch, set->n_accels, &list);
-    timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     th_choices *c = NULL;
-    int i = 0;
-    for (; all && i < n; i++) {
-        all[i] = (timed){list[i], own_time(s, set, layer, &list[i], err), i};
-        if (all[i].time < 0)
-            break;
+    int n = th_strategies_list(l, s->batch, set->n_accels, &list);
+    timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
+    int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
+    if (kept >= 0) {
+        qsort(all, (size_t)kept, sizeof *all, by_time);
+        c = keep_best(all, kept);
+        if (!c)
+            th_error_no_memory(err);
     }
-    if (all && i == n) {
-        qsort(all, (size_t)n, sizeof *all, by_time);
-        c = keep_best(all, n);
+    if (n == 0) {
+        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split over %d accelerators", l->name,
+                     (int)set->n_accels);
+        note_misfit(s, &none);
     }
-    if (!c && (!all || i == n))
-        th_error_no_memory(err);
     th_free(list);
     th_free(all);
     return c;
@@ -229,8 +264,10 @@ static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_str
             return 1;
         if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
             return -1;
-        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err),
-                own = own_time(s, set, p->between[i], &follows, err);
+        th_time own = own_time(s, set, p->between[i], &follows, err);
+        if (own == TH_TIME_MAX)
+            return 1;
+        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err);
         if (edge < 0 || own < 0)
             return -1;
         sum += edge + own;

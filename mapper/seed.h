@@ -21,6 +21,10 @@ typedef struct th_choices {
 } th_choices;
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 
+/* Why the first strategy of a layer that a design could not run, or the first layer that no strategy
+ * suits, was left out; "" while there is none. */
+const th_error *th_seeder_misfit(const th_seeder *s);
+
 /* Gives the layers of m that stand on set the strategies of least estimated time, transitions
  * included, and the layers without weights those that follow. Estimates are blurred by up to jitter
  * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum

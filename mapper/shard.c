@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/schedule.h"
+
 const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION};
 
 typedef struct {
@@ -74,11 +76,19 @@ static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
     return n;
 }
 
+/* A recurrent layer needs all of its weights in every time step. */
+static bool can_rotate(const th_layer *l)
+{
+    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0;
+}
+
+/* Of a matmul of two inputs the first one alone can rotate: the second takes the place of weights,
+ * but is made anew for every image. */
 th_operand th_shard_rotating(const th_layer *l, const th_strategy *s)
 {
-    bool weights = replicas(l, s, TH_OPERAND_WEIGHT) > 1,
+    bool weights = th_layer_has_weights(l) && replicas(l, s, TH_OPERAND_WEIGHT) > 1,
          inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
-    if (s->rotate == TH_NO_ROTATION || !th_layer_has_macs(l))
+    if (s->rotate == TH_NO_ROTATION || !can_rotate(l))
         return TH_OPERAND_NONE;
     switch ((th_dim)s->rotate) {
     case TH_DIM_K:
@@ -136,9 +146,9 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
                 l->name, th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
         if (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d]))
             return th_error_set(err, "MAP-0004",
-                                "%slayer \"%s\": a %s%s layer cannot be split along %c", prefix,
-                                l->name, l->groups > 1 ? "grouped " : "",
-                                th_layer_type_name(l), th_dim_letters[d]);
+                                "%slayer \"%s\": a %s%s layer cannot be split %d ways along %c",
+                                prefix, l->name, l->groups > 1 ? "grouped " : "",
+                                th_layer_type_name(l), s->split[d], th_dim_letters[d]);
     }
     if (product != n)
         return th_error_set(
@@ -291,23 +301,59 @@ th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int
     return part.lo < part.hi ? box : (th_box){{0}, {0}};
 }
 
-int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r)
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static int32_t extent(const th_loop_box *loops, int d)
+{
+    return loops->hi[d] - loops->lo[d];
+}
+
+static int64_t weights_of(const th_layer *l, const th_loop_box *loops)
 {
     if (!th_layer_has_weights(l))
         return 0;
-    th_loop_box loops = th_shard_loops(l, 1, s, r);
-    int64_t n = 1;
-    for (int d = 0; d < TH_N_DIMS; d++) {
-        int64_t extent = loops.hi[d] - loops.lo[d];
-        if (d == TH_DIM_C)
-            extent = l->groups == 1 ? extent : l->dim[TH_DIM_C] / l->groups;
-        if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT && d == s->rotate)
-            extent = (extent + th_shard_phases(l, s) - 1) / th_shard_phases(l, s);
-        if (index_of(l, TH_OPERAND_WEIGHT) >> d & 1u)
-            n *= extent;
+    if (l->kind == TH_LAYER_EMBEDDING)
+        return (int64_t)l->vocabulary * extent(loops, TH_DIM_K);
+    if (th_layer_gates(l->kind) > 0) /* never cut: recurrent layers split B alone */
+        return th_layer_weights(l);
+    int32_t c = l->groups == 1 ? extent(loops, TH_DIM_C) : l->dim[TH_DIM_C] / l->groups;
+    return (int64_t)extent(loops, TH_DIM_K) * c * extent(loops, TH_DIM_R) * extent(loops, TH_DIM_S);
+}
+
+int32_t th_density_ppm(double density)
+{
+    return (int32_t)(density * 1e6 + 0.5);
+}
+
+int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
+{
+    const th_shard s = {.precision = {[TH_TENSOR_WEIGHT] = (int32_t)l->precision[TH_TENSOR_WEIGHT]},
+                        .density_ppm = {[TH_TENSOR_WEIGHT] =
+                                            th_density_ppm(l->density[TH_TENSOR_WEIGHT])},
+                        .sparse_n = l->sparse_n,
+                        .sparse_m = l->sparse_m};
+    return th_shard_bytes(&s, TH_TENSOR_WEIGHT, weights_of(l, loops));
+}
+
+/* Biases, and scales and shifts; a norm that is folded into a convolution leaves a bias. */
+static int64_t parameters_per_channel(const th_layer *l)
+{
+    if (l->has_norm)
+        return 1;
+    return (th_layer_parameters(l) - th_layer_weights(l)) / l->dim[TH_DIM_K];
+}
+
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r)
+{
+    th_loop_box loops = th_shard_loops(l, 1, s, r), piece = loops;
+    if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT) {
+        int n = th_shard_phases(l, s);
+        piece.hi[(int)s->rotate] =
+            piece.lo[(int)s->rotate] + (extent(&loops, s->rotate) + n - 1) / n;
     }
-    int64_t biases = l->has_bias || l->has_norm ? loops.hi[TH_DIM_K] - loops.lo[TH_DIM_K] : 0;
-    return th_tensor_bytes(n + biases, l->precision[TH_TENSOR_WEIGHT]);
+    return th_shard_weight_piece_bytes(l, &piece) +
+           th_tensor_bytes(parameters_per_channel(l) * extent(&loops, TH_DIM_K),
+                           l->precision[TH_TENSOR_WEIGHT]);
 }
 
 int th_box_subtract(const th_box *a, const th_box *b, th_box *out)

@@ -55,9 +55,15 @@ int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *membe
  * may be empty when there are fewer elements than partners). */
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int r);
 
-/* Bytes of weights that position r keeps resident (its share; the rotating piece of one phase under
- * SS). */
+/* Bytes of the weights of a part of the loop nest as they lie in memory and travel: compressed where
+ * they are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no
+ * weight. */
+int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops);
+/* Bytes of parameters that position r keeps resident: the weights of its share (under SS the
+ * rotating piece of one phase), and what its output channels have besides (biases, scales,
+ * shifts), which is dense. */
 int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r);
+int32_t th_density_ppm(double density); /* parts per million, as th_shard has it */
 
 /* a minus b as at most 2 * TH_TENSOR_DIMS disjoint boxes into out; returns their number. */
 int th_box_subtract(const th_box *a, const th_box *b, th_box *out);

@@ -77,13 +77,6 @@ static int32_t extent_of(const th_layer *l, int32_t batch, int d)
     return d == TH_DIM_B ? batch : l->dim[d];
 }
 
-static bool takes_split(const th_layer *l, int d)
-{
-    if (th_layer_is_reduction(l, (th_dim)d))
-        return d != TH_DIM_C || l->groups == 1;
-    return d == TH_DIM_B || d == TH_DIM_K || d == TH_DIM_H || d == TH_DIM_W;
-}
-
 static int smallest_factor(int n)
 {
     for (int f = 2; f * f <= n; f++)
@@ -99,7 +92,9 @@ static int roomiest(const th_strategy *s, const th_layer *l, int32_t batch, int 
     int best = -1, best_room = 0;
     for (int i = 0; i < N_SEARCHED; i++) {
         int d = order[i], room = extent_of(l, batch, d) / s->split[d];
-        if (takes_split(l, d) && room >= f && room > best_room && s->split[d] * f <= UINT8_MAX) {
+        int pieces = s->split[d] * f;
+        if (room >= f && room > best_room && pieces <= UINT8_MAX &&
+            th_layer_can_split(l, (th_dim)d, pieces)) {
             best = d;
             best_room = room;
         }
@@ -111,9 +106,9 @@ static void shrink_to_fit(th_strategy *s, const th_layer *l, int32_t batch, int 
 {
     int left = n;
     for (int d = 0; d < TH_N_DIMS; d++) {
-        if (!takes_split(l, d))
-            s->split[d] = 1;
-        while (s->split[d] > extent_of(l, batch, d) || left % s->split[d] != 0)
+        while (s->split[d] > 1 &&
+               (s->split[d] > extent_of(l, batch, d) || left % s->split[d] != 0 ||
+                !th_layer_can_split(l, (th_dim)d, s->split[d])))
             s->split[d] = (uint8_t)(s->split[d] / smallest_factor(s->split[d]));
         left /= s->split[d];
     }
@@ -153,13 +148,15 @@ bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
     return th_strategy_repair(s, l, batch, n);
 }
 
-static th_dim longest_of(const th_layer *l, int32_t batch, const th_dim *dims, int n_dims,
+/* Of those that can be cut at all: into as many pieces as n's smallest factor. */
+static th_dim longest_of(const th_layer *l, int32_t batch, int n, const th_dim *dims, int n_dims,
                          th_dim except)
 {
     th_dim best = TH_N_DIMS;
     for (int i = 0; i < n_dims; i++) {
         int32_t extent = extent_of(l, batch, dims[i]);
-        if (dims[i] == except || extent == 1 || !takes_split(l, dims[i]))
+        if (dims[i] == except || extent == 1 ||
+            !th_layer_can_split(l, dims[i], smallest_factor(n)))
             continue;
         if (best == TH_N_DIMS || extent > extent_of(l, batch, best))
             best = dims[i];
@@ -175,8 +172,8 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
         half++;
     while (n % half != 0)
         half--;
-    th_dim first = longest_of(l, batch, dims, n_dims, TH_N_DIMS);
-    th_dim second = longest_of(l, batch, dims, n_dims, first);
+    th_dim first = longest_of(l, batch, n, dims, n_dims, TH_N_DIMS);
+    th_dim second = longest_of(l, batch, n, dims, n_dims, first);
     *s = th_strategy_single;
     if (second == TH_N_DIMS)
         half = 1;

@@ -157,8 +157,7 @@ static int seed_herald(th_search *s, two_level *t, th_error *err)
     th_error reason = {"", ""};
     if (th_baseline_computation_prioritized(s, &m, &reason) == 0)
         return add_seed(t, m) ? th_error_no_memory(err) : 0;
-    bool has_none = strncmp(reason.id, "MAP-", 4) == 0;
-    return has_none ? 0 : th_error_set(err, reason.id, "%s", reason.text);
+    return th_error_is_no_memory(&reason) ? th_error_no_memory(err) : 0;
 }
 
 static int make_seeds(th_search *s, two_level *t, th_error *err)
@@ -180,7 +179,10 @@ static int init(th_search *s, th_error *err)
     if (!t->random || !t->seeder ||
         th_level1_init(&t->level1, &s->problem, s->options.sets_inside_groups))
         return th_error_no_memory(err);
-    return make_seeds(s, t, err);
+    if (make_seeds(s, t, err))
+        return -1;
+    s->first_misfit = *th_seeder_misfit(t->seeder); /* of interest when nothing fits */
+    return 0;
 }
 
 static void clear(th_search *s)

@@ -106,7 +106,7 @@ static void refuses_bad_strategies(void)
     assert_refused(LAYER("split = { R = 4; };"), "MAP-0003",
                    "m.map:5: layer \"c\": R is split 4 ways, must be 1 .. 3");
     assert_refused(LAYER("split = { C = 2; };"), "MAP-0004",
-                   "m.map:5: layer \"c\": a grouped conv layer cannot be split along C");
+                   "m.map:5: layer \"c\": a grouped conv layer cannot be split 2 ways along C");
     assert_refused(LAYER(""), "MAP-0005",
                    "m.map:5: layer \"c\": the splits make 1 shards for a set of 2 accelerators");
 }

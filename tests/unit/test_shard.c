@@ -122,6 +122,7 @@ static void weights_by_position(void)
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &c, 2), (12 * 4 * 9 + 12) * 2);
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, 4), (12 * 90 + 12) * 2);
     l.kind = TH_LAYER_POOL;
+    l.has_bias = false;
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, 4), 0);
 }
 
@@ -255,11 +256,11 @@ static void refuses_what_a_layer_cannot_run(void)
     assert_refused(&l, "K0", 0, "MAP-0003",
                    "file:3: layer \"c\": K is split 0 ways, must be 1 .. 12");
     assert_refused(&grouped, "C2", 2, "MAP-0004",
-                   "file:3: layer \"c\": a grouped conv layer cannot be split along C");
+                   "file:3: layer \"c\": a grouped conv layer cannot be split 2 ways along C");
     assert_refused(&pool, "R3", 3, "MAP-0004",
-                   "file:3: layer \"c\": a max_pool layer cannot be split along R");
+                   "file:3: layer \"c\": a max_pool layer cannot be split 3 ways along R");
     assert_refused(&pool, "C2", 2, "MAP-0004",
-                   "file:3: layer \"c\": a max_pool layer cannot be split along C");
+                   "file:3: layer \"c\": a max_pool layer cannot be split 2 ways along C");
     assert_refused(&l, "K2 H3", 4, "MAP-0005",
                    "file:3: layer \"c\": the splits make 6 shards for a set of 4 accelerators");
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);

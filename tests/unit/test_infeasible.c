@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_infeasible.c - layers that an accelerator cannot run by some strategies, or by none: searches
+ * go round them while there is another way, and say which layer it was when there is none. */
+#include <config.h>
+#include "mapper/search.h"
+#include "mapper/searches.h"
+#include "mapper/seed.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+/* A depthwise layer of 40,000 groups and 80,000 images: 3.2e9 together are more than one shard may
+ * have (2^31 - 1), halves of them are not. */
+#define GROUPS "40000"
+#define IMAGES "80000"
+#define NET                                                                                        \
+    "name = \"wide\"; batch = " IMAGES "; input = { channels = " GROUPS                            \
+    "; height = 1; width = 1; }; layers = ( { name = \"dw\"; type = \"conv\"; outputs = " GROUPS   \
+    "; groups = " GROUPS "; } );"
+#define REASON                                                                                     \
+    "layer \"dw\": a shard of " IMAGES " images in " GROUPS                                        \
+    " groups: must be 2147483647 at most together"
+#define ACCELS(N)                                                                                  \
+    "name = \"t\"; " MAP_HELP_ACCEL("1TiB") "topology = { type = \"ring\"; dims = [" N             \
+                                            "]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };"
+
+static th_workload *wide;
+
+static th_search *search_on(const th_system *s, const char *name, th_error *e)
+{
+    th_problem p = {.system = s, .workload = wide, .stream = th_stream_single};
+    th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
+    th_search *x = th_search_new(th_search_find(name), &p, &o, e);
+    while (x && !x->done && th_search_iterate(x, e) == 0)
+        ;
+    return x;
+}
+
+static void a_mapping_by_hand_names_the_layer(void)
+{
+    th_system *s = system_of(ACCELS("2"));
+    th_error e = {"", ""};
+    th_lower *l = th_lower_new(s, wide, &e);
+    th_program *program = th_program_new(&e);
+    th_mapping *one = mapping_on("0", wide), *two = mapping_on("01", wide);
+    put_layer(two, 0, 0, "B2");
+    CU_ASSERT_EQUAL(th_lower_program(l, one, &th_stream_single, program, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0009");
+    TAP_ASSERT_TEXT(e.text, REASON);
+    CU_ASSERT_FALSE(th_error_is_no_memory(&e));
+    CU_ASSERT_EQUAL(th_lower_program(l, two, &th_stream_single, program, &e), 0);
+    th_mapping_free(one);
+    th_mapping_free(two);
+    th_program_free(program);
+    th_lower_free(l);
+    th_system_free(s);
+}
+
+static void searches_find_the_way_that_is_left(void)
+{
+    th_system *s = system_of(ACCELS("2"));
+    for (int i = 0; th_search_types[i]; i++) {
+        th_error e = {"", ""};
+        th_search *x = search_on(s, th_search_types[i]->name, &e);
+        if (th_search_types[i] == &th_search_computation_prioritized) {
+            TAP_ASSERT_TEXT(e.id, "MAP-0041"); /* its groups are single accelerators */
+            TAP_ASSERT_TEXT(e.text, "computation_prioritized: no design of group 0 can run all "
+                                    "layers: " REASON);
+        } else {
+            TAP_ASSERT_TEXT(e.text, "");
+            CU_ASSERT_TRUE(x->done && x->best && x->best->sets[0].n_accels == 2);
+        }
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+static void searches_say_why_there_is_no_way(void)
+{
+    th_system *s = system_of(ACCELS("1"));
+    for (int i = 0; th_search_types[i]; i++) {
+        th_error e = {"", ""};
+        th_search *x = search_on(s, th_search_types[i]->name, &e);
+        if (th_search_types[i] != &th_search_computation_prioritized) {
+            char expected[400];
+            snprintf(expected, sizeof expected,
+                     "%s: none of %lld mappings of \"wide\" onto \"t\" fits; the first: " REASON,
+                     th_search_types[i]->name, (long long)x->n_evaluations);
+            TAP_ASSERT_TEXT(e.id, "MAP-0024");
+            TAP_ASSERT_TEXT(e.text, expected);
+        }
+        CU_ASSERT_PTR_NULL(x->best);
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+/* One image of one channel, one pixel: nothing to cut. */
+static void a_layer_that_cannot_be_cut_has_no_choices(void)
+{
+    th_system *s = system_of(ACCELS("2"));
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 1; height = 1; width = 1; }; layers = ( "
+        "{ name = \"point\"; type = \"conv\"; outputs = 1; } );");
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_error e = {"", ""};
+    th_evaluator *evaluator = th_evaluator_new(&p, &e);
+    th_seeder *seeder = th_seeder_new(evaluator, &e);
+    int32_t accels[] = {0, 1};
+    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 1, accels}, 0, &e)->n, 1);
+    TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->id, "");
+    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 2, accels}, 0, &e)->n, 0);
+    TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->id, "MAP-0040");
+    TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->text,
+                    "layer \"point\" cannot be split over 2 accelerators");
+    th_seeder_free(seeder);
+    th_evaluator_free(evaluator);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_mapping_by_hand_names_the_layer),
+        TAP(searches_find_the_way_that_is_left),
+        TAP(searches_say_why_there_is_no_way),
+        TAP(a_layer_that_cannot_be_cut_has_no_choices),
+        TAP_END,
+    };
+    wide = workload_of(NET);
+    int status = tap_main("infeasible", tests, argc, argv);
+    th_workload_free(wide);
+    return status;
+}
