@@ -191,8 +191,6 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
     int32_t task = a->task;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
-    if (m->n_layers > 0)
-        th_layers_computed(m, task, did);
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;
@@ -332,11 +330,11 @@ int th_accelerator_settle(th_machine *m, th_error *err)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
+void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
 {
     const th_accel_state *a = &m->accels[accel];
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
-        return (th_pipeline_stats){0};
+        return;
     const th_work *w = work_of(m, a);
     th_time elapsed = m->now - a->started;
     th_pipeline p = a->pipeline;
@@ -345,5 +343,5 @@ th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
     else if (a->mode == TH_ACCEL_UNFOLDED)
         apply_history(&p, w, &a->history, 0, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
-    return p.stats;
+    th_stats_add(&sum->did, &p.stats);
 }

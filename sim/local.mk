@@ -35,6 +35,7 @@ libtharsis_la_SOURCES += \
 	sim/design/design.c \
 	sim/design/design.h \
 	sim/design/designs.h \
+	sim/design/plain.c \
 	sim/design/roofline.c \
 	sim/design/systolic_vec.c \
 	sim/design/tiled.c \
@@ -44,7 +45,6 @@ libtharsis_la_SOURCES += \
 	sim/event.c \
 	sim/event.h \
 	sim/fluid_time.h \
-	sim/layers.c \
 	sim/least_first.c \
 	sim/least_first.h \
 	sim/machine.c \
@@ -109,7 +109,6 @@ unit_tests += \
 	tests/unit/test_event \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
-	tests/unit/test_layers \
 	tests/unit/test_least_first \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
@@ -118,6 +117,7 @@ unit_tests += \
 	tests/unit/test_slices \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
+	tests/unit/test_plain \
 	tests/unit/test_program \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \
@@ -125,6 +125,7 @@ unit_tests += \
 	tests/unit/test_traffic \
 	tests/unit/test_unroll \
 	tests/unit/test_user_schedule \
+	tests/unit/test_vector \
 	tests/unit/test_work
 
 EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/sim_help.h sim/design/README.md

@@ -131,6 +131,11 @@ int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements)
     return ((int64_t)kept * bits + elements + 7) / 8;
 }
 
+bool th_shard_multiplies_activations(const th_shard *s)
+{
+    return s->kind == TH_LAYER_MATMUL && s->n_operands == 2;
+}
+
 int64_t th_shard_macs(const th_shard *s)
 {
     const int32_t *d = s->dim;

@@ -39,6 +39,8 @@ typedef struct th_shard {
  * log2 m bits for every one that is kept). */
 int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements);
 int64_t th_shard_macs(const th_shard *s); /* as if dense; 0 for what the vector unit runs */
+/* A matmul of two inputs: the second one takes the weights' way, and every image has its own. */
+bool th_shard_multiplies_activations(const th_shard *s);
 
 enum { TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_K, TH_LOOP_C, TH_N_LOOPS };
 /* Bit of a loop in the masks below; B has none, its iterations are alike. */

@@ -40,7 +40,10 @@ static bool same_memory(const th_accel *a, const th_accel *b)
            a->dram_interleave_bytes == b->dram_interleave_bytes &&
            memcmp(&a->dram_efficiency, &b->dram_efficiency, sizeof a->dram_efficiency) == 0 &&
            a->vector_hz == b->vector_hz &&
-           a->vector_elements_per_cycle == b->vector_elements_per_cycle;
+           a->vector_elements_per_cycle == b->vector_elements_per_cycle &&
+           a->vector_exp_operations == b->vector_exp_operations &&
+           a->vector_buffer_bytes == b->vector_buffer_bytes &&
+           a->concat_is_free == b->concat_is_free;
 }
 
 static void find_classes(th_works *w)
@@ -114,12 +117,11 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
     out->port = th_port_of(a);
     if (design < 0)
         th_vector_schedule(a, shard, &out->schedule);
-    else if (w->designs[design].type->schedule(&w->designs[design].config, shard, &out->port,
-                                               &out->schedule, err))
+    else if (th_design_schedule(w->designs[design].type, &w->designs[design].config, shard,
+                                &out->port, &out->schedule, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
-    out->total = th_schedule_sum(&out->schedule);
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
     out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);

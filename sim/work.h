@@ -13,7 +13,6 @@ typedef struct th_work {
     th_shard shard;
     int32_t design; /* index in the system; -1: the vector unit */
     th_schedule schedule;
-    th_schedule_totals total; /* of it */
     th_port port;
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */

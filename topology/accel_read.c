@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LARGEST_COUNT = 65536, LARGEST_GROUP = 1 << 20, LARGEST_VECTOR = 1 << 24 };
+enum { LARGEST_COUNT = 65536, LARGEST_GROUP = 1 << 20 };
+enum { LARGEST_VECTOR = 1 << 24, LARGEST_EXP_OPERATIONS = 1000 };
 
 /* ---- designs ---- */
 
@@ -97,16 +98,35 @@ static int design_named(th_system_reader *r, const th_config_node *n, int *out)
     return -1;
 }
 
+/* concat = "free" or "copy", as without it. */
+static int read_concat(th_system_reader *r, const th_config_node *g, th_accel *a)
+{
+    static const char *const ways[] = {"copy", "free"};
+    const char *way = ways[0];
+    if (th_config_string(g, "concat", false, &way, &r->error) < 0)
+        return -1;
+    a->concat_is_free = strcmp(way, ways[1]) == 0;
+    if (a->concat_is_free || strcmp(way, ways[0]) == 0)
+        return 0;
+    return th_reader_unknown(r, "TOPO-0149", th_config_member(g, "concat"),
+                             &(th_known){"concat", ways, 2});
+}
+
 static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
-    static const char *const keys[] = {"clock", "elements_per_cycle", NULL};
+    static const char *const keys[] = {"clock",  "elements_per_cycle", "exp_operations",
+                                       "buffer", "concat",             NULL};
     const th_config_node *n = NULL;
     if (th_config_child(g, "vector", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
-        th_config_frequency(n, "clock", true, &a->vector_hz, &r->error) < 0)
+        th_config_frequency(n, "clock", true, &a->vector_hz, &r->error) < 0 ||
+        th_config_int(n, "elements_per_cycle", true, 1, LARGEST_VECTOR,
+                      &a->vector_elements_per_cycle, &r->error) < 0 ||
+        th_config_int(n, "exp_operations", false, 1, LARGEST_EXP_OPERATIONS,
+                      &a->vector_exp_operations, &r->error) < 0 ||
+        th_reader_size(r, n, "buffer", false, &a->vector_buffer_bytes) < 0)
         return -1;
-    return th_config_int(n, "elements_per_cycle", true, 1, LARGEST_VECTOR,
-                         &a->vector_elements_per_cycle, &r->error);
+    return read_concat(r, n, a);
 }
 
 /* Fills a->designs, which the caller frees. */

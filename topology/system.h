@@ -57,6 +57,9 @@ typedef struct th_accel {
     th_dram_efficiency dram_efficiency;
     int64_t vector_hz;             /* clock of the unit for pool, elementwise, norm and reductions */
     int64_t vector_elements_per_cycle;
+    int64_t vector_exp_operations; /* of an exponential, a reciprocal or a root; 0: the standard */
+    int64_t vector_buffer_bytes;   /* for rows that are passed over more than once; 0: all fit */
+    bool concat_is_free;           /* concat and slice only rename; else they copy */
     int *designs;                  /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;

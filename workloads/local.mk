@@ -1,7 +1,6 @@
 # workloads/ - what is computed.
 libtharsis_la_SOURCES += \
 	workloads/layer.c workloads/layer.h \
-	workloads/layer_boxes.c \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_read.c workloads/workload_read.h
@@ -15,6 +14,5 @@ dist_models_DATA = \
 
 unit_tests += \
 	tests/unit/test_layer \
-	tests/unit/test_layer_kinds \
 	tests/unit/test_workload \
 	tests/unit/test_workload_read

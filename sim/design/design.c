@@ -23,12 +23,14 @@ const th_design_type *th_design_find(const char *name)
     return NULL;
 }
 
+enum { TYPES_MAX = 64 }; /* that a message lists */
+
 static int fail_unknown_type(const th_design_block *b, th_error *err)
 {
-    const char *names[16];
+    const char *names[TYPES_MAX];
     size_t n = 0;
     th_strbuf list = TH_STRBUF_INIT;
-    for (; th_design_types[n]; n++) {
+    for (; th_design_types[n] && n < TYPES_MAX; n++) {
         names[n] = th_design_types[n]->name;
         th_strbuf_printf(&list, "%s%s", n ? ", " : "", names[n]);
     }

@@ -71,8 +71,15 @@ void th_design_release(const th_design_type *type, th_design_config *c);
  * stored. */
 int th_design_check_system(const th_system *s, th_error *err);
 
-/* The unit beside the array for pool, add, relu, norm and the sums of reductions. */
+/* plain.c: the schedule of a shard of any kind that runs on arrays. What the design does not run as it
+ * is (a transposed convolution, a recurrent layer) is turned into what it does: th_plain_shard. 0 or
+ * -1. */
+int th_design_schedule(const th_design_type *type, const th_design_config *config,
+                       const th_shard *shard, const th_port *memory, th_schedule *out,
+                       th_error *err);
+int th_plain_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err);
+
+/* The unit beside the array, for everything without multiply-accumulates. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);
-int64_t th_vector_operations(const th_shard *shard); /* element operations that it does for it */
 
 #endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plain.c - turns shards that a design does not run as they are into shards that it does.
+ *   th_design_schedule: plain_shard -> type->schedule -> what a second operand changes
+ *
+ * A transposed convolution (up > 1) is a convolution over its input with up - 1 zeros between
+ * neighbours; most of its products are with these zeros. Output row h meets the kernel rows r with
+ * h - pad + r dilation = 0 (mod up) only, so its outputs fall into up phases, each an ordinary
+ * convolution of the input with every up-th kernel row (W. Shi et al., "Real-Time Single Image and
+ * Video Super-Resolution Using an Efficient Sub-Pixel Convolutional Neural Network", CVPR 2016, and
+ * "Is the deconvolution layer the same as a convolutional layer?", 2016). All phases read the same
+ * input with kernels of their own, as output channels do, so they become output channels:
+ *     u = up / gcd(up, dilation)     K -> K u_h u_w     H, R -> ceil(H / u_h), ceil(R / u_h)
+ * and W, S alike; the dilation becomes dilation / gcd. Over-counted: the kernel rows and outputs that
+ * ceil adds (kernels of 3 at up 2 count as 4 taps: 16/9 in two dimensions), and with a dilation that
+ * shares a factor with up the outputs that meet no input. Not modelled: that the outputs of a phase
+ * do not lie side by side in DRAM.
+ *
+ * One layer of an LSTM or GRU is H time steps, each a product of B rows of C + K elements with gates K
+ * columns. The steps take the place of the images of a matmul: a design that keeps weights through
+ * images keeps them through the steps. Over-counted: the gates' sums leave the chip (gates K
+ * elements, not K). Not modelled here, but by the design gemv: that a step needs the result of the
+ * one before, and the element-wise work of the gates.
+ *
+ * A matmul of two inputs has other "weights" in every image, so they stay through no images. */
+#include <config.h>
+
+#include "sim/design/design.h"
+#include "sim/design/tiles.h"
+
+static int32_t greatest_divisor(int32_t a, int32_t b)
+{
+    while (b != 0) {
+        int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int32_t ceil_of(int32_t a, int32_t b)
+{
+    return (int32_t)th_ceil_div(a, b);
+}
+
+/* The phases of a transposed convolution as output channels. */
+static int unfold_phases(th_shard *s, th_error *err)
+{
+    int32_t common_h = greatest_divisor(s->up_h, s->dilation_h);
+    int32_t common_w = greatest_divisor(s->up_w, s->dilation_w);
+    int32_t u_h = s->up_h / common_h, u_w = s->up_w / common_w;
+    if (s->dim[TH_DIM_K] > INT32_MAX / u_h / u_w)
+        return th_error_set(err, "SIM-0070",
+                            "a transposed convolution of %d channels and %d x %d phases: must be %d "
+                            "at most together",
+                            (int)s->dim[TH_DIM_K], (int)u_h, (int)u_w, INT32_MAX);
+    s->dim[TH_DIM_K] *= u_h * u_w;
+    s->dim[TH_DIM_H] = ceil_of(s->dim[TH_DIM_H], u_h);
+    s->dim[TH_DIM_W] = ceil_of(s->dim[TH_DIM_W], u_w);
+    s->dim[TH_DIM_R] = ceil_of(s->dim[TH_DIM_R], u_h);
+    s->dim[TH_DIM_S] = ceil_of(s->dim[TH_DIM_S], u_w);
+    s->dilation_h /= common_h;
+    s->dilation_w /= common_w;
+    s->up_h = s->up_w = 1;
+    return 0;
+}
+
+/* The time steps of a recurrent layer as the images of a matmul. */
+static int unroll_steps(th_shard *s, th_error *err)
+{
+    int32_t steps = s->dim[TH_DIM_H], rows = s->dim[TH_DIM_B];
+    int64_t inner = (int64_t)s->dim[TH_DIM_C] + s->dim[TH_DIM_K];
+    int64_t columns = (int64_t)th_layer_gates((th_layer_kind)s->kind) * s->dim[TH_DIM_K];
+    if (columns > INT32_MAX || inner > INT32_MAX)
+        return th_error_set(err, "SIM-0071",
+                            "a recurrent layer of %d inputs and %d units: its gates and its inputs "
+                            "must be %d at most each",
+                            (int)s->dim[TH_DIM_C], (int)s->dim[TH_DIM_K], INT32_MAX);
+    s->kind = TH_LAYER_MATMUL;
+    s->dim[TH_DIM_B] = steps;
+    s->dim[TH_DIM_H] = s->in_h = rows;
+    s->dim[TH_DIM_K] = (int32_t)columns;
+    s->dim[TH_DIM_C] = (int32_t)inner;
+    s->dim[TH_DIM_W] = s->in_w = 1;
+    s->dim[TH_DIM_R] = s->dim[TH_DIM_S] = 1;
+    s->n_operands = 1;
+    return 0;
+}
+
+int th_plain_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err)
+{
+    *out = *shard;
+    if (kinds >> shard->kind & 1u)
+        return 0;
+    if (th_layer_gates((th_layer_kind)shard->kind) > 0)
+        return unroll_steps(out, err);
+    if (shard->up_h > 1 || shard->up_w > 1)
+        return unfold_phases(out, err);
+    return 0;
+}
+
+int th_design_schedule(const th_design_type *type, const th_design_config *config,
+                       const th_shard *shard, const th_port *memory, th_schedule *out,
+                       th_error *err)
+{
+    th_shard plain;
+    if (th_plain_shard(shard, type->kinds, &plain, err) ||
+        type->schedule(config, &plain, memory, out, err))
+        return -1;
+    if (th_shard_multiplies_activations(&plain))
+        out->weight_stays &= (uint8_t)~(1u << TH_LOOP_B);
+    return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/pipeline.h"
+#include "sim/work.h"
+#include "tests/unit/design_help.h"
+
+/* Pool 3 x 3 of 6 channels, 33 x 5 from 67 x 12: 16 pieces would be 2.06 rows, so 11 of 3. Cycles
+ * 6*5*3*9/64 -> 13, output 6*5*3*2 = 180 bytes, input 6*67*12*2 = 9648 = 10*877 + 878 per image.
+ * A sum of 4 operands of 6 x 33 x 5: 3 operations, 90*3/64 -> 5 cycles, 4 * 1980 bytes in. */
+static void vector_by_hand(void)
+{
+    const th_accel a = {.vector_hz = 150000000, .vector_elements_per_cycle = 64};
+    th_shard pool = conv_shard(2, 6, 6, 33, 5, 3), sum = conv_shard(1, 6, 6, 33, 5, 1);
+    th_schedule s;
+    pool.kind = TH_LAYER_POOL;
+    pool.in_h = 67;
+    pool.in_w = 12;
+    th_vector_schedule(&a, &pool, &s);
+    assert_counts(&s, 2, 11, 1, 1, 1);
+    assert_step(&s, ALL_LAST & ~TH_LAST_H, 877, 0, 13, 180);
+    assert_step(&s, ALL_LAST, 878, 0, 13, 180);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).input_bytes, 2 * 9648);
+    CU_ASSERT_TRUE(s.hz == 150000000 && s.port_bits_per_s[TH_ENGINE_INPUT] == 0 && s.slots_in == 2);
+    sum.kind = TH_LAYER_ELEMENTWISE;
+    sum.function = TH_FUNCTION_ADD;
+    sum.n_operands = 4;
+    th_vector_schedule(&a, &sum, &s);
+    th_schedule_totals t = th_schedule_sum(&s);
+    CU_ASSERT_TRUE(t.cycles == 11 * 5 && t.input_bytes == 4 * 1980 && t.output_bytes == 1980);
+    sum.dim[TH_DIM_H] = sum.in_h = 2; /* fewer rows than pieces: one each, 30*3/64 -> 2 cycles */
+    th_vector_schedule(&a, &sum, &s);
+    assert_counts(&s, 1, 2, 1, 1, 1);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 4);
+}
+
+/* 5 lanes, 1 GHz. */
+static const th_accel five_lanes = {.vector_hz = 1000000000, .vector_elements_per_cycle = 5};
+
+static th_shard vector_shard(th_layer_kind kind, th_function function, int b, int k, int h, int w)
+{
+    th_shard s = conv_shard(b, k, k, h, w, 1);
+    s.kind = (int32_t)kind;
+    s.function = (int32_t)function;
+    return s;
+}
+
+/* Cycles of 2 images of 10 channels, 3 x 4 pixels: 3 pieces of 40 elements and 4 rows each. */
+static int64_t cycles_on(const th_accel *a, th_layer_kind kind, th_function function, int n_operands)
+{
+    th_shard s = vector_shard(kind, function, 2, 10, 3, 4);
+    th_schedule out;
+    s.n_operands = n_operands;
+    th_vector_schedule(a, &s, &out);
+    assert_counts(&out, 2, 3, 1, 1, 1);
+    return th_schedule_sum(&out).cycles / 6;
+}
+
+/* 40 outputs on 5 lanes are 8 cycles per operation; 4 rows of E = 4 and more are 4 * 7 / 5 -> 6, and so
+ * on. */
+static void functions_cost_their_operations(void)
+{
+    th_accel a = five_lanes;
+    const th_layer_kind e = TH_LAYER_ELEMENTWISE, n = TH_LAYER_NORM;
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_ADD, 4), 24);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_MUL, 2), 8);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_RELU, 1), 8);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_SIGMOID, 1), 72);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_TANH, 1), 80);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_SILU, 1), 80);
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_GELU, 1), 104);
+    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_BATCH_NORM, 1), 8);
+    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_LAYER_NORM, 1), 38);     /* (160 + 28) / 5 */
+    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_RMS_NORM, 1), 28);       /* (120 + 20) / 5 */
+    CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 1), 68); /* (320 + 16) / 5 */
+    CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_CONCAT, TH_FUNCTION_NONE, 3), 8);
+    CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_SLICE, TH_FUNCTION_NONE, 1), 8);
+    a.vector_exp_operations = 10;
+    CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_GELU, 1), 200);
+    CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 1), 120); /* (560 + 40) / 5 */
+}
+
+/* Softmax over 2 groups of 5 channels has twice the rows: (320 + 32) / 5 -> 71. */
+static void softmax_rows_are_the_channels_of_a_group(void)
+{
+    th_shard s = vector_shard(TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 2, 10, 3, 4);
+    th_schedule out;
+    s.groups = 2;
+    th_vector_schedule(&five_lanes, &s, &out);
+    CU_ASSERT_EQUAL(th_schedule_sum(&out).cycles, 6 * 71);
+}
+
+/* A row of 10 channels is 20 bytes. In 19 it does not fit: the norm reads its 480 bytes twice, softmax
+ * three times, with 5 more operations per element: (520 + 16) / 5 -> 108. A pool does not care. */
+static void rows_beyond_the_buffer_are_read_in_every_pass(void)
+{
+    th_accel a = five_lanes;
+    th_shard norm = vector_shard(TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 2, 10, 3, 4);
+    th_shard softmax = vector_shard(TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 2, 10, 3, 4);
+    th_shard relu = vector_shard(TH_LAYER_ELEMENTWISE, TH_FUNCTION_RELU, 2, 10, 3, 4);
+    th_schedule out;
+    a.vector_buffer_bytes = 20;
+    th_vector_schedule(&a, &norm, &out);
+    CU_ASSERT_EQUAL(th_schedule_sum(&out).input_bytes, 480);
+    CU_ASSERT_TRUE(out.accesses.input_reads == 480 && out.accesses.output_writes == 240);
+    a.vector_buffer_bytes = 19;
+    th_vector_schedule(&a, &norm, &out);
+    th_schedule_totals t = th_schedule_sum(&out);
+    CU_ASSERT_TRUE(t.input_bytes == 960 && t.cycles == 6 * 38 && t.output_bytes == 480);
+    TAP_ASSERT_TEXT(out.variant, "row read in every pass");
+    th_vector_schedule(&a, &softmax, &out);
+    t = th_schedule_sum(&out);
+    CU_ASSERT_TRUE(t.input_bytes == 1440 && t.cycles == 6 * 108 && t.output_bytes == 480);
+    th_vector_schedule(&a, &relu, &out);
+    CU_ASSERT_TRUE(th_schedule_sum(&out).input_bytes == 480 && out.variant == NULL);
+}
+
+/* 2 x 20 numbers of 4 bytes pick rows of 48 elements of 2 bytes: 16 pieces would be 1.25 numbers, so 10
+ * of 2, ceil(96/64) = 2 cycles each. Bursts of 64 bytes make 128 of every row of 96. */
+static void an_embedding_gathers_rows(void)
+{
+    const th_accel a = {.vector_hz = 150000000, .vector_elements_per_cycle = 64};
+    const th_port bursts = {.bits_per_s = 80000000000, .burst_bytes = 64};
+    th_shard s = vector_shard(TH_LAYER_EMBEDDING, TH_FUNCTION_NONE, 2, 48, 20, 1);
+    th_schedule out;
+    th_pipeline p;
+    s.dim[TH_DIM_C] = 1;
+    s.precision[TH_TENSOR_INPUT] = TH_FP32;
+    th_vector_schedule(&a, &s, &out);
+    assert_counts(&out, 2, 10, 1, 1, 1);
+    th_schedule_totals t = th_schedule_sum(&out);
+    CU_ASSERT_TRUE(t.input_bytes == 160 && t.weight_bytes == 40 * 96 && t.output_bytes == 40 * 96 &&
+                   t.cycles == 20 * 2);
+    CU_ASSERT_EQUAL(out.run_bytes[TH_ENGINE_WEIGHT], 96);
+    th_pipeline_start(&p, &out, &bursts, 0, true);
+    th_pipeline_finish(&p, &out, &bursts);
+    CU_ASSERT_EQUAL(p.stats.moved_bytes[TH_ENGINE_WEIGHT], 40 * 128);
+    CU_ASSERT_TRUE(out.accesses.weight_reads == 40 * 48 && out.accesses.input_reads == 40);
+}
+
+/* Concat copies its outputs' bytes, or takes no time at all, on an accelerator class of its own. */
+static void concat_is_a_copy_or_free(void)
+{
+    th_system *system = shipped_system("f1_16xlarge");
+    system->nodes[system->accel_node[1]].a.concat_is_free = true;
+    th_works *w = th_works_new(system, NULL);
+    th_shard s = vector_shard(TH_LAYER_CONCAT, TH_FUNCTION_NONE, 2, 10, 3, 4);
+    s.n_operands = 3;
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &s, NULL), 0);
+    CU_ASSERT_EQUAL(th_works_intern(w, 1, 0, &s, NULL), 1);
+    CU_ASSERT_EQUAL(th_works_intern(w, 2, 0, &s, NULL), 0);
+    th_schedule_totals t = th_schedule_sum(&th_works_get(w, 0)->schedule);
+    CU_ASSERT_TRUE(t.input_bytes == 480 && t.output_bytes == 480 && th_works_get(w, 0)->folded_ps > 0);
+    t = th_schedule_sum(&th_works_get(w, 1)->schedule);
+    CU_ASSERT_TRUE(t.input_bytes == 0 && t.output_bytes == 0 && th_works_get(w, 1)->folded_ps == 0);
+    th_works_free(w);
+    th_system_free(system);
+}
+
+/* The optional keys of the block, and what is refused. */
+static void the_block_has_optional_keys(void)
+{
+#define VECTOR_SYSTEM(keys)                                                                        \
+    "name = \"one\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "          \
+    "macs_per_cycle = 8; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = "       \
+    "\"16GB/s\"; };\nvector = { clock = \"1GHz\"; elements_per_cycle = 5; " keys " };\n"           \
+    "designs = [\"d\"]; } );"
+    th_system *s = system_of(VECTOR_SYSTEM("exp_operations = 7; buffer = \"3KiB\"; concat = \"free\";"));
+    const th_accel *a = &s->nodes[s->accel_node[0]].a;
+    CU_ASSERT_TRUE(a->vector_exp_operations == 7 && a->vector_buffer_bytes == 3072 && a->concat_is_free);
+    th_system_free(s);
+    s = system_of(VECTOR_SYSTEM("concat = \"copy\";"));
+    a = &s->nodes[s->accel_node[0]].a;
+    CU_ASSERT_TRUE(a->vector_exp_operations == 0 && a->vector_buffer_bytes == 0 && !a->concat_is_free);
+    th_system_free(s);
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("concat = \"fre\";"), "test", &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0149");
+    TAP_ASSERT_TEXT(e.text, "test:2: unknown concat \"fre\": did you mean \"free\"?");
+    CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("buffer = \"0B\";"), "test", &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0033");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(vector_by_hand),
+        TAP(functions_cost_their_operations),
+        TAP(softmax_rows_are_the_channels_of_a_group),
+        TAP(rows_beyond_the_buffer_are_read_in_every_pass),
+        TAP(an_embedding_gathers_rows),
+        TAP(concat_is_a_copy_or_free),
+        TAP(the_block_has_optional_keys),
+        TAP_END,
+    };
+    return tap_main("vector", tests, argc, argv);
+}
