@@ -45,11 +45,35 @@ static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
+/* The port of the accelerator, when it may have no task. */
+static th_port port_of(const th_machine *m, const th_accel_state *a)
+{
+    return th_port_of(&m->system->nodes[m->system->accel_node[accel_of(m, a)]].a);
+}
+
+static void advance_loading(th_machine *m, th_accel_state *a)
+{
+    th_port port = port_of(m, a);
+    th_pipeline_advance(&a->pipeline, &th_no_schedule, &port, m->now - a->started);
+}
+
+/* A task takes over; what the weight engine moves goes on in its pipeline. */
+static void stop_loading(th_machine *m, th_accel_state *a)
+{
+    advance_loading(m, a);
+    a->ahead = th_pipeline_handover(&a->pipeline);
+    if (a->event != TH_NO_EVENT)
+        th_events_cancel(m->events, a->event);
+    a->event = TH_NO_EVENT;
+}
+
 void th_accelerator_start(th_machine *m, int accel)
 {
     th_accel_state *a = &m->accels[accel];
-    if (a->mode != TH_ACCEL_IDLE || a->ready.n == 0)
+    if (!th_accelerator_is_free(a) || a->ready.n == 0)
         return;
+    if (a->mode == TH_ACCEL_LOADING)
+        stop_loading(m, a);
     a->task = th_least_first_take(&a->ready);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
@@ -62,11 +86,14 @@ void th_accelerator_start(th_machine *m, int accel)
 
 enum { ENDS_MAX = 1 << 20 }; /* memo entries; past that it starts anew */
 
-static void begin_history(th_accel_state *a, int32_t work)
+static void begin_history(const th_machine *m, th_accel_state *a)
 {
+    uint64_t work = (uint64_t)m->program->tasks[a->task].work;
     a->history.n = a->history.n_applied = 0;
-    a->history.digest[0] = (uint64_t)work;
-    a->history.digest[1] = ~(uint64_t)work;
+    a->history.digest[0] = work;
+    a->history.digest[1] = ~work;
+    if (th_prefetch_is_on(m, accel_of(m, a)))
+        th_prefetch_digest(m, a);
 }
 
 static int add_change(th_machine *m, th_accel_state *a, double draw)
@@ -81,11 +108,13 @@ static int add_change(th_machine *m, th_accel_state *a, double draw)
     return 0;
 }
 
-static void apply_history(th_pipeline *p, const th_work *w, const th_draw_history *h, size_t from,
+static void apply_history(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                           bool skip)
 {
+    const th_work *w = work_of(m, a);
+    const th_draw_history *h = &a->history;
     if (from == 0)
-        th_pipeline_start(p, &w->schedule, &w->port, 0, skip);
+        th_prefetch_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
     for (size_t i = from; i < h->n; i++) {
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
         th_pipeline_set_foreign(p, &w->schedule, &w->port, h->change[i].bytes_per_s);
@@ -108,6 +137,7 @@ static int remember_end(th_machine *m, const th_draw_history *h, const th_known_
 static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
 {
     a->at_end = e->stats;
+    a->ahead_at_end = e->ahead;
     return set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
@@ -115,11 +145,12 @@ static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_
 static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
 {
     const th_work *w = work_of(m, a);
-    apply_history(&a->pipeline, w, &a->history, a->history.n_applied, !m->options.no_skip);
+    apply_history(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     a->history.n_applied = a->history.n;
     th_pipeline ahead = a->pipeline;
     th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
     e.stats = ahead.stats;
+    e.ahead = th_pipeline_handover(&ahead);
     if (remember_end(m, &a->history, &e))
         return th_error_no_memory(err);
     return post_end(m, a, &e, err);
@@ -140,7 +171,7 @@ static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     a->mode = TH_ACCEL_UNFOLDED;
     m->n_unfolded++;
-    begin_history(a, m->program->tasks[a->task].work);
+    begin_history(m, a);
     return change_draw(m, a, draw, err);
 }
 
@@ -150,7 +181,7 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     double cap[TH_N_ENGINES];
     for (int e = 0; e < TH_N_ENGINES; e++)
-        cap[e] = a->pipeline.engine[e].cap;
+        cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
     a->rates_are_old = true;
     if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
                                  cap))
@@ -160,15 +191,16 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 
 static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_work *w = work_of(m, a);
     a->mode = TH_ACCEL_STEPPED;
     m->n_unfolded++;
     if (is_shared(m, a)) {
-        th_pipeline_start_shared(&a->pipeline, &w->schedule, &w->port);
+        th_prefetch_start_pipeline(m, a, &a->pipeline,
+                                   &(th_pipeline_begin){.rates_from_outside = true});
         return tell_demand(m, a, err);
     }
     double draw = th_network_draw(m->network, accel_of(m, a));
-    th_pipeline_start(&a->pipeline, &w->schedule, &w->port, draw, false);
+    th_prefetch_start_pipeline(m, a, &a->pipeline,
+                               &(th_pipeline_begin){.foreign_bytes_per_s = draw});
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
 }
@@ -178,7 +210,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     double draw = th_network_draw(m->network, accel_of(m, a));
     if (m->options.unfold_all)
         return begin_stepping(m, a, err);
-    if (draw != 0)
+    if (draw != 0 || th_prefetch_is_on(m, accel_of(m, a)))
         return unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
     return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
@@ -186,9 +218,12 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did, th_error *err)
+static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did,
+                    const th_ahead *ahead, th_error *err)
 {
     int32_t task = a->task;
+    a->ahead = *ahead;
+    a->was_freed = m->any_prefetch;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
     a->mode = TH_ACCEL_IDLE;
@@ -201,12 +236,18 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
 
 static int step(th_machine *m, th_accel_state *a, th_error *err)
 {
+    if (a->mode == TH_ACCEL_LOADING) {
+        advance_loading(m, a);
+        return tell_demand(m, a, err);
+    }
     const th_work *w = work_of(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     if (is_shared(m, a) && tell_demand(m, a, err))
         return -1;
-    if (a->pipeline.done)
-        return end_task(m, a, &a->pipeline.stats, err);
+    if (a->pipeline.done) {
+        th_ahead ahead = th_pipeline_handover(&a->pipeline);
+        return end_task(m, a, &a->pipeline.stats, &ahead, err);
+    }
     if (is_shared(m, a))
         return 0;
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
@@ -221,21 +262,29 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
         return work_out_end(m, a, err);
-    return end_task(m, a, a->mode == TH_ACCEL_FOLDED ? &work_of(m, a)->folded : &a->at_end, err);
+    static const th_ahead nothing;
+    bool is_folded = a->mode == TH_ACCEL_FOLDED;
+    return end_task(m, a, is_folded ? &work_of(m, a)->folded : &a->at_end,
+                    is_folded ? &nothing : &a->ahead_at_end, err);
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
 
 static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_work *w = work_of(m, a);
     const double *rate = &m->network->engine_rate[accel_of(m, a) * TH_N_ENGINES];
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    const th_work *w = a->mode == TH_ACCEL_LOADING ? NULL : work_of(m, a);
+    if (w)
+        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    else
+        advance_loading(m, a);
     unsigned moving = th_pipeline_demand(&a->pipeline);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
             th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
     a->rates_are_old = false;
+    if (th_pipeline_next(&a->pipeline) == TH_TIME_MAX && !w)
+        return 0;
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
 }
@@ -252,13 +301,28 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
                      TH_PIPELINE_STEPS, err);
 }
 
+static int set_draw_of_loading(th_machine *m, th_accel_state *a)
+{
+    th_port port = port_of(m, a);
+    a->rates_are_old = is_shared(m, a);
+    if (a->rates_are_old)
+        return 0;
+    advance_loading(m, a);
+    th_pipeline_set_foreign(&a->pipeline, &th_no_schedule, &port,
+                            th_network_draw(m->network, accel_of(m, a)));
+    return 0;
+}
+
 static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
         return 0;
+    if (a->mode == TH_ACCEL_LOADING)
+        return set_draw_of_loading(m, a);
     double draw = th_network_draw(m->network, accel_of(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
+    case TH_ACCEL_LOADING:
     case TH_ACCEL_FRESH:
         return 0;
     case TH_ACCEL_FOLDED:
@@ -302,7 +366,11 @@ static int begin_fresh(th_machine *m, bool shared, th_error *err)
 {
     for (size_t i = 0; i < m->n_fresh; i++) {
         th_accel_state *a = &m->accels[m->fresh[i]];
-        if (is_shared(m, a) == shared && (shared ? begin_stepping : begin)(m, a, err))
+        if (is_shared(m, a) != shared)
+            continue;
+        if (th_prefetch_is_on(m, m->fresh[i]))
+            th_prefetch_task_begins(m, a);
+        if ((shared ? begin_stepping : begin)(m, a, err))
             return -1;
     }
     return 0;
@@ -312,7 +380,31 @@ static int take_all_rates(th_machine *m, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (a->mode == TH_ACCEL_STEPPED && a->rates_are_old && take_rates(m, a, err))
+        bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
+        if (is_stepped && a->rates_are_old && take_rates(m, a, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Accelerators whose task has ended and that have no other: on with the next one's weights. Those on
+ * a shared DRAM before the network is asked, the others after. */
+static int begin_loading(th_machine *m, bool shared, th_error *err)
+{
+    for (int i = 0; m->any_prefetch && i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        if (!a->was_freed || is_shared(m, a) != shared)
+            continue;
+        a->was_freed = false;
+        if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) || !th_prefetch_has_more(m, a))
+            continue;
+        a->mode = TH_ACCEL_LOADING;
+        a->started = m->now;
+        th_pipeline_begin how = {.rates_from_outside = shared};
+        if (!shared)
+            how.foreign_bytes_per_s = th_network_draw(m->network, i);
+        th_prefetch_start_pipeline(m, a, &a->pipeline, &how);
+        if (shared && tell_demand(m, a, err))
             return -1;
     }
     return 0;
@@ -320,7 +412,8 @@ static int take_all_rates(th_machine *m, th_error *err)
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_fresh(m, true, err) || settle_network(m, err) || begin_fresh(m, false, err))
+    if (begin_fresh(m, true, err) || begin_loading(m, true, err) || settle_network(m, err) ||
+        begin_fresh(m, false, err) || begin_loading(m, false, err))
         return -1;
     m->n_fresh = 0;
     if (m->random && unfold_at_random(m, err))
@@ -333,7 +426,7 @@ int th_accelerator_settle(th_machine *m, th_error *err)
 void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
 {
     const th_accel_state *a = &m->accels[accel];
-    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH)
         return;
     const th_work *w = work_of(m, a);
     th_time elapsed = m->now - a->started;
@@ -341,7 +434,7 @@ void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result 
     if (a->mode == TH_ACCEL_FOLDED)
         th_pipeline_start(&p, &w->schedule, &w->port, 0, true);
     else if (a->mode == TH_ACCEL_UNFOLDED)
-        apply_history(&p, w, &a->history, 0, true);
+        apply_history(m, a, &p, 0, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
     th_stats_add(&sum->did, &p.stats);
 }

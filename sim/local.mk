@@ -82,8 +82,10 @@ libtharsis_la_SOURCES += \
 	sim/port.c \
 	sim/port.h \
 	sim/pipeline.h \
+	sim/pipeline_requests.h \
 	sim/pipeline_skip.c \
 	sim/pipeline_skip.h \
+	sim/prefetch.c \
 	sim/program.c \
 	sim/program.h \
 	sim/result.c \
@@ -118,6 +120,7 @@ unit_tests += \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
 	tests/unit/test_plain \
+	tests/unit/test_prefetch \
 	tests/unit/test_program \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \

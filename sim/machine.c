@@ -68,6 +68,7 @@ void th_machine_free(th_machine *m)
     }
     th_free(m->accels);
     th_free(m->fresh);
+    th_free(m->weighted);
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
@@ -175,6 +176,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
         m->times[t] = (th_task_result){-1, -1, -1, -1};
     for (size_t i = 0; i < inputs; i++)
         m->input_end[i] = -1;
+    if (th_prefetch_load(m))
+        return th_error_no_memory(err);
     for (int32_t t = 0; t < p->n_tasks; t++)
         if (m->waiting[t] == 0 && p->tasks[t].release_ps <= 0 && make_ready(m, t))
             return th_error_no_memory(err);
@@ -245,7 +248,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     case TH_TASK_COMPUTE:
         accel = m->system->nodes[t->node].accel;
         if (th_least_first_add(&m->accels[accel].ready, task) ||
-            (m->accels[accel].mode == TH_ACCEL_IDLE && th_least_first_add(&m->startable, accel)))
+            (th_accelerator_is_free(&m->accels[accel]) &&
+             th_least_first_add(&m->startable, accel)))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COLLECTIVE:

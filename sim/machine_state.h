@@ -11,6 +11,7 @@
 
 typedef enum {
     TH_ACCEL_IDLE,
+    TH_ACCEL_LOADING, /* likewise without a task, but weights of the next one come in */
     TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
     TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
@@ -33,6 +34,7 @@ typedef struct th_draw_history {
 typedef struct th_known_end {
     th_time end; /* relative to the start */
     th_pipeline_stats stats;
+    th_ahead ahead; /* of the next task's weights */
 } th_known_end;
 
 typedef struct th_accel_state {
@@ -46,6 +48,12 @@ typedef struct th_accel_state {
     th_pipeline pipeline;     /* stepped: its state; unfolded: as far as history is applied */
     th_draw_history history;  /* unfolded */
     th_pipeline_stats at_end; /* unfolded, once its end is known: what it will have done */
+    th_ahead ahead_at_end;
+    /* Weights loaded ahead, see prefetch.c. */
+    int32_t target;             /* the task that they are for, -1: none */
+    th_ahead own, ahead;        /* what the running task found; what is done for the target */
+    bool was_freed;             /* its task ended at this instant */
+    int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
     th_least_first ready;     /* compute tasks that wait for it */
     th_accel_result sum;      /* of finished tasks */
 } th_accel_state;
@@ -73,6 +81,9 @@ struct th_machine {
     int32_t *fresh; /* accelerators whose task started at this instant */
     size_t n_fresh;
     bool any_shared;     /* some DRAM is shared (network.is_shared) */
+    bool any_prefetch;   /* some accelerator loads ahead */
+    int32_t *weighted;   /* tasks that may be loaded ahead, by accelerator, in program order */
+    size_t weighted_capacity;
     th_map *end_numbers; /* memo: digest of a history -> number in ends */
     th_known_end *ends;
     size_t n_ends, ends_capacity;
@@ -85,10 +96,24 @@ enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
 /* accelerator.c */
 void th_accelerator_start(th_machine *m, int accel);
+static inline bool th_accelerator_is_free(const th_accel_state *a)
+{
+    return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
+}
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* Adds what the running task has done so far to *sum. */
 void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum);
+
+/* prefetch.c: accelerators that load weights ahead. load: 0, or -1 when memory is out. */
+bool th_prefetch_is_on(const th_machine *m, int accel);
+int th_prefetch_load(th_machine *m);
+void th_prefetch_task_begins(th_machine *m, th_accel_state *a);
+/* The pipeline of the running task, or, without one, of what is loaded ahead. */
+void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
+                                th_pipeline_begin *b);
+void th_prefetch_digest(const th_machine *m, th_accel_state *a);
+bool th_prefetch_has_more(const th_machine *m, th_accel_state *a);
 
 /* machine.c: a task starts or ends now. */
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause);

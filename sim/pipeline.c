@@ -27,99 +27,23 @@
 #include <string.h>
 
 #include "sim/fluid_time.h"
+#include "sim/pipeline_requests.h"
 #include "sim/pipeline_skip.h"
-
-/* --- loops ------------------------------------------------------------------------------------ */
-
-/* The next iteration, innermost fastest; returns the outermost loop that moved (the outermost of all
- * when all wrap). Without C: tiles, where C is the innermost loop. */
-static int32_t advance_index(int32_t *index, const th_pipeline *p, const th_schedule *s,
-                             bool without_c)
-{
-    int place = without_c ? TH_N_LOOPS - 2 : TH_N_LOOPS - 1;
-    while (place > 0 && index[p->order[place]] == s->count[p->order[place]] - 1)
-        index[p->order[place--]] = 0;
-    index[p->order[place]]++;
-    return p->order[place];
-}
-
-/* Has an index run through all its iterations? */
-static bool is_past_end(const int32_t *index, const th_pipeline *p, const th_schedule *s)
-{
-    return index[p->order[0]] == s->count[p->order[0]];
-}
-
-static unsigned last_mask(const int32_t *index, const th_schedule *s)
-{
-    unsigned mask = 0;
-    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        if (index[loop] == s->count[loop] - 1)
-            mask |= 1u << (loop - TH_LOOP_H);
-    return mask;
-}
-
-static bool stays_on_chip(const int32_t *index, unsigned stays)
-{
-    for (int loop = 0; loop < TH_N_LOOPS; loop++)
-        if ((stays >> loop & 1u) && index[loop] != 0)
-            return true;
-    return false;
-}
-
-/* Partial sums that a step reads back: those of the visit before it, or sums made elsewhere. */
-static int64_t partial_request(const th_pipeline *p, const th_schedule *s, const int32_t *index,
-                               unsigned tile)
-{
-    if (index[TH_LOOP_C] == 0)
-        return s->reads_sums ? s->output_bytes[tile] : 0;
-    return p->spills ? s->partial_bytes[tile] : 0;
-}
-
-static int64_t request_bytes(const th_pipeline *p, const th_schedule *s, int e,
-                             const int32_t *index)
-{
-    unsigned mask = last_mask(index, s), tile = mask & (TH_N_STORE_KINDS - 1);
-    switch ((th_engine_kind)e) {
-    case TH_ENGINE_INPUT:
-        if (stays_on_chip(index, s->input_stays))
-            return 0;
-        return s->step[mask].input_bytes + (index[TH_LOOP_H] == 0 ? s->first_row_extra_bytes : 0);
-    case TH_ENGINE_WEIGHT:
-        return stays_on_chip(index, s->weight_stays) ? 0 : s->step[mask].weight_bytes;
-    case TH_ENGINE_PARTIAL:
-        return partial_request(p, s, index, tile);
-    case TH_ENGINE_OUTPUT:
-        if (p->revisits && !(mask & TH_LAST_C))
-            return p->spills ? s->partial_bytes[tile] : 0;
-        return s->output_bytes[tile];
-    case TH_N_ENGINES:
-        break;
-    }
-    return 0;
-}
-
-/* n modulo slots; double buffering is the rule, and division is slow. */
-static int slot_of(int64_t n, int32_t slots)
-{
-    return (int)(slots == 2 ? n & 1 : n % slots);
-}
-
-static int64_t round_up(int64_t bytes, int64_t burst)
-{
-    return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
-}
-
-/* Bytes that a request of contiguous runs moves: each run is whole bursts. */
-static int64_t bytes_in_bursts(int64_t bytes, int64_t run, int64_t burst)
-{
-    if (run <= 0 || run >= bytes)
-        return round_up(bytes, burst);
-    return bytes / run * round_up(run, burst) + round_up(bytes % run, burst);
-}
 
 static bool all_stored(const th_pipeline *p, const th_schedule *s)
 {
     return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
+}
+
+/* Who moves weights: the engine for its task, or, once those are in, for the next. */
+static th_engine *mover(th_pipeline *p, int e)
+{
+    return e == TH_ENGINE_WEIGHT && p->weights_in ? &p->ahead : &p->engine[e];
+}
+
+static const th_engine *mover_of(const th_pipeline *p, int e)
+{
+    return e == TH_ENGINE_WEIGHT && p->weights_in ? &p->ahead : &p->engine[e];
 }
 
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
@@ -147,9 +71,9 @@ static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
             if (!(open >> e & 1u))
                 continue;
             n++;
-            if (slowest < 0 || p->engine[e].cap < cap) {
+            if (slowest < 0 || mover(p, e)->cap < cap) {
                 slowest = e;
-                cap = p->engine[e].cap;
+                cap = mover(p, e)->cap;
             }
         }
         double share = left / n;
@@ -169,7 +93,7 @@ static void share_dram(th_pipeline *p, const th_port *port)
         find_shares(p, port, moving);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
-            change_rate(&p->engine[e], p->now, p->share[moving][e]);
+            change_rate(mover(p, e), p->now, p->share[moving][e]);
 }
 
 /* --- what can begin --------------------------------------------------------------------------- */
@@ -197,22 +121,44 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     g->phase = TH_ENGINE_IDLE;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
+    if (e == TH_ENGINE_WEIGHT)
+        p->weights_in = is_past_end(g->index, p, s);
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
-    p->stats.moved_bytes[e] += p->engine[e].bytes;
+    th_engine *g = mover(p, e);
+    if (g == &p->ahead) {
+        p->ahead_moved += g->bytes;
+        g->phase = TH_ENGINE_IDLE;
+        g->n_done++;
+        return;
+    }
+    p->stats.moved_bytes[e] += g->bytes;
     end_request(p, s, e);
 }
 
 /* The latency is over. */
 static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
 {
-    th_engine *g = &p->engine[e];
+    th_engine *g = mover(p, e);
     g->phase = TH_ENGINE_MOVES;
     g->since = p->now;
     if (isinf(g->cap))
         finish_request(p, s, e);
+}
+
+static void wait_or_move(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
+                         double dram_bytes, th_time possible_since)
+{
+    th_engine *g = mover(p, e);
+    g->left_bytes = dram_bytes;
+    g->bytes_per_s = 0;
+    g->end_at = TH_TIME_MAX;
+    g->data_at = possible_since + port->latency_ps;
+    g->phase = TH_ENGINE_WAITS;
+    if (g->data_at <= p->now)
+        begin_to_move(p, s, e);
 }
 
 static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
@@ -223,13 +169,7 @@ static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *p
     double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
     g->bytes = bytes_in_bursts(bytes, run, port->burst_bytes);
     set_cap(p, g, cap_of(s, port, e, g->bytes, efficiency));
-    g->left_bytes = (double)g->bytes / efficiency;
-    g->bytes_per_s = 0;
-    g->end_at = TH_TIME_MAX;
-    g->data_at = possible_since + port->latency_ps;
-    g->phase = TH_ENGINE_WAITS;
-    if (g->data_at <= p->now)
-        begin_to_move(p, s, e);
+    wait_or_move(p, s, port, e, (double)g->bytes / efficiency, possible_since);
 }
 
 /* Does the next load of e wait for a store? */
@@ -259,6 +199,35 @@ static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port
             begin_request(p, s, port, e, bytes, since);
         else
             end_request(p, s, e);
+    }
+}
+
+/* The slot that the next request ahead takes, or -1 when none is free: the array must have left it. A
+ * task without weights leaves all of them. */
+static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
+{
+    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->ahead.n_done;
+    *since = 0;
+    if (!p->uses_weights)
+        return true;
+    *since = p->in_free[slot_of(number, s->slots_in)];
+    return number < p->steps_done + s->slots_in;
+}
+
+static void begin_ahead(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    th_engine *g = &p->ahead;
+    th_time since;
+    while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->next.n &&
+           ahead_slot_free(p, s, &since)) {
+        int64_t j = g->n_done;
+        if (p->next.bytes[j] == 0) {
+            g->n_done++;
+            continue;
+        }
+        g->bytes = p->next.bytes[j];
+        set_cap(p, g, p->next.cap[j]);
+        wait_or_move(p, s, port, TH_ENGINE_WEIGHT, p->next.dram_bytes[j], since);
     }
 }
 
@@ -313,8 +282,9 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     begin_load(p, s, port, TH_ENGINE_WEIGHT);
     if (p->reads_partials)
         begin_load(p, s, port, TH_ENGINE_PARTIAL);
+    begin_ahead(p, s, port);
     begin_compute(p, s);
-    p->done = all_stored(p, s);
+    p->done = all_stored(p, s) && !(p->is_idle && p->ahead.n_done < p->next.n);
 }
 
 /* --- what is due ------------------------------------------------------------------------------ */
@@ -332,7 +302,7 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
     for (int e = 0; e < TH_N_ENGINES; e++) {
-        th_engine *g = &p->engine[e];
+        th_engine *g = mover(p, e);
         if (g->phase == TH_ENGINE_WAITS && g->data_at <= p->now) {
             begin_to_move(p, s, e);
         } else if (g->phase == TH_ENGINE_MOVES && g->end_at <= p->now) {
@@ -351,7 +321,7 @@ th_time th_pipeline_next(const th_pipeline *p)
     if (p->done)
         return TH_TIME_MAX;
     for (int e = 0; e < TH_N_ENGINES; e++) {
-        const th_engine *g = &p->engine[e];
+        const th_engine *g = mover_of(p, e);
         th_time at = g->phase == TH_ENGINE_WAITS   ? g->data_at
                      : g->phase == TH_ENGINE_MOVES ? g->end_at
                                                    : TH_TIME_MAX;
@@ -388,7 +358,7 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
             share_dram(p, port);
-        if (p->skip && p->steps_done != steps)
+        if (p->skip && p->steps_done != steps && !(p->weights_in && p->next.n > 0))
             th_pipeline_try_skip(&skip, p, s, port, limit);
     }
 }
@@ -412,28 +382,106 @@ static void order_loops(th_pipeline *p, const th_schedule *s)
     }
     if (!p->revisits)
         p->order[n] = TH_LOOP_C;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        p->uses_weights |= s->step[mask].weight_bytes > 0;
 }
 
-static void start(th_pipeline *p, const th_schedule *s, const th_port *port)
+/* --- weights loaded ahead --------------------------------------------------------------------- */
+
+th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port)
+{
+    th_ahead_plan plan = {0};
+    th_pipeline p = {0};
+    bool any = false;
+    order_loops(&p, s);
+    th_engine *g = &p.engine[TH_ENGINE_WEIGHT];
+    for (; plan.n < s->slots_in && !is_past_end(g->index, &p, s); plan.n++) {
+        int64_t bytes = request_bytes(&p, s, TH_ENGINE_WEIGHT, g->index);
+        int64_t run = s->run_bytes[TH_ENGINE_WEIGHT];
+        double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
+        plan.bytes[plan.n] = bytes_in_bursts(bytes, run, port->burst_bytes);
+        plan.dram_bytes[plan.n] = (double)plan.bytes[plan.n] / efficiency;
+        plan.cap[plan.n] = cap_of(s, port, TH_ENGINE_WEIGHT, plan.bytes[plan.n], efficiency);
+        any |= bytes > 0;
+        advance_index(g->index, &p, s, false);
+    }
+    if (!any)
+        plan.n = 0;
+    return plan;
+}
+
+static void resume(th_engine *g, const th_ahead *from, const th_ahead_plan *plan)
+{
+    g->n_done = from->n_done;
+    g->phase = (int32_t)from->phase;
+    if (g->phase == TH_ENGINE_IDLE)
+        return;
+    g->bytes = plan->bytes[g->n_done];
+    g->cap = plan->cap[g->n_done];
+    g->left_bytes = from->left_bytes;
+    g->bytes_per_s = 0;
+    g->since = 0;
+    g->end_at = TH_TIME_MAX;
+    g->data_at = from->latency_left;
+}
+
+const th_schedule th_no_schedule = {
+    .hz = 1, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
+
+static void leave_nothing_to_do(th_pipeline *p)
+{
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        p->engine[e].index[p->order[0]] = 1;
+    p->index[p->order[0]] = 1;
+    p->weights_in = true;
+}
+
+static void take_own(th_pipeline *p, const th_schedule *s, const th_port *port, const th_ahead *own)
+{
+    th_ahead_plan plan = th_ahead_plan_of(s, port);
+    th_engine *g = &p->engine[TH_ENGINE_WEIGHT];
+    for (int64_t j = 0; j < own->n_done && plan.n > 0; j++)
+        advance_index(g->index, p, s, false);
+    resume(g, own, &plan);
+    p->weights_in = is_past_end(g->index, p, s);
+    p->stats.moved_bytes[TH_ENGINE_WEIGHT] = own->moved_bytes;
+}
+
+void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
+                            const th_pipeline_begin *b)
 {
     assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
+    *p = (th_pipeline){.skip = b->skip,
+                       .foreign_bytes_per_s = b->foreign_bytes_per_s,
+                       .rates_from_outside = b->rates_from_outside,
+                       .is_idle = s == &th_no_schedule,
+                       .compute_end = TH_TIME_MAX};
     order_loops(p, s);
-    p->compute_end = TH_TIME_MAX;
+    if (p->is_idle)
+        leave_nothing_to_do(p);
+    if (b->own)
+        take_own(p, s, port, b->own);
+    if (b->next) {
+        p->next = *b->next;
+        p->ahead_moved = b->next_done->moved_bytes;
+        resume(&p->ahead, b->next_done, b->next);
+    }
     begin_all_possible(p, s, port);
+    if (!p->rates_from_outside)
+        share_dram(p, port);
 }
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
                        double foreign_bytes_per_s, bool skip)
 {
-    *p = (th_pipeline){.skip = skip, .foreign_bytes_per_s = foreign_bytes_per_s};
-    start(p, s, port);
-    share_dram(p, port);
+    th_pipeline_start_with(
+        p, s, port,
+        &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
 }
 
 void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
-    *p = (th_pipeline){.rates_from_outside = true};
-    start(p, s, port);
+    th_pipeline_start_with(p, s, port, &(th_pipeline_begin){.rates_from_outside = true});
 }
 
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
@@ -463,15 +511,33 @@ unsigned th_pipeline_demand(const th_pipeline *p)
 {
     unsigned moving = 0;
     for (int e = 0; e < TH_N_ENGINES; e++)
-        if (p->engine[e].phase == TH_ENGINE_MOVES)
+        if (mover_of(p, e)->phase == TH_ENGINE_MOVES)
             moving |= 1u << e;
     return moving;
 }
 
+double th_pipeline_cap(const th_pipeline *p, th_engine_kind e)
+{
+    return mover_of(p, e)->cap;
+}
+
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
 {
-    assert(p->engine[e].phase == TH_ENGINE_MOVES);
-    change_rate(&p->engine[e], p->now, bytes_per_s);
+    assert(mover(p, e)->phase == TH_ENGINE_MOVES);
+    change_rate(mover(p, e), p->now, bytes_per_s);
+}
+
+th_ahead th_pipeline_handover(const th_pipeline *p)
+{
+    const th_engine *g = &p->ahead;
+    th_ahead a = {.n_done = g->n_done, .moved_bytes = p->ahead_moved, .phase = g->phase};
+    if (g->phase == TH_ENGINE_WAITS) {
+        a.latency_left = g->data_at - p->now;
+        a.left_bytes = g->left_bytes;
+    } else if (g->phase == TH_ENGINE_MOVES) {
+        a.left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, p->now - g->since);
+    }
+    return a;
 }
 
 /* --- accounts --------------------------------------------------------------------------------- */

@@ -46,6 +46,24 @@ typedef struct th_engine {
     bool was_blocked;          /* its next request waits for a store, not for a slot */
 } th_engine;
 
+/* The first weights of the task that comes next. The weight engine loads them when those of its own
+ * task are in, each into the slot that the array has left: double buffering goes on from task to
+ * task. */
+typedef struct th_ahead_plan {
+    int32_t n;                       /* requests, one a step, at most one a slot; 0: no weights */
+    int64_t bytes[TH_SLOTS_MAX];     /* bursts included; 0: what the request before it brought stays */
+    double dram_bytes[TH_SLOTS_MAX]; /* of DRAM time */
+    double cap[TH_SLOTS_MAX];        /* see th_engine */
+} th_ahead_plan;
+
+/* How far they have come. */
+typedef struct th_ahead {
+    int64_t n_done, moved_bytes; /* requests through, and what they moved */
+    int64_t phase;               /* th_engine_phase of the next one, and, unless it is idle: */
+    th_time latency_left;
+    double left_bytes;
+} th_ahead;
+
 typedef struct th_pipeline {
     th_time now;                /* relative to the start */
     double foreign_bytes_per_s; /* what others draw from the DRAM */
@@ -55,16 +73,22 @@ typedef struct th_pipeline {
     int32_t index[TH_N_LOOPS];      /* the step that runs or comes next */
     int32_t last_carry;             /* outermost loop that the last step's end advanced */
     uint8_t order[TH_N_LOOPS];      /* of the schedule */
-    bool revisits, spills, reads_partials;
+    bool revisits, spills, reads_partials, uses_weights;
     int64_t steps_in_c; /* steps of one C iteration, where it revisits */
     th_time in_free[TH_SLOTS_MAX];  /* when the slot of step j (mod slots_in) became free */
     th_time out_full[TH_SLOTS_MAX]; /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;
     bool done, skip;
     bool rates_from_outside; /* the network shares the DRAM, see th_pipeline_demand */
+    bool weights_in;         /* all requests of the weight engine's own task are through */
     /* A memo, and no part of the state: the engines' rates while exactly those in a mask move. */
     unsigned shares_known; /* bit m: share[m] is up to date */
     double share[1 << TH_N_ENGINES][TH_N_ENGINES];
+    /* What is loaded ahead; nothing of it moves before weights_in. */
+    th_ahead_plan next;
+    th_engine ahead;
+    int64_t ahead_moved;
+    bool is_idle; /* no task, only loads ahead */
 } th_pipeline;
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
@@ -80,11 +104,29 @@ th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
 th_time th_pipeline_next(const th_pipeline *p);
 
+/* Weights loaded ahead. plan_of: what of a schedule may be loaded before it starts. handover: how far
+ * what comes next is at p->now. */
+th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port);
+th_ahead th_pipeline_handover(const th_pipeline *p);
+/* Stands for no task: such a pipeline only loads ahead, and is done when that is. */
+extern const th_schedule th_no_schedule;
+
+typedef struct th_pipeline_begin {
+    double foreign_bytes_per_s;
+    bool skip, rates_from_outside;
+    const th_ahead *own;       /* own weights that are in, or on their way, already; NULL: none */
+    const th_ahead_plan *next; /* what to load ahead, NULL: nothing; and what of it is done */
+    const th_ahead *next_done;
+} th_pipeline_begin;
+void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
+                            const th_pipeline_begin *b);
+
 /* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
  * after starting with rates from outside, every advance may change the demand, and the caller sets
  * the rates. demand: bit e is set while engine e moves data. */
 void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port);
 unsigned th_pipeline_demand(const th_pipeline *p);
+double th_pipeline_cap(const th_pipeline *p, th_engine_kind e); /* bytes of DRAM time per second */
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);
 
 #endif

@@ -122,6 +122,7 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
+    out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
     out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);

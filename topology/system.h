@@ -60,6 +60,7 @@ typedef struct th_accel {
     int64_t vector_exp_operations; /* of an exponential, a reciprocal or a root; 0: the standard */
     int64_t vector_buffer_bytes;   /* for rows that are passed over more than once; 0: all fit */
     bool concat_is_free;           /* concat and slice only rename; else they copy */
+    bool prefetches;               /* loads the next task's first weights while this one drains */
     int *designs;                  /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_prefetch.c - weights loaded ahead, by hand; test_replay.c holds random programs. */
+#include <config.h>
+#include "sim/machine.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+/* One accelerator: DRAM of 16 GB/s and 100 ns, an array of 64 x 64 at 200 MHz, ports that do not
+ * matter. */
+#define SYSTEM                                                                                     \
+    "name = \"one\"; designs = ( { name = \"d\"; type = \"tiled\"; clock = \"200MHz\"; "           \
+    "tile_k = 64; tile_c = 64; tile_h = 8; tile_w = 8; input_port = 1000; weight_port = 1000; "    \
+    "output_port = 1000; } );\n"                                                                   \
+    "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; "   \
+    "latency = \"100ns\"; }; vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; "          \
+    "designs = [\"d\"]; prefetch = %s; } ); hosts = ( \"host\" );\n"                               \
+    "links = ( { between = [\"0\", \"host\"]; bandwidth = \"1GB/s\"; latency = \"0s\"; } );\n"
+
+typedef struct {
+    th_system *system;
+    th_works *works;
+    th_program *program;
+    int32_t conv, pool;
+} setup;
+
+/* conv: a step of 8192 bytes of input, 8192 of weights, 64 cycles (320 ns), 8192 of output. pool: 64
+ * values in, 64 out, in a cycle. */
+static setup set_up(bool prefetch)
+{
+    char text[2000];
+    setup u = {.program = th_program_new(NULL)};
+    snprintf(text, sizeof text, SYSTEM, prefetch ? "true" : "false");
+    th_shard conv = conv_shard(1, 64, 64, 8, 8, 1), pool = conv_shard(1, 64, 64, 1, 1, 1);
+    pool.kind = TH_LAYER_POOL;
+    u.system = system_of(text);
+    u.works = th_works_new(u.system, NULL);
+    u.conv = th_works_intern(u.works, 0, 0, &conv, NULL);
+    u.pool = th_works_intern(u.works, 0, 0, &pool, NULL);
+    return u;
+}
+
+static int32_t compute(setup *u, int32_t work, int32_t after)
+{
+    int32_t t = th_program_add(
+        u->program, &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = work, .layer = -1},
+        NULL);
+    if (after >= 0)
+        th_program_depend(u->program, t, after, NULL);
+    return t;
+}
+
+static int32_t release(setup *u, th_time at)
+{
+    return th_program_add(
+        u->program,
+        &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .release_ps = at, .layer = -1}, NULL);
+}
+
+/* Every way of running it gives these ends (in ns) and so many bytes of weights. */
+static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
+{
+    const th_machine_options ways[] = {{0}, {.unfold_all = true}, {.no_skip = true}};
+    CU_ASSERT_EQUAL(th_program_finish(u->program, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        th_machine *m = th_machine_new(u->system, u->works, &ways[i], NULL);
+        th_result r;
+        CU_ASSERT_EQUAL(th_machine_load(m, u->program, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+        CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
+        for (int32_t t = 0; t < r.n_tasks; t++)
+            CU_ASSERT_EQUAL(r.tasks[t].end_ps, end_ns[t] * 1000);
+        CU_ASSERT_EQUAL(r.accels[0].did.moved_bytes[TH_ENGINE_WEIGHT], weight_bytes);
+        th_result_clear(&r);
+        th_machine_free(m);
+    }
+    th_program_free(u->program);
+    th_works_free(u->works);
+    th_system_free(u->system);
+}
+
+/* Alone: latency 100, both operands at 8 GB/s until 1124, array until 1444, latency and store of 512
+ * ns: 2056. */
+static void without_it_tasks_follow_each_other(void)
+{
+    setup u = set_up(false);
+    compute(&u, u.conv, compute(&u, u.conv, -1));
+    expect(&u, (int64_t[]){2056, 2 * 2056}, 2 * 8192);
+}
+
+/* At 1124 the weight engine goes on with the second task's weights, alone until the store moves from
+ * 1544 on: by then 6720 bytes are in, the last 1472 share the DRAM until 1728, when 6720 bytes are
+ * still to be stored: 2148. The second task loads its inputs alone: 2148 + 100 + 512 + 320 + 100 +
+ * 512 = 3692. */
+static void the_next_weights_come_while_a_task_drains(void)
+{
+    setup u = set_up(true);
+    compute(&u, u.conv, compute(&u, u.conv, -1));
+    expect(&u, (int64_t[]){2148, 3692}, 2 * 8192);
+}
+
+/* The accelerator waits for the release at 1000, its weights are in at 612: inputs 1100 .. 1612, array
+ * until 1932, store 2032 .. 2544. */
+static void weights_come_while_nothing_runs(void)
+{
+    setup u = set_up(true);
+    compute(&u, u.conv, release(&u, 1000000));
+    expect(&u, (int64_t[]){1000, 2544}, 8192);
+}
+
+/* Released at 300, the weights are half there: 100 + 200 ns at 16 GB/s brought 3200 bytes. From 300
+ * on they are alone until the inputs move from 400 on, 3392 bytes to go; at 8 GB/s both until 824, when
+ * 4800 bytes of input are left: 1124. Array 1444, store 1544 .. 2056. */
+static void a_request_on_its_way_goes_on(void)
+{
+    setup u = set_up(true);
+    compute(&u, u.conv, release(&u, 300000));
+    expect(&u, (int64_t[]){300, 2056}, 8192);
+}
+
+/* The pool between has no weights and leaves those of the second conv where they are. It is released
+ * at 3000, when they are in: 100 + 8 ns for 128 bytes, a cycle of 5, 100 + 8. The conv then is as
+ * above without weights: 3221 + 100 + 512 + 320 + 100 + 512. */
+static void a_task_without_weights_leaves_them_there(void)
+{
+    setup u = set_up(true);
+    int32_t go = release(&u, 3000000), first = compute(&u, u.conv, -1), pool = compute(&u, u.pool, first);
+    th_program_depend(u.program, pool, go, NULL);
+    compute(&u, u.conv, pool);
+    expect(&u, (int64_t[]){3000, 2148, 3221, 3221 + 1544}, 2 * 8192);
+}
+
+/* Task 2 waits for the release at 10000 and task 3 does not: task 3 overtakes at 2148, and what has
+ * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own weights
+ * are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000 + 1544. */
+static void an_overtaking_task_throws_them_away(void)
+{
+    setup u = set_up(true);
+    int32_t go = release(&u, 10000000);
+    compute(&u, u.conv, -1);
+    int32_t late = compute(&u, u.conv, go), other = compute(&u, u.conv, 1);
+    CU_ASSERT_TRUE(late == 2 && other == 3);
+    expect(&u, (int64_t[]){10000, 2148, 10000 + 1544, 2 * 2148}, 4 * 8192);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(without_it_tasks_follow_each_other),
+        TAP(the_next_weights_come_while_a_task_drains),
+        TAP(weights_come_while_nothing_runs),
+        TAP(a_request_on_its_way_goes_on),
+        TAP(a_task_without_weights_leaves_them_there),
+        TAP(an_overtaking_task_throws_them_away),
+        TAP_END,
+    };
+    return tap_main("prefetch", tests, argc, argv);
+}
