@@ -117,6 +117,7 @@ unit_tests += \
 	tests/unit/test_network \
 	tests/unit/test_packet \
 	tests/unit/test_slices \
+	tests/unit/test_systolic_vec \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
 	tests/unit/test_plain \
@@ -129,6 +130,7 @@ unit_tests += \
 	tests/unit/test_unroll \
 	tests/unit/test_user_schedule \
 	tests/unit/test_vector \
+	tests/unit/test_winograd \
 	tests/unit/test_work
 
 EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/sim_help.h sim/design/README.md

@@ -1,22 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* winograd.c - F(m x m, r x r) transforms on Pn input-channel x Pm output-channel processing
- * elements, line buffers of n + m rows, n = m + r - 1.
+ * elements of n^2 multipliers each, line buffers of n + m rows, n = m + r - 1.
  *
  * Source: L. Lu et al., "Evaluating Fast Algorithms for Convolutional Neural Networks on FPGAs",
- * FCCM 2017; equations ours. A stripe is m output rows:
- *   t_row = ceil(C/Pn) ceil(K/Pm) ceil(W/m) cycles,   multipliers = Pm Pn n^2
- * Raw weights are loaded once when the weight buffer holds them, else once per stripe, in blocks of
- * output channels that fill half the buffer. The first stripe needs n rows of input, each further
- * one m. A kernel that is not r x r is cut into ceil(R/r) ceil(S/r) sub-kernels where that is exact
- * (stride 1, no dilation), or is computed directly on the same multipliers, ceil(MACs /
- * multipliers) per block, whichever takes fewer cycles; strided and dilated kernels are always
- * direct. Not modelled: the latency of the transforms (a few cycles per layer). */
+ * FCCM 2017; equations ours. A stripe is m output rows. A layer runs in one of three ways, the
+ * quickest of those that are exact:
+ *   winograd     ceil(C/Pn) ceil(K/Pm) ceil(W/m) cycles per stripe; the kernel is r x r
+ *   decomposed   ceil(R/r) ceil(S/r) sub-kernels of that
+ *   direct       the n^2 multipliers of an element work on as many (pixel, tap) pairs,
+ *                  ceil(C/Pn) ceil(K/Pm) ceil(rows W R S / n^2),
+ *                or on further input channels, whichever is quicker for the layer,
+ *                  ceil(C/(Pn n^2)) ceil(K/Pm) rows W R S
+ * Strided and dilated kernels are always direct.
+ *
+ * Raw weights are loaded once where the weight buffer holds them. Else in blocks, of which it holds
+ * one per slot: all blocks for every stripe (rows outermost), or all stripes for every block and so
+ * the input once per block (channels outermost), whichever moves fewer bytes. The first stripe needs
+ * n rows of input, each further one m. Called in this order: make_plan (choose_way, fit_weights),
+ * check_lines, set_loops, set_input_rows, set_steps. Not modelled: the latency of the transforms (a
+ * few cycles per layer), the loss of precision. */
 #include <config.h>
 
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { CLOCK, M, RR, PN, PM, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT, WEIGHT_BUFFER, SLOTS };
+enum {
+    CLOCK,
+    M,
+    RR,
+    PN,
+    PM,
+    INPUT_PORT,
+    WEIGHT_PORT,
+    OUTPUT_PORT,
+    WEIGHT_BUFFER,
+    LINE_BUFFER,
+    OUTERMOST,
+    SLOTS,
+    CLIP
+};
+
+enum { OUTERMOST_AUTO, OUTERMOST_ROWS, OUTERMOST_CHANNELS };
+static const char *const outermost_names[] = {"auto", "rows", "channels", NULL};
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
@@ -28,112 +53,300 @@ static const th_design_key keys[] = {
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for raw weights", NULL},
+    [LINE_BUFFER] = {"line_buffer", TH_KEY_BYTES, false, 0, 1e15, 0, "on-chip bytes for input rows; absent: any number of rows fits", NULL},
+    [OUTERMOST] = {"outermost", TH_KEY_CHOICE, false, 0, 2, OUTERMOST_AUTO, "loop that is outermost where the weights do not fit", outermost_names},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "blocks that each on-chip buffer holds", NULL},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder stripes and blocks cost what they hold, not a full one", NULL},
     {.name = NULL},
 };
+
+/* How a layer is computed. */
+typedef enum { WINOGRAD, DECOMPOSED, DIRECT_PIXELS, DIRECT_CHANNELS } way;
+static const char *const way_names[] = {"winograd", "decomposed", "direct", "direct"};
 
 /* What the blocks of one layer shard have in common. */
 typedef struct {
     int64_t k, c, h, w, r, s; /* per group */
-    int64_t m, n, block; /* output rows of a stripe; transform size; output channels of a block */
-    bool weights_stay;
+    int64_t rounds;           /* images times groups */
+    int64_t m, n, pn, pm, rr; /* of the array */
+    int64_t slots;
+    way how;
+    bool weights_stay, is_clipped;
+    int64_t block_k, block_c; /* channels of a block of weights */
 } plan;
 
-static int64_t block_channels(const th_design_config *d, const th_shard *s, const plan *p)
+/* --- cycles ----------------------------------------------------------------------------------- */
+
+static int64_t sub_kernels(const plan *p)
 {
-    int64_t pm = (int64_t)d->value[PM], per_channel = th_shard_bytes(s, TH_TENSOR_WEIGHT, p->c * p->r * p->s);
-    int64_t fit = (int64_t)d->value[WEIGHT_BUFFER] / 2 / per_channel / pm * pm;
-    return fit < pm ? pm : fit;
+    return th_ceil_div(p->r, p->rr) * th_ceil_div(p->s, p->rr);
 }
 
-static plan make_plan(const th_design_config *d, const th_shard *s)
+/* Of k outputs and c inputs over h rows, h <= m. */
+static int64_t cycles_of(const plan *p, way how, int64_t k, int64_t c, int64_t h)
 {
-    plan p = {th_group_outputs(s),
-              th_group_inputs(s),
-              s->dim[TH_DIM_H],
-              s->dim[TH_DIM_W],
-              s->dim[TH_DIM_R],
-              s->dim[TH_DIM_S],
-              (int64_t)d->value[M],
-              (int64_t)(d->value[M] + d->value[RR]) - 1,
-              0,
-              false};
-    int64_t weights = th_shard_bytes(s, TH_TENSOR_WEIGHT, p.k * p.c * p.r * p.s);
-    p.weights_stay = weights <= (int64_t)d->value[WEIGHT_BUFFER];
-    p.block = p.weights_stay ? p.k : block_channels(d, s, &p);
-    return p;
+    int64_t lanes = p->n * p->n, taps = h * p->w * p->r * p->s, outputs = th_ceil_div(k, p->pm);
+    switch (how) {
+    case WINOGRAD:
+    case DECOMPOSED:
+        return sub_kernels(p) * th_ceil_div(c, p->pn) * outputs * th_ceil_div(p->w, p->m);
+    case DIRECT_PIXELS:
+        return th_ceil_div(c, p->pn) * outputs * th_ceil_div(taps, lanes);
+    case DIRECT_CHANNELS:
+        return th_ceil_div(c, p->pn * lanes) * outputs * taps;
+    }
+    return 0;
 }
 
-static int64_t transformed_cycles(const th_design_config *d, const plan *p, int64_t k)
+static int64_t stripes(const plan *p)
 {
-    int64_t r = (int64_t)d->value[RR];
-    return th_ceil_div(p->r, r) * th_ceil_div(p->s, r) * th_ceil_div(p->c, (int64_t)d->value[PN]) *
-           th_ceil_div(k, (int64_t)d->value[PM]) * th_ceil_div(p->w, p->m);
+    return th_ceil_div(p->h, p->m);
 }
 
-static int64_t direct_cycles(const th_design_config *d, const plan *p, int64_t k, int64_t h)
+static int64_t last_rows(const plan *p)
 {
-    int64_t multipliers = (int64_t)(d->value[PM] * d->value[PN]) * p->n * p->n;
-    return th_ceil_div(k * p->c * h * p->w * p->r * p->s, multipliers);
+    return p->is_clipped ? th_tile_extent(p->h, p->m, true) : p->m;
 }
 
-static int64_t block_cycles(const th_design_config *d, const th_shard *s, const plan *p, int64_t k,
-                            int64_t h)
+static int64_t layer_cycles(const plan *p, way how)
+{
+    return (stripes(p) - 1) * cycles_of(p, how, p->k, p->c, p->m) +
+           cycles_of(p, how, p->k, p->c, last_rows(p));
+}
+
+static way choose_way(const th_shard *s, const plan *p)
 {
     bool is_exact =
         s->stride_h == 1 && s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1;
-    int64_t direct = direct_cycles(d, p, k, h), transformed = transformed_cycles(d, p, k);
-    return is_exact && transformed < direct ? transformed : direct;
+    int64_t pixels = layer_cycles(p, DIRECT_PIXELS), channels = layer_cycles(p, DIRECT_CHANNELS);
+    int64_t direct = pixels < channels ? pixels : channels;
+    if (is_exact && layer_cycles(p, WINOGRAD) < direct)
+        return p->r == p->rr && p->s == p->rr ? WINOGRAD : DECOMPOSED;
+    return pixels < channels ? DIRECT_PIXELS : DIRECT_CHANNELS;
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static int64_t weight_bytes(const th_shard *s, const plan *p, int64_t k, int64_t c)
+{
+    return th_shard_bytes(s, TH_TENSOR_WEIGHT, k * c * p->r * p->s);
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks of all input channels and as many output channels as a slot holds; of Pm output channels
+ * and some of the input channels where these are too many. */
+static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
+{
+    int64_t room = buffer / p->slots, column = weight_bytes(s, p, p->pm, p->c);
+    p->block_c = p->c;
+    p->block_k = at_most(p->k, room / column * p->pm);
+    if (p->block_k > 0)
+        return 0;
+    p->block_k = at_most(p->k, p->pm);
+    int64_t unit = at_most(p->c, p->pn * (p->how == DIRECT_CHANNELS ? p->n * p->n : 1));
+    if (weight_bytes(s, p, p->block_k, unit) > room)
+        unit = at_most(p->c, p->pn);
+    int64_t least = weight_bytes(s, p, p->block_k, unit);
+    if (least > room)
+        return th_error_set(err, "SIM-0061",
+                            "winograd: weights: %lld blocks of %lld x %lld channels need %lld bytes, "
+                            "weight_buffer has %lld: %lld bytes are missing",
+                            (long long)p->slots, (long long)p->block_k, (long long)unit,
+                            (long long)(least * p->slots), (long long)buffer,
+                            (long long)(least * p->slots - buffer));
+    p->block_c = at_most(p->c, room / least * unit);
+    return 0;
+}
+
+/* They stay when the groups that are on chip together fit: the one at work and those being loaded. */
+static int fit_weights(const th_design_config *d, const th_shard *s, plan *p, th_error *err)
+{
+    int64_t buffer = (int64_t)d->value[WEIGHT_BUFFER];
+    int64_t together = at_most(s->groups, p->slots), all = weight_bytes(s, p, p->k, p->c);
+    p->weights_stay = all <= buffer / together;
+    p->block_k = p->k;
+    p->block_c = p->c;
+    return p->weights_stay ? 0 : fit_blocks(s, buffer, p, err);
+}
+
+static int make_plan(const th_design_config *d, const th_shard *s, plan *p, th_error *err)
+{
+    *p = (plan){
+        .k = th_group_outputs(s),
+        .c = th_group_inputs(s),
+        .h = s->dim[TH_DIM_H],
+        .w = s->dim[TH_DIM_W],
+        .r = s->dim[TH_DIM_R],
+        .s = s->dim[TH_DIM_S],
+        .rounds = (int64_t)s->dim[TH_DIM_B] * s->groups,
+        .m = (int64_t)d->value[M],
+        .n = (int64_t)(d->value[M] + d->value[RR]) - 1,
+        .pn = (int64_t)d->value[PN],
+        .pm = (int64_t)d->value[PM],
+        .rr = (int64_t)d->value[RR],
+        .slots = (int64_t)d->value[SLOTS],
+        .is_clipped = d->value[CLIP] != 0,
+    };
+    p->how = choose_way(s, p);
+    return fit_weights(d, s, p, err);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static int64_t input_row_bytes(const th_shard *s, const plan *p)
+{
+    return th_shard_bytes(s, TH_TENSOR_INPUT, p->c * s->in_w);
+}
+
+/* Rows on chip: the window of a stripe, and the new rows of those being loaded: n + m for two slots
+ * and stride 1. */
+static int64_t line_bytes(const th_shard *s, const plan *p)
+{
+    int64_t window = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
+    int64_t rows = window + (p->slots - 1) * p->m * s->stride_h;
+    return at_most(rows, s->in_h) * input_row_bytes(s, p);
+}
+
+static int check_lines(const th_design_config *d, const th_shard *s, const plan *p, th_error *err)
+{
+    int64_t has = (int64_t)d->value[LINE_BUFFER], needs = line_bytes(s, p);
+    if (has == 0 || needs <= has)
+        return 0;
+    return th_error_set(err, "SIM-0060",
+                        "winograd: inputs: the rows of a stripe, %lld x %lld channels, need %lld "
+                        "bytes, line_buffer has %lld: %lld bytes are missing",
+                        (long long)s->in_w, (long long)p->c, (long long)needs, (long long)has,
+                        (long long)(needs - has));
 }
 
 /* New input rows of a stripe: the first one reads its window, all together in_h rows. Where padding
  * makes the windows reach beyond the input, the first has that much less, or all there is. */
-static void set_input_rows(const th_shard *s, const plan *p, int32_t stripes, int64_t row_bytes,
-                           th_schedule *out)
+static void set_input_rows(const th_shard *s, const plan *p, th_schedule *out)
 {
-    int64_t first = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
-    int64_t middle = p->m * s->stride_h, last = s->in_h - first - (stripes - 2) * middle;
-    if (stripes == 1) {
-        first = middle = 0;
-        last = s->in_h;
-    }
-    if (last < 0) {
-        first += last;
-        last = 0;
-    }
-    if (first < 0) {
-        first = s->in_h;
-        middle = 0;
+    int64_t row_bytes = input_row_bytes(s, p), middle = p->m * s->stride_h;
+    int64_t first = th_window(p->m, s->stride_h, p->r, s->dilation_h, INT32_MAX), last = middle;
+    if (p->is_clipped) {
+        first = at_most(first, s->in_h);
+        last = s->in_h - first - (stripes(p) - 2) * middle;
+        if (stripes(p) == 1) {
+            first = middle = 0;
+            last = s->in_h;
+        }
+        if (last < 0) {
+            first += last;
+            last = 0;
+        }
+        if (first < 0) {
+            first = s->in_h;
+            middle = 0;
+        }
     }
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
         out->step[mask].input_bytes = (mask & TH_LAST_H ? last : middle) * row_bytes;
     out->first_row_extra_bytes = (first - middle) * row_bytes;
 }
 
+/* --- the schedule ----------------------------------------------------------------------------- */
+
+static bool channels_are_outermost(const th_design_config *d, const th_shard *s, const plan *p)
+{
+    int64_t blocks = th_ceil_div(p->k, p->block_k), all = weight_bytes(s, p, p->k, p->c);
+    int64_t input = s->in_h * input_row_bytes(s, p);
+    int64_t by_rows = p->rounds * (input + stripes(p) * all);
+    int64_t by_channels = p->rounds * blocks * input + (s->groups == 1 ? 1 : p->rounds) * all;
+    if (p->weights_stay || p->block_c < p->c) /* a block is used for one stripe only */
+        return false;
+    if (d->value[OUTERMOST] != OUTERMOST_AUTO)
+        return d->value[OUTERMOST] == OUTERMOST_CHANNELS;
+    return by_channels < by_rows;
+}
+
+static void set_loops(const th_design_config *d, const th_shard *s, const plan *p, th_schedule *out)
+{
+    static const uint8_t images_too[] = {TH_LOOP_K, TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_C};
+    static const uint8_t groups_first[] = {TH_LOOP_B, TH_LOOP_K, TH_LOOP_H, TH_LOOP_W, TH_LOOP_C};
+    bool one_group = s->groups == 1, by_channels = channels_are_outermost(d, s, p);
+    out->count[TH_LOOP_B] = (int32_t)p->rounds;
+    out->count[TH_LOOP_H] = (int32_t)stripes(p);
+    out->count[TH_LOOP_W] = 1;
+    out->count[TH_LOOP_K] = (int32_t)th_ceil_div(p->k, p->block_k);
+    out->count[TH_LOOP_C] = (int32_t)th_ceil_div(p->c, p->block_c);
+    for (int i = 0; by_channels && i < TH_N_LOOPS; i++)
+        out->order[i] = one_group ? images_too[i] : groups_first[i];
+    if (!by_channels) /* the lines hold all channels of a stripe */
+        out->input_stays = 1u << TH_LOOP_K | 1u << TH_LOOP_C;
+    if (by_channels || p->weights_stay)
+        out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (one_group ? 1u << TH_LOOP_B : 0u));
+}
+
+static int64_t part(const plan *p, int64_t extent, int64_t tile, bool is_last)
+{
+    return p->is_clipped ? th_tile_extent(extent, tile, is_last) : tile;
+}
+
+static void set_steps(const th_shard *s, const plan *p, th_schedule *out)
+{
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        th_step *step = &out->step[mask];
+        int64_t k = part(p, p->k, p->block_k, mask & TH_LAST_K),
+                c = part(p, p->c, p->block_c, mask & TH_LAST_C),
+                h = mask & TH_LAST_H ? last_rows(p) : p->m;
+        step->weight_bytes = weight_bytes(s, p, k, c);
+        step->cycles = cycles_of(p, p->how, k, c, h);
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, k * h * p->w);
+    }
+}
+
+/* Elements between array and buffers: input tiles of n x n (pixels and taps when direct) for every
+ * block of Pm outputs, weights once per stripe, sums once per pass over input channels. */
+static th_accesses accesses_of(const plan *p)
+{
+    bool is_direct = p->how == DIRECT_PIXELS || p->how == DIRECT_CHANNELS;
+    int64_t weights = p->k * p->c * p->r * p->s, outputs = p->k * p->h * p->w;
+    int64_t transformed = stripes(p) * sub_kernels(p) * th_ceil_div(p->w, p->m) * p->n * p->n;
+    int64_t points = is_direct ? p->h * p->w * p->r * p->s : transformed;
+    int64_t passes = p->how == DIRECT_CHANNELS
+                         ? th_ceil_div(p->c, p->pn * p->n * p->n) * p->r * p->s
+                         : th_ceil_div(p->c, p->pn) * (is_direct ? 1 : sub_kernels(p));
+    return (th_accesses){
+        .input_reads = p->rounds * th_ceil_div(p->k, p->pm) * p->c * points,
+        .weight_reads = p->rounds * stripes(p) * weights,
+        .partial_reads = p->rounds * outputs * (passes - 1),
+        .output_writes = p->rounds * outputs * passes,
+    };
+}
+
+static void set_report(const th_shard *s, const plan *p, th_schedule *out)
+{
+    int64_t copies = p->weights_stay ? at_most(s->groups, p->slots) : p->slots;
+    out->variant = way_names[p->how];
+    out->accesses = accesses_of(p);
+    out->macs_per_cycle = (double)(p->pm * p->pn * p->n * p->n);
+    out->buffer_bytes[TH_TENSOR_INPUT] = line_bytes(s, p);
+    out->buffer_bytes[TH_TENSOR_WEIGHT] = copies * weight_bytes(s, p, p->block_k, p->block_c);
+    out->buffer_bytes[TH_TENSOR_OUTPUT] =
+        p->slots * th_shard_bytes(s, TH_TENSOR_OUTPUT, p->block_k * p->m * p->w);
+}
+
 static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
                     th_schedule *out, th_error *err)
 {
-    (void)err;
+    plan p;
     (void)memory;
-    plan p = make_plan(d, s);
+    if (make_plan(d, s, &p, err) || check_lines(d, s, &p, err))
+        return -1;
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK]};
-    out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
-    out->count[TH_LOOP_H] = (int32_t)th_ceil_div(p.h, p.m);
-    out->count[TH_LOOP_W] = out->count[TH_LOOP_C] = 1;
-    out->count[TH_LOOP_K] = (int32_t)th_ceil_div(p.k, p.block);
-    set_input_rows(s, &p, out->count[TH_LOOP_H], th_shard_bytes(s, TH_TENSOR_INPUT, p.c * s->in_w), out);
-    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        int64_t k = th_tile_extent(p.k, p.block, mask & TH_LAST_K),
-                h = th_tile_extent(p.h, p.m, mask & TH_LAST_H);
-        out->step[mask].weight_bytes = th_shard_bytes(s, TH_TENSOR_WEIGHT, k * p.c * p.r * p.s);
-        out->step[mask].cycles = block_cycles(d, s, &p, k, h);
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, k * h * p.w);
-    }
-    out->input_stays = 1u << TH_LOOP_K;
-    out->weight_stays =
-        p.weights_stay ? 1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u) : 0u;
-    out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
+    set_loops(d, s, &p, out);
+    set_input_rows(s, &p, out);
+    set_steps(s, &p, out);
+    out->slots_in = out->slots_out = (int32_t)p.slots;
     th_set_ports(out, s, &d->value[INPUT_PORT]);
+    set_report(s, &p, out);
     return 0;
 }
 

@@ -40,6 +40,23 @@ static inline th_schedule schedule_on(const char *keys, const th_shard *shard)
     return out;
 }
 
+/* A design of these keys cannot run the shard, and says why. */
+static inline void assert_unfit(const char *keys, const th_shard *shard, const char *id,
+                                const char *message)
+{
+    th_system *s = system_with(keys);
+    const th_design_type *type = NULL;
+    th_design_config config;
+    th_error e = {"", ""};
+    th_schedule out = {0};
+    CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
+    CU_ASSERT_EQUAL(type->schedule(&config, shard, &fast_memory, &out, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+    th_design_release(type, &config);
+    th_system_free(s);
+}
+
 static inline void assert_counts(const th_schedule *s, int b, int h, int w, int k, int c)
 {
     const int32_t expected[] = {b, h, w, k, c};
