@@ -3,9 +3,12 @@
 #ifndef TH_TESTS_BENCH_BENCH_H
 #define TH_TESTS_BENCH_BENCH_H
 
+#include "topology/system.h"
+
 double th_bench_cpu_seconds(void); /* of this process */
 
 void th_bench_events(void); /* bench_events.c */
+void th_bench_lookup(const th_system *s); /* bench_lookup.c */
 void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
 void th_bench_packet(void); /* bench_packet.c */

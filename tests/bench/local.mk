@@ -5,6 +5,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.h \
 	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
+	tests/bench/bench_lookup.c \
 	tests/bench/bench_network.c \
 	tests/bench/bench_packet.c \
 	tests/bench/bench_routes.c \
@@ -29,6 +30,7 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench lookup
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench_lookup.c - what it takes to find a layer shard's work in the memo of folded tasks. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "sim/work.h"
+#include "tests/bench/bench.h"
+
+enum { N_SHARDS = 1000, N_DESIGNS = 3, N_LOOKUPS = 5000000 };
+
+static th_shard random_shard(gsl_rng *r)
+{
+    int32_t size[4];
+    for (int i = 0; i < 4; i++)
+        size[i] = 1 + (int32_t)th_random_below(r, i < 2 ? 256 : 56);
+    return (th_shard){.kind = TH_LAYER_CONV,
+                      .dim = {1, size[0], size[1], size[2], size[3], 3, 3},
+                      .groups = 1,
+                      .in_h = size[2] + 2,
+                      .in_w = size[3] + 2,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density_ppm = {1000000, 1000000, 1000000},
+                      .n_operands = 1};
+}
+
+static void stop_unless(bool fine, const th_error *e)
+{
+    if (fine)
+        return;
+    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
+    exit(1);
+}
+
+void th_bench_lookup(const th_system *s)
+{
+    static th_shard shards[N_SHARDS];
+    th_error e = {0};
+    gsl_rng *r = th_random_stream(1, "lookup", 0);
+    th_works *w = th_works_new(s, &e);
+    stop_unless(r && w, &e);
+    double before = th_bench_cpu_seconds();
+    for (int i = 0; i < N_SHARDS; i++) {
+        shards[i] = random_shard(r);
+        for (int d = 0; d < N_DESIGNS; d++)
+            stop_unless(th_works_intern(w, 0, d, &shards[i], &e) >= 0, &e);
+    }
+    double made = th_bench_cpu_seconds();
+    int64_t sum = 0; /* looked at below: the loop must not go away */
+    for (uint32_t i = 0, next = 1; i < N_LOOKUPS; i++) {
+        next = next * 1664525u + 1013904223u; /* Numerical Recipes' generator: any order will do */
+        sum += th_works_intern(w, (int)(next >> 8) % s->n_accels, (int)(next >> 16) % N_DESIGNS,
+                               &shards[(next >> 4) % N_SHARDS], &e);
+    }
+    double looked = th_bench_cpu_seconds();
+    printf("layer lookup, %d works of %s in the memo, at random\n", th_works_count(w), s->name);
+    printf("%8.1f us to make one, %8.1f ns to find one (asked: 200 ns; checksum %lld)\n",
+           (made - before) / th_works_count(w) * 1e6, (looked - made) / N_LOOKUPS * 1e9,
+           (long long)sum);
+    th_works_free(w);
+    gsl_rng_free(r);
+}
