@@ -76,9 +76,9 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
         if (!th_set_can_take(s->problem.system, &h->mapping->sets[set], d))
             continue;
         th_time sum = reckon(s, h, set, d, trial, &reason);
-        if (sum < 0 && th_error_is_no_memory(&reason)) {
+        if (sum < 0 && th_plans_is_fatal(&reason)) {
             th_free(trial);
-            return th_error_no_memory(err);
+            return th_error_set(err, reason.id, "%s", reason.text);
         }
         if (sum >= 0 && sum < best) {
             best = sum;

@@ -27,7 +27,9 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
     }
     e->problem = *p;
     e->lower = th_lower_new(p->system, p->workload, err);
-    e->program = e->lower ? th_program_new(err) : NULL;
+    if (e->lower &&
+        th_works_set_scripts(th_plans_works(th_lower_plans(e->lower)), p->scripts, err) == 0)
+        e->program = th_program_new(err);
     const th_machine_options options = {.network = p->network,
                                         .network_options = p->network_options};
     e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
@@ -93,8 +95,10 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_tim
     th_error reason = {0};
     if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
         return replay(e, bound, fitness, err);
-    if (th_error_is_no_memory(&reason))
-        return th_error_no_memory(err);
+    if (th_script_is_needed(&reason))
+        return 1;
+    if (th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
     *fitness = TH_TIME_MAX; /* it does not fit, or cannot run: not a failure of the search */
     return 0;
 }

@@ -14,6 +14,7 @@ typedef struct th_problem {
     th_objective objective;
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
+    th_script_memo *scripts; /* answers for script designs; NULL: nobody does */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;
@@ -23,8 +24,9 @@ void th_evaluator_free(th_evaluator *e);
 
 /* Fitness in picoseconds, less is better: the makespan (latency) or the mean time between inputs in
  * the steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory, or a design of
- * which cannot run a layer; a run whose makespan passes bound is stopped, and gets TH_TIME_MAX - 1. 0, or -1 (memory, or a defect of the
- * mapping). */
+ * which cannot run a layer; a run whose makespan passes bound is stopped, and gets TH_TIME_MAX - 1.
+ * 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when answers of scripts are
+ * deferred and one is needed first. */
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
                      th_error *err);
 
@@ -36,7 +38,7 @@ const th_problem *th_evaluator_problem(const th_evaluator *e);
 
 /* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases
  * added up: what seeds and baselines reckon with. -1: memory is out, or the set's design cannot run
- * the layer (th_error_is_no_memory tells which). */
+ * the layer (th_plans_is_fatal tells which). */
 th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
                                 th_error *err);
 

@@ -157,6 +157,11 @@ th_works *th_plans_works(const th_plans *p)
     return p->works;
 }
 
+bool th_plans_is_fatal(const th_error *err)
+{
+    return th_error_is_no_memory(err) || th_script_is_cause(err);
+}
+
 void th_plans_trim(th_plans *p, size_t limit)
 {
     if (p->held_bytes <= limit)

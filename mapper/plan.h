@@ -91,7 +91,11 @@ int32_t th_plans_class(const th_plans *p, int layer);
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err);
 
-/* NULL: memory is out, or the set's design cannot run the layer (th_error_is_no_memory tells
+/* Does an error of planning end the search (memory is out, a script of the user fails), or is there only
+ * a design that cannot run a layer? */
+bool th_plans_is_fatal(const th_error *err);
+
+/* NULL: memory is out, a script fails, or the set's design cannot run the layer (th_plans_is_fatal tells
  * which). */
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 

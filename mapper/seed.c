@@ -117,8 +117,8 @@ static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_str
     const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, &reason);
     if (plan)
         return th_plans_layer_time(s->plans, &at, plan, err);
-    if (th_error_is_no_memory(&reason))
-        return th_error_no_memory(err);
+    if (th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
     note_misfit(s, &reason);
     return TH_TIME_MAX;
 }

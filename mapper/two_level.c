@@ -157,7 +157,7 @@ static int seed_herald(th_search *s, two_level *t, th_error *err)
     th_error reason = {"", ""};
     if (th_baseline_computation_prioritized(s, &m, &reason) == 0)
         return add_seed(t, m) ? th_error_no_memory(err) : 0;
-    return th_error_is_no_memory(&reason) ? th_error_no_memory(err) : 0;
+    return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
 }
 
 static int make_seeds(th_search *s, two_level *t, th_error *err)

@@ -37,6 +37,9 @@ libtharsis_la_SOURCES += \
 	sim/design/designs.h \
 	sim/design/plain.c \
 	sim/design/roofline.c \
+	sim/design/script.c \
+	sim/design/script_memo.c \
+	sim/design/script_memo.h \
 	sim/design/systolic_vec.c \
 	sim/design/tiled.c \
 	sim/design/tiles.h \
@@ -125,6 +128,7 @@ unit_tests += \
 	tests/unit/test_program \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \
+	tests/unit/test_script \
 	tests/unit/test_trace \
 	tests/unit/test_traffic \
 	tests/unit/test_unroll \

@@ -98,6 +98,22 @@ void th_works_free(th_works *w)
     th_free(w);
 }
 
+int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err)
+{
+    for (int i = 0; i < w->system->n_designs; i++)
+        if (th_script_connect(w->designs[i].type, &w->designs[i].config, scripts, err))
+            return -1;
+    return 0;
+}
+
+bool th_works_scripts_are_current(const th_works *w)
+{
+    for (int i = 0; i < w->system->n_designs; i++)
+        if (!th_script_is_current(w->designs[i].type, &w->designs[i].config))
+            return false;
+    return true;
+}
+
 static bool runs_on_array(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||

@@ -7,6 +7,7 @@
 #ifndef TH_SIM_WORK_H
 #define TH_SIM_WORK_H
 #include "sim/design/design.h"
+#include "sim/design/script_memo.h"
 #include "sim/pipeline.h"
 
 typedef struct th_work {
@@ -25,9 +26,15 @@ typedef struct th_works th_works;
 th_works *th_works_new(const th_system *s, th_error *err);
 void th_works_free(th_works *w);
 
+/* Who answers for the script designs of the system; must outlive w. In the thread of the memo's
+ * provider, before the first intern. 0, or -1 where a procedure does not exist. NULL: nobody does. */
+int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err);
+/* Are the procedures of the script designs still those that answered? In that same thread. */
+bool th_works_scripts_are_current(const th_works *w);
+
 /* The work of a shard on accelerator accel configured with design (an index in system.designs;
  * layers without multiply-accumulates go to the vector unit whatever it is). Returns its number or
- * -1. */
+ * -1; th_script_is_needed(err) where a script's answer is not there yet. */
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
 const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
 int32_t th_works_count(const th_works *w);

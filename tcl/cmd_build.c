@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
 #include "sim/design/design.h"
+#include "tcl/design_script.h"
 #include "tcl/files.h"
 #include "tcl/session.h"
 #include "topology/astra_read.h"
@@ -382,6 +383,8 @@ static int run_check_setup(th_call *c)
         warnings += warn(c, &e);
     if (s->made != NULL ? th_session_need_program(s, &e) != 0
                         : th_session_need_workload(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && s->made == NULL)
         warnings += check_capacity(c) + check_mapping(c);

@@ -134,13 +134,14 @@ static int run_map_workload(th_call *c)
         .objective = (th_objective)th_call_number(c, MAP_OBJECTIVE, TH_OBJECTIVE_LATENCY),
         .network = run.network,
         .network_options = run.network_options,
+        .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
     const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
     th_search *search = th_search_new(type, &problem, &options, &c->err);
-    if (search == NULL)
-        return -1;
-    int rc = iterate(c, search);
+    int rc = search == NULL ? -1 : iterate(c, search);
+    if (rc < 0 && th_session_is_interrupted(s)) /* in the procedure of a script design */
+        rc = 1;
     if (rc == 0)
         rc = keep_best(c, search, &run);
     else if (rc == 1)

@@ -292,6 +292,11 @@ static int run_now(th_call *c)
 static int run_restart(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
+    if (sim != NULL && !th_simulation_is_current(sim)) {
+        c->session->defaults = sim->options;
+        th_session_drop_run(c->session); /* the next run asks the procedures as they are now */
+        return 0;
+    }
     if (sim != NULL && th_simulation_restart(sim, &c->err) != 0)
         return -1;
     if (sim != NULL && c->session->trace != NULL)

@@ -292,6 +292,9 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
     if (c->command->not_while_running && c->session->is_running)
         return th_error_set(&c->err, "TCL-0009",
                             "refused while a run is under way (in the script of a breakpoint)");
+    if (c->command->not_while_running && c->session->is_answering)
+        return th_error_set(&c->err, "TCL-0143",
+                            "refused in the procedure of a script design, which is to answer first");
     return c->command->run(c);
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "tcl/breakpoint.h"
+#include "tcl/design_script.h"
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
 
@@ -23,7 +24,11 @@ th_session *th_session_new(Tcl_Interp *interp)
     s->defaults.stream = th_stream_single;
     s->defaults.network = th_network_types[0];
     s->links_of_task = -1;
-    return s;
+    s->scripts = th_design_scripts_new(s, NULL);
+    if (s->scripts != NULL)
+        return s;
+    th_free(s);
+    return NULL;
 }
 
 void th_session_free(th_session *s)
@@ -37,6 +42,7 @@ void th_session_free(th_session *s)
     th_mapping_free(s->mapping);
     th_made_free(s->made);
     th_workload_free(s->workload);
+    th_script_memo_free(s->scripts);
     th_system_free(s->system);
     th_free(s->task_links);
     th_strbuf_clear(&s->scratch);
@@ -67,6 +73,7 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
+    th_script_memo_clear(s->scripts);
     th_system_free(s->system);
     s->system = system;
 }
@@ -177,7 +184,7 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
         return NULL;
     if (s->made != NULL)
         return th_simulation_of_program(s->system, s->made->program, o, err);
-    return th_simulation_new(s->system, s->workload, s->mapping, o, err);
+    return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
 }
 
 th_simulation *th_session_simulation(th_session *s, th_error *err)

@@ -53,6 +53,7 @@ struct th_session {
     Tcl_Interp *interp;
     int threads;
     bool is_quiet; /* no progress lines */
+    th_script_memo *scripts; /* what procedures of script designs of this system answered */
     th_system *system;
     th_workload *workload;
     th_mapping *mapping;
@@ -67,6 +68,7 @@ struct th_session {
     size_t n_runs, run_capacity;
     th_trace *trace;
     bool is_running; /* inside run or step: their scripts may not start another */
+    bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
     int32_t links_of_task; /* the collective that task_links is about; -1: none */
     bool *task_links;

@@ -30,12 +30,13 @@ static th_simulation *new_simulation(const th_run_options *o, th_error *err)
 }
 
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
-                                 const th_run_options *o, th_error *err)
+                                 th_script_memo *scripts, const th_run_options *o, th_error *err)
 {
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
         return NULL;
     if ((sim->lower = th_lower_new(s, w, err)) == NULL ||
+        th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
         (sim->lowered = th_program_new(err)) == NULL ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
         th_simulation_free(sim);
@@ -68,6 +69,11 @@ void th_simulation_free(th_simulation *s)
     th_program_free(s->lowered);
     th_lower_free(s->lower);
     th_free(s);
+}
+
+bool th_simulation_is_current(const th_simulation *s)
+{
+    return s->lower == NULL || th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
 }
 
 int th_simulation_restart(th_simulation *s, th_error *err)

@@ -26,12 +26,15 @@ typedef struct th_simulation {
     bool result_is_fresh;
 } th_simulation;
 
+/* scripts: answers for script designs. */
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
-                                 const th_run_options *o, th_error *err);
+                                 th_script_memo *scripts, const th_run_options *o, th_error *err);
 /* p is finished here, and must not grow as long as this lives. */
 th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
                                         th_error *err);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
+/* Do the procedures of script designs still stand as they did when the mapping was lowered? */
+bool th_simulation_is_current(const th_simulation *s);
 int th_simulation_restart(th_simulation *s, th_error *err);
 
 /* Collective number of the program with the algorithm and chunks that the machine has chosen, if it

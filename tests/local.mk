@@ -56,6 +56,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/program.test \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
+	tests/tcl/script.test \
 	tests/tcl/shell.test \
 	tests/tcl/traffic.test \
 	tests/golden/compare_all_reduce.txt \

@@ -12,7 +12,8 @@
 #include "sim/design/designs.h"
 
 const th_design_type *const th_design_types[] = {
-    &th_design_tiled, &th_design_systolic_vec, &th_design_winograd, &th_design_roofline, NULL,
+    &th_design_tiled, &th_design_systolic_vec, &th_design_winograd, &th_design_roofline,
+    &th_design_script, NULL,
 };
 
 const th_design_type *th_design_find(const char *name)
@@ -174,7 +175,7 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
     th_design_config config = {.data = NULL};
     if (!t)
         return fail_unknown_type(block, err);
-    for (int i = 0; i < block->n_params; i++)
+    for (int i = 0; !t->takes_parameters && i < block->n_params; i++)
         if (!knows_key(t, block->params[i].key))
             return fail_unknown_key(block, &block->params[i], t, err);
     for (int i = 0; t->keys[i].name; i++) {

@@ -57,6 +57,7 @@ typedef struct th_design_type {
      * be NULL. 0 or -1. */
     int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
     void (*release)(th_design_config *c);
+    bool takes_parameters; /* keys of the block that are not in the table are for prepare */
 } th_design_type;
 
 extern const th_design_type *const th_design_types[]; /* ends in NULL */

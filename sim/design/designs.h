@@ -8,5 +8,6 @@ extern const th_design_type th_design_tiled;
 extern const th_design_type th_design_systolic_vec;
 extern const th_design_type th_design_winograd;
 extern const th_design_type th_design_roofline;
+extern const th_design_type th_design_script;
 
 #endif

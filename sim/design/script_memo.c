@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* script_memo.c - see script_memo.h.
+ *   find -> (known | noted as needed | ask -> check -> known)
+ *   fill -> for all noted, in order: ask -> check -> known, or failed and stop
+ * Invariant: a known entry never changes, so what find returned may be read without the lock. The
+ * provider is called without the lock. */
+#include <config.h>
+
+#include "sim/design/script_memo.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+typedef enum { FORGOTTEN, NEEDED, KNOWN, FAILED } entry_state;
+
+typedef struct {
+    uint64_t digest;
+    th_shard shard;
+} entry_key;
+
+typedef struct {
+    entry_key key;
+    entry_state state;
+    th_script_question question; /* while NEEDED; its shard is key.shard */
+    th_script_answer answer;
+    th_error failure;
+} entry;
+
+struct th_script_memo {
+    th_script_provider provider;
+    pthread_mutex_t lock;
+    th_map *numbers; /* by key */
+    entry **entries; /* each a block of its own: answers stay where they are */
+    size_t n, capacity;
+    bool deferred;
+};
+
+/* ---- answers ---- */
+
+const th_script_field th_script_fields[TH_SCRIPT_N_NUMBERS] = {
+    [TH_SCRIPT_CYCLES] = {"cycles", true, true, 1, 1e15},
+    [TH_SCRIPT_TILES] = {"tiles", false, true, 1, 1e6},
+    [TH_SCRIPT_INPUT_BYTES] = {"input_bytes", false, true, 0, 1e15},
+    [TH_SCRIPT_WEIGHT_BYTES] = {"weight_bytes", false, true, 0, 1e15},
+    [TH_SCRIPT_OUTPUT_BYTES] = {"output_bytes", false, true, 0, 1e15},
+    [TH_SCRIPT_MACS_PER_CYCLE] = {"macs_per_cycle", false, false, 1e-3, 1e12},
+};
+
+static int check_number(const th_script_answer *a, int i, th_error *err)
+{
+    const th_script_field *f = &th_script_fields[i];
+    double v = a->number[i];
+    if (!a->has[i])
+        return f->required ? th_error_set(err, "SIM-0093", "its answer has no \"%s\": must be a dict "
+                                                           "with at least that", f->name)
+                           : 0;
+    if (v >= f->minimum && v <= f->maximum && (!f->is_whole || v == floor(v)))
+        return 0;
+    return th_error_set(err, "SIM-0094", "%s is %.15g: must be a %snumber in %g .. %g", f->name, v,
+                        f->is_whole ? "whole " : "", f->minimum, f->maximum);
+}
+
+int th_script_check(const th_script_answer *a, th_error *err)
+{
+    if (a->cannot[0] != '\0')
+        return 0;
+    for (int i = 0; i < TH_SCRIPT_N_NUMBERS; i++)
+        if (check_number(a, i, err))
+            return -1;
+    if (a->has[TH_SCRIPT_TILES] && a->number[TH_SCRIPT_TILES] > a->number[TH_SCRIPT_CYCLES])
+        return th_error_set(err, "SIM-0095", "%.0f tiles in %.0f cycles: every tile must take one",
+                            a->number[TH_SCRIPT_TILES], a->number[TH_SCRIPT_CYCLES]);
+    return 0;
+}
+
+/* Says which question err is about. */
+static int blame(const th_script_question *q, const th_error *reason, th_error *err)
+{
+    static const char *const kinds[] = {
+        [TH_LAYER_CONV] = "conv", [TH_LAYER_FC] = "fc", [TH_LAYER_MATMUL] = "matmul"};
+    const int32_t *d = q->shard->dim;
+    const char *kind = q->shard->kind <= TH_LAYER_MATMUL ? kinds[q->shard->kind] : "layer";
+    return th_error_set(err, reason->id,
+                        "design \"%s\": procedure %.60s (%s, batch %d, k %d, c %d, %d x %d, kernel "
+                        "%d x %d): %s",
+                        q->block->name, q->procedure, kind, (int)d[TH_DIM_B], (int)d[TH_DIM_K],
+                        (int)d[TH_DIM_C], (int)d[TH_DIM_H], (int)d[TH_DIM_W], (int)d[TH_DIM_R],
+                        (int)d[TH_DIM_S], reason->text);
+}
+
+static int ask(th_script_memo *m, const th_script_question *q, th_script_answer *out, th_error *err)
+{
+    th_script_answer answer = {.variant = "", .cannot = ""};
+    th_error reason = {"", ""};
+    if (m->provider.answer(m->provider.context, q, &answer, &reason) ||
+        th_script_check(&answer, &reason))
+        return blame(q, &reason, err);
+    *out = answer;
+    return 0;
+}
+
+/* ---- the memo ---- */
+
+th_script_memo *th_script_memo_new(const th_script_provider *p, th_error *err)
+{
+    th_script_memo *m = th_alloc_zero(1, sizeof *m);
+    th_map *numbers = th_map_new();
+    if (!m || !numbers) {
+        th_error_no_memory(err);
+        th_free(m);
+        th_map_free(numbers);
+        return NULL;
+    }
+    m->provider = *p;
+    m->numbers = numbers;
+    pthread_mutex_init(&m->lock, NULL);
+    return m;
+}
+
+void th_script_memo_clear(th_script_memo *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        th_free(m->entries[i]);
+    m->n = 0;
+    th_map_clear(m->numbers);
+}
+
+void th_script_memo_free(th_script_memo *m)
+{
+    if (!m)
+        return;
+    th_script_memo_clear(m);
+    pthread_mutex_destroy(&m->lock);
+    th_map_free(m->numbers);
+    th_free(m->entries);
+    th_free(m);
+}
+
+int64_t th_script_memo_count(const th_script_memo *m)
+{
+    int64_t known = 0;
+    for (size_t i = 0; i < m->n; i++)
+        known += m->entries[i]->state == KNOWN;
+    return known;
+}
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return th_hash(text, strlen(text) + 1, seed);
+}
+
+int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
+                          uint64_t *digest, th_error *err)
+{
+    uint64_t d;
+    th_error reason = {"", ""};
+    if (m->provider.identify(m->provider.context, procedure, &d, &reason))
+        return th_error_set(err, reason.id, "%s:%d: design \"%s\": %s", block->file, block->line,
+                            block->name, reason.text);
+    d = hash_text(procedure, d);
+    for (int i = 0; i < block->n_params; i++) {
+        const th_param *p = &block->params[i];
+        if (th_script_is_own_key(p->key))
+            continue;
+        d = th_hash(&p->number, sizeof p->number, hash_text(p->key, d));
+        d = hash_text(p->text ? p->text : "", d + (uint64_t)p->kind);
+    }
+    *digest = d;
+    return 0;
+}
+
+/* The entry of a key, FORGOTTEN when it is new; with the lock. NULL: memory is out. */
+static entry *entry_of(th_script_memo *m, const entry_key *key)
+{
+    int64_t number;
+    if (th_map_get(m->numbers, key, sizeof *key, &number))
+        return m->entries[number];
+    if (th_grow(&m->entries, &m->capacity, m->n + 1, sizeof *m->entries))
+        return NULL;
+    entry *e = th_alloc_zero(1, sizeof *e);
+    if (!e || th_map_put(m->numbers, key, sizeof *key, (int64_t)m->n)) {
+        th_free(e);
+        return NULL;
+    }
+    e->key = *key;
+    m->entries[m->n++] = e;
+    return e;
+}
+
+static int fail_needed(const char *procedure, th_error *err)
+{
+    return th_error_set(err, "SIM-0090", "the answer of procedure %s is needed first", procedure);
+}
+
+static int fail_cannot(const char *procedure, const char *why, th_error *err)
+{
+    return th_error_set(err, "SIM-0097", "procedure %s cannot run it: %s", procedure, why);
+}
+
+/* What is known of the question; NULL and no error: it is to be asked now. With the lock. */
+static const th_script_answer *look_up(th_script_memo *m, entry *e, const th_script_question *q,
+                                       th_error *err)
+{
+    if (e->state == KNOWN)
+        return &e->answer;
+    if (e->state == FAILED) {
+        *err = e->failure;
+    } else if (m->deferred) {
+        e->state = NEEDED;
+        e->question = *q;
+        e->question.shard = &e->key.shard;
+        fail_needed(q->procedure, err);
+    }
+    return NULL;
+}
+
+static const th_script_answer *fail(int status)
+{
+    (void)status;
+    return NULL;
+}
+
+const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
+                                            const th_script_question *q, th_error *err)
+{
+    entry_key key;
+    memset(&key, 0, sizeof key);
+    key.digest = digest;
+    key.shard = *q->shard;
+    th_error reason = {"", ""};
+    pthread_mutex_lock(&m->lock);
+    entry *e = entry_of(m, &key);
+    const th_script_answer *found = e ? look_up(m, e, q, &reason) : NULL;
+    pthread_mutex_unlock(&m->lock);
+    if (!e)
+        return fail(th_error_no_memory(err));
+    if (reason.id[0] != '\0')
+        return fail(th_error_set(err, reason.id, "%s", reason.text));
+    if (!found) { /* not deferred: no other thread looks */
+        if (ask(m, q, &e->answer, err))
+            return NULL;
+        e->state = KNOWN;
+    }
+    if (e->answer.cannot[0] != '\0')
+        return fail(fail_cannot(q->procedure, e->answer.cannot, err));
+    return &e->answer;
+}
+
+/* ---- batches ---- */
+
+void th_script_memo_defer(th_script_memo *m, bool deferred)
+{
+    if (!m)
+        return;
+    m->deferred = deferred;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->entries[i]->state != KNOWN)
+            m->entries[i]->state = FORGOTTEN;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return memcmp(&(*(entry *const *)a)->key, &(*(entry *const *)b)->key, sizeof(entry_key));
+}
+
+int th_script_memo_fill(th_script_memo *m, th_error *err)
+{
+    size_t n = 0;
+    if (!m)
+        return 0;
+    entry **needed = th_alloc_array(m->n + 1, sizeof(entry *));
+    if (!needed)
+        return th_error_no_memory(err);
+    for (size_t i = 0; i < m->n; i++)
+        if (m->entries[i]->state == NEEDED)
+            needed[n++] = m->entries[i];
+    qsort(needed, n, sizeof(entry *), compare_entries);
+    int failed = 0;
+    for (size_t i = 0; !failed && i < n; i++) {
+        failed = ask(m, &needed[i]->question, &needed[i]->answer, &needed[i]->failure);
+        needed[i]->state = failed ? FAILED : KNOWN;
+        if (failed)
+            th_error_set(err, needed[i]->failure.id, "%s", needed[i]->failure.text);
+    }
+    th_free(needed);
+    return failed;
+}
+
+bool th_script_is_needed(const th_error *err)
+{
+    th_error needed;
+    fail_needed("", &needed);
+    return strcmp(err->id, needed.id) == 0;
+}
+
+bool th_script_is_cause(const th_error *err)
+{
+    static const char own[] = "SIM-009", interpreter[] = "TCL-";
+    th_error cannot;
+    fail_cannot("", "", &cannot);
+    return (strncmp(err->id, own, sizeof own - 1) == 0 && strcmp(err->id, cannot.id) != 0) ||
+           strncmp(err->id, interpreter, sizeof interpreter - 1) == 0;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/pool.h"
+#include "mapper/strategies.h"
+#include "sim/design/script_memo.h"
+#include "tests/unit/design_help.h"
+#include "tests/unit/map_help.h"
+
+/* A provider without an interpreter: cycles for 64 multiply-accumulates each, in 4 tiles. */
+typedef struct {
+    int calls, fails_at; /* the number of the call that fails; 0: none */
+    uint64_t digest;
+    bool is_gone;
+    th_script_answer answer; /* where cycles are given, said to every question */
+    th_shard asked[2000];
+    double rows; /* the parameter, of the last question */
+} fake;
+
+static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
+{
+    fake *f = context;
+    *digest = f->digest;
+    return f->is_gone ? th_error_set(err, "gone", "there is no %s", procedure) : 0;
+}
+
+static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
+{
+    fake *f = context;
+    f->asked[f->calls++] = *q->shard;
+    for (int i = 0; i < q->block->n_params; i++)
+        if (strcmp(q->block->params[i].key, "rows") == 0)
+            f->rows = q->block->params[i].number;
+    if (f->calls == f->fails_at)
+        return th_error_set(err, "broken", "call %d fails", f->calls);
+    *out = f->answer;
+    if (out->has[TH_SCRIPT_CYCLES])
+        return 0;
+    out->number[TH_SCRIPT_CYCLES] = ceil((double)th_shard_macs(q->shard) / 64) + 4;
+    out->number[TH_SCRIPT_TILES] = 4;
+    out->has[TH_SCRIPT_CYCLES] = out->has[TH_SCRIPT_TILES] = true;
+    return 0;
+}
+
+static th_script_memo *memo_of(fake *f)
+{
+    const th_script_provider provider = {f, identify, answer};
+    return th_script_memo_new(&provider, NULL);
+}
+
+#define SCRIPT "type = \"script\"; procedure = \"p\"; clock = \"100MHz\"; "
+
+static void set(th_script_answer *a, th_script_number n, double value)
+{
+    a->has[n] = true;
+    a->number[n] = value;
+}
+
+/* The work of a shard on a system of one design, whose script says f->answer. */
+static th_work work_on(const char *keys, fake *f, const th_shard *shard, th_error *e)
+{
+    th_system *s = system_with(keys);
+    th_works *w = th_works_new(s, e);
+    th_script_memo *m = memo_of(f);
+    th_work out = {.design = -2};
+    if (w && th_works_set_scripts(w, m, e) == 0 && th_works_intern(w, 0, 0, shard, e) == 0)
+        out = *th_works_get(w, 0);
+    out.schedule.variant = NULL; /* the memo's */
+    th_works_free(w);
+    th_script_memo_free(m);
+    th_system_free(s);
+    return out;
+}
+
+/* 1 x 1 kernel, 8 x 4 x 16 pixels, K 6, C 10, tiles of one row of 16: tiled loads 10 x 16 inputs and all
+ * 60 weights in each of 8 steps, computes 16 cycles, stores 6 x 16. Said in totals, it is the same
+ * schedule and takes as long. */
+static void totals_equal_the_tiled_schedule(void)
+{
+    th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
+    fake f = {0};
+    set(&f.answer, TH_SCRIPT_CYCLES, 8 * 16);
+    set(&f.answer, TH_SCRIPT_TILES, 8);
+    set(&f.answer, TH_SCRIPT_WEIGHT_BYTES, 8 * 60 * 2);
+    th_work said = work_on(SCRIPT "input_port = 7; weight_port = 3; output_port = 2;", &f, &s, NULL);
+    th_work tiled = work_on("type = \"tiled\"; clock = \"100MHz\"; tile_k = 6; tile_c = 10; tile_h = 1; "
+                            "tile_w = 16; input_port = 7; weight_port = 3; output_port = 2;",
+                            &f, &s, NULL);
+    CU_ASSERT_EQUAL(memcmp(said.schedule.step, tiled.schedule.step, sizeof said.schedule.step), 0);
+    CU_ASSERT_EQUAL(memcmp(said.schedule.output_bytes, tiled.schedule.output_bytes,
+                           sizeof said.schedule.output_bytes), 0);
+    CU_ASSERT_TRUE(said.folded_ps == tiled.folded_ps && said.folded_ps > 8 * 16 * 10000);
+    CU_ASSERT_EQUAL(memcmp(&said.folded, &tiled.folded, sizeof said.folded), 0);
+}
+
+/* 103 cycles and 1 input byte in 10 tiles: 9 of 10 cycles and a last one of 13, which loads the byte. */
+static void the_last_tile_has_the_remainders(void)
+{
+    th_shard s = conv_shard(2, 7, 5, 4, 4, 3);
+    fake f = {0};
+    set(&f.answer, TH_SCRIPT_CYCLES, 103);
+    set(&f.answer, TH_SCRIPT_TILES, 10);
+    set(&f.answer, TH_SCRIPT_INPUT_BYTES, 1);
+    set(&f.answer, TH_SCRIPT_MACS_PER_CYCLE, 12.5);
+    th_work w = work_on(SCRIPT "slots = 3;", &f, &s, NULL);
+    th_schedule_totals t = th_schedule_sum(&w.schedule);
+    assert_step(&w.schedule, 0, 0, 7 * 5 * 9 * 2 / 10, 10, 2 * 7 * 16 * 2 / 10);
+    CU_ASSERT_TRUE(w.schedule.step[TH_LAST_H].cycles == 13 &&
+                   w.schedule.step[TH_LAST_H].input_bytes == 1);
+    CU_ASSERT_TRUE(t.cycles == 103 && t.input_bytes == 1 && t.weight_bytes == 7 * 5 * 9 * 2 &&
+                   t.output_bytes == 2 * 7 * 16 * 2);
+    CU_ASSERT_TRUE(w.schedule.slots_in == 3 && w.schedule.slots_out == 3);
+    CU_ASSERT_EQUAL(w.schedule.macs_per_cycle, 12.5);
+    CU_ASSERT_EQUAL(w.folded.busy_ps, 103 * 10000);
+}
+
+/* Groups touch their own channels alone; the second operand of a matmul has a matrix for every image. */
+static void tensors_left_out_move_once(void)
+{
+    th_shard s = conv_shard(3, 8, 12, 5, 6, 3);
+    s.groups = 4;
+    s.precision[TH_TENSOR_WEIGHT] = TH_INT8;
+    CU_ASSERT_EQUAL(th_script_tensor_bytes(&s, TH_TENSOR_INPUT), 3 * 12 * 7 * 8 * 2);
+    CU_ASSERT_EQUAL(th_script_tensor_bytes(&s, TH_TENSOR_WEIGHT), 8 * 3 * 9);
+    CU_ASSERT_EQUAL(th_script_tensor_bytes(&s, TH_TENSOR_OUTPUT), 3 * 8 * 30 * 2);
+    th_shard product = conv_shard(3, 8, 12, 5, 1, 1);
+    product.kind = TH_LAYER_MATMUL;
+    product.n_operands = 2;
+    CU_ASSERT_EQUAL(th_script_tensor_bytes(&product, TH_TENSOR_WEIGHT), 3 * 8 * 12 * 2);
+}
+
+/* All bytes zero: nothing but cycles. */
+static void no_bytes_take_no_time(void)
+{
+    th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
+    fake f = {0};
+    set(&f.answer, TH_SCRIPT_CYCLES, 77);
+    for (int n = TH_SCRIPT_INPUT_BYTES; n <= TH_SCRIPT_OUTPUT_BYTES; n++)
+        set(&f.answer, (th_script_number)n, 0);
+    CU_ASSERT_EQUAL(work_on(SCRIPT, &f, &s, NULL).folded_ps, 77 * 10000);
+}
+
+/* ---- what is wrong ---- */
+
+static void answers_are_checked(void)
+{
+    static const struct {
+        th_script_number field;
+        double value;
+        const char *id, *text;
+    } wrong[] = {
+        {TH_SCRIPT_CYCLES, 0, "SIM-0094", "cycles is 0: must be a whole number in 1 .. 1e+15"},
+        {TH_SCRIPT_CYCLES, -5, "SIM-0094", "cycles is -5"},
+        {TH_SCRIPT_CYCLES, 2.5, "SIM-0094", "cycles is 2.5"},
+        {TH_SCRIPT_CYCLES, 1e16, "SIM-0094", "cycles is 1e+16"},
+        {TH_SCRIPT_CYCLES, NAN, "SIM-0094", "cycles is nan"},
+        {TH_SCRIPT_TILES, 0, "SIM-0094", "tiles is 0: must be a whole number in 1 .. 1e+06"},
+        {TH_SCRIPT_TILES, 101, "SIM-0095", "101 tiles in 100 cycles: every tile must take one"},
+        {TH_SCRIPT_OUTPUT_BYTES, -1, "SIM-0094", "output_bytes is -1"},
+        {TH_SCRIPT_MACS_PER_CYCLE, 0, "SIM-0094", "macs_per_cycle is 0: must be a number in 0.001 .. 1e+12"},
+    };
+    th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        th_error e = {"", ""};
+        fake f = {0};
+        set(&f.answer, TH_SCRIPT_CYCLES, 100);
+        set(&f.answer, wrong[i].field, wrong[i].value);
+        CU_ASSERT_EQUAL(work_on(SCRIPT, &f, &s, &e).design, -2);
+        CU_ASSERT_STRING_EQUAL(e.id, wrong[i].id);
+        CU_ASSERT_PTR_NOT_NULL(strstr(e.text, wrong[i].text));
+        CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "design \"d\": procedure p (conv, batch 1, k 6, c 10, "
+                                              "8 x 16, kernel 1 x 1): "));
+        CU_ASSERT_TRUE(th_script_is_cause(&e) && !th_script_is_needed(&e));
+    }
+    th_script_answer none = {.has = {[TH_SCRIPT_TILES] = true}, .number = {[TH_SCRIPT_TILES] = 2}};
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_script_check(&none, &e), -1);
+    CU_ASSERT_STRING_EQUAL(e.id, "SIM-0093");
+}
+
+static void assert_key_error(const char *keys, const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    th_system *s = system_with(keys);
+    CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
+    CU_ASSERT_STRING_EQUAL(e.id, id);
+    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, text));
+    th_system_free(s);
+}
+
+static void keys_are_checked(void)
+{
+    assert_key_error(SCRIPT "slot = 3;", "SIM-0091",
+                     "test:1: design \"d\": \"slot\" looks like the key \"slots\"");
+    assert_key_error(SCRIPT "time_limit = \"1us\";", "SIM-0096", "time_limit \"1us\": must be a time");
+    assert_key_error(SCRIPT "time_limit = \"soon\";", "SIM-0096", "time_limit \"soon\"");
+    assert_key_error(SCRIPT "time_limit = \"2h\";", "SIM-0096", "time_limit \"2h\"");
+    assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit must be a text");
+    assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005", "\"procedure\" is missing");
+    assert_key_error("type = \"script\"; procedure = \"p\";", "SIM-0005", "\"clock\" is missing");
+    th_system *s = system_with(SCRIPT "time_limit = \"1ms\"; rows = 3; block = \"x\"; fast = true;");
+    CU_ASSERT_EQUAL(th_design_check_system(s, NULL), 0);
+    th_system_free(s);
+}
+
+static void someone_must_answer(void)
+{
+    th_system *s = system_with(SCRIPT);
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+    CU_ASSERT_STRING_EQUAL(e.id, "SIM-0092");
+    fake f = {.is_gone = true};
+    th_script_memo *m = memo_of(&f);
+    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, &e), -1);
+    CU_ASSERT_STRING_EQUAL(e.text, "test:1: design \"d\": there is no p");
+    th_works_free(w);
+    th_script_memo_free(m);
+    th_system_free(s);
+}
+
+/* A refusal is an answer: it is not asked for again, and no fault of the script. */
+static void a_refusal_is_an_answer(void)
+{
+    fake f = {.answer = {.cannot = "no kernels of one"}};
+    set(&f.answer, TH_SCRIPT_CYCLES, 0);
+    th_script_memo *m = memo_of(&f);
+    th_system *s = system_with(SCRIPT);
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
+    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        th_error e = {"", ""};
+        CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+        CU_ASSERT_STRING_EQUAL(e.id, "SIM-0097");
+        CU_ASSERT_STRING_EQUAL(e.text, "procedure p cannot run it: no kernels of one");
+        CU_ASSERT_FALSE(th_script_is_cause(&e));
+    }
+    CU_ASSERT_EQUAL(f.calls, 1);
+    th_works_free(w);
+    th_script_memo_free(m);
+    th_system_free(s);
+}
+
+/* ---- the memo ---- */
+
+/* One call for equal shards, in all works, whoever adds to sums; more for other shards, parameters and
+ * procedures, none for those of before. */
+static void a_shard_is_asked_for_once(void)
+{
+    fake f = {.digest = 5};
+    th_script_memo *m = memo_of(&f);
+    th_system *three = system_with(SCRIPT "rows = 3;"), *four = system_with(SCRIPT "rows = 4;");
+    th_works *w[] = {th_works_new(three, NULL), th_works_new(three, NULL), th_works_new(four, NULL)};
+    th_shard s = conv_shard(1, 6, 10, 8, 16, 1), sums = s, other = s;
+    sums.adds_to_output = 1;
+    other.stride_w = 2;
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(th_works_set_scripts(w[i], m, NULL), 0);
+        CU_ASSERT_EQUAL(th_works_intern(w[i], 0, 0, &s, NULL), 0);
+        CU_ASSERT_EQUAL(th_works_intern(w[i], 0, 0, &sums, NULL), 1);
+        CU_ASSERT_TRUE(th_works_get(w[i], 1)->schedule.reads_sums);
+        CU_ASSERT_EQUAL(f.calls, 1);
+    }
+    CU_ASSERT_EQUAL(th_works_intern(w[1], 0, 0, &other, NULL), 2);
+    CU_ASSERT_EQUAL(f.calls, 2);
+    CU_ASSERT_EQUAL(th_works_set_scripts(w[2], m, NULL), 0);
+    CU_ASSERT_EQUAL(th_works_intern(w[2], 0, 0, &s, NULL), 0);
+    CU_ASSERT_TRUE(f.calls == 3 && f.rows == 4);
+    CU_ASSERT_TRUE(th_works_scripts_are_current(w[0]));
+    f.digest = 6;
+    CU_ASSERT_FALSE(th_works_scripts_are_current(w[0]));
+    th_works *changed = th_works_new(three, NULL);
+    CU_ASSERT_EQUAL(th_works_set_scripts(changed, m, NULL), 0);
+    CU_ASSERT_EQUAL(th_works_intern(changed, 0, 0, &s, NULL), 0);
+    CU_ASSERT_TRUE(f.calls == 4 && th_script_memo_count(m) == 4);
+    f.digest = 5;
+    CU_ASSERT_TRUE(th_works_scripts_are_current(w[0]));
+    f.is_gone = true;
+    CU_ASSERT_FALSE(th_works_scripts_are_current(w[0]));
+    th_works_free(changed);
+    for (int i = 0; i < 3; i++)
+        th_works_free(w[i]);
+    th_script_memo_clear(m);
+    CU_ASSERT_EQUAL(th_script_memo_count(m), 0);
+    th_script_memo_free(m);
+    th_system_free(three);
+    th_system_free(four);
+}
+
+/* Deferred questions are noted; fill asks them in an order of its own and stops at a failure, which is
+ * told to those who ask again, and forgotten after the batch. */
+static void deferred_questions_wait_for_fill(void)
+{
+    fake f = {.fails_at = 3};
+    th_script_memo *m = memo_of(&f);
+    th_system *s = system_with(SCRIPT);
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard[4];
+    th_error e;
+    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, NULL), 0);
+    th_script_memo_defer(m, true);
+    for (int i = 3; i >= 0; i--) {
+        shard[i] = conv_shard(1, 6, 10, 8, 16 + i, 1);
+        CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard[i], &e), -1);
+        CU_ASSERT_TRUE(th_script_is_needed(&e) && th_script_is_cause(&e));
+        CU_ASSERT_STRING_EQUAL(e.id, "SIM-0090");
+    }
+    CU_ASSERT_TRUE(f.calls == 0 && th_works_count(w) == 0);
+    CU_ASSERT_EQUAL(th_script_memo_fill(m, &e), -1);
+    CU_ASSERT_TRUE(f.calls == 3 && strstr(e.text, "call 3 fails") != NULL);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(memcmp(&f.asked[i], &shard[i], sizeof shard[i]), 0);
+    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[0], &e) == 0 &&
+                   th_works_intern(w, 0, 0, &shard[1], &e) == 1);
+    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[2], &e) == -1 && strcmp(e.id, "broken") == 0);
+    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[3], &e) == -1 && th_script_is_needed(&e));
+    th_script_memo_defer(m, false);
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard[2], &e), 2);
+    CU_ASSERT_TRUE(f.calls == 4 && th_script_memo_count(m) == 3);
+    th_works_free(w);
+    th_script_memo_free(m);
+    th_system_free(s);
+    th_script_memo_defer(NULL, true);
+    CU_ASSERT_EQUAL(th_script_memo_fill(NULL, NULL), 0);
+    th_script_memo_clear(NULL);
+    th_script_memo_free(NULL);
+}
+
+/* ---- batches on several threads ---- */
+
+enum { MAPPINGS = 40 };
+
+static const char four_accelerators[] =
+    "name = \"four\"; designs = ( { name = \"d\"; " SCRIPT " } );"
+    "topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; latency = \"1us\";"
+    "  host = { bandwidth = \"8Gbps\"; latency = \"1us\"; }; };"
+    "accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = \"100ns\"; };"
+    "  vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; designs = [\"d\"]; } );";
+
+static th_mapping **random_mappings(const th_workload *net)
+{
+    static th_mapping *mappings[MAPPINGS];
+    gsl_rng *r = th_random_stream(4, "script", 0);
+    for (int i = 0; i < MAPPINGS; i++) {
+        mappings[i] = mapping_on(i % 3 ? "0123" : "01 23", net);
+        for (int l = 0; l < net->n_layers; l++) {
+            th_strategy *list;
+            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
+            int n = th_strategies_list(&net->layers[l], 1,
+                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
+            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
+            th_free(list);
+        }
+    }
+    gsl_rng_free(r);
+    return mappings;
+}
+
+/* The same fitness, questions and order of questions on any number of threads; nothing is left to ask
+ * the second time; a failure of the k-th call is the same error everywhere. */
+static void threads_change_nothing(void)
+{
+    static fake first, f; /* what the first pool asked */
+    static const int threads[] = {1, 2, 5};
+    th_system *s = system_of(four_accelerators);
+    th_workload *net = shipped_workload("alexnet");
+    th_mapping **mappings = random_mappings(net);
+    th_time expected[MAPPINGS] = {0}, got[MAPPINGS];
+    th_error error[2] = {{"", ""}, {"", ""}};
+    for (int t = 0; t < 3; t++) {
+        fake *g = &f;
+        memset(g, 0, sizeof *g);
+        th_problem problem = {.system = s, .workload = net, .stream = th_stream_single,
+                              .scripts = memo_of(g)};
+        th_pool *p = th_pool_new(&problem, threads[t], NULL);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, t ? got : expected, NULL), 0);
+        CU_ASSERT_TRUE(g->calls > 50 && g->calls == th_script_memo_count(problem.scripts));
+        CU_ASSERT_TRUE(t == 0 || memcmp(expected, got, sizeof got) == 0);
+        if (t == 0)
+            first = f;
+        CU_ASSERT_EQUAL(memcmp(&first, &f, sizeof f), 0);
+        int calls = g->calls;
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, NULL), 0);
+        CU_ASSERT_TRUE(g->calls == calls && memcmp(expected, got, sizeof got) == 0);
+        th_script_memo_clear(problem.scripts);
+        th_pool_free(p);
+        g->calls = 0;
+        g->fails_at = 30;
+        p = th_pool_new(&problem, threads[t], NULL);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, &error[t > 0]), -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error[t > 0].text, "call 30 fails"));
+        CU_ASSERT_TRUE(t == 0 || memcmp(&error[0], &error[1], sizeof *error) == 0);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, NULL), 0);
+        CU_ASSERT_EQUAL(memcmp(expected, got, sizeof got), 0);
+        th_pool_free(p);
+        th_script_memo_free(problem.scripts);
+    }
+    for (int i = 0; i < MAPPINGS; i++)
+        th_mapping_free(mappings[i]);
+    th_workload_free(net);
+    th_system_free(s);
+}
+
+/* ---- memory ---- */
+
+static void failed_allocations_leave_nothing(void)
+{
+    th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
+    th_error e;
+    int64_t k = 0, live = th_alloc_live();
+    for (bool failed = true; failed; k++) {
+        fake f = {0};
+        th_system *system = system_with(SCRIPT);
+        th_alloc_fail_at(k + 1);
+        const th_script_provider provider = {&f, identify, answer};
+        th_script_memo *m = th_script_memo_new(&provider, &e);
+        th_works *w = m ? th_works_new(system, &e) : NULL;
+        failed = !w || th_works_set_scripts(w, m, &e) || th_works_intern(w, 0, 0, &s, &e) < 0;
+        th_shard other = s;
+        other.stride_w = 2;
+        if (!failed) {
+            th_script_memo_defer(m, true);
+            failed = th_works_intern(w, 0, 0, &other, &e) >= 0 || !th_script_is_needed(&e) ||
+                     th_script_memo_fill(m, &e) || th_works_intern(w, 0, 0, &other, &e) < 0;
+        }
+        th_alloc_fail_at(0);
+        CU_ASSERT_TRUE(!failed || strcmp(e.id, "BASE-0001") == 0);
+        th_works_free(w);
+        th_script_memo_free(m);
+        th_system_free(system);
+    }
+    CU_ASSERT_TRUE(k > 5 && th_alloc_live() == live);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(totals_equal_the_tiled_schedule),
+        TAP(the_last_tile_has_the_remainders),
+        TAP(tensors_left_out_move_once),
+        TAP(no_bytes_take_no_time),
+        TAP(answers_are_checked),
+        TAP(keys_are_checked),
+        TAP(someone_must_answer),
+        TAP(a_refusal_is_an_answer),
+        TAP(a_shard_is_asked_for_once),
+        TAP(deferred_questions_wait_for_fill),
+        TAP(threads_change_nothing),
+        TAP(failed_allocations_leave_nothing),
+        TAP_END,
+    };
+    return tap_main("script", tests, argc, argv);
+}
