@@ -226,6 +226,8 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
     a->was_freed = m->any_prefetch;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
+    if (m->n_layers > 0)
+        th_layers_computed(m, task, did);
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;
@@ -423,11 +425,11 @@ int th_accelerator_settle(th_machine *m, th_error *err)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum)
+th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
 {
     const th_accel_state *a = &m->accels[accel];
     if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH)
-        return;
+        return (th_pipeline_stats){0};
     const th_work *w = work_of(m, a);
     th_time elapsed = m->now - a->started;
     th_pipeline p = a->pipeline;
@@ -436,5 +438,5 @@ void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result 
     else if (a->mode == TH_ACCEL_UNFOLDED)
         apply_history(m, a, &p, 0, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
-    th_stats_add(&sum->did, &p.stats);
+    return p.stats;
 }

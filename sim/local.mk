@@ -48,6 +48,7 @@ libtharsis_la_SOURCES += \
 	sim/event.c \
 	sim/event.h \
 	sim/fluid_time.h \
+	sim/layers.c \
 	sim/least_first.c \
 	sim/least_first.h \
 	sim/machine.c \
@@ -114,6 +115,7 @@ unit_tests += \
 	tests/unit/test_event \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
+	tests/unit/test_layers \
 	tests/unit/test_least_first \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \

@@ -69,6 +69,7 @@ void th_machine_free(th_machine *m)
     th_free(m->accels);
     th_free(m->fresh);
     th_free(m->weighted);
+    th_free(m->layers);
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
@@ -169,6 +170,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
         return th_error_no_memory(err);
     reset(m);
     m->program = p;
+    if (m->options.per_layer && th_layers_load(m))
+        return th_error_no_memory(err);
     if (th_replay_load(m->replay, p, !m->options.network->collective, err))
         return -1;
     memcpy(m->waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->waiting);
@@ -191,6 +194,8 @@ void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
     m->times[task].start_ps = m->now;
     m->times[task].cause = cause;
     m->n_events++;
+    if (m->n_layers > 0)
+        th_layers_start(m, task);
     if (m->trace)
         th_trace_start(m->trace, m->now, task, &m->program->tasks[task]);
 }
@@ -202,6 +207,8 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
     m->input_end[p->tasks[task].input] = m->now;
     m->n_events++;
     m->n_done++;
+    if (m->n_layers > 0)
+        th_layers_end(m, task);
     if (m->trace)
         th_trace_end(m->trace, m->now, task, &p->tasks[task]);
     for (int32_t i = p->successor_start[task]; i < p->successor_start[task + 1]; i++) {
@@ -552,13 +559,15 @@ static int allocate_result(const th_machine *m, th_result *r)
     *r = (th_result){.n_accels = m->system->n_accels,
                      .n_links = m->system->n_links,
                      .n_tasks = m->program->n_tasks,
+                     .n_layers = m->n_layers,
                      .n_inputs = m->program->n_inputs,
                      .wave = m->program->wave};
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
     r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
     r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
+    r->layers = th_alloc_zero((size_t)r->n_layers + 1, sizeof *r->layers);
     r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
-    return r->accels && r->links && r->tasks && r->input_end_ps ? 0 : -1;
+    return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
 }
 
 int th_machine_result(const th_machine *m, th_result *out, th_error *err)
@@ -570,13 +579,15 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     }
     r.is_done = th_machine_is_done(m);
     r.elapsed_ps = r.is_done ? m->last_end : m->now;
+    th_layers_copy(m, r.layers);
     for (int a = 0; a < r.n_accels; a++) {
+        th_pipeline_stats did = th_accelerator_running(m, a);
         r.accels[a] = m->accels[a].sum;
-        th_accelerator_add_running(m, a, &r.accels[a]);
-        r.accels[a].idle_ps =
-            r.elapsed_ps - r.accels[a].did.busy_ps - th_stats_stall_in(&r.accels[a].did) -
-            r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT];
+        th_stats_add(&r.accels[a].did, &did);
+        r.accels[a].idle_ps = r.elapsed_ps - th_stats_occupied(&r.accels[a].did);
+        th_layers_add_running(m, m->accels[a].task, &did, r.layers);
     }
+    th_layers_finish(r.layers, r.n_layers);
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);
     memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);

@@ -21,6 +21,7 @@ typedef struct th_machine_options {
     bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
+    bool per_layer;       /* results tell what each layer took (costs a little time) */
     bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 

@@ -58,6 +58,13 @@ typedef struct th_accel_state {
     th_accel_result sum;      /* of finished tasks */
 } th_accel_state;
 
+/* What is known of a layer, where results are to tell (per_layer). */
+typedef struct th_layer_state {
+    th_layer_result sum; /* of tasks that have ended; idle is left open */
+    int32_t n_running;   /* tasks of any kind */
+    th_time since;       /* when it became more than none */
+} th_layer_state;
+
 struct th_machine {
     const th_system *system;
     const th_works *works;
@@ -78,6 +85,9 @@ struct th_machine {
     th_least_first ready;     /* tasks that became ready at this instant */
     th_least_first startable; /* accelerators that may start something at this instant */
     th_accel_state *accels;
+    th_layer_state *layers; /* per_layer: of the program, else none */
+    int32_t n_layers;
+    size_t layers_capacity;
     int32_t *fresh; /* accelerators whose task started at this instant */
     size_t n_fresh;
     bool any_shared;     /* some DRAM is shared (network.is_shared) */
@@ -102,8 +112,21 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
 }
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
-/* Adds what the running task has done so far to *sum. */
-void th_accelerator_add_running(const th_machine *m, int accel, th_accel_result *sum);
+/* What the running task has done so far, all 0 without one. */
+th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
+
+/* layers.c: what each layer took. load: 0, or -1 when memory is out; starts and ends: any task of a
+ * layer, now; computed: a compute task that ends now. */
+int th_layers_load(th_machine *m);
+void th_layers_start(th_machine *m, int32_t task);
+void th_layers_end(th_machine *m, int32_t task);
+void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *did);
+/* The figures now, but for what running tasks have done; then that of one (-1: none), and idle times
+ * last. */
+void th_layers_copy(const th_machine *m, th_layer_result *out);
+void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
+                           th_layer_result *out);
+void th_layers_finish(th_layer_result *layers, int32_t n);
 
 /* prefetch.c: accelerators that load weights ahead. load: 0, or -1 when memory is out. */
 bool th_prefetch_is_on(const th_machine *m, int accel);

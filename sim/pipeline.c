@@ -548,6 +548,11 @@ th_time th_stats_stall_in(const th_pipeline_stats *s)
            s->stall_ps[TH_ENGINE_PARTIAL];
 }
 
+th_time th_stats_occupied(const th_pipeline_stats *s)
+{
+    return s->busy_ps + th_stats_stall_in(s) + s->stall_ps[TH_ENGINE_OUTPUT];
+}
+
 int64_t th_stats_read(const th_pipeline_stats *s)
 {
     return s->moved_bytes[TH_ENGINE_INPUT] + s->moved_bytes[TH_ENGINE_WEIGHT] +

@@ -27,6 +27,7 @@ typedef struct th_pipeline_stats {
 } th_pipeline_stats;
 
 th_time th_stats_stall_in(const th_pipeline_stats *s); /* for any operand */
+th_time th_stats_occupied(const th_pipeline_stats *s); /* busy and all stalls */
 int64_t th_stats_read(const th_pipeline_stats *s);
 void th_stats_add(th_pipeline_stats *sum, const th_pipeline_stats *s);
 

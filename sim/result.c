@@ -4,6 +4,8 @@
 
 #include "sim/result.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 
 void th_result_clear(th_result *r)
@@ -11,6 +13,7 @@ void th_result_clear(th_result *r)
     th_free(r->accels);
     th_free(r->links);
     th_free(r->tasks);
+    th_free(r->layers);
     th_free(r->input_end_ps);
     *r = (th_result){0};
 }
@@ -46,4 +49,54 @@ double th_result_accel_utilization(const th_result *r)
     for (int a = 0; a < r->n_accels; a++)
         sum += (double)r->accels[a].did.busy_ps;
     return r->n_accels > 0 && r->elapsed_ps > 0 ? sum / r->n_accels / (double)r->elapsed_ps : 0;
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static double seconds(th_time ps)
+{
+    return (double)ps / (double)TH_PS_PER_S;
+}
+
+th_bound th_layer_bound(const th_layer_result *l)
+{
+    const double spent[] = {
+        [TH_BOUND_COMPUTE] = seconds(l->did.busy_ps),
+        [TH_BOUND_MEMORY] = l->memory_s,
+        [TH_BOUND_INPUT_PORT] = l->port_s[TH_ENGINE_INPUT],
+        [TH_BOUND_WEIGHT_PORT] = l->port_s[TH_ENGINE_WEIGHT],
+        [TH_BOUND_PARTIAL_PORT] = l->port_s[TH_ENGINE_PARTIAL],
+        [TH_BOUND_OUTPUT_PORT] = l->port_s[TH_ENGINE_OUTPUT],
+        [TH_BOUND_WAITING] = seconds(l->idle_ps),
+    };
+    th_bound most = TH_BOUND_NONE;
+    for (int b = TH_BOUND_COMPUTE; b <= TH_BOUND_WAITING; b++)
+        if (spent[b] > (most == TH_BOUND_NONE ? 0 : spent[most]))
+            most = (th_bound)b;
+    return most;
+}
+
+const char *th_bound_name(th_bound b)
+{
+    static const char *const names[] = {"none",         "compute",     "memory", "input port", "weight port",
+                                        "partial port", "output port", "waiting"};
+    return names[b];
+}
+
+double th_layer_roofline_s(const th_layer_result *l)
+{
+    double all = l->compute_s > l->memory_s ? l->compute_s : l->memory_s;
+    return l->n_accels > 0 ? all / l->n_accels : 0;
+}
+
+double th_layer_roofline_distance(const th_layer_result *l)
+{
+    double least = th_layer_roofline_s(l);
+    return least > 0 ? seconds(l->active_ps) / least : 0;
+}
+
+double th_layer_utilization(const th_layer_result *l)
+{
+    double at_hand = seconds(l->active_ps) * l->n_accels;
+    return l->macs > 0 && isfinite(l->peak_s) && at_hand > 0 ? l->peak_s / at_hand : -1;
 }

@@ -23,6 +23,37 @@ typedef struct th_link_result {
     int32_t most_flows; /* at once */
 } th_link_result;
 
+/* Of one layer of the workload, over all inputs. A layer is under way while any task of it runs,
+ * transfers of its inputs too; did.busy + all of did.stall + idle = n_accels * active. What stands
+ * after "of tasks that have ended" leaves out the tasks that still run. */
+typedef struct th_layer_result {
+    int32_t n_accels;           /* that compute for it, in the whole program */
+    int32_t n_tasks;            /* computed */
+    th_time start_ps, end_ps;   /* of its first task, of its last one so far; -1: none */
+    th_time active_ps, idle_ps; /* under way; of its accelerators meanwhile without a task of it */
+    th_pipeline_stats did;
+    /* of tasks that have ended */
+    int64_t macs, array_cycles;               /* cycles: of all arrays together */
+    int64_t vector_operations, vector_cycles; /* of the units beside the arrays */
+    th_accesses accesses;
+    /* Sums of what the tasks take at least: the units (MACs at the array's peak, where the design
+     * knows it, else its cycles), the DRAM at its bandwidth, each engine's port. */
+    double compute_s, memory_s, port_s[TH_N_ENGINES];
+    double peak_s;       /* MACs at the peak; INFINITY: a design does not know its peak */
+    const char *variant; /* static text: how the design ran it; NULL: as always */
+} th_layer_result;
+
+typedef enum {
+    TH_BOUND_NONE, /* nothing was done */
+    TH_BOUND_COMPUTE,
+    TH_BOUND_MEMORY,
+    TH_BOUND_INPUT_PORT,
+    TH_BOUND_WEIGHT_PORT,
+    TH_BOUND_PARTIAL_PORT,
+    TH_BOUND_OUTPUT_PORT,
+    TH_BOUND_WAITING
+} th_bound;
+
 typedef struct th_task_result {
     th_time start_ps, end_ps; /* -1: not yet */
     th_time ready_ps;         /* when its last predecessor ended */
@@ -39,6 +70,8 @@ typedef struct th_result {
     int n_links;
     th_task_result *tasks;
     int32_t n_tasks;
+    th_layer_result *layers; /* where the machine was asked for them (per_layer), else none */
+    int32_t n_layers;        /* up to the last one that the program has a task of */
     th_time *input_end_ps;
     int32_t wave;     /* as the program has it */
     int32_t n_inputs; /* when each input of the stream was through; -1 not yet */
@@ -57,5 +90,19 @@ double th_result_throughput(const th_result *r);
 /* Mean over links that carried anything of busy / elapsed. */
 double th_result_link_utilization(const th_result *r);
 double th_result_accel_utilization(const th_result *r); /* mean busy / elapsed */
+
+/* Of one layer. What its accelerators were occupied with longest: the units, the DRAM at its
+ * bandwidth, the port of an engine, or nothing (idle). */
+th_bound th_layer_bound(const th_layer_result *l);
+const char *th_bound_name(th_bound b); /* "compute", "memory", "input port" ... */
+/* The least time that its accelerators need together if the work is even and nothing but the units'
+ * peak and the DRAM's bandwidth counts (Williams et al., CACM 2009): max(compute, memory) / n_accels,
+ * in seconds. */
+double th_layer_roofline_s(const th_layer_result *l);
+/* How many times as long as that it was under way; 0: it has done nothing. */
+double th_layer_roofline_distance(const th_layer_result *l);
+/* MACs of those that the arrays could have done while it was under way, 0 .. 1; -1: it has none, or the
+ * peak is unknown. */
+double th_layer_utilization(const th_layer_result *l);
 
 #endif

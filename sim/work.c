@@ -139,6 +139,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
     out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
+    out->total = th_schedule_sum(&out->schedule);
+    out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
     out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);

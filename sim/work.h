@@ -14,6 +14,8 @@ typedef struct th_work {
     th_shard shard;
     int32_t design; /* index in the system; -1: the vector unit */
     th_schedule schedule;
+    th_schedule_totals total;  /* of it */
+    int64_t vector_operations; /* 0 on an array */
     th_port port;
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */

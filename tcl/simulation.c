@@ -10,6 +10,7 @@ static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err
 {
     th_machine_options options = {.network = sim->options.network,
                                   .network_options = sim->options.network_options,
+                                  .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
     const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : NULL;
     sim->machine = th_machine_new(s, works, &options, err);

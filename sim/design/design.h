@@ -82,5 +82,7 @@ int th_plain_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_erro
 
 /* The unit beside the array, for everything without multiply-accumulates. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);
+/* The operations that it does for it (vector.c: a copy is one, an exponential several). */
+int64_t th_vector_operations(const th_accel *a, const th_shard *shard);
 
 #endif

@@ -57,6 +57,7 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     }
     out->input_stays = by_channel ? 1u << TH_LOOP_K : 0;
     out->weight_stays = by_channel ? 0 : 1u << TH_LOOP_H;
+    out->macs_per_cycle = d->value[MACS_PER_CYCLE];
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
     return 0;
 }

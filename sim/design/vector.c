@@ -83,6 +83,12 @@ static int64_t row_elements(const th_shard *s)
     return s->kind == TH_LAYER_SOFTMAX ? th_group_outputs(s) : s->dim[TH_DIM_K];
 }
 
+static bool row_fits(const th_accel *a, const th_shard *s)
+{
+    return a->vector_buffer_bytes == 0 ||
+           th_shard_bytes(s, TH_TENSOR_INPUT, row_elements(s)) <= a->vector_buffer_bytes;
+}
+
 static bool copies(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONCAT || s->kind == TH_LAYER_SLICE;
@@ -124,8 +130,7 @@ static void rows_schedule(const th_accel *a, const th_shard *s, th_schedule *out
     int64_t piece, h = s->dim[TH_DIM_H], row = (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_W];
     int64_t inputs = th_shard_bytes(s, TH_TENSOR_INPUT, input_elements(s));
     cost c = cost_of(a, s);
-    bool fits = a->vector_buffer_bytes == 0 ||
-                th_shard_bytes(s, TH_TENSOR_INPUT, row_elements(s)) <= a->vector_buffer_bytes;
+    bool fits = row_fits(a, s);
     if (!fits)
         inputs *= c.passes;
     start_pieces(a, s, &piece, out);
@@ -174,4 +179,15 @@ void th_vector_schedule(const th_accel *a, const th_shard *s, th_schedule *out)
         embedding_schedule(a, s, out);
     else
         rows_schedule(a, s, out);
+}
+
+int64_t th_vector_operations(const th_accel *a, const th_shard *s)
+{
+    int64_t outputs =
+        (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
+    cost c = cost_of(a, s);
+    if (copies(s) && a->concat_is_free)
+        return 0;
+    return outputs * (c.per_output + (row_fits(a, s) ? 0 : c.again)) +
+           outputs / row_elements(s) * c.per_row;
 }

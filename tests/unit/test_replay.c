@@ -67,7 +67,7 @@ static void add_random_task(world *w, int inputs)
     th_task t = {.kind = (int32_t)pick(r, 0, 20) == 0 ? TH_TASK_HOST
                          : pick(r, 0, 1)              ? TH_TASK_COMPUTE
                                                       : TH_TASK_TRANSFER,
-                 .layer = -1,
+                 .layer = w->program->n_tasks % 7 - 1,
                  .input = (int32_t)pick(r, 0, inputs - 1),
                  .work = (int32_t)pick(r, 0, w->n_works - 1),
                  .node = w->system->accel_node[pick(r, 0, w->system->n_accels - 1)],
@@ -77,6 +77,8 @@ static void add_random_task(world *w, int inputs)
         t.peer = (t.node + 1 + (int32_t)pick(r, 0, w->system->n_nodes - 2)) % w->system->n_nodes;
         t.bytes = pick(r, 1, pick(r, 0, 1) ? 3000000 : 100000);
     }
+    if (t.kind == TH_TASK_COMPUTE)
+        t.layer = w->program->n_tasks % 6;
     if (t.kind == TH_TASK_HOST)
         t.release_ps = pick(r, 0, 3000000000);
     int32_t number = th_program_add(w->program, &t, NULL);
@@ -107,10 +109,14 @@ static th_result result_of(th_machine *m)
     return r;
 }
 
+static const th_machine_options per_layer = {.per_layer = true};
+
 static th_result replay(const world *w, const th_machine_options *o)
 {
     th_error e = {"", ""};
-    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    th_machine_options options = o ? *o : (th_machine_options){0};
+    options.per_layer = true;
+    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
@@ -134,17 +140,41 @@ static bool same_task(const th_task_result *a, const th_task_result *b)
            a->cause == b->cause;
 }
 
+static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
+{
+    bool same = a->busy_ps == b->busy_ps;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        same &= a->stall_ps[e] == b->stall_ps[e] && a->moved_bytes[e] == b->moved_bytes[e];
+    return same;
+}
+
+static bool same_layer(const th_layer_result *a, const th_layer_result *b)
+{
+    bool same = same_stats(&a->did, &b->did) && a->n_accels == b->n_accels &&
+                a->n_tasks == b->n_tasks && a->start_ps == b->start_ps && a->end_ps == b->end_ps &&
+                a->active_ps == b->active_ps && a->idle_ps == b->idle_ps && a->macs == b->macs &&
+                a->array_cycles == b->array_cycles && a->vector_cycles == b->vector_cycles &&
+                a->vector_operations == b->vector_operations && a->compute_s == b->compute_s &&
+                a->memory_s == b->memory_s && a->variant == b->variant &&
+                memcmp(&a->accesses, &b->accesses, sizeof a->accesses) == 0;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        same &= a->port_s[e] == b->port_s[e];
+    return same;
+}
+
 /* Everything but the number of unfoldings. */
 static int differences(const th_result *a, const th_result *b)
 {
     int n = a->elapsed_ps != b->elapsed_ps || a->is_done != b->is_done ||
-            a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
+            a->n_layers != b->n_layers || a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
     for (int i = 0; i < a->n_accels; i++)
         n += !same_accel(&a->accels[i], &b->accels[i]);
     for (int i = 0; i < a->n_links; i++)
         n += a->links[i].bytes != b->links[i].bytes || a->links[i].busy_ps != b->links[i].busy_ps;
     for (int i = 0; !n && i < a->n_tasks; i++)
         n += !same_task(&a->tasks[i], &b->tasks[i]);
+    for (int i = 0; !n && i < a->n_layers; i++)
+        n += !same_layer(&a->layers[i], &b->layers[i]);
     for (int i = 0; !n && i < a->n_inputs; i++)
         n += a->input_end_ps[i] != b->input_end_ps[i];
     return n;
@@ -155,6 +185,27 @@ static int differs(th_result r, const th_result *from)
     int n = differences(&r, from);
     th_result_clear(&r);
     return n;
+}
+
+/* What layers did adds up to what accelerators did; all tasks that compute have a layer here. */
+static int layer_breaches(const th_result *r)
+{
+    int wrong = r->n_layers < 1;
+    th_pipeline_stats by_layer = {0}, by_accel = {0};
+    int64_t tasks = 0;
+    for (int a = 0; a < r->n_accels; a++) {
+        th_stats_add(&by_accel, &r->accels[a].did);
+        tasks += r->accels[a].n_tasks;
+    }
+    for (int i = 0; i < r->n_layers; i++) {
+        const th_layer_result *l = &r->layers[i];
+        th_stats_add(&by_layer, &l->did);
+        tasks -= l->n_tasks;
+        wrong += l->idle_ps < 0 || l->active_ps < 0 || l->active_ps > r->elapsed_ps - l->start_ps ||
+                 th_stats_occupied(&l->did) + l->idle_ps != l->n_accels * l->active_ps;
+        wrong += r->is_done && l->active_ps > l->end_ps - l->start_ps;
+    }
+    return wrong + !same_stats(&by_layer, &by_accel) + (tasks != 0);
 }
 
 /* What holds for every result. Bytes over links are those of the transfers on their routes. */
@@ -183,7 +234,7 @@ static int breaches(const world *w, const th_result *r)
     }
     for (int l = 0; l < r->n_links; l++)
         n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
-    return n + (sent != 0) + (received != 0);
+    return n + (sent != 0) + (received != 0) + layer_breaches(r);
 }
 
 /* Waits and durations, each entry after the one before it, add up to the makespan. */
@@ -314,6 +365,26 @@ static void folding_changes_nothing_with_mixed_drams(void)
     free_world(&w);
 }
 
+/* Who does not ask for layers gets the same of all else. */
+static void layers_change_nothing(void)
+{
+    world w = new_world(62, 40000000000);
+    random_program(&w, 200);
+    th_result with = replay(&w, NULL);
+    th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+    th_machine_load(m, w.program, NULL);
+    th_machine_run_until(m, TH_TIME_MAX, NULL);
+    th_result without = result_of(m);
+    CU_ASSERT_EQUAL(without.n_layers, 0);
+    CU_ASSERT_EQUAL(with.n_layers, 6);
+    with.n_layers = 0;
+    CU_ASSERT_EQUAL(differences(&with, &without), 0);
+    th_machine_free(m);
+    th_result_clear(&with);
+    th_result_clear(&without);
+    free_world(&w);
+}
+
 static void ideal_networks_never_unfold(void)
 {
     world w = new_world(55, 0);
@@ -346,7 +417,7 @@ static void slices_and_steps_change_nothing(void)
         int wrong = 0;
         random_program(&w, 250);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+        th_machine *m = th_machine_new(w.system, w.works, &per_layer, NULL);
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
         while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
@@ -381,7 +452,7 @@ static void loading_again_gives_the_same(void)
         w.program = NULL;
         random_program(&w, 200);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+        th_machine *m = th_machine_new(w.system, w.works, &per_layer, NULL);
         for (int i = 0; i < 8; i++) {
             th_machine_load(m, other, NULL);
             th_machine_run_until(m, r.elapsed_ps * i / 8, NULL);
@@ -407,8 +478,8 @@ static void machines_side_by_side_do_not_meet(void)
     random_program(&a, 200);
     random_program(&b, 200);
     th_result ra = replay(&a, NULL), rb = replay(&b, NULL);
-    th_machine *ma = th_machine_new(a.system, a.works, NULL, NULL),
-               *mb = th_machine_new(b.system, b.works, NULL, NULL);
+    th_machine *ma = th_machine_new(a.system, a.works, &per_layer, NULL),
+               *mb = th_machine_new(b.system, b.works, &per_layer, NULL);
     th_machine_load(ma, a.program, NULL);
     th_machine_load(mb, b.program, NULL);
     bool more = true;
@@ -472,7 +543,7 @@ static int run_all(const world *w, const th_machine_options *o)
 static void any_allocation_may_fail(void)
 {
     const th_machine_options ways[] = {
-        {0}, {.unfold_seed = 5}, {.unfold_all = true}, {.network = th_network_find("ideal")}};
+        {.per_layer = true}, {.unfold_seed = 5}, {.unfold_all = true}, {.network = th_network_find("ideal")}};
     for (int i = 0; i < 5; i++) {
         world w = new_world(61, i == 4 ? 40000000000 : 0);
         const th_machine_options *o = &ways[i % 4];
@@ -499,6 +570,7 @@ int main(int argc, char **argv)
         TAP(folding_changes_nothing_with_other_drams),
         TAP(folding_changes_nothing_where_weights_come_ahead),
         TAP(folding_changes_nothing_with_mixed_drams),
+        TAP(layers_change_nothing),
         TAP(ideal_networks_never_unfold),
         TAP(slices_and_steps_change_nothing),
         TAP(loading_again_gives_the_same),
