@@ -27,6 +27,13 @@ static int32_t layers_of(const th_program *p)
     return n;
 }
 
+static void count_open(th_machine *m)
+{
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->program->tasks[t].layer >= 0)
+            m->layers[m->program->tasks[t].layer].sum.n_open++;
+}
+
 /* Compute tasks by layer, linked: next[t] is another one of t's layer, -1 the last. */
 static void link_tasks(const th_program *p, int32_t *first, int32_t n_layers, int32_t *next)
 {
@@ -72,6 +79,7 @@ int th_layers_load(th_machine *m)
             m->layers[l] = (th_layer_state){.sum = {.start_ps = -1, .end_ps = -1}};
         link_tasks(p, first, n, next);
         count_accels(m, first, next, mark);
+        count_open(m);
     }
     th_free(first);
     th_free(next);
@@ -104,6 +112,7 @@ void th_layers_end(th_machine *m, int32_t task)
     if (!l)
         return;
     l->sum.end_ps = m->now;
+    l->sum.n_open--;
     if (--l->n_running == 0)
         l->sum.active_ps += m->now - l->since;
 }

@@ -29,6 +29,7 @@ typedef struct th_link_result {
 typedef struct th_layer_result {
     int32_t n_accels;           /* that compute for it, in the whole program */
     int32_t n_tasks;            /* computed */
+    int32_t n_open;             /* tasks of any kind that have not ended */
     th_time start_ps, end_ps;   /* of its first task, of its last one so far; -1: none */
     th_time active_ps, idle_ps; /* under way; of its accelerators meanwhile without a task of it */
     th_pipeline_stats did;

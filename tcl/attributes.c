@@ -4,6 +4,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "tcl/layer_attributes.h"
 #include "tcl/objects.h"
 
 /* The figures of the present run, NULL without one or when memory is out. */
@@ -36,6 +37,9 @@ enum {
     ACCEL_DRAM_BANDWIDTH,
     ACCEL_BUSY,
     ACCEL_STALL_IN,
+    ACCEL_STALL_INPUT,
+    ACCEL_STALL_WEIGHT,
+    ACCEL_STALL_PARTIAL,
     ACCEL_STALL_OUT,
     ACCEL_IDLE,
     ACCEL_UTILIZATION,
@@ -58,6 +62,10 @@ static const th_attribute accel_attributes[] = {
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
     [ACCEL_STALL_IN] = {"stall_in", TH_KIND_TIME, "time waiting for operands"},
+    [ACCEL_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "of that, for inputs"},
+    [ACCEL_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "for weights, inputs being there"},
+    [ACCEL_STALL_PARTIAL] = {"stall_partial", TH_KIND_TIME,
+                             "for partial sums, the others being there"},
     [ACCEL_STALL_OUT] = {"stall_out", TH_KIND_TIME, "time waiting for room for outputs"},
     [ACCEL_IDLE] = {"idle", TH_KIND_TIME, "time without a task"},
     [ACCEL_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
@@ -111,6 +119,10 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
         return th_ps(a->did.busy_ps);
     case ACCEL_STALL_IN:
         return th_ps(th_stats_stall_in(&a->did));
+    case ACCEL_STALL_INPUT:
+    case ACCEL_STALL_WEIGHT:
+    case ACCEL_STALL_PARTIAL:
+        return th_ps(a->did.stall_ps[attribute - ACCEL_STALL_INPUT + TH_ENGINE_INPUT]);
     case ACCEL_STALL_OUT:
         return th_ps(a->did.stall_ps[TH_ENGINE_OUTPUT]);
     case ACCEL_IDLE:
@@ -265,116 +277,6 @@ static th_quantity node_value(th_session *s, int index, int attribute)
     }
 }
 
-/* ---- layer ---- */
-
-enum {
-    LAYER_NAME,
-    LAYER_KIND,
-    LAYER_DIMS,
-    LAYER_MACS,
-    LAYER_PARAMETERS,
-    LAYER_OUTPUT_BYTES,
-    LAYER_INPUTS,
-    LAYER_SET,
-    LAYER_DESIGN,
-    LAYER_STRATEGY,
-    LAYER_START,
-    LAYER_END
-};
-
-static const th_attribute layer_attributes[] = {
-    [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/"},
-    [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, pool ..."},
-    [LAYER_DIMS] = {"dims", TH_KIND_TEXT, "extents of its loops"},
-    [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch"},
-    [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT, "weights, biases and norms"},
-    [LAYER_OUTPUT_BYTES] = {"output_bytes", TH_KIND_BYTES, "size of its output"},
-    [LAYER_INPUTS] = {"inputs", TH_KIND_TEXT, "layers that it reads"},
-    [LAYER_SET] = {"set", TH_KIND_COUNT, "set of the mapping that runs it"},
-    [LAYER_DESIGN] = {"design", TH_KIND_TEXT, "design of that set"},
-    [LAYER_STRATEGY] = {"strategy", TH_KIND_TEXT, "how the set shards it"},
-    [LAYER_START] = {"start", TH_KIND_TIME, "when its first task started"},
-    [LAYER_END] = {"end", TH_KIND_TIME, "when its last task ended"},
-    {NULL, TH_KIND_TEXT, NULL},
-};
-
-static th_quantity layer_inputs(th_session *s, const th_layer *l)
-{
-    th_strbuf_clear(&s->scratch);
-    for (int32_t i = 0; i < l->n_inputs; i++)
-        th_strbuf_printf(
-            &s->scratch, "%s%s", i > 0 ? " " : "",
-            l->inputs[i] == TH_EXTERNAL_INPUT ? "input" : s->workload->layers[l->inputs[i]].name);
-    return th_text(s->scratch.text);
-}
-
-static th_quantity layer_dims(th_session *s, const th_layer *l)
-{
-    th_strbuf_clear(&s->scratch);
-    for (int d = 0; d < TH_N_DIMS; d++)
-        th_strbuf_printf(&s->scratch, "%s%c%d", d > 0 ? " " : "", th_dim_letters[d],
-                         (int)l->dim[d]);
-    return th_text(s->scratch.text);
-}
-
-/* The first start or the last end of the layer's tasks; absent until all that it needs is known. */
-static th_quantity layer_span(th_session *s, int index, bool wants_end)
-{
-    const th_result *r = figures(s);
-    th_time start = TH_TIME_MAX, end = 0;
-    for (int32_t t = 0; r != NULL && t < r->n_tasks; t++) {
-        if (s->simulation->program->tasks[t].layer != index)
-            continue;
-        if (r->tasks[t].start_ps >= 0 && r->tasks[t].start_ps < start)
-            start = r->tasks[t].start_ps;
-        if (end >= 0)
-            end = r->tasks[t].end_ps < 0 ? -1 : r->tasks[t].end_ps > end ? r->tasks[t].end_ps : end;
-    }
-    return th_ps_or_absent(start == TH_TIME_MAX ? -1 : wants_end ? end : start);
-}
-
-static th_quantity layer_mapped(th_session *s, int index, int attribute)
-{
-    char text[80];
-    if (s->mapping == NULL)
-        return th_absent(layer_attributes[attribute].kind);
-    const th_set *set = &s->mapping->sets[s->mapping->set_of[index]];
-    if (attribute == LAYER_SET)
-        return th_count(s->mapping->set_of[index]);
-    if (attribute == LAYER_DESIGN)
-        return th_text(s->system->designs[set->design].name);
-    th_strbuf_clear(&s->scratch);
-    th_strbuf_add(&s->scratch, th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
-    return th_text(s->scratch.text);
-}
-
-static th_quantity layer_value(th_session *s, int index, int attribute)
-{
-    const th_layer *l = &s->workload->layers[index];
-    switch (attribute) {
-    case LAYER_NAME:
-        return th_text(l->name);
-    case LAYER_KIND:
-        return th_text(th_layer_type_name(l));
-    case LAYER_DIMS:
-        return layer_dims(s, l);
-    case LAYER_MACS:
-        return th_count(th_layer_macs(l));
-    case LAYER_PARAMETERS:
-        return th_count(th_layer_parameters(l));
-    case LAYER_OUTPUT_BYTES:
-        return th_bytes(
-            th_tensor_bytes(th_layer_output_elements(l), l->precision[TH_TENSOR_OUTPUT]));
-    case LAYER_INPUTS:
-        return layer_inputs(s, l);
-    case LAYER_START:
-    case LAYER_END:
-        return layer_span(s, index, attribute == LAYER_END);
-    default:
-        return layer_mapped(s, index, attribute);
-    }
-}
-
 /* ---- task ---- */
 
 enum {
@@ -498,7 +400,7 @@ static const struct {
     [TH_CLASS_ACCEL] = {accel_attributes, accel_value},
     [TH_CLASS_LINK] = {link_attributes, link_value},
     [TH_CLASS_NODE] = {node_attributes, node_value},
-    [TH_CLASS_LAYER] = {layer_attributes, layer_value},
+    [TH_CLASS_LAYER] = {th_layer_attributes, th_layer_attribute},
     [TH_CLASS_TASK] = {task_attributes, task_value},
 };
 

@@ -21,6 +21,9 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
          th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 ||
          th_section_path(s, r, 0, err) != 0))
         return -1;
+    if (s->mapping != NULL && s->simulation != NULL && s->simulation->has_begun &&
+        th_section_layer_figures(s, r, err) != 0)
+        return -1;
     return s->n_runs > 0 ? th_section_saved(r, s->runs, (int)s->n_runs, err) : 0;
 }
 

@@ -119,6 +119,15 @@ static int run_report_utilization(th_call *c)
     return report_run(c, "utilization", "Utilization", th_section_accels, true);
 }
 
+static int run_report_layers(th_call *c)
+{
+    if (c->session->made != NULL)
+        return th_error_set(&c->err, "TCL-0146",
+                            "the program \"%.100s\" was made by hand: only a mapped workload has layers",
+                            c->session->made->name);
+    return report_run(c, "layers", "Layers", th_section_layer_figures, true);
+}
+
 /* ---- report_links ---- */
 
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
@@ -441,8 +450,19 @@ const th_command th_report_commands[] = {
      .run = run_report_summary, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, table_options,
      "print where the time of each accelerator went",
-     "Busy, stalled on input, stalled on output and idle add up to the elapsed time.",
+     "Busy, stalled on input, stalled on output and idle add up to the elapsed time; csv and json "
+     "part the stalls on input by operand.",
      .run = run_report_utilization, .is_report = true},
+    {"report_layers", GROUP, "", 0, 0, table_options,
+     "print what each layer took, and what bounds it",
+     "A layer is active while any task of it runs, transfers of its inputs too. Busy, stalled on "
+     "input, weight, partial sums (csv and json) and output, and idle are times of its accelerators "
+     "together: they add up to active times accels. Of peak is MACs over those that the arrays "
+     "could have done while the layer was active. Bound is what took longest: computing, the DRAM at "
+     "its bandwidth, a port, or waiting. x roof is active over max(MACs / peak, DRAM bytes / "
+     "bandwidth), both shared evenly among its accelerators. csv and json tell more: cycles, "
+     "traffic of each operand, accesses to buffers on chip.",
+     .run = run_report_layers, .is_report = true},
     {"report_links", GROUP, "", 0, 0, links_options,
      "print what links carried, and who shared the worst",
      "Load is what went over the link's medium, as a share of what it could have carried so far; "

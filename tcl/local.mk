@@ -19,6 +19,7 @@ face_sources = \
 	tcl/help.c \
 	tcl/init.c tcl/init.h \
 	tcl/interrupt.c tcl/interrupt.h \
+	tcl/layer_attributes.c tcl/layer_attributes.h \
 	tcl/made.c tcl/made.h \
 	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
@@ -27,7 +28,7 @@ face_sources = \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_collectives.c tcl/sections_latency.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
+	tcl/sections.h tcl/sections_collectives.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 

@@ -146,6 +146,12 @@ void th_table_own_units(th_table *t)
         t->has_own_units = true;
 }
 
+void th_table_break(th_table *t, const char *column)
+{
+    if (t != NULL)
+        t->breaks_at = column;
+}
+
 /* ---- order ---- */
 
 static bool comes_before(const th_quantity *a, const th_quantity *b)

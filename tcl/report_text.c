@@ -298,13 +298,19 @@ static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
     add_rule(t, l, out);
 }
 
+static bool breaks_at(const th_table *t, int column)
+{
+    return t->breaks_at != NULL && strcmp(t->columns[column].name, t->breaks_at) == 0;
+}
+
 /* The columns from first on that fit beside column 0; returns the one after them. */
 static int show_block(const th_table *t, th_layout *l, int first)
 {
     int width = l->width[0], c = first;
     memset(l->is_shown, 0, sizeof l->is_shown);
     l->is_shown[0] = true;
-    for (; c < t->n_columns && (c == first || width + GAP + l->width[c] <= WIDTH); c++) {
+    for (; c < t->n_columns && (c == first || (width + GAP + l->width[c] <= WIDTH && !breaks_at(t, c)));
+         c++) {
         width += GAP + l->width[c];
         l->is_shown[c] = true;
     }

@@ -20,6 +20,9 @@ int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 
+/* sections_layers.c: what each layer of the workload took; not for a made program. */
+int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
+
 /* sections_links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
 /* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */

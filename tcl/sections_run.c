@@ -118,6 +118,9 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
         {"idle", "idle", TH_KIND_TIME},
         {"tasks", "tasks", TH_KIND_COUNT},
         {"sent", "sent", TH_KIND_BYTES},
+        {"stall_input", NULL, TH_KIND_TIME},
+        {"stall_weight", NULL, TH_KIND_TIME},
+        {"stall_partial", NULL, TH_KIND_TIME},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -130,7 +133,10 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
                                         th_share(share(f->did.busy_ps, x->elapsed_ps)),
                                         th_ps(f->did.busy_ps), th_ps(th_stats_stall_in(&f->did)),
                                         th_ps(f->did.stall_ps[TH_ENGINE_OUTPUT]), th_ps(f->idle_ps),
-                                        th_count(f->n_tasks), th_bytes(f->sent_bytes)});
+                                        th_count(f->n_tasks), th_bytes(f->sent_bytes),
+                                        th_ps(f->did.stall_ps[TH_ENGINE_INPUT]),
+                                        th_ps(f->did.stall_ps[TH_ENGINE_WEIGHT]),
+                                        th_ps(f->did.stall_ps[TH_ENGINE_PARTIAL])});
     }
     return 0;
 }

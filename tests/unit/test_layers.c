@@ -94,7 +94,7 @@ static void two_tasks_on_paper(void)
     th_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL_FATAL(r.n_layers, 3);
     const th_layer_result *conv = &r.layers[0], *relu = &r.layers[2];
-    CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->start_ps == 0);
+    CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->n_open == 0 && conv->start_ps == 0);
     CU_ASSERT_EQUAL(conv->end_ps, (2500 + CONV_NS) * PS);
     CU_ASSERT_TRUE(conv->active_ps == conv->end_ps && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->did.busy_ps == 31250 * PS &&
@@ -148,7 +148,7 @@ static void a_running_task_counts_as_far_as_it_is(void)
     CU_ASSERT_TRUE(conv->active_ps == 20000 * PS && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->did.busy_ps == 4848 * PS &&
                    conv->did.stall_ps[TH_ENGINE_INPUT] == 12652 * PS);
-    CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->macs == 0 && conv->end_ps == 2500 * PS);
+    CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 && conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
     th_result_clear(&r);
     take_down(&u);

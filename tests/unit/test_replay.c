@@ -187,8 +187,17 @@ static int differs(th_result r, const th_result *from)
     return n;
 }
 
-/* What layers did adds up to what accelerators did; all tasks that compute have a layer here. */
-static int layer_breaches(const th_result *r)
+static bool any_prefetches(const world *w)
+{
+    bool any = false;
+    for (int a = 0; a < w->system->n_accels; a++)
+        any |= w->system->nodes[w->system->accel_node[a]].a.prefetches;
+    return any;
+}
+
+/* What layers did adds up to what accelerators did, but for weights that were loaded ahead and thrown
+ * away; all tasks that compute have a layer here. */
+static int layer_breaches(const world *w, const th_result *r)
 {
     int wrong = r->n_layers < 1;
     th_pipeline_stats by_layer = {0}, by_accel = {0};
@@ -205,6 +214,9 @@ static int layer_breaches(const th_result *r)
                  th_stats_occupied(&l->did) + l->idle_ps != l->n_accels * l->active_ps;
         wrong += r->is_done && l->active_ps > l->end_ps - l->start_ps;
     }
+    int64_t *weights = &by_layer.moved_bytes[TH_ENGINE_WEIGHT];
+    if (any_prefetches(w) && *weights <= by_accel.moved_bytes[TH_ENGINE_WEIGHT])
+        *weights = by_accel.moved_bytes[TH_ENGINE_WEIGHT];
     return wrong + !same_stats(&by_layer, &by_accel) + (tasks != 0);
 }
 
@@ -234,7 +246,7 @@ static int breaches(const world *w, const th_result *r)
     }
     for (int l = 0; l < r->n_links; l++)
         n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
-    return n + (sent != 0) + (received != 0) + layer_breaches(r);
+    return n + (sent != 0) + (received != 0) + layer_breaches(w, r);
 }
 
 /* Waits and durations, each entry after the one before it, add up to the makespan. */
