@@ -64,4 +64,5 @@ dist_experiments_DATA = \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \
-	scripts/experiments/pipeline_stream.tcl
+	scripts/experiments/pipeline_stream.tcl \
+	scripts/experiments/published_designs.tcl

@@ -55,6 +55,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/map.test \
 	tests/tcl/objects.test \
 	tests/tcl/program.test \
+	tests/tcl/published.test \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
 	tests/tcl/script.test \
@@ -65,7 +66,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/compare_topologies.txt \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \
-	tests/golden/pipeline_stream.txt
+	tests/golden/pipeline_stream.txt \
+	tests/golden/published_designs.txt
 
 TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)
 EXTRA_DIST += $(check_scripts)

@@ -36,7 +36,9 @@ dist_systems_DATA = \
 	topology/systems/f1_16xlarge_small.cfg \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/npu_v1.cfg \
-	topology/systems/ring8.cfg
+	topology/systems/ring8.cfg \
+	topology/systems/vc707_fpga15.cfg \
+	topology/systems/zcu102_fccm17.cfg
 
 unit_tests += \
 	tests/unit/test_astra_read \

@@ -7,6 +7,8 @@ libtharsis_la_SOURCES += \
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \
+	workloads/models/alexnet_2012.cfg \
+	workloads/models/alexnet_2012_fp32.cfg \
 	workloads/models/resnet101.cfg \
 	workloads/models/resnet34.cfg \
 	workloads/models/vgg16.cfg \

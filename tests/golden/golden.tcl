@@ -14,6 +14,7 @@ set cases {
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
+    published_designs   {published_designs.tcl}
 }
 
 # The output of a script that works in a folder of its own; what goes wrong is part of it.
