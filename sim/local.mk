@@ -108,6 +108,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/test_algorithms \
 	tests/unit/test_bound \
+	tests/unit/test_closed_forms \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \
 	tests/unit/test_astra \
@@ -127,6 +128,7 @@ unit_tests += \
 	tests/unit/test_port \
 	tests/unit/test_plain \
 	tests/unit/test_prefetch \
+	tests/unit/test_pipeline_rules \
 	tests/unit/test_program \
 	tests/unit/test_replay \
 	tests/unit/test_schedule \
@@ -139,7 +141,7 @@ unit_tests += \
 	tests/unit/test_winograd \
 	tests/unit/test_work
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules

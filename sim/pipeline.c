@@ -7,8 +7,8 @@
  *
  * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
  * has computed; its first byte moves one DRAM latency after that, or when the request before it is
- * through, whichever is later. A request for partial sums waits besides for the store that wrote
- * them; a serial schedule's, for every store. Step j computes when its operands are in, step j - 1
+ * through, whichever is later. A request for partial sums may besides begin no sooner than the store
+ * that wrote them has ended; a serial schedule's, when no finished tile waits to be stored. Step j computes when its operands are in, step j - 1
  * has computed and, if it opens an output tile, one of slots_out is free. A store begins when its
  * tile has computed, likewise after the latency and the store before it.
  *
@@ -115,9 +115,19 @@ static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t b
     return bits > 0 && own < channels ? own : channels;
 }
 
+/* The step that reads the sums of a visit back, if its slot is free already, waited for them. */
+static void release_sums(th_pipeline *p, const th_schedule *s, int64_t visit)
+{
+    int64_t step = visit + p->steps_in_c;
+    if (step >= p->steps_done && step < p->steps_done + s->slots_in)
+        p->sums_free[slot_of(step, s->slots_in)] = p->now;
+}
+
 static void end_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = &p->engine[e];
+    if (e == TH_ENGINE_OUTPUT && p->spills)
+        release_sums(p, s, g->n_done);
     g->phase = TH_ENGINE_IDLE;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
@@ -172,14 +182,22 @@ static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *p
     wait_or_move(p, s, port, e, (double)g->bytes / efficiency, possible_since);
 }
 
-/* Does the next load of e wait for a store? */
-static bool waits_for_store(const th_pipeline *p, const th_schedule *s, int e)
+static bool reads_back(const th_pipeline *p, int e)
 {
-    int64_t stored = p->engine[TH_ENGINE_OUTPUT].n_done;
-    if (s->serial && stored < p->tiles_done)
-        return true;
-    return e == TH_ENGINE_PARTIAL && p->spills && p->engine[e].index[TH_LOOP_C] > 0 &&
-           stored <= p->engine[e].n_done - p->steps_in_c;
+    return e == TH_ENGINE_PARTIAL && p->spills && p->engine[e].index[TH_LOOP_C] > 0;
+}
+
+/* Are the sums that the next load of e reads back not stored yet? */
+static bool waits_for_sums(const th_pipeline *p, int e)
+{
+    return reads_back(p, e) &&
+           p->engine[TH_ENGINE_OUTPUT].n_done <= p->engine[e].n_done - p->steps_in_c;
+}
+
+/* Of a serial schedule: is a tile finished, but not stored? */
+static bool waits_for_stores(const th_pipeline *p, const th_schedule *s)
+{
+    return s->serial && p->engine[TH_ENGINE_OUTPUT].n_done < p->tiles_done;
 }
 
 /* Requests of nothing (an operand that stays on chip) are through at once. */
@@ -189,11 +207,14 @@ static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port
     while (g->phase == TH_ENGINE_IDLE && !is_past_end(g->index, p, s) &&
            g->n_done < p->steps_done + s->slots_in) {
         int64_t bytes = request_bytes(p, s, e, g->index);
-        if (bytes > 0 && waits_for_store(p, s, e)) {
+        if (bytes > 0 && waits_for_sums(p, e))
+            return;
+        if (bytes > 0 && waits_for_stores(p, s)) {
             g->was_blocked = true;
             return;
         }
-        th_time since = g->was_blocked ? p->now : p->in_free[slot_of(g->n_done, s->slots_in)];
+        const th_time *ready = reads_back(p, e) ? p->sums_free : p->in_free;
+        th_time since = g->was_blocked ? p->now : ready[slot_of(g->n_done, s->slots_in)];
         g->was_blocked = false;
         if (bytes > 0)
             begin_request(p, s, port, e, bytes, since);
@@ -291,7 +312,8 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
 
 static void finish_compute(th_pipeline *p, const th_schedule *s)
 {
-    p->in_free[slot_of(p->steps_done, s->slots_in)] = p->now;
+    int slot = slot_of(p->steps_done, s->slots_in);
+    p->in_free[slot] = p->sums_free[slot] = p->now;
     p->steps_done++;
     if (p->revisits || p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
         p->out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;

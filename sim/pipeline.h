@@ -44,7 +44,7 @@ typedef struct th_engine {
     int64_t n_done;            /* requests through; the next or moving one has this number */
     int32_t index[TH_N_LOOPS]; /* the loops of that request */
     int32_t phase;             /* th_engine_phase */
-    bool was_blocked;          /* its next request waits for a store, not for a slot */
+    bool was_blocked;          /* its next request waits for stores, not for a slot (serial) */
 } th_engine;
 
 /* The first weights of the task that comes next. The weight engine loads them when those of its own
@@ -77,6 +77,7 @@ typedef struct th_pipeline {
     bool revisits, spills, reads_partials, uses_weights;
     int64_t steps_in_c; /* steps of one C iteration, where it revisits */
     th_time in_free[TH_SLOTS_MAX];  /* when the slot of step j (mod slots_in) became free */
+    th_time sums_free[TH_SLOTS_MAX]; /* the same, or when the sums that j reads back were stored */
     th_time out_full[TH_SLOTS_MAX]; /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;
     bool done, skip;

@@ -96,6 +96,8 @@ static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const t
     int stores = (int)(b->tiles_done - b->engine[TH_ENGINE_OUTPUT].n_done);
     return same_slots(a->in_free, a->steps_done, a->now, b->in_free, b->steps_done, b->now,
                       s->slots_in, s->slots_in, latency) &&
+           (!a->spills || same_slots(a->sums_free, a->steps_done, a->now, b->sums_free,
+                                     b->steps_done, b->now, s->slots_in, s->slots_in, latency)) &&
            same_slots(a->out_full, a->engine[TH_ENGINE_OUTPUT].n_done, a->now, b->out_full,
                       b->engine[TH_ENGINE_OUTPUT].n_done, b->now, stores, s->slots_out, latency);
 }
@@ -142,6 +144,7 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
     for (int e = 0; e < TH_N_ENGINES; e++)
         shift_engine(&p->engine[e], &before->engine[e], n, by, loop);
     shift_slots(p->in_free, s->slots_in, steps, by);
+    shift_slots(p->sums_free, s->slots_in, steps, by);
     shift_slots(p->out_full, s->slots_out, tiles, by);
     p->now += by;
     if (p->compute_end != TH_TIME_MAX)

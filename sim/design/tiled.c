@@ -9,6 +9,8 @@
  * published). */
 #include <config.h>
 
+#include <math.h>
+
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
@@ -93,9 +95,38 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Of full tiles in two slots: P max(q L1, t_O) + min(max(t_I, t_W), t_C) + min(t_O, q L1). */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    const double *v = d->value;
+    if (v[CLIP] != 0 || v[SLOTS] != 2)
+        return NAN;
+    double kernel = (double)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    double t_c = kernel * v[TILE_H] * v[TILE_W];
+    double t_i = v[TILE_C] * v[TILE_H] * v[TILE_W] / v[INPUT_PORT];
+    double t_w = v[TILE_K] * v[TILE_C] * kernel / v[WEIGHT_PORT];
+    double t_o = v[TILE_K] * v[TILE_H] * v[TILE_W] / v[OUTPUT_PORT];
+    double q = ceil((double)th_group_inputs(s) / v[TILE_C]);
+    double tiles = (double)s->dim[TH_DIM_B] * s->groups * ceil(s->dim[TH_DIM_H] / v[TILE_H]) *
+                   ceil(s->dim[TH_DIM_W] / v[TILE_W]) * ceil((double)th_group_outputs(s) / v[TILE_K]);
+    double t_l = larger(t_i, t_w), per_tile = q * larger(t_l, t_c);
+    return tiles * larger(per_tile, t_o) + smaller(t_l, t_c) + smaller(t_o, per_tile);
+}
+
 const th_design_type th_design_tiled = {
     .name = "tiled",
     .synopsis = "loop tiling Tm x Tn x Tr x Tc (FPGA'15)",
     .keys = keys,
     .schedule = schedule,
+    .closed_form = closed_form,
 };

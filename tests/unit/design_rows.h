@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* design_rows.h - configurations of every design, drawn: what the tests that hold all designs run.
+ *
+ * A new design adds a row. text: keys of its block, any sensible values. closed: keys for which its
+ * closed form must hold; NULL where it has none. why_not: a design that these tests cannot configure
+ * (it needs files or scripts) says so instead. */
+#ifndef TH_TESTS_UNIT_DESIGN_ROWS_H
+#define TH_TESTS_UNIT_DESIGN_ROWS_H
+#include "tests/unit/design_help.h"
+
+enum { KEYS_MAX = 1000 };
+typedef struct design_row {
+    const char *type;
+    void (*text)(gsl_rng *r, char *out);
+    void (*closed)(gsl_rng *r, char *out);
+    const char *why_not;
+} design_row;
+
+#define PORTS "input_port = %d; weight_port = %d; output_port = %d; "
+
+/* --- tiled ------------------------------------------------------------------------------------ */
+
+static void tiled_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; clip = false; " PORTS,
+             (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+             1 << pick(r, 0, 6), 1 << pick(r, 0, 6), 1 << pick(r, 0, 6));
+}
+
+static void tiled_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; slots = %d; "
+             "clip = %s; halo = %s; " PORTS,
+             (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+             (int)pick(r, 1, TH_SLOTS_MAX), pick(r, 0, 1) ? "true" : "false", pick(r, 0, 1) ? "true" : "false",
+             (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
+/* --- systolic_vec ----------------------------------------------------------------------------- */
+
+static void systolic_vec_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; rows = %d; cols = %d; vec = %d; slots = %d; overlap = %s; " PORTS,
+             (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12),
+             (int)pick(r, 1, TH_SLOTS_MAX), pick(r, 0, 1) ? "true" : "false", (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
+/* --- winograd --------------------------------------------------------------------------------- */
+
+static void winograd_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; m = %d; r = 3; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; slots = %d; " PORTS,
+             pick(r, 0, 1) ? 2 : 4, (int)pick(r, 1, 6), (int)pick(r, 1, 12), 1 << pick(r, 0, 8),
+             (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
+/* --- roofline --------------------------------------------------------------------------------- */
+
+static void roofline_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX, "clock = \"200MHz\"; macs_per_cycle = %d; efficiency = %.3f; ",
+             (int)pick(r, 1, 5000), 0.001 * (double)pick(r, 1, 1000));
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static const design_row design_rows[] = {
+    {"tiled", tiled_text, tiled_closed, NULL},
+    {"systolic_vec", systolic_vec_text, NULL, NULL},
+    {"winograd", winograd_text, NULL, NULL},
+    {"roofline", roofline_text, NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static inline const design_row *row_of(const th_design_type *t)
+{
+    for (const design_row *row = design_rows; row->type; row++)
+        if (strcmp(row->type, t->name) == 0)
+            return row;
+    return NULL;
+}
+
+/* A design ready to be asked; free_ready when done. */
+typedef struct {
+    th_system *system;
+    const th_design_type *type;
+    th_design_config config;
+} ready_design;
+
+static inline ready_design ready_with(const char *type, const char *keys)
+{
+    ready_design d = {NULL, NULL, {{0}, {NULL}, NULL}};
+    th_error e = {"", ""};
+    char text[KEYS_MAX + 100];
+    snprintf(text, sizeof text, "type = \"%s\"; %s", type, keys);
+    d.system = system_with(text);
+    CU_ASSERT_EQUAL_FATAL(th_design_configure(&d.system->designs[0], &d.type, &d.config, &e), 0);
+    return d;
+}
+
+static inline void free_ready(ready_design *d)
+{
+    th_design_release(d->type, &d->config);
+    th_system_free(d->system);
+}
+
+#endif
