@@ -12,13 +12,15 @@
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels of a
  *            pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group
- *   concat   the inputs' channels one after the other (K = their sum); slice: some channels of one input
- *   embedding  rows of a table: B x 1 x H numbers in, K channels out; the table has vocabulary rows
+ *   concat   the inputs' channels one after the other (K = C = their sum); slice: K of the C channels of
+ *            one input
+ *   embedding  rows of a table: B x 1 x H numbers in (C = 1), K channels out; the table has vocabulary rows
  *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
  * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes the
  * place of the weights. With H = M rows and per group K/G columns and C/G inner,
  *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q K^T)
  *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
+ * and TH_TENSOR_WEIGHT stands for it: that precision is the inputs', that density its own.
  * A transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
  * between neighbours; pad_top and pad_left are those of this view. Activations and batch norm that
  * follow a conv are part of it (has_norm: 2K parameters, folded when it runs). Depthwise convolution is
@@ -85,7 +87,7 @@ typedef struct th_layer {
     int32_t pad_top, pad_left;   /* bottom and right padding are implied by H, W */
     int32_t dilation_h, dilation_w;
     int32_t up_h, up_w;          /* stride of a transposed convolution; 1: none */
-    int32_t groups;
+    int32_t groups;              /* conv; matmul of two inputs, softmax: heads; else 1 */
     th_function function;        /* elementwise, norm */
     bool is_mean_pool;           /* pool only */
     bool has_bias, has_norm;     /* K, 2K further parameters */
@@ -117,13 +119,18 @@ bool th_layer_is_channelwise(const th_layer *l);         /* output channel k rea
                                                           * pool, elementwise */
 /* Is d a dimension that is summed over (C, R, S of conv, fc, matmul)? A pool's R and S are not split. */
 bool th_layer_is_reduction(const th_layer *l, th_dim d);
-/* May the extents of d be cut into n pieces at i*extent/n without changing what is computed? */
+/* May the extent of d be cut into n pieces at i*extent/n without changing what is computed? A matmul of
+ * two inputs only so that every piece lies inside a group or is made of whole groups. */
 bool th_layer_can_split(const th_layer *l, th_dim d, int n);
 int th_layer_gates(th_layer_kind kind);                  /* lstm 4, gru 3, else 0 */
 
-int64_t th_layer_macs(const th_layer *l);                /* 0 for what does not run on an array */
-int64_t th_layer_weights(const th_layer *l);             /* elements: K * C/groups * R * S; 0 without */
-int64_t th_layer_parameters(const th_layer *l);          /* weights + bias + norm */
+/* B K (C/G) H W R S, products with padding included; of a transposed convolution B K (C/G) in_h in_w R S,
+ * those with the zeros between neighbours left out; of an lstm or gru B H gates K (C + K). 0 for what does
+ * not run on an array. */
+int64_t th_layer_macs(const th_layer *l);
+/* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */
+int64_t th_layer_weights(const th_layer *l);
+int64_t th_layer_parameters(const th_layer *l);          /* weights + biases (lstm, gru: 2 gates K) + norm */
 int64_t th_layer_input_elements(const th_layer *l);      /* of the first input */
 int64_t th_layer_output_elements(const th_layer *l);     /* B * K * H * W */
 

@@ -1,6 +1,7 @@
 # workloads/ - what is computed.
 libtharsis_la_SOURCES += \
 	workloads/layer.c workloads/layer.h \
+	workloads/layer_boxes.c \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_read.c workloads/workload_read.h
@@ -16,5 +17,6 @@ dist_models_DATA = \
 
 unit_tests += \
 	tests/unit/test_layer \
+	tests/unit/test_layer_kinds \
 	tests/unit/test_workload \
 	tests/unit/test_workload_read

@@ -59,7 +59,7 @@ static void counts_groups_once(void)
 static void counts_a_matmul(void)
 {
     th_layer l = {.kind = TH_LAYER_MATMUL, .dim = {2, 7, 3, 5, 1, 1, 1}, .in_h = 5, .in_w = 1,
-                  .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+                  .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1,
                   .has_bias = true};
     CU_ASSERT_EQUAL(th_layer_weights(&l), 21);
     CU_ASSERT_EQUAL(th_layer_macs(&l), 210);
@@ -114,7 +114,7 @@ static void clips_padding(void)
 static void leaves_out_rows_that_only_the_hull_holds(void)
 {
     th_layer l = {.kind = TH_LAYER_CONV, .dim = {1, 2, 3, 4, 5, 1, 1}, .in_h = 6, .in_w = 5,
-                  .stride_h = 2, .stride_w = 1, .pad_top = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1};
+                  .stride_h = 2, .stride_w = 1, .pad_top = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.hi[TH_DIM_H] = 3;
     EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 1, 0}, {1, 3, 4, 5});
@@ -143,7 +143,7 @@ static void reads_the_channels_of_the_groups_it_touches(void)
 static void pools_channel_by_channel(void)
 {
     th_layer l = {.kind = TH_LAYER_POOL, .dim = {1, 8, 8, 3, 3, 3, 3}, .in_h = 7, .in_w = 7, .stride_h = 2,
-                  .stride_w = 2, .dilation_h = 1, .dilation_w = 1, .groups = 1};
+                  .stride_w = 2, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_K] = 3;
     part.hi[TH_DIM_K] = 5;
@@ -156,7 +156,7 @@ static void pools_channel_by_channel(void)
 static void reads_an_fc_through_its_kernel(void)
 {
     th_layer l = {.kind = TH_LAYER_FC, .dim = {2, 10, 5, 1, 1, 6, 4}, .in_h = 6, .in_w = 4, .stride_h = 1,
-                  .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1};
+                  .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_R] = 3;
     EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 3, 0}, {2, 5, 6, 4});
@@ -223,7 +223,8 @@ static int agrees_with_enumeration(gsl_rng *r)
     axis_case y = draw_axis(r, &h, &kernel_h), x = draw_axis(r, &w, &kernel_w);
     th_layer l = {.kind = TH_LAYER_CONV, .dim = {1, 1, 1, h, w, kernel_h, kernel_w}, .in_h = y.size,
                   .in_w = x.size, .stride_h = y.stride, .stride_w = x.stride, .pad_top = y.pad,
-                  .pad_left = x.pad, .dilation_h = y.dilation, .dilation_w = x.dilation, .groups = 1};
+                  .pad_left = x.pad, .dilation_h = y.dilation, .dilation_w = x.dilation, .up_h = 1, .up_w = 1,
+                  .groups = 1};
     th_loop_box part = {{0, 0, 0, y.h0, x.h0, y.r0, x.r0}, {1, 1, 1, y.h1, x.h1, y.r1, x.r1}};
     th_box got = th_layer_input_of(&l, 0, &part);
     enumerate_rows(&y, &lo[0], &hi[0]);

@@ -106,6 +106,8 @@ static void rows_beyond_the_buffer_are_read_in_every_pass(void)
     th_vector_schedule(&a, &norm, &out);
     th_schedule_totals t = th_schedule_sum(&out);
     CU_ASSERT_TRUE(t.input_bytes == 960 && t.cycles == 6 * 38 && t.output_bytes == 480);
+    CU_ASSERT_EQUAL(th_vector_operations(&a, &norm), 240 * 4 + 24 * 7);
+    CU_ASSERT_EQUAL(th_vector_operations(&a, &softmax), 240 * 13 + 24 * 4);
     TAP_ASSERT_TEXT(out.variant, "row read in every pass");
     th_vector_schedule(&a, &softmax, &out);
     t = th_schedule_sum(&out);
@@ -152,6 +154,8 @@ static void concat_is_a_copy_or_free(void)
     CU_ASSERT_TRUE(t.input_bytes == 480 && t.output_bytes == 480 && th_works_get(w, 0)->folded_ps > 0);
     t = th_schedule_sum(&th_works_get(w, 1)->schedule);
     CU_ASSERT_TRUE(t.input_bytes == 0 && t.output_bytes == 0 && th_works_get(w, 1)->folded_ps == 0);
+    CU_ASSERT_EQUAL(th_vector_operations(&system->nodes[system->accel_node[0]].a, &s), 240);
+    CU_ASSERT_EQUAL(th_vector_operations(&system->nodes[system->accel_node[1]].a, &s), 0);
     th_works_free(w);
     th_system_free(system);
 }
