@@ -62,6 +62,7 @@ dist_experiments_DATA = \
 	scripts/experiments/compare_all_reduce.tcl \
 	scripts/experiments/compare_collectives.tcl \
 	scripts/experiments/compare_topologies.tcl \
+	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \
 	scripts/experiments/pipeline_stream.tcl \

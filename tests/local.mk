@@ -64,6 +64,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
 	tests/golden/compare_topologies.txt \
+	tests/golden/design_in_five_lines.txt \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \
 	tests/golden/pipeline_stream.txt \

@@ -37,6 +37,7 @@ dist_systems_DATA = \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/npu_v1.cfg \
 	topology/systems/ring8.cfg \
+	topology/systems/script_4.cfg \
 	topology/systems/vc707_fpga15.cfg \
 	topology/systems/zcu102_fccm17.cfg
 

@@ -13,6 +13,7 @@ set cases {
     compare_topologies  {compare_topologies.tcl -evaluations 20}
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
+    design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
 }
