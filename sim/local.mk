@@ -40,6 +40,10 @@ libtharsis_la_SOURCES += \
 	sim/design/script.c \
 	sim/design/script_memo.c \
 	sim/design/script_memo.h \
+	sim/design/systolic.c \
+	sim/design/systolic.h \
+	sim/design/systolic_plan.c \
+	sim/design/systolic_tiles.c \
 	sim/design/systolic_vec.c \
 	sim/design/tiled.c \
 	sim/design/tiles.h \
@@ -124,6 +128,7 @@ unit_tests += \
 	tests/unit/test_packet \
 	tests/unit/test_slices \
 	tests/unit/test_systolic_vec \
+	tests/unit/test_systolic \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
 	tests/unit/test_plain \

@@ -12,8 +12,8 @@
 #include "sim/design/designs.h"
 
 const th_design_type *const th_design_types[] = {
-    &th_design_tiled, &th_design_systolic_vec, &th_design_winograd, &th_design_roofline,
-    &th_design_script, NULL,
+    &th_design_tiled,    &th_design_systolic, &th_design_systolic_vec, &th_design_winograd,
+    &th_design_roofline, &th_design_script,   NULL,
 };
 
 const th_design_type *th_design_find(const char *name)

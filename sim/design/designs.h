@@ -5,6 +5,7 @@
 #include "sim/design/design.h"
 
 extern const th_design_type th_design_tiled;
+extern const th_design_type th_design_systolic;
 extern const th_design_type th_design_systolic_vec;
 extern const th_design_type th_design_winograd;
 extern const th_design_type th_design_roofline;

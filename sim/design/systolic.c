@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* systolic.c - a systolic array of rows x cols, output-, weight- or input-stationary.
+ *
+ * A convolution is a matrix product: M = output pixels (of all images: one long stream), N =
+ * filters, K = R S C, group by group. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N, M)
+ * weight-stationary (ws), (K, M, N) input-stationary (is):
+ *   folds   F = ceil(Sr/rows) ceil(Sc/cols)
+ *   cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2)
+ * as in A. Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it.
+ * With overlap the wavefront of the next fold follows that of the last one directly, and
+ *   cycles = F P + start,  P = max(T, rows),  start = (cycles of one fold above) - P:
+ * ws, is: a second register in each element takes the next stationary operand in, row by row (rows
+ * cycles), while T elements stream; os: finished sums leave through a shift chain of their column
+ * (rows cycles) while the next fold accumulates. So neither can be shorter than rows.
+ *
+ * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c); only
+ * the last piece of a fold pays the fill, so cutting changes no cycle. Images of a batch become one
+ * M (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
+ * chip and those of all do not.
+ *
+ * Structured sparsity of weights, n of m: the inner dimension shrinks to ceil(K n / m), as in
+ * SCALE-Sim v3. Not modelled: the gathering of the inputs that belong to kept weights; bank
+ * conflicts; the drain of the last fold's sums, which SCALE-Sim does not count either.
+ * docs/models/systolic.md. */
+#include <config.h>
+
+#include "sim/design/systolic.h"
+
+#include <math.h>
+
+#include "sim/design/designs.h"
+#include "sim/design/tiles.h"
+
+enum {
+    CLOCK,
+    ROWS,
+    COLS,
+    DATAFLOW,
+    OVERLAP,
+    BUFFER,
+    INPUT_BUFFER,
+    WEIGHT_BUFFER,
+    OUTPUT_BUFFER,
+    SLOTS,
+    SUM_BITS,
+    INPUT_PORT,
+    WEIGHT_PORT,
+    OUTPUT_PORT
+};
+enum { LARGEST_SIDE = 65536 };
+
+static const char *const dataflows[] = {"os", "ws", "is", NULL}; /* as th_systolic_flow */
+
+static const th_design_key keys[] = {
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
+    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "processing elements in a column", NULL},
+    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "processing elements in a row", NULL},
+    [DATAFLOW] = {"dataflow", TH_KEY_CHOICE, true, 0, 2, 0, "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
+    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0, "the fill of a fold hides in the drain of the one before", NULL},
+    [BUFFER] = {"buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of all operands together; absent: no limit", NULL},
+    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of inputs; absent: no limit", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of weights; absent: no limit", NULL},
+    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of outputs and partial sums; absent: no limit", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds", NULL},
+    [SUM_BITS] = {"sum_bits", TH_KEY_INTEGER, false, 1, 64, 32, "bits of a partial sum", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle to DRAM; absent: as fast as the DRAM", NULL},
+    {.name = NULL},
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t limit_of(const th_design_config *d, int key)
+{
+    return d->value[key] > 0 ? (int64_t)d->value[key] : INT64_MAX;
+}
+
+/* --- the layer as matrix products ------------------------------------------------------------- */
+
+/* Weight-stationary sums of so many images, a block of filters at a time, and the tiles that leave
+ * besides. */
+static bool sums_fit(const th_systolic_layer *l, int64_t pixels, int64_t images)
+{
+    int64_t filters = th_group_outputs(l->shard) < l->cols ? th_group_outputs(l->shard) : l->cols;
+    double bytes = (double)pixels * (double)images * (double)filters * (double)l->sum_bits / 8;
+    int64_t room = l->buffer_bytes[TH_TENSOR_OUTPUT];
+    return bytes <= (double)(room < l->all_bytes ? room : l->all_bytes);
+}
+
+/* Is one M made of the pixels of all images? A product of two activations has other "weights" in
+ * every image. */
+static bool merges_images(const th_systolic_layer *l, int64_t pixels)
+{
+    const th_shard *s = l->shard;
+    if (s->dim[TH_DIM_B] == 1 || s->n_operands > 1)
+        return false;
+    return l->flow != TH_SYSTOLIC_WS || l->extent[TH_LOOP_C] <= l->rows ||
+           sums_fit(l, pixels, s->dim[TH_DIM_B]) || !sums_fit(l, pixels, 1);
+}
+
+static void set_extents(th_systolic_layer *l)
+{
+    const th_shard *s = l->shard;
+    int64_t pixels = (int64_t)s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
+    l->inner = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    l->extent[TH_LOOP_C] =
+        s->sparse_m > 0 ? th_ceil_div(l->inner * s->sparse_n, s->sparse_m) : l->inner;
+    l->images = merges_images(l, pixels) ? s->dim[TH_DIM_B] : 1;
+    l->extent[TH_LOOP_B] = s->dim[TH_DIM_B] / l->images * s->groups;
+    l->extent[TH_LOOP_H] = pixels * l->images;
+    l->extent[TH_LOOP_W] = 1;
+    l->extent[TH_LOOP_K] = th_group_outputs(s);
+    l->shares_weights = s->groups == 1 && s->n_operands == 1;
+}
+
+static void set_cycles(th_systolic_layer *l, bool overlap)
+{
+    int64_t stream = l->extent[th_systolic_stream(l->flow)], period = larger(stream, l->rows);
+    l->fill = l->rows + l->cols - 2 + (l->flow == TH_SYSTOLIC_OS ? 0 : l->rows);
+    l->overhang = overlap ? period - stream : l->fill;
+    l->start_cycles = overlap ? stream + l->fill - period : 0;
+}
+
+static th_systolic_layer layer_of(const th_design_config *d, const th_shard *s)
+{
+    th_systolic_layer l = {
+        .shard = s,
+        .flow = (th_systolic_flow)d->value[DATAFLOW],
+        .rows = (int)d->value[ROWS],
+        .cols = (int)d->value[COLS],
+        .buffer_bytes = {limit_of(d, INPUT_BUFFER), limit_of(d, WEIGHT_BUFFER), limit_of(d, OUTPUT_BUFFER)},
+        .all_bytes = limit_of(d, BUFFER),
+        .slots = (int32_t)d->value[SLOTS],
+        .sum_bits = (int64_t)d->value[SUM_BITS],
+    };
+    set_extents(&l);
+    set_cycles(&l, d->value[OVERLAP] != 0);
+    return l;
+}
+
+/* Blocks of the two loops over folds: (Sr by rows, Sc by cols). */
+static void folds_of(const th_systolic_layer *l, int64_t *down, int64_t *across)
+{
+    bool is_os = l->flow == TH_SYSTOLIC_OS, is_is = l->flow == TH_SYSTOLIC_IS;
+    *down = th_ceil_div(l->extent[is_os ? TH_LOOP_H : TH_LOOP_C], l->rows);
+    *across = th_ceil_div(l->extent[is_is ? TH_LOOP_H : TH_LOOP_K], l->cols);
+}
+
+/* --- schedule --------------------------------------------------------------------------------- */
+
+/* Elements between array and buffers, of all products. */
+static th_accesses accesses_of(const th_systolic_layer *l)
+{
+    int64_t products = l->extent[TH_LOOP_B], m = l->extent[TH_LOOP_H], n = l->extent[TH_LOOP_K],
+            k = l->extent[TH_LOOP_C], down, across;
+    folds_of(l, &down, &across);
+    bool is_os = l->flow == TH_SYSTOLIC_OS, is_is = l->flow == TH_SYSTOLIC_IS;
+    return (th_accesses){
+        .input_reads = products * m * k * (is_is ? 1 : across),
+        .weight_reads = products * k * n * (is_os ? down : is_is ? across : 1),
+        .partial_reads = is_os ? 0 : products * m * n * (down - 1),
+        .output_writes = products * m * n * (is_os ? 1 : down),
+    };
+}
+
+static const char *variant_of(const th_systolic_layer *l, const th_schedule *s)
+{
+    static const char *const names[][2] = {
+        [TH_SYSTOLIC_OS] = {"output-stationary, pixel blocks outside", "output-stationary, filter blocks outside"},
+        [TH_SYSTOLIC_WS] = {"weight-stationary, filter blocks outside", "weight-stationary, inner blocks outside"},
+        [TH_SYSTOLIC_IS] = {"input-stationary, pixel blocks outside", "input-stationary, inner blocks outside"},
+    };
+    static const char *const spilling[][2] = {
+        [TH_SYSTOLIC_OS] = {NULL, NULL},
+        [TH_SYSTOLIC_WS] = {"weight-stationary, filter blocks outside, sums spilled",
+                            "weight-stationary, inner blocks outside, sums spilled"},
+        [TH_SYSTOLIC_IS] = {"input-stationary, pixel blocks outside, sums spilled",
+                            "input-stationary, inner blocks outside, sums spilled"},
+    };
+    enum { OUTER_FOLD = 2 }; /* place of the outer loop over folds */
+    bool is_first = l->flow == TH_SYSTOLIC_WS ? s->order[OUTER_FOLD] == TH_LOOP_K
+                                              : s->order[OUTER_FOLD] == TH_LOOP_H;
+    bool spills = th_schedule_revisits(s) && !s->sums_stay;
+    return (spills ? spilling : names)[l->flow][is_first ? 0 : 1];
+}
+
+static int check_size(const th_systolic_layer *l, th_error *err)
+{
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        if (l->extent[loop] > INT32_MAX)
+            return th_error_set(err, "SIM-0042",
+                                "a product of %lld x %lld x %lld, %lld times: a systolic array takes "
+                                "at most %d of each",
+                                (long long)l->extent[TH_LOOP_H], (long long)l->extent[TH_LOOP_K],
+                                (long long)l->extent[TH_LOOP_C], (long long)l->extent[TH_LOOP_B],
+                                INT32_MAX);
+    return 0;
+}
+
+static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
+                    th_schedule *out, th_error *err)
+{
+    th_systolic_layer l = layer_of(d, s);
+    if (check_size(&l, err))
+        return -1;
+    th_schedule plan = {.hz = (int64_t)d->value[CLOCK], .slots_in = l.slots, .slots_out = l.slots};
+    th_set_ports(&plan, s, &d->value[INPUT_PORT]);
+    if (th_systolic_plan(&l, memory, &plan, err))
+        return -1;
+    plan.accesses = accesses_of(&l);
+    plan.macs_per_cycle = (double)l.rows * l.cols;
+    plan.variant = variant_of(&l, &plan);
+    *out = plan;
+    return 0;
+}
+
+/* Without stalls: what the memory is fast enough for. */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    th_systolic_layer l = layer_of(d, s);
+    int64_t down, across, stream = l.extent[th_systolic_stream(l.flow)];
+    folds_of(&l, &down, &across);
+    double folds = (double)l.extent[TH_LOOP_B] * (double)down * (double)across;
+    double fold = (double)(stream + l.fill), period = (double)larger(stream, l.rows);
+    return d->value[OVERLAP] != 0 ? (folds - 1) * period + fold : folds * fold;
+}
+
+const th_design_type th_design_systolic = {
+    .name = "systolic",
+    .synopsis = "systolic array rows x cols, output-, weight- or input-stationary",
+    .keys = keys,
+    .schedule = schedule,
+    .closed_form = closed_form,
+};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* systolic_plan.c - the order of the folds, the pieces of their streams, and what stays on chip.
+ *   th_systolic_plan: for both orders of the two loops over folds, for pieces of 1, 1/2, 1/4 ... of
+ *   a stream, for everything that may stay: schedule, needs, estimate; the least estimate wins
+ *
+ * The stream is always the innermost loop, so that cutting it adds no fill. The estimate is that of
+ * the pipeline with its slots: step by step the larger of its cycles, its loads and its spilled sums
+ * (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first load and
+ * the last store besides. It only ranks; times are those of the pipeline. Ties go to the lesser
+ * traffic, then to the way found first: larger pieces. */
+#include <config.h>
+
+#include "sim/design/systolic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/design/tiles.h"
+
+/* Pieces of a stream: not smaller than one element; not more than a few halvings beyond the first that
+ * fits, for small pieces cost latency and events. */
+enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_CHOICES = 64 };
+enum {
+    STAYS_INPUT = 1,
+    STAYS_WEIGHT = 2,
+    STAYS_SUMS = 4,
+    STAYS_ROWS = 8,
+    STAYS_CHANNEL = 16,
+    STAYS_FOR_GOOD = 32
+};
+
+static const uint8_t orders[][N_ORDERS][TH_N_LOOPS] = {
+    [TH_SYSTOLIC_OS] = {{TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_K, TH_LOOP_C},
+                        {TH_LOOP_B, TH_LOOP_W, TH_LOOP_K, TH_LOOP_H, TH_LOOP_C}},
+    [TH_SYSTOLIC_WS] = {{TH_LOOP_B, TH_LOOP_W, TH_LOOP_K, TH_LOOP_C, TH_LOOP_H},
+                        {TH_LOOP_B, TH_LOOP_W, TH_LOOP_C, TH_LOOP_K, TH_LOOP_H}},
+    [TH_SYSTOLIC_IS] = {{TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_C, TH_LOOP_K},
+                        {TH_LOOP_B, TH_LOOP_W, TH_LOOP_C, TH_LOOP_H, TH_LOOP_K}},
+};
+
+/* --- estimate --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const th_schedule *s;
+    double seconds_per_byte[TH_N_ENGINES], dram_seconds_per_byte, latency, cycle;
+} clockwork;
+
+static clockwork clockwork_of(const th_schedule *s, const th_port *memory)
+{
+    clockwork k = {.s = s, .latency = (double)memory->latency_ps / TH_PS_PER_S,
+                   .cycle = 1.0 / (double)s->hz};
+    if (memory->bits_per_s != TH_UNLIMITED)
+        k.dram_seconds_per_byte = 8.0 / (double)memory->bits_per_s;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        k.seconds_per_byte[e] =
+            s->port_bits_per_s[e] > 0
+                ? fmax(8.0 / (double)s->port_bits_per_s[e], k.dram_seconds_per_byte)
+                : k.dram_seconds_per_byte;
+    return k;
+}
+
+/* Seconds of a step that loads so many bytes: the slots let several requests be under way. */
+static double step_seconds(const clockwork *k, double input, double weight, double sums,
+                           double cycles)
+{
+    double compute = cycles * k->cycle;
+    double load = fmax(input * k->seconds_per_byte[TH_ENGINE_INPUT],
+                       weight * k->seconds_per_byte[TH_ENGINE_WEIGHT]);
+    load = fmax(load, (input + weight + sums) * k->dram_seconds_per_byte);
+    double round = input + weight > 0 ? (k->latency + load + compute) / k->s->slots_in : 0;
+    return fmax(fmax(compute, load), round);
+}
+
+/* Share of the steps of a kind that load an operand which stays through the loops of a mask. */
+static double share_loading(const th_schedule *s, unsigned mask, unsigned stays)
+{
+    double share = stays & 1u << TH_LOOP_B ? 1.0 / s->count[TH_LOOP_B] : 1;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++) {
+        if (!(stays >> loop & 1u) || s->count[loop] == 1)
+            continue;
+        bool is_last = mask >> (loop - TH_LOOP_H) & 1u;
+        share *= is_last ? 0 : 1.0 / (s->count[loop] - 1);
+    }
+    return share;
+}
+
+static double steps_of_kind(const th_schedule *s, unsigned mask)
+{
+    double n = s->count[TH_LOOP_B];
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        n *= mask >> (loop - TH_LOOP_H) & 1u ? 1 : s->count[loop] - 1;
+    return n;
+}
+
+static double seconds_of_kind(const clockwork *k, unsigned mask, double sums)
+{
+    const th_step *step = &k->s->step[mask];
+    double in = (double)step->input_bytes, weight = (double)step->weight_bytes,
+           cycles = (double)step->cycles;
+    double a = share_loading(k->s, mask, k->s->input_stays),
+           b = share_loading(k->s, mask, k->s->weight_stays);
+    double seconds = 0; /* of no operand, inputs, weights, both */
+    for (int loads = 0; loads < 4; loads++) {
+        double share = (loads & 1 ? a : 1 - a) * (loads & 2 ? b : 1 - b);
+        if (share > 0)
+            seconds += share * step_seconds(k, loads & 1 ? in : 0, loads & 2 ? weight : 0, sums, cycles);
+    }
+    return seconds * steps_of_kind(k->s, mask);
+}
+
+static unsigned first_mask(const th_schedule *s)
+{
+    unsigned mask = 0;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        if (s->count[loop] == 1)
+            mask |= 1u << (loop - TH_LOOP_H);
+    return mask;
+}
+
+static double estimate(const th_schedule *s, const th_schedule_totals *t, const th_port *memory)
+{
+    const clockwork k = clockwork_of(s, memory);
+    const th_step *first = &s->step[first_mask(s)];
+    double stored = (double)t->output_bytes, sums = stored + (double)t->partial_bytes;
+    double steps = 0;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        if (steps_of_kind(s, mask) > 0)
+            steps += seconds_of_kind(&k, mask, sums / (double)t->n_steps);
+    double traffic = ((double)t->input_bytes + (double)t->weight_bytes + sums) * k.dram_seconds_per_byte;
+    double ends = (double)(first->input_bytes + s->first_row_extra_bytes + first->weight_bytes) *
+                      k.dram_seconds_per_byte +
+                  (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.seconds_per_byte[TH_ENGINE_OUTPUT];
+    return fmax(fmax(steps, traffic), stored * k.seconds_per_byte[TH_ENGINE_OUTPUT]) + ends;
+}
+
+/* --- ways ------------------------------------------------------------------------------------- */
+
+static int64_t extent_or(int64_t extent, int64_t tile)
+{
+    return extent < tile ? extent : tile;
+}
+
+/* A fold and a piece of its stream. */
+static th_systolic_way way_of(const th_systolic_layer *l, int order, int64_t piece)
+{
+    th_systolic_way w = {.tile = {1, 1, 1, 1, 1}};
+    memcpy(w.order, orders[l->flow][order], sizeof w.order);
+    int64_t rows = l->rows, cols = l->cols;
+    w.tile[TH_LOOP_H] = l->flow == TH_SYSTOLIC_OS ? rows : l->flow == TH_SYSTOLIC_WS ? piece : cols;
+    w.tile[TH_LOOP_K] = l->flow == TH_SYSTOLIC_IS ? piece : cols;
+    w.tile[TH_LOOP_C] = l->flow == TH_SYSTOLIC_OS ? piece : rows;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        w.tile[loop] = extent_or(l->extent[loop], w.tile[loop]);
+    return w;
+}
+
+static bool repeats(const th_systolic_layer *l, const th_systolic_way *w, int loop)
+{
+    return th_systolic_count(l, w, loop) > 1;
+}
+
+/* Which of the choices of what stays change anything. What stays through the stream does so
+ * anyway: it lies in the array. */
+static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *w)
+{
+    int stream = th_systolic_stream(l->flow);
+    bool has_kernel = l->shard->dim[TH_DIM_R] > 1 || l->shard->dim[TH_DIM_S] > 1;
+    unsigned open = 0;
+    if (stream != TH_LOOP_K && repeats(l, w, TH_LOOP_K))
+        open |= STAYS_INPUT;
+    if (stream != TH_LOOP_H && repeats(l, w, TH_LOOP_H))
+        open |= STAYS_WEIGHT;
+    if (stream != TH_LOOP_C && repeats(l, w, TH_LOOP_C))
+        open |= STAYS_SUMS;
+    if (has_kernel && repeats(l, w, TH_LOOP_H))
+        open |= STAYS_ROWS;
+    if (has_kernel && repeats(l, w, TH_LOOP_C))
+        open |= STAYS_CHANNEL;
+    if (l->shares_weights && l->extent[TH_LOOP_B] > 1)
+        open |= STAYS_FOR_GOOD;
+    return open;
+}
+
+static void set_choices(const th_systolic_layer *l, th_systolic_way *w, unsigned choices)
+{
+    int stream = th_systolic_stream(l->flow);
+    w->input_stays = choices & STAYS_INPUT || stream == TH_LOOP_K;
+    w->weight_stays = choices & STAYS_WEIGHT || stream == TH_LOOP_H;
+    w->sums_stay = choices & STAYS_SUMS;
+    w->keeps_rows = choices & STAYS_ROWS;
+    w->keeps_channel = choices & STAYS_CHANNEL;
+    w->weights_stay_for_good = choices & STAYS_FOR_GOOD;
+}
+
+static bool fits(const th_systolic_layer *l, const int64_t needs[TH_N_TENSORS])
+{
+    int64_t all = 0;
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        if (needs[t] > l->buffer_bytes[t])
+            return false;
+        all = th_bytes_add(all, needs[t]);
+    }
+    return all <= l->all_bytes;
+}
+
+typedef struct {
+    const th_systolic_layer *l;
+    const th_port *memory;
+    th_schedule *best, work;
+    double least_seconds, least_bytes; /* of the best */
+    bool is_found;
+} search;
+
+/* Quicker; or, but for rounding, as quick with less traffic. */
+static bool is_better(const search *x, double seconds, double bytes)
+{
+    static const double rounding = 1e-9;
+    if (!x->is_found || seconds < x->least_seconds * (1 - rounding))
+        return true;
+    return seconds <= x->least_seconds * (1 + rounding) && bytes < x->least_bytes;
+}
+
+/* Weighs x->work. */
+static void weigh(search *x)
+{
+    const th_schedule_totals t = th_schedule_sum(&x->work);
+    double seconds = estimate(&x->work, &t, x->memory);
+    double bytes = (double)t.input_bytes + (double)t.weight_bytes + (double)t.partial_bytes +
+                   (double)t.output_bytes;
+    if (!is_better(x, seconds, bytes))
+        return;
+    x->is_found = true;
+    x->least_seconds = seconds;
+    x->least_bytes = bytes;
+    *x->best = x->work;
+}
+
+/* Is all of these kept by one of n choices that fit? Then it can only move more. */
+static bool is_part_of(unsigned choices, const unsigned *fitting, int n)
+{
+    for (int i = 0; i < n; i++)
+        if ((choices & ~fitting[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether any way of these pieces fits. */
+static bool try_pieces(search *x, int order, int64_t piece)
+{
+    th_systolic_way w = way_of(x->l, order, piece);
+    unsigned open = open_choices(x->l, &w), fitting[N_CHOICES];
+    int n = 0;
+    for (unsigned choices = N_CHOICES; choices-- > 0;) {
+        if ((choices & ~open) || is_part_of(choices, fitting, n))
+            continue;
+        set_choices(x->l, &w, choices);
+        th_systolic_fill_schedule(x->l, &w, &x->work);
+        th_systolic_needs(x->l, &w, &x->work, x->work.buffer_bytes);
+        if (!fits(x->l, x->work.buffer_bytes))
+            continue;
+        fitting[n++] = choices;
+        weigh(x);
+    }
+    return n > 0;
+}
+
+static void try_order(search *x, int order)
+{
+    int64_t stream = x->l->extent[th_systolic_stream(x->l->flow)], last = 0;
+    int left = MORE_HALVINGS;
+    for (int halvings = 0; halvings < MAX_HALVINGS && left > 0; halvings++) {
+        int64_t piece = th_ceil_div(stream, (int64_t)1 << halvings);
+        if (piece == last)
+            break;
+        last = piece;
+        if (try_pieces(x, order, piece))
+            left--;
+    }
+}
+
+/* --- when nothing fits ------------------------------------------------------------------------ */
+
+static int fail_too_small(const th_systolic_layer *l, th_schedule *s, th_error *err)
+{
+    static const char *const names[] = {"input", "weight", "output"};
+    th_systolic_way w = way_of(l, 0, 1);
+    int64_t needs[TH_N_TENSORS], all = 0;
+    char missing[64];
+    set_choices(l, &w, 0);
+    th_systolic_fill_schedule(l, &w, s);
+    th_systolic_needs(l, &w, s, needs);
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        all = th_bytes_add(all, needs[t]);
+        if (needs[t] > l->buffer_bytes[t])
+            return th_error_set(
+                err, "SIM-0040", "the %s buffer is %s too small: %d slots take %lld bytes of %s",
+                names[t], th_format_bytes(needs[t] - l->buffer_bytes[t], missing, sizeof missing),
+                (int)l->slots, (long long)needs[t], names[t]);
+    }
+    return th_error_set(err, "SIM-0041",
+                        "the buffer is %s too small: %d slots take %lld bytes of input, %lld of "
+                        "weight and %lld of output",
+                        th_format_bytes(all - l->all_bytes, missing, sizeof missing), (int)l->slots,
+                        (long long)needs[0], (long long)needs[1], (long long)needs[2]);
+}
+
+int th_systolic_plan(const th_systolic_layer *l, const th_port *memory, th_schedule *out,
+                     th_error *err)
+{
+    th_schedule best = *out;
+    search x = {.l = l, .memory = memory, .best = &best, .work = *out};
+    for (int order = 0; order < N_ORDERS; order++)
+        try_order(&x, order);
+    if (!x.is_found)
+        return fail_too_small(l, &x.work, err);
+    *out = best;
+    return 0;
+}
