@@ -48,24 +48,36 @@ enum {
     OUTPUT_PORT
 };
 enum { LARGEST_SIDE = 65536 };
+#define LARGEST_BUFFER 1e15
 
 static const char *const dataflows[] = {"os", "ws", "is", NULL}; /* as th_systolic_flow */
 
+/* 0, the value of absent keys, means no limit and no port. */
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
-    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "processing elements in a column", NULL},
-    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "processing elements in a row", NULL},
-    [DATAFLOW] = {"dataflow", TH_KEY_CHOICE, true, 0, 2, 0, "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
-    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0, "the fill of a fold hides in the drain of the one before", NULL},
-    [BUFFER] = {"buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of all operands together; absent: no limit", NULL},
-    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of inputs; absent: no limit", NULL},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of weights; absent: no limit", NULL},
-    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip buffer of outputs and partial sums; absent: no limit", NULL},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds", NULL},
+    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "elements in a column", NULL},
+    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "elements in a row", NULL},
+    [DATAFLOW] = {"dataflow", TH_KEY_CHOICE, true, 0, 2, 0,
+                  "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
+    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0,
+                 "the fill of a fold hides in the drain of the one before", NULL},
+    [BUFFER] = {"buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
+                "on-chip buffer of all operands together; absent: no limit", NULL},
+    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
+                      "on-chip buffer of inputs; absent: no limit", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
+                       "on-chip buffer of weights; absent: no limit", NULL},
+    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
+                       "on-chip buffer of outputs and partial sums; absent: no limit", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "tiles that each on-chip buffer holds", NULL},
     [SUM_BITS] = {"sum_bits", TH_KEY_INTEGER, false, 1, 64, 32, "bits of a partial sum", NULL},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0, "elements per cycle to DRAM; absent: as fast as the DRAM", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                    "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                     "elements per cycle from DRAM; absent: as fast as the DRAM", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                     "elements per cycle to DRAM; absent: as fast as the DRAM", NULL},
     {.name = NULL},
 };
 
@@ -132,7 +144,8 @@ static th_systolic_layer layer_of(const th_design_config *d, const th_shard *s)
         .flow = (th_systolic_flow)d->value[DATAFLOW],
         .rows = (int)d->value[ROWS],
         .cols = (int)d->value[COLS],
-        .buffer_bytes = {limit_of(d, INPUT_BUFFER), limit_of(d, WEIGHT_BUFFER), limit_of(d, OUTPUT_BUFFER)},
+        .buffer_bytes = {limit_of(d, INPUT_BUFFER), limit_of(d, WEIGHT_BUFFER),
+                         limit_of(d, OUTPUT_BUFFER)},
         .all_bytes = limit_of(d, BUFFER),
         .slots = (int32_t)d->value[SLOTS],
         .sum_bits = (int64_t)d->value[SUM_BITS],
@@ -170,9 +183,12 @@ static th_accesses accesses_of(const th_systolic_layer *l)
 static const char *variant_of(const th_systolic_layer *l, const th_schedule *s)
 {
     static const char *const names[][2] = {
-        [TH_SYSTOLIC_OS] = {"output-stationary, pixel blocks outside", "output-stationary, filter blocks outside"},
-        [TH_SYSTOLIC_WS] = {"weight-stationary, filter blocks outside", "weight-stationary, inner blocks outside"},
-        [TH_SYSTOLIC_IS] = {"input-stationary, pixel blocks outside", "input-stationary, inner blocks outside"},
+        [TH_SYSTOLIC_OS] = {"output-stationary, pixel blocks outside",
+                            "output-stationary, filter blocks outside"},
+        [TH_SYSTOLIC_WS] = {"weight-stationary, filter blocks outside",
+                            "weight-stationary, inner blocks outside"},
+        [TH_SYSTOLIC_IS] = {"input-stationary, pixel blocks outside",
+                            "input-stationary, inner blocks outside"},
     };
     static const char *const spilling[][2] = {
         [TH_SYSTOLIC_OS] = {NULL, NULL},
@@ -193,8 +209,8 @@ static int check_size(const th_systolic_layer *l, th_error *err)
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
         if (l->extent[loop] > INT32_MAX)
             return th_error_set(err, "SIM-0042",
-                                "a product of %lld x %lld x %lld, %lld times: a systolic array takes "
-                                "at most %d of each",
+                                "a product of %lld x %lld x %lld, %lld times: a systolic array "
+                                "takes at most %d of each",
                                 (long long)l->extent[TH_LOOP_H], (long long)l->extent[TH_LOOP_K],
                                 (long long)l->extent[TH_LOOP_C], (long long)l->extent[TH_LOOP_B],
                                 INT32_MAX);

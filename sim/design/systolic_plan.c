@@ -103,7 +103,8 @@ static double seconds_of_kind(const clockwork *k, unsigned mask, double sums)
     for (int loads = 0; loads < 4; loads++) {
         double share = (loads & 1 ? a : 1 - a) * (loads & 2 ? b : 1 - b);
         if (share > 0)
-            seconds += share * step_seconds(k, loads & 1 ? in : 0, loads & 2 ? weight : 0, sums, cycles);
+            seconds +=
+                share * step_seconds(k, loads & 1 ? in : 0, loads & 2 ? weight : 0, sums, cycles);
     }
     return seconds * steps_of_kind(k->s, mask);
 }
@@ -126,11 +127,13 @@ static double estimate(const th_schedule *s, const th_schedule_totals *t, const 
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
         if (steps_of_kind(s, mask) > 0)
             steps += seconds_of_kind(&k, mask, sums / (double)t->n_steps);
-    double traffic = ((double)t->input_bytes + (double)t->weight_bytes + sums) * k.dram_seconds_per_byte;
-    double ends = (double)(first->input_bytes + s->first_row_extra_bytes + first->weight_bytes) *
-                      k.dram_seconds_per_byte +
-                  (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.seconds_per_byte[TH_ENGINE_OUTPUT];
-    return fmax(fmax(steps, traffic), stored * k.seconds_per_byte[TH_ENGINE_OUTPUT]) + ends;
+    double traffic = (double)t->input_bytes + (double)t->weight_bytes + sums;
+    double first_load =
+        (double)(first->input_bytes + s->first_row_extra_bytes + first->weight_bytes);
+    double seconds = fmax(fmax(steps, traffic * k.dram_seconds_per_byte),
+                          stored * k.seconds_per_byte[TH_ENGINE_OUTPUT]);
+    return seconds + first_load * k.dram_seconds_per_byte +
+           (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.seconds_per_byte[TH_ENGINE_OUTPUT];
 }
 
 /* --- ways ------------------------------------------------------------------------------------- */

@@ -2,14 +2,15 @@
 /* systolic_tiles.c - what the tiles of a systolic array weigh, in DRAM and on chip.
  *
  * Inputs. M counts output pixels, row by row; the inner dimension is ordered channel by channel, the
- * R S taps of a channel next to each other, so that a block of it reads few channels. Blocks that do
- * not begin at a channel's border share channels with their neighbours: a block of e elements
- * touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted exactly; where
- * the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block of M reads its window: whole rows of the input where it covers more than one
- * row of the output. Where the rows that the next block needs again stay on chip (keeps_rows), a
- * block loads only what is new: the mean over the image; what the first window has more is
- * first_row_extra_bytes. Nothing loads more elements than the product has (1 x 1 kernels with a
- * stride leave out what they skip). Weights and outputs are dense blocks.
+ * R S taps of a channel next to each other, so that a block of it reads few channels. Blocks that
+ * do not begin at a channel's border share channels with their neighbours: a block of e elements
+ * touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted exactly;
+ * where the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block of M
+ * reads its window: whole rows of the input where it covers more than one row of the output. Where
+ * the rows that the next block needs again stay on chip (keeps_rows), a block loads only what is
+ * new: the mean over the images; what the first window has more is first_row_extra_bytes. Nothing
+ * loads more elements than the product has (1 x 1 kernels with a stride leave out what they skip).
+ * Weights and outputs are dense blocks.
  *
  * Not modelled: a block of M that begins inside an output row counts as if it began with the row. */
 #include <config.h>
@@ -62,7 +63,9 @@ int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, 
 
 int th_systolic_loop_without(th_tensor tensor)
 {
-    return tensor == TH_TENSOR_INPUT ? TH_LOOP_K : tensor == TH_TENSOR_WEIGHT ? TH_LOOP_H : TH_LOOP_C;
+    if (tensor == TH_TENSOR_INPUT)
+        return TH_LOOP_K;
+    return tensor == TH_TENSOR_WEIGHT ? TH_LOOP_H : TH_LOOP_C;
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
