@@ -38,6 +38,25 @@ static void tiled_text(gsl_rng *r, char *out)
              (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
 }
 
+/* --- systolic --------------------------------------------------------------------------------- */
+
+/* Without ports; a slow clock, so that even a memory that is not without limit takes no cycle. */
+static void systolic_closed(gsl_rng *r, char *out)
+{
+    static const char *const flows[] = {"os", "ws", "is"};
+    snprintf(out, KEYS_MAX,
+             "clock = \"1MHz\"; rows = %d; cols = %d; dataflow = \"%s\"; overlap = %s; buffer = \"%dKiB\"; ",
+             (int)pick(r, 1, 40), (int)pick(r, 1, 40), flows[pick(r, 0, 2)],
+             pick(r, 0, 1) ? "true" : "false", 1 << pick(r, 7, 12));
+}
+
+static void systolic_text(gsl_rng *r, char *out)
+{
+    systolic_closed(r, out);
+    snprintf(out + strlen(out), KEYS_MAX - strlen(out), "slots = %d; " PORTS, (int)pick(r, 1, 4),
+             (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
 /* --- systolic_vec ----------------------------------------------------------------------------- */
 
 static void systolic_vec_text(gsl_rng *r, char *out)
@@ -71,6 +90,7 @@ static void roofline_text(gsl_rng *r, char *out)
 
 static const design_row design_rows[] = {
     {"tiled", tiled_text, tiled_closed, NULL},
+    {"systolic", systolic_text, systolic_closed, NULL},
     {"systolic_vec", systolic_vec_text, NULL, NULL},
     {"winograd", winograd_text, NULL, NULL},
     {"roofline", roofline_text, NULL, NULL},
