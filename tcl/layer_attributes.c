@@ -10,6 +10,8 @@ enum {
     LAYER_MACS,
     LAYER_PARAMETERS,
     LAYER_OUTPUT_BYTES,
+    LAYER_PRECISION,
+    LAYER_DENSITY,
     LAYER_INPUTS,
     LAYER_SET,
     LAYER_DESIGN,
@@ -45,11 +47,14 @@ enum {
 
 const th_attribute th_layer_attributes[] = {
     [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/"},
-    [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, pool ..."},
+    [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, max_pool ..."},
     [LAYER_DIMS] = {"dims", TH_KIND_TEXT, "extents of its loops"},
     [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch"},
     [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT, "weights, biases and norms"},
     [LAYER_OUTPUT_BYTES] = {"output_bytes", TH_KIND_BYTES, "size of its output"},
+    [LAYER_PRECISION] = {"precision", TH_KIND_TEXT, "of its input, weights and output"},
+    [LAYER_DENSITY] = {"density", TH_KIND_TEXT,
+                       "part that is not zero of its input, weights and output"},
     [LAYER_INPUTS] = {"inputs", TH_KIND_TEXT, "layers that it reads"},
     [LAYER_SET] = {"set", TH_KIND_COUNT, "set of the mapping that runs it"},
     [LAYER_DESIGN] = {"design", TH_KIND_TEXT, "design of that set"},
@@ -99,6 +104,26 @@ static th_quantity layer_inputs(th_session *s, const th_layer *l)
         th_strbuf_printf(
             &s->scratch, "%s%s", i > 0 ? " " : "",
             l->inputs[i] == TH_EXTERNAL_INPUT ? "input" : s->workload->layers[l->inputs[i]].name);
+    return th_text(s->scratch.text);
+}
+
+/* "input fp16 weight int8 output fp16", "input 1 weight 2:4 output 0.5"; the second factor of a matmul
+ * of two inputs stands where the weights do. */
+static th_quantity layer_tensors(th_session *s, const th_layer *l, int attribute)
+{
+    static const char *const names[TH_N_TENSORS] = {"input", "weight", "output"};
+    th_strbuf_clear(&s->scratch);
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        if (t == TH_TENSOR_WEIGHT && !th_layer_has_weights(l) && !th_layer_has_macs(l))
+            continue;
+        th_strbuf_printf(&s->scratch, "%s%s ", t > 0 ? " " : "", names[t]);
+        if (attribute == LAYER_PRECISION)
+            th_strbuf_add(&s->scratch, th_precision_name(l->precision[t]));
+        else if (t == TH_TENSOR_WEIGHT && l->sparse_m > 0)
+            th_strbuf_printf(&s->scratch, "%d:%d", (int)l->sparse_n, (int)l->sparse_m);
+        else
+            th_strbuf_printf(&s->scratch, "%g", l->density[t]);
+    }
     return th_text(s->scratch.text);
 }
 
@@ -251,6 +276,9 @@ th_quantity th_layer_attribute(th_session *s, int index, int attribute)
     case LAYER_OUTPUT_BYTES:
         return th_bytes(
             th_tensor_bytes(th_layer_output_elements(l), l->precision[TH_TENSOR_OUTPUT]));
+    case LAYER_PRECISION:
+    case LAYER_DENSITY:
+        return layer_tensors(s, l, attribute);
     case LAYER_INPUTS:
         return layer_inputs(s, l);
     case LAYER_SET:

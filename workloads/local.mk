@@ -2,6 +2,8 @@
 libtharsis_la_SOURCES += \
 	workloads/layer.c workloads/layer.h \
 	workloads/layer_boxes.c \
+	workloads/layer_keys_read.c workloads/layer_keys_read.h \
+	workloads/layer_types_read.c workloads/layer_types_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_read.c workloads/workload_read.h
@@ -10,13 +12,19 @@ dist_models_DATA = \
 	workloads/models/alexnet.cfg \
 	workloads/models/alexnet_2012.cfg \
 	workloads/models/alexnet_2012_fp32.cfg \
+	workloads/models/gpt2_block.cfg \
+	workloads/models/lstm_lm.cfg \
+	workloads/models/mobilenet_v2.cfg \
 	workloads/models/resnet101.cfg \
+	workloads/models/resnet18.cfg \
 	workloads/models/resnet34.cfg \
+	workloads/models/unet.cfg \
 	workloads/models/vgg16.cfg \
 	workloads/models/wrn50_2.cfg
 
 unit_tests += \
 	tests/unit/test_layer \
 	tests/unit/test_layer_kinds \
+	tests/unit/test_layer_types_read \
 	tests/unit/test_workload \
 	tests/unit/test_workload_read

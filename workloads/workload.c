@@ -22,7 +22,7 @@ th_workload *th_workload_new(const char *name, const char *file, int32_t batch, 
     if (!workload)
         goto no_memory;
     *workload = (th_workload){.batch = batch, .input_c = c, .input_h = h, .input_w = w,
-                              .precision = precision};
+                              .precision = precision, .density = 1};
     workload->name = th_alloc_string(name);
     if (!workload->name)
         goto no_memory;
@@ -56,16 +56,29 @@ static void layer_clear(th_layer *l)
 {
     th_free(l->name);
     th_free(l->inputs);
+    th_free(l->input_channels);
+}
+
+/* n numbers copied; *out is NULL for none. 0 or -1. */
+static int copy_numbers(const int32_t *from, int32_t n, int32_t **out)
+{
+    *out = NULL;
+    if (!from || n <= 0)
+        return 0;
+    *out = th_alloc_array((size_t)n, sizeof **out);
+    if (!*out)
+        return -1;
+    memcpy(*out, from, (size_t)n * sizeof **out);
+    return 0;
 }
 
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err)
 {
     th_layer copy = *l;
     copy.name = th_alloc_string(l->name);
-    copy.inputs = NULL;
-    if (l->n_inputs > 0 && (copy.inputs = th_alloc_array((size_t)l->n_inputs, sizeof *copy.inputs)))
-        memcpy(copy.inputs, l->inputs, (size_t)l->n_inputs * sizeof *copy.inputs);
-    if (!copy.name || (l->n_inputs > 0 && !copy.inputs) || grow_layers(w) < 0) {
+    int status = copy_numbers(l->inputs, l->n_inputs, &copy.inputs);
+    int other = copy_numbers(l->input_channels, l->n_inputs, &copy.input_channels);
+    if (!copy.name || status < 0 || other < 0 || grow_layers(w) < 0) {
         layer_clear(&copy);
         return th_error_no_memory(err);
     }

@@ -15,6 +15,7 @@ typedef struct th_workload {
     int32_t batch;
     int32_t input_c, input_h, input_w;   /* of the external input, per element of the batch */
     th_precision precision;      /* of the external input */
+    double density;              /* of the external input: part that is not zero; 1 unless set */
     th_layer *layers;   int n_layers;
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
      * once. Those of the external input: external_consumers (which points into consumers). */
@@ -25,8 +26,8 @@ typedef struct th_workload {
 
 th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c, int32_t h, int32_t w,
                              th_precision precision, th_error *err);
-/* Copies the layer (name and inputs too). inputs may name layers added later. Returns its index or
- * -1. */
+/* Copies the layer (name, inputs and input_channels too). inputs may name layers added later. Returns its
+ * index or -1. */
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);
 /* Sorts topologically and renumbers the inputs: layers keep their order, but a producer written
  * after its consumer moves directly in front of it. The message about a cycle names one. A reader

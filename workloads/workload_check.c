@@ -10,12 +10,16 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const double largest_product = 9007199254740992.0;  /* 2^53 */
-enum { LARGEST_EXTENT = 1 << 28 };
+enum {
+    LARGEST_EXTENT = 1 << 28,
+    LARGEST_SPARSE_BLOCK = 256 /* no hardware known skips zeros in blocks above 32 */
+};
 
 int th_workload_layer_error(const th_workload *w, const th_layer *l, th_error *err, const char *id,
                             const char *format, ...)
@@ -93,12 +97,23 @@ int th_workload_check_names(const th_workload *w, th_error *err)
 
 /* ---- inputs ---- */
 
+/* How many inputs the kind takes, in words and by a check of n. */
+static bool is_number_of_inputs(const th_layer *l, int32_t n, const char **expected)
+{
+    bool joins = l->kind == TH_LAYER_CONCAT || l->function == TH_FUNCTION_ADD ||
+                 l->function == TH_FUNCTION_MUL;
+    bool multiplies = l->kind == TH_LAYER_MATMUL;
+    *expected = joins ? "two or more" : multiplies ? "one or two" : "one";
+    return joins ? n >= 2 : n == 1 || (multiplies && n == 2);
+}
+
 static int check_inputs_of(const th_workload *w, const th_layer *l, th_error *err)
 {
-    if (l->function == TH_FUNCTION_ADD ? l->n_inputs < 2 : l->n_inputs != 1)
-        return th_workload_layer_error(
-            w, l, err, "WORK-0006", "%d inputs: a layer of kind %s takes %s", (int)l->n_inputs,
-            th_layer_type_name(l), l->function == TH_FUNCTION_ADD ? "two or more" : "one");
+    const char *expected;
+    if (!is_number_of_inputs(l, l->n_inputs, &expected))
+        return th_workload_layer_error(w, l, err, "WORK-0006",
+                                       "%d inputs: a layer of kind %s takes %s", (int)l->n_inputs,
+                                       th_layer_type_name(l), expected);
     for (int i = 0; i < l->n_inputs; i++)
         if (l->inputs[i] < TH_EXTERNAL_INPUT || l->inputs[i] >= w->n_layers)
             return th_workload_layer_error(
@@ -135,14 +150,32 @@ static int check_extents(const th_workload *w, const th_layer *l, th_error *err)
             "dilation must be at least 1, padding at least 0",
             (int)l->stride_h, (int)l->stride_w, (int)l->dilation_h, (int)l->dilation_w,
             (int)l->pad_top, (int)l->pad_left);
+    if (!is_extent(l->up_h) || !is_extent(l->up_w))
+        return th_workload_layer_error(w, l, err, "WORK-0030",
+                                       "up-sampling of %d x %d: must be from 1 to %d",
+                                       (int)l->up_h, (int)l->up_w, LARGEST_EXTENT);
     return 0;
+}
+
+/* The largest of the products that th_layer_macs, th_layer_weights and their like form. */
+static double largest_of(const th_layer *l)
+{
+    const int32_t *d = l->dim;
+    double steps = 1;
+    for (int i = 0; i < TH_N_DIMS; i++)
+        steps *= d[i];
+    if (th_layer_gates(l->kind) > 0)
+        return (double)th_layer_gates(l->kind) * d[TH_DIM_B] * d[TH_DIM_H] * d[TH_DIM_K] *
+               ((double)d[TH_DIM_C] + d[TH_DIM_K]);
+    if (l->up_h > 1 || l->up_w > 1) /* padding may crop rows that multiply all the same */
+        steps *= ceil((double)l->in_h / d[TH_DIM_H]) * ceil((double)l->in_w / d[TH_DIM_W]);
+    return steps;
 }
 
 static int check_size(const th_workload *w, const th_layer *l, th_error *err)
 {
-    double loops = 1, input = (double)l->dim[TH_DIM_B] * l->dim[TH_DIM_C] * l->in_h * l->in_w;
-    for (int d = 0; d < TH_N_DIMS; d++)
-        loops *= l->dim[d];
+    double input = (double)l->dim[TH_DIM_B] * l->dim[TH_DIM_C] * l->in_h * l->in_w;
+    double loops = largest_of(l);
     if (loops <= largest_product && input <= largest_product)
         return 0;
     return th_workload_layer_error(
@@ -154,7 +187,9 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
 {
     bool divides =
         l->groups >= 1 && l->dim[TH_DIM_K] % l->groups == 0 && l->dim[TH_DIM_C] % l->groups == 0;
-    if (divides && (l->groups == 1 || l->kind == TH_LAYER_CONV))
+    bool may_group = l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_SOFTMAX ||
+                     (l->kind == TH_LAYER_MATMUL && l->n_inputs == 2);
+    if (divides && (l->groups == 1 || may_group))
         return 0;
     return th_workload_layer_error(
         w, l, err, "WORK-0012",
@@ -163,9 +198,75 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
         (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K], th_layer_type_name(l));
 }
 
-static bool is_elementwise(const th_layer *l)
+/* Does the function belong to the kind? */
+static bool has_function_of_kind(const th_layer *l)
 {
-    return l->kind == TH_LAYER_ELEMENTWISE || l->kind == TH_LAYER_NORM;
+    switch (l->kind) {
+    case TH_LAYER_ELEMENTWISE:
+        return l->function >= TH_FUNCTION_ADD && l->function <= TH_FUNCTION_SILU;
+    case TH_LAYER_NORM:
+        return l->function >= TH_FUNCTION_BATCH_NORM && l->function <= TH_FUNCTION_RMS_NORM;
+    case TH_LAYER_CONV:
+    case TH_LAYER_FC:
+    case TH_LAYER_MATMUL:
+    case TH_LAYER_LSTM:
+    case TH_LAYER_GRU:
+    case TH_LAYER_EMBEDDING:
+    case TH_LAYER_POOL:
+    case TH_LAYER_SOFTMAX:
+    case TH_LAYER_CONCAT:
+    case TH_LAYER_SLICE:
+        break;
+    }
+    return l->function == TH_FUNCTION_NONE;
+}
+
+static bool concat_adds_up(const th_layer *l)
+{
+    int64_t sum = 0;
+    for (int i = 0; l->input_channels && i < l->n_inputs; i++) {
+        if (!is_extent(l->input_channels[i]))
+            return false;
+        sum += l->input_channels[i];
+    }
+    return sum == l->dim[TH_DIM_K];
+}
+
+/* What every kind says that reads pixel by pixel; NULL: fine, else what was expected. */
+static const char *broken_pixel_rule(const th_layer *l)
+{
+    const int32_t *d = l->dim;
+    bool point_kernel = d[TH_DIM_R] == 1 && d[TH_DIM_S] == 1;
+    bool keeps_shape = d[TH_DIM_H] == l->in_h && d[TH_DIM_W] == l->in_w;
+    bool is_matrix = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_EMBEDDING ||
+                     th_layer_gates(l->kind) > 0;
+    if (l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_POOL)
+        return NULL;
+    if (is_matrix && !(point_kernel && keeps_shape && d[TH_DIM_W] == 1))
+        return "has W = R = S = 1 and as many input as output rows";
+    if (!(point_kernel && keeps_shape))
+        return "has R = S = 1 and an output of the size of its input";
+    if (l->stride_h != 1 || l->stride_w != 1 || l->pad_top != 0 || l->pad_left != 0)
+        return "has a stride of 1 and no padding";
+    return NULL;
+}
+
+/* What the kind says about channels; NULL: fine, else what was expected. */
+static const char *broken_channel_rule(const th_layer *l)
+{
+    const int32_t *d = l->dim;
+    bool keeps_channels = th_layer_is_channelwise(l) || l->kind == TH_LAYER_NORM ||
+                          l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_CONCAT;
+    if (keeps_channels && d[TH_DIM_K] != d[TH_DIM_C])
+        return "has as many output as input channels";
+    if (l->kind == TH_LAYER_CONCAT && !concat_adds_up(l))
+        return "has as many channels as its inputs together";
+    if (l->kind == TH_LAYER_SLICE &&
+        (l->first_channel < 0 || (int64_t)l->first_channel + d[TH_DIM_K] > d[TH_DIM_C]))
+        return "takes channels that its input has";
+    if (l->kind == TH_LAYER_EMBEDDING && (d[TH_DIM_C] != 1 || !is_extent(l->vocabulary)))
+        return "reads one channel and has a vocabulary";
+    return NULL;
 }
 
 /* What the kind says about the extents; NULL: fine, else what was expected. */
@@ -173,18 +274,79 @@ static const char *broken_rule(const th_layer *l)
 {
     const int32_t *d = l->dim;
     bool whole_input = d[TH_DIM_R] == l->in_h && d[TH_DIM_S] == l->in_w;
-    bool point_kernel = d[TH_DIM_R] == 1 && d[TH_DIM_S] == 1;
-    bool keeps_shape = d[TH_DIM_H] == l->in_h && d[TH_DIM_W] == l->in_w;
-    if (th_layer_is_channelwise(l) && d[TH_DIM_K] != d[TH_DIM_C])
-        return "has as many output as input channels";
+    bool is_stuffed = l->up_h > 1 || l->up_w > 1;
+    const char *rule = broken_channel_rule(l);
+    if (!rule)
+        rule = broken_pixel_rule(l);
+    if (rule)
+        return rule;
     if (l->kind == TH_LAYER_FC && !(d[TH_DIM_H] == 1 && d[TH_DIM_W] == 1 && whole_input))
         return "has one output pixel and a kernel that covers the input";
-    if (l->kind == TH_LAYER_MATMUL && !(point_kernel && keeps_shape && d[TH_DIM_W] == 1))
-        return "has W = R = S = 1 and as many input as output rows";
-    if (is_elementwise(l) && !(point_kernel && keeps_shape))
-        return "has R = S = 1 and an output of the size of its input";
+    if (is_stuffed && (l->kind != TH_LAYER_CONV || l->stride_h != 1 || l->stride_w != 1))
+        return "has no zeros in its input; a conv that has them has a stride of 1";
+    if (!has_function_of_kind(l))
+        return "has a function of its kind";
+    if (l->has_norm && l->kind != TH_LAYER_CONV)
+        return "has no norm of its own";
+    if (l->has_bias && !(th_layer_has_macs(l) && th_layer_has_weights(l)))
+        return "has no bias";
     return NULL;
 }
+
+/* ---- precision and zeros ---- */
+
+static int check_densities(const th_workload *w, const th_layer *l, th_error *err)
+{
+    static const char *const tensors[TH_N_TENSORS] = {"input", "weight", "output"};
+    for (int t = 0; t < TH_N_TENSORS; t++)
+        if (!(l->density[t] > 0 && l->density[t] <= 1))
+            return th_workload_layer_error(
+                w, l, err, "WORK-0031", "%s density %g: must be above 0 and at most 1", tensors[t],
+                l->density[t]);
+    return 0;
+}
+
+static int check_sparsity(const th_workload *w, const th_layer *l, th_error *err)
+{
+    if (l->sparse_n == 0 && l->sparse_m == 0)
+        return 0;
+    if (!th_layer_has_weights(l) || !th_layer_has_macs(l) || l->density[TH_TENSOR_WEIGHT] < 1)
+        return th_workload_layer_error(
+            w, l, err, "WORK-0032",
+            "sparsity %d of %d: must be of a layer that multiplies with weights and says no other "
+            "weight density", (int)l->sparse_n, (int)l->sparse_m);
+    if (l->sparse_n >= 1 && l->sparse_n <= l->sparse_m && l->sparse_m <= LARGEST_SPARSE_BLOCK)
+        return 0;
+    return th_workload_layer_error(
+        w, l, err, "WORK-0033",
+        "sparsity %d of %d: must be n of m weights that are not zero, 1 <= n <= m <= %d",
+        (int)l->sparse_n, (int)l->sparse_m, LARGEST_SPARSE_BLOCK);
+}
+
+static int check_precisions(const th_workload *w, const th_layer *l, th_error *err)
+{
+    for (int t = 0; t < TH_N_TENSORS; t++)
+        if ((int)l->precision[t] < 0 || l->precision[t] >= TH_N_PRECISIONS)
+            return th_workload_layer_error(w, l, err, "WORK-0034",
+                                           "precision %d: there are %d of them",
+                                           (int)l->precision[t], TH_N_PRECISIONS);
+    if (l->kind != TH_LAYER_MATMUL || l->n_inputs != 2 ||
+        l->precision[TH_TENSOR_WEIGHT] == l->precision[TH_TENSOR_INPUT])
+        return 0;
+    return th_workload_layer_error(w, l, err, "WORK-0035",
+                                   "multiplies %s with %s: its inputs must have one precision",
+                                   th_precision_name(l->precision[TH_TENSOR_INPUT]),
+                                   th_precision_name(l->precision[TH_TENSOR_WEIGHT]));
+}
+
+static int check_tensors(const th_workload *w, const th_layer *l, th_error *err)
+{
+    if (check_densities(w, l, err) < 0 || check_sparsity(w, l, err) < 0)
+        return -1;
+    return check_precisions(w, l, err);
+}
+
+/* ---- layers and edges ---- */
 
 static int check_layer(const th_workload *w, const th_layer *l, th_error *err)
 {
@@ -194,27 +356,36 @@ static int check_layer(const th_workload *w, const th_layer *l, th_error *err)
     if (rule)
         return th_workload_layer_error(w, l, err, "WORK-0013", "a layer of kind %s %s",
                                        th_layer_type_name(l), rule);
+    if (check_tensors(w, l, err) < 0)
+        return -1;
     if (l->dim[TH_DIM_B] != w->batch)
         return th_workload_layer_error(w, l, err, "WORK-0014", "batch %d: the workload has %d",
                                        (int)l->dim[TH_DIM_B], (int)w->batch);
     return 0;
 }
 
-/* Does what producer p makes fit what l reads? */
-static int check_edge(const th_workload *w, const th_layer *l, int p, th_error *err)
+/* Does what makes an input of l fit what l reads? */
+static int check_edge(const th_workload *w, const th_layer *l, int input, th_error *err)
 {
+    int p = l->inputs[input];
     const th_layer *from = p == TH_EXTERNAL_INPUT ? NULL : &w->layers[p];
+    const char *maker = from ? from->name : "input";
     int c = from ? from->dim[TH_DIM_K] : w->input_c;
     int height = from ? from->dim[TH_DIM_H] : w->input_h;
     int width = from ? from->dim[TH_DIM_W] : w->input_w;
-    if (c == l->dim[TH_DIM_C] && height == l->in_h && width == l->in_w)
+    th_precision made = from ? from->precision[TH_TENSOR_OUTPUT] : w->precision;
+    th_box read = th_layer_input_box(l, input);
+    if (c != read.hi[1] || height != read.hi[2] || width != read.hi[3])
+        return th_workload_layer_error(
+            w, l, err, "WORK-0015",
+            "reads %d x %d x %d (channels x height x width), but \"%s\" makes "
+            "%d x %d x %d",
+            (int)read.hi[1], (int)read.hi[2], (int)read.hi[3], maker, c, height, width);
+    if (made == l->precision[TH_TENSOR_INPUT])
         return 0;
-    return th_workload_layer_error(
-        w, l, err, "WORK-0015",
-        "reads %d x %d x %d (channels x height x width), but \"%s\" makes "
-        "%d x %d x %d",
-        (int)l->dim[TH_DIM_C], (int)l->in_h, (int)l->in_w, from ? from->name : "input", c, height,
-        width);
+    return th_workload_layer_error(w, l, err, "WORK-0036", "reads %s, but \"%s\" makes %s",
+                                   th_precision_name(l->precision[TH_TENSOR_INPUT]), maker,
+                                   th_precision_name(made));
 }
 
 int th_workload_check_shapes(const th_workload *w, th_error *err)
@@ -224,7 +395,7 @@ int th_workload_check_shapes(const th_workload *w, th_error *err)
         if (check_layer(w, layer, err) < 0)
             return -1;
         for (int i = 0; i < layer->n_inputs; i++)
-            if (check_edge(w, layer, layer->inputs[i], err) < 0)
+            if (check_edge(w, layer, i, err) < 0)
                 return -1;
     }
     return 0;

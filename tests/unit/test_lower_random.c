@@ -161,6 +161,8 @@ static void add_random_layer(gsl_rng *r, th_workload *w)
         l.kind = TH_LAYER_CONV;
         random_conv(r, &l);
     }
+    if (l.kind == TH_LAYER_ELEMENTWISE && l.n_inputs == 1)
+        l.function = TH_FUNCTION_RELU;
     snprintf(name, sizeof name, "l%d", w->n_layers);
     l.name = name;
     th_workload_add_layer(w, &l, NULL);

@@ -247,6 +247,106 @@ static void more_channels(th_layer *l)
     l->dim[TH_DIM_C] = 9;
 }
 
+static void no_up_sampling(th_layer *l)
+{
+    l->up_h = 0;
+}
+
+static void wide_stuffed(th_layer *l)
+{
+    l->up_w = 2;
+    l->stride_w = 3;
+}
+
+static void stuffed_pool(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+    l->dim[TH_DIM_K] = 3;
+    l->up_h = 2;
+}
+
+static void striding_softmax(th_layer *l)
+{
+    l->kind = TH_LAYER_SOFTMAX;
+    l->dim[TH_DIM_K] = 3;
+    l->pad_left = 1;
+}
+
+static void wide_embedding(th_layer *l)
+{
+    l->kind = TH_LAYER_EMBEDDING;
+    l->vocabulary = 7;
+}
+
+static void slice_from_nowhere(th_layer *l)
+{
+    l->kind = TH_LAYER_SLICE;
+    l->dim[TH_DIM_K] = 2;
+    l->first_channel = 2;
+}
+
+static void conv_that_adds(th_layer *l)
+{
+    l->function = TH_FUNCTION_RELU;
+}
+
+static void norm_that_adds(th_layer *l)
+{
+    l->kind = TH_LAYER_NORM;
+    l->function = TH_FUNCTION_SILU;
+    l->dim[TH_DIM_K] = 3;
+}
+
+static void pool_with_bias(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+    l->dim[TH_DIM_K] = 3;
+    l->has_bias = true;
+}
+
+static void pool_with_norm(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+    l->dim[TH_DIM_K] = 3;
+    l->has_norm = true;
+}
+
+static void empty_weights(th_layer *l)
+{
+    l->density[TH_TENSOR_WEIGHT] = 0;
+}
+
+static void sparse_pool(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+    l->dim[TH_DIM_K] = 3;
+    l->sparse_n = 1;
+    l->sparse_m = 2;
+}
+
+static void sparse_backwards(th_layer *l)
+{
+    l->sparse_n = 4;
+    l->sparse_m = 2;
+}
+
+static void unknown_precision(th_layer *l)
+{
+    l->precision[TH_TENSOR_OUTPUT] = (th_precision)9;
+}
+
+static void other_precision(th_layer *l)
+{
+    l->precision[TH_TENSOR_INPUT] = TH_INT4;
+}
+
+static void grouped_pool(th_layer *l)
+{
+    l->kind = TH_LAYER_POOL;
+    l->dim[TH_DIM_K] = 3;
+    l->groups = 3;
+}
+
 static void refuses_shapes(void)
 {
     static const struct {
@@ -268,6 +368,27 @@ static void refuses_shapes(void)
         {other_batch, "WORK-0014", "batch 7: the workload has 2"},
         {more_channels, "WORK-0015",
          "reads 9 x 8 x 6 (channels x height x width), but \"input\" makes 3 x 8 x 6"},
+        {no_up_sampling, "WORK-0030", "up-sampling of 0 x 1: must be from 1 to 268435456"},
+        {wide_stuffed, "WORK-0013",
+         "a layer of kind conv has no zeros in its input; a conv that has them has a stride of 1"},
+        {stuffed_pool, "WORK-0013",
+         "a layer of kind max_pool has no zeros in its input; a conv that has them has a stride of 1"},
+        {striding_softmax, "WORK-0013", "a layer of kind softmax has a stride of 1 and no padding"},
+        {wide_embedding, "WORK-0013", "a layer of kind embedding reads one channel and has a vocabulary"},
+        {slice_from_nowhere, "WORK-0013", "a layer of kind slice takes channels that its input has"},
+        {conv_that_adds, "WORK-0013", "a layer of kind conv has a function of its kind"},
+        {norm_that_adds, "WORK-0013", "a layer of kind silu has a function of its kind"},
+        {pool_with_bias, "WORK-0013", "a layer of kind max_pool has no bias"},
+        {pool_with_norm, "WORK-0013", "a layer of kind max_pool has no norm of its own"},
+        {empty_weights, "WORK-0031", "weight density 0: must be above 0 and at most 1"},
+        {sparse_pool, "WORK-0032", "sparsity 1 of 2: must be of a layer that multiplies with weights and says "
+                                   "no other weight density"},
+        {sparse_backwards, "WORK-0033",
+         "sparsity 4 of 2: must be n of m weights that are not zero, 1 <= n <= m <= 256"},
+        {unknown_precision, "WORK-0034", "precision 9: there are 6 of them"},
+        {other_precision, "WORK-0036", "reads int4, but \"input\" makes fp16"},
+        {grouped_pool, "WORK-0012",
+         "3 groups do not divide 3 input and 3 output channels of a layer of kind max_pool"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[TH_ERROR_TEXT_MAX];
@@ -283,6 +404,72 @@ static void refuses_an_edge_that_does_not_fit(void)
     add_conv(w, "b", 4, 5, 0);
     expect_refusal(w, "WORK-0015", "net.cfg:11: layer \"b\": reads 4 x 8 x 6 (channels x height x width), but "
                                    "\"a\" makes 5 x 8 x 6");
+}
+
+/* A concat of the input, 3 channels, and "a", 5 of them. */
+static th_workload *new_concat(int32_t first, int32_t second)
+{
+    static int32_t inputs[] = {TH_EXTERNAL_INPUT, 0};
+    int32_t channels[] = {first, second};
+    th_workload *w = new_workload();
+    add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT);
+    th_layer l = conv_of("c", 8, 8, inputs);
+    l.kind = TH_LAYER_CONCAT;
+    l.n_inputs = 2;
+    l.input_channels = channels;
+    th_workload_add_layer(w, &l, NULL);
+    return w;
+}
+
+static void checks_every_input_of_a_concat(void)
+{
+    th_workload *w = new_concat(3, 5);
+    CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
+    th_workload_free(w);
+    expect_refusal(new_concat(4, 4), "WORK-0015",
+                   "net.cfg:10: layer \"c\": reads 4 x 8 x 6 (channels x height x width), but \"input\" makes "
+                   "3 x 8 x 6");
+    static const char *const text =
+        "net.cfg:10: layer \"c\": a layer of kind concat has as many channels as its inputs together";
+    expect_refusal(new_concat(3, 4), "WORK-0013", text);
+    expect_refusal(new_concat(9, -1), "WORK-0013", text);
+    w = new_concat(3, 5);
+    th_free(w->layers[1].input_channels);
+    w->layers[1].input_channels = NULL;
+    expect_refusal(w, "WORK-0013", text);
+}
+
+/* Queries of 6 channels in 3 heads over 8 rows, keys of as many: 3 * 8 columns; "v" holds 8 rows. */
+static th_workload *new_product(int32_t columns, bool is_transposed, th_precision second)
+{
+    static int32_t inputs[] = {0, 0};
+    th_workload *w = th_workload_new("net", "net.cfg", 2, 6, 8, 1, TH_FP16, NULL);
+    th_layer q = conv_of("q", 6, 6, inputs), l = conv_of("p", 6, columns, inputs);
+    q.dim[TH_DIM_W] = q.in_w = l.dim[TH_DIM_W] = l.in_w = 1;
+    q.inputs = (int32_t[]){TH_EXTERNAL_INPUT};
+    l.kind = TH_LAYER_MATMUL;
+    l.n_inputs = 2;
+    l.groups = 3;
+    l.is_transposed = is_transposed;
+    l.precision[TH_TENSOR_WEIGHT] = second;
+    th_workload_add_layer(w, &q, NULL);
+    th_workload_add_layer(w, &l, NULL);
+    return w;
+}
+
+static void checks_both_inputs_of_a_matmul(void)
+{
+    th_workload *w = new_product(24, true, TH_FP16);
+    CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
+    th_workload_free(w);
+    expect_refusal(new_product(21, true, TH_FP16), "WORK-0015",
+                   "net.cfg:10: layer \"p\": reads 6 x 7 x 1 (channels x height x width), but \"q\" makes "
+                   "6 x 8 x 1");
+    expect_refusal(new_product(6, false, TH_FP16), "WORK-0015",
+                   "net.cfg:10: layer \"p\": reads 6 x 2 x 1 (channels x height x width), but \"q\" makes "
+                   "6 x 8 x 1");
+    expect_refusal(new_product(24, true, TH_INT8), "WORK-0035",
+                   "net.cfg:10: layer \"p\": multiplies fp16 with int8: its inputs must have one precision");
 }
 
 /* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
@@ -336,6 +523,8 @@ int main(int argc, char **argv)
                                      TAP(refuses_a_wrong_number_of_inputs),
                                      TAP(refuses_shapes),
                                      TAP(refuses_an_edge_that_does_not_fit),
+                                     TAP(checks_every_input_of_a_concat),
+                                     TAP(checks_both_inputs_of_a_matmul),
                                      TAP(refuses_totals_that_no_double_holds),
                                      TAP(survives_every_failing_allocation),
                                      TAP_END};

@@ -121,7 +121,8 @@ static void models_hold_the_published_totals(void)
     } models[] = {
         {"alexnet", 11, 61100840, 714188480},       {"vgg16", 21, 138357544, 15470264320},
         {"resnet34", 55, 21797672, 3663761408},     {"resnet101", 140, 44549160, 7801405440},
-        {"wrn50_2", 72, 68883240, 11398021120},
+        {"wrn50_2", 72, 68883240, 11398021120},     {"resnet18", 31, 11689512, 1814073344},
+        {"mobilenet_v2", 64, 3504872, 300774272},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         th_workload *w = read_model(models[i].name);
@@ -132,6 +133,38 @@ static void models_hold_the_published_totals(void)
         CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
         CU_ASSERT_EQUAL(w->n_outputs, 1);
         CU_ASSERT_EQUAL(w->layers[w->outputs[0]].dim[TH_DIM_K], 1000);
+        th_workload_free(w);
+    }
+}
+
+/* gpt2_block: 768 (2304 + 768 + 2 * 3072) weights per block meet 1024 words, and twice 1024^2 products of
+ * 768 channels; 124,439,808 parameters of GPT-2 small = 12 blocks + (50257 + 1024 + 2) * 768.
+ * lstm_lm: 700 words meet 2 * 4 * 650 * 1300 and 650 * 10000 weights. unet: 7,763,041 parameters are
+ * those of Buda's program; every level of it is summed here again, in its own words. */
+static void models_of_other_kinds_hold_their_totals(void)
+{
+    int64_t unet = 0, side = 256, c = 3;
+    for (int64_t k = 32; k <= 512; k *= 2, side /= 2) {
+        unet += 9 * side * side * (c * k + k * k);
+        c = k;
+    }
+    for (int64_t k = 256; k >= 32; k /= 2) /* up from half the side; two inputs of k channels */
+        unet += 4 * (2 * k) * k * (8192 / k / 2) * (8192 / k / 2) + 27 * k * k * (8192 / k) * (8192 / k);
+    unet += 256 * 256 * 32;
+    const struct {
+        const char *name;
+        int64_t parameters, macs;
+    } models[] = {
+        {"gpt2_block", (124439808 - 51283 * 768) / 12, 1024ll * 7077888 + 2ll * 1048576 * 768},
+        {"lstm_lm", 19780400, 700ll * (6760000 + 6500000)},
+        {"unet", 7763041, unet},
+    };
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        th_workload *w = read_model(models[i].name);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+        CU_ASSERT_EQUAL(th_workload_parameters(w), models[i].parameters);
+        CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
+        CU_ASSERT_EQUAL(w->n_outputs, 1);
         th_workload_free(w);
     }
 }
@@ -226,11 +259,13 @@ static void refuses_unknown_words(void)
 {
     expect_refusal(A "strid = 2; }", "BASE-0037",
                    "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? (one of "
-                   "name, type, inputs, in_channels, outputs, height, width, kernel, stride, padding, dilation, "
-                   "groups, bias, norm)");
+                   "name, type, inputs, in_channels, outputs, height, width, precision, output_precision, "
+                   "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
+                   "dilation, groups, bias, norm, transposed, output_padding)");
     expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
                    "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be one of conv, fc, "
-                   "matmul, max_pool, mean_pool, add, relu, norm");
+                   "matmul, attention, lstm, gru, embedding, max_pool, mean_pool, add, mul, relu, sigmoid, tanh, "
+                   "gelu, silu, norm, layer_norm, rms_norm, softmax, concat, slice");
     expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; inputs = \"be\"; }",
                    "WORK-0027",
                    "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you mean \"bee\"?)");
@@ -267,7 +302,8 @@ static void refuses_sizes(void)
                    "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
                    "13 x 9 with padding");
     expect_refusal("{ name = \"a\"; type = \"matmul\"; columns = 4; }", "WORK-0023",
-                   "net.cfg:2: layer \"a\": a matmul reads inner x rows x 1, but its input is 3 x 13 x 9");
+                   "net.cfg:2: layer \"a\": a layer of kind matmul reads inner x rows x 1, but its input is "
+                   "3 x 13 x 9");
     expect_refusal(A "groups = 2; }", "WORK-0012",
                    "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels of a layer of "
                    "kind conv");
@@ -338,6 +374,7 @@ int main(int argc, char **argv)
                               TAP(reads_a_graph_in_any_order),
                               TAP(reads_a_matmul),
                               TAP(models_hold_the_published_totals),
+                              TAP(models_of_other_kinds_hold_their_totals),
                               TAP(residual_sums_join_the_right_layers),
                               {reference_folder() ? "models_agree_with_the_reference_layers"
                                                   : "models_agree_with_the_reference_layers "

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_types_read.c - one row of layer_types is one type of layer: its keys, and how its shape
+ * follows from its inputs.
+ *
+ * Along each axis a window gives
+ *     out = floor((in + padding - (kernel - 1) * dilation - 1) / stride) + 1,
+ * and a transposed convolution, in the terms of PyTorch's ConvTranspose2d,
+ *     out = (in - 1) * stride - padding + (kernel - 1) * dilation + output_padding + 1,
+ * which th_layer keeps as a convolution of stride 1 over stride - 1 zeros between neighbours, padded by
+ * (kernel - 1) * dilation less the padding of the file. Where the input's numbers lie decides what
+ * it is: lines of text and sequences are rows (the height) of channels, with a width of 1.
+ * th_layer_type_infer: inputs -> the type's infer -> precision and density -> what is stated. */
+#include <config.h>
+#include "workloads/layer_types_read.h"
+#include "workloads/layer_keys_read.h"
+#include "workloads/workload_check.h"
+
+#include "base/alloc.h"
+#include "base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a layer reads: the shape of one of its inputs. */
+typedef struct shape {
+    int32_t c, h, w;
+} shape;
+
+/* ---- what the inputs are ---- */
+
+static const th_layer *maker_of(const th_layer_source *s, int input)
+{
+    int32_t producer = s->layer->inputs[input];
+    return producer == TH_EXTERNAL_INPUT ? NULL : &s->w->layers[producer];
+}
+
+static shape shape_of(const th_layer_source *s, int input)
+{
+    const th_layer *from = maker_of(s, input);
+    if (!from)
+        return (shape){s->w->input_c, s->w->input_h, s->w->input_w};
+    return (shape){from->dim[TH_DIM_K], from->dim[TH_DIM_H], from->dim[TH_DIM_W]};
+}
+
+static double density_of(const th_layer_source *s, int input)
+{
+    const th_layer *from = maker_of(s, input);
+    return from ? from->density[TH_TENSOR_OUTPUT] : s->w->density;
+}
+
+/* Sequences have a width of 1. form: what the type reads. */
+static int check_width(const th_layer_source *s, const char *form)
+{
+    shape in = shape_of(s, 0);
+    if (in.w == 1)
+        return 0;
+    return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0023",
+                                   "a layer of kind %s reads %s x 1, but its input is %d x %d x %d",
+                                   th_layer_type_name(s->layer), form, (int)in.c, (int)in.h,
+                                   (int)in.w);
+}
+
+/* Products and sums of extents; too large ones stay too large, for th_workload_finish to refuse. */
+static int32_t bounded(int64_t extent)
+{
+    return extent > TH_LARGEST_EXTENT ? TH_LARGEST_EXTENT + 1 : (int32_t)extent;
+}
+
+static void set_extents(th_layer *l, int32_t k, int32_t c, int32_t h, int32_t w, int32_t r,
+                        int32_t s)
+{
+    l->dim[TH_DIM_K] = k;
+    l->dim[TH_DIM_C] = c;
+    l->dim[TH_DIM_H] = h;
+    l->dim[TH_DIM_W] = w;
+    l->dim[TH_DIM_R] = r;
+    l->dim[TH_DIM_S] = s;
+}
+
+/* ---- windows ---- */
+
+/* Output pixels along one axis; 0: the kernel is larger than the padded input. */
+static int32_t output_extent(int32_t in, int32_t pads, int32_t kernel, int32_t dilation,
+                             int32_t stride)
+{
+    int64_t room = (int64_t)in + pads - (int64_t)(kernel - 1) * dilation - 1;
+    return room < 0 ? 0 : (int32_t)(room / stride + 1);
+}
+
+/* H and W of a layer whose window is known but for the bottom and right padding. */
+static int slide_window(const th_layer_source *s, th_padding pad)
+{
+    th_layer *l = s->layer;
+    int32_t *d = l->dim;
+    l->pad_top = pad.top;
+    l->pad_left = pad.left;
+    d[TH_DIM_H] =
+        output_extent(l->in_h, pad.top + pad.bottom, d[TH_DIM_R], l->dilation_h, l->stride_h);
+    d[TH_DIM_W] =
+        output_extent(l->in_w, pad.left + pad.right, d[TH_DIM_S], l->dilation_w, l->stride_w);
+    if (d[TH_DIM_H] > 0 && d[TH_DIM_W] > 0)
+        return 0;
+    return th_workload_layer_error(
+        s->w, l, s->err, "WORK-0022",
+        "a kernel of %d x %d (dilation %d x %d) is larger than its input of "
+        "%d x %d with padding",
+        (int)d[TH_DIM_R], (int)d[TH_DIM_S], (int)l->dilation_h, (int)l->dilation_w, (int)l->in_h,
+        (int)l->in_w);
+}
+
+/* One axis of a transposed convolution as the file gives it. */
+typedef struct stretch {
+    int32_t in, kernel, dilation, stride, pad_before, pad_after, output_padding;
+} stretch;
+
+static int stretch_axis(const th_layer_source *s, const stretch *a, int32_t *out, int32_t *up,
+                        int32_t *pad)
+{
+    int64_t reach = (int64_t)(a->kernel - 1) * a->dilation;
+    int64_t extent = (int64_t)(a->in - 1) * a->stride - a->pad_before - a->pad_after + reach +
+                     a->output_padding + 1;
+    if (a->pad_before > reach || extent < 1)
+        return th_workload_layer_error(
+            s->w, s->layer, s->err, "WORK-0040",
+            "padding %d crops too much of a transposed conv: at most %lld, and one pixel must stay",
+            (int)a->pad_before, (long long)reach);
+    if (a->output_padding >= a->stride && a->output_padding >= a->dilation)
+        return th_workload_layer_error(
+            s->w, s->layer, s->err, "WORK-0041",
+            "output_padding %d: must be less than the stride or the dilation (%d, %d)",
+            (int)a->output_padding, (int)a->stride, (int)a->dilation);
+    *out = bounded(extent);
+    *up = a->stride;
+    *pad = bounded(reach - a->pad_before);
+    return 0;
+}
+
+static int stretch_window(const th_layer_source *s, th_padding pad)
+{
+    th_layer *l = s->layer;
+    int32_t *d = l->dim, extra_h = 0, extra_w = 0;
+    if (th_layer_read_pair(s, "output_padding", 0, &extra_h, &extra_w) < 0)
+        return -1;
+    const stretch height = {l->in_h,       d[TH_DIM_R], l->dilation_h, l->stride_h,
+                            pad.top,       pad.bottom,  extra_h};
+    const stretch width = {l->in_w,        d[TH_DIM_S], l->dilation_w, l->stride_w,
+                           pad.left,       pad.right,   extra_w};
+    l->stride_h = l->stride_w = 1;
+    if (stretch_axis(s, &height, &d[TH_DIM_H], &l->up_h, &l->pad_top) < 0)
+        return -1;
+    return stretch_axis(s, &width, &d[TH_DIM_W], &l->up_w, &l->pad_left);
+}
+
+static int infer_conv(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    th_layer *l = s->layer;
+    int32_t *d = l->dim;
+    bool is_transposed = false;
+    th_padding pad;
+    set_extents(l, 0, shape_of(s, 0).c, 0, 0, 1, 1);
+    if (th_layer_read_extent(s, "outputs", true, &d[TH_DIM_K]) < 0 ||
+        th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0 ||
+        th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
+        th_layer_read_pair(s, "dilation", 1, &l->dilation_h, &l->dilation_w) < 0 ||
+        th_layer_read_extent(s, "groups", false, &l->groups) < 0 || th_layer_read_padding(s, &pad) < 0 ||
+        th_layer_read_bool(s, "norm", &l->has_norm) < 0 || th_layer_read_bool(s, "transposed", &is_transposed) < 0)
+        return -1;
+    l->has_bias = !l->has_norm;
+    if (th_layer_read_bool(s, "bias", &l->has_bias) < 0)
+        return -1;
+    if (is_transposed)
+        return stretch_window(s, pad);
+    if (th_layer_refuse_key(s, "output_padding", "only a transposed conv has one") < 0)
+        return -1;
+    return slide_window(s, pad);
+}
+
+/* Without a kernel the whole input is pooled to one pixel; without a stride windows do not overlap. */
+static int infer_pool(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    th_layer *l = s->layer;
+    int32_t *d = l->dim;
+    shape in = shape_of(s, 0);
+    th_padding pad;
+    set_extents(l, in.c, in.c, 0, 0, in.h, in.w);
+    if (th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0)
+        return -1;
+    l->stride_h = d[TH_DIM_R];
+    l->stride_w = d[TH_DIM_S];
+    if (th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 || th_layer_read_padding(s, &pad) < 0)
+        return -1;
+    return slide_window(s, pad);
+}
+
+/* ---- matrices ---- */
+
+static int infer_fc(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    shape in = shape_of(s, 0);
+    set_extents(s->layer, 0, in.c, 1, 1, in.h, in.w);
+    s->layer->has_bias = true;
+    if (th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
+        return -1;
+    return th_layer_read_bool(s, "bias", &s->layer->has_bias);
+}
+
+/* Rows of activations times a matrix of weights. */
+static int infer_weighted(const th_layer_source *s)
+{
+    static const char why[] = "only a matmul of two inputs has it";
+    shape in = shape_of(s, 0);
+    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    if (th_layer_refuse_key(s, "heads", why) < 0 || th_layer_refuse_key(s, "transposed", why) < 0 ||
+        th_layer_read_extent(s, "columns", true, &s->layer->dim[TH_DIM_K]) < 0 ||
+        th_layer_check_stated(s, "rows", in.h) < 0 || th_layer_check_stated(s, "inner", in.c) < 0)
+        return -1;
+    return th_layer_read_bool(s, "bias", &s->layer->has_bias);
+}
+
+/* Extents of a product of two inputs whose groups and form are known. */
+static void multiply_inputs(const th_layer_source *s)
+{
+    th_layer *l = s->layer;
+    shape rows = shape_of(s, 0), second = shape_of(s, 1);
+    int64_t k = l->is_transposed ? (int64_t)l->groups * second.h : second.c;
+    set_extents(l, bounded(k), rows.c, rows.h, 1, 1, 1);
+}
+
+/* rows, inner and columns are those of one head. */
+static int infer_product(const th_layer_source *s)
+{
+    static const char *const of_weights[] = {"bias", "weight_precision", "weight_density",
+                                             "sparsity"};
+    th_layer *l = s->layer;
+    for (size_t i = 0; i < sizeof of_weights / sizeof of_weights[0]; i++)
+        if (th_layer_refuse_key(s, of_weights[i], "a matmul of two inputs has no weights") < 0)
+            return -1;
+    if (th_layer_read_extent(s, "heads", false, &l->groups) < 0 ||
+        th_layer_read_bool(s, "transposed", &l->is_transposed) < 0)
+        return -1;
+    multiply_inputs(s);
+    if (th_layer_check_stated(s, "rows", l->dim[TH_DIM_H]) < 0 ||
+        th_layer_check_stated(s, "inner", l->dim[TH_DIM_C] / l->groups) < 0)
+        return -1;
+    return th_layer_check_stated(s, "columns", l->dim[TH_DIM_K] / l->groups);
+}
+
+static int infer_matmul(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    if (check_width(s, "inner x rows") < 0)
+        return -1;
+    return s->layer->n_inputs == 2 ? infer_product(s) : infer_weighted(s);
+}
+
+static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    shape in = shape_of(s, 0);
+    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    s->layer->has_bias = true;
+    if (check_width(s, "channels x steps") < 0 ||
+        th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
+        return -1;
+    return th_layer_read_bool(s, "bias", &s->layer->has_bias);
+}
+
+static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    shape in = shape_of(s, 0);
+    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    if (check_width(s, "1 x rows") < 0 ||
+        th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
+        return -1;
+    return th_layer_read_extent(s, "vocabulary", true, &s->layer->vocabulary);
+}
+
+/* ---- pixel by pixel ---- */
+
+static int infer_alike(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    shape in = shape_of(s, 0);
+    set_extents(s->layer, in.c, in.c, in.h, in.w, 1, 1);
+    return 0;
+}
+
+static int infer_softmax(const th_layer_source *s, const th_layer_type *t)
+{
+    infer_alike(s, t);
+    return th_layer_read_extent(s, "heads", false, &s->layer->groups);
+}
+
+static int infer_concat(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    th_layer *l = s->layer;
+    shape in = shape_of(s, 0);
+    int64_t sum = 0;
+    l->input_channels = th_alloc_array((size_t)l->n_inputs, sizeof *l->input_channels);
+    if (!l->input_channels)
+        return th_error_no_memory(s->err);
+    for (int i = 0; i < l->n_inputs; i++)
+        sum += l->input_channels[i] = shape_of(s, i).c;
+    set_extents(l, bounded(sum), bounded(sum), in.h, in.w, 1, 1);
+    return 0;
+}
+
+static int infer_slice(const th_layer_source *s, const th_layer_type *t)
+{
+    (void)t;
+    shape in = shape_of(s, 0);
+    int64_t first = 0;
+    set_extents(s->layer, 0, in.c, in.h, in.w, 1, 1);
+    if (th_config_int(s->n, "first", false, 0, TH_LARGEST_EXTENT, &first, s->err) < 0 ||
+        th_layer_read_extent(s, "channels", true, &s->layer->dim[TH_DIM_K]) < 0)
+        return -1;
+    s->layer->first_channel = (int32_t)first;
+    if (first + s->layer->dim[TH_DIM_K] <= in.c)
+        return 0;
+    return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0042",
+                                   "takes channels %d to %d, but its input has %d", (int)first,
+                                   (int)(first + s->layer->dim[TH_DIM_K] - 1), (int)in.c);
+}
+
+/* ---- attention ---- */
+
+enum { PART_QUERIES, PART_KEYS, PART_VALUES, PART_SCORES, PART_SOFTMAX, PART_CONTEXT };
+enum { N_SLICES = 3 };
+
+/* Queries, keys or values out of an input that holds all three. */
+static int infer_third(const th_layer_source *s, const th_layer_type *t)
+{
+    shape in = shape_of(s, 0);
+    int32_t channels = in.c / 3;
+    if (in.c % 3 != 0)
+        return th_workload_layer_error(
+            s->w, s->layer, s->err, "WORK-0043",
+            "%d channels are not queries, keys and values of equal size; give three inputs",
+            (int)in.c);
+    set_extents(s->layer, channels, in.c, in.h, in.w, 1, 1);
+    s->layer->first_channel = t->part * channels;
+    return 0;
+}
+
+static int infer_attention_product(const th_layer_source *s, const th_layer_type *t)
+{
+    s->layer->is_transposed = t->part == PART_SCORES; /* they read the keys by columns */
+    if (check_width(s, "channels x rows") < 0 ||
+        th_layer_read_extent(s, "heads", true, &s->layer->groups) < 0)
+        return -1;
+    multiply_inputs(s);
+    return 0;
+}
+
+/* ---- the types ---- */
+
+#define COMMON_KEYS                                                                                \
+    "name", "type", "inputs", "in_channels", "outputs", "height", "width", "precision",            \
+        "output_precision", "output_density"
+#define WEIGHT_KEYS "weight_precision", "weight_density", "sparsity"
+
+static const char *const conv_keys[] = {
+    COMMON_KEYS, WEIGHT_KEYS, "kernel", "stride",     "padding",        "dilation",
+    "groups",    "bias",      "norm",   "transposed", "output_padding", NULL};
+static const char *const dense_keys[] = {COMMON_KEYS, WEIGHT_KEYS, "bias", NULL};
+static const char *const matmul_keys[] = {COMMON_KEYS, WEIGHT_KEYS, "rows",       "inner", "columns",
+                                          "bias",      "heads",     "transposed", NULL};
+static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "padding", NULL};
+static const char *const alike_keys[] = {COMMON_KEYS, NULL};
+static const char *const softmax_keys[] = {COMMON_KEYS, "heads", NULL};
+static const char *const slice_keys[] = {COMMON_KEYS, "first", "channels", NULL};
+static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision", NULL};
+
+#define ELEMENTWISE(word, f)                                                                       \
+    {word, alike_keys, infer_alike, .kind = TH_LAYER_ELEMENTWISE, .function = f}
+#define NORM(word, f) {word, alike_keys, infer_alike, .kind = TH_LAYER_NORM, .function = f}
+
+/* Attention has no infer: it stands for its parts. */
+static const th_layer_type layer_types[] = {
+    {"conv", conv_keys, infer_conv, .kind = TH_LAYER_CONV},
+    {"fc", dense_keys, infer_fc, .kind = TH_LAYER_FC},
+    {"matmul", matmul_keys, infer_matmul, .kind = TH_LAYER_MATMUL},
+    {"attention", softmax_keys, NULL, .kind = TH_LAYER_MATMUL},
+    {"lstm", dense_keys, infer_recurrent, .kind = TH_LAYER_LSTM},
+    {"gru", dense_keys, infer_recurrent, .kind = TH_LAYER_GRU},
+    {"embedding", embedding_keys, infer_embedding, .kind = TH_LAYER_EMBEDDING},
+    {"max_pool", pool_keys, infer_pool, .kind = TH_LAYER_POOL},
+    {"mean_pool", pool_keys, infer_pool, .kind = TH_LAYER_POOL, .is_mean = true},
+    ELEMENTWISE("add", TH_FUNCTION_ADD),
+    ELEMENTWISE("mul", TH_FUNCTION_MUL),
+    ELEMENTWISE("relu", TH_FUNCTION_RELU),
+    ELEMENTWISE("sigmoid", TH_FUNCTION_SIGMOID),
+    ELEMENTWISE("tanh", TH_FUNCTION_TANH),
+    ELEMENTWISE("gelu", TH_FUNCTION_GELU),
+    ELEMENTWISE("silu", TH_FUNCTION_SILU),
+    NORM("norm", TH_FUNCTION_BATCH_NORM),
+    NORM("layer_norm", TH_FUNCTION_LAYER_NORM),
+    NORM("rms_norm", TH_FUNCTION_RMS_NORM),
+    {"softmax", softmax_keys, infer_softmax, .kind = TH_LAYER_SOFTMAX},
+    {"concat", alike_keys, infer_concat, .kind = TH_LAYER_CONCAT, .keeps_precision = true},
+    {"slice", slice_keys, infer_slice, .kind = TH_LAYER_SLICE, .keeps_precision = true},
+};
+enum { N_LAYER_TYPES = sizeof layer_types / sizeof layer_types[0] };
+
+static const th_layer_type attention_parts[] = {
+    [PART_QUERIES] = {"q", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
+                      .part = PART_QUERIES, .keeps_precision = true, .is_inner = true},
+    [PART_KEYS] = {"k", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
+                   .part = PART_KEYS, .keeps_precision = true, .is_inner = true},
+    [PART_VALUES] = {"v", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
+                     .part = PART_VALUES, .keeps_precision = true, .is_inner = true},
+    [PART_SCORES] = {"scores", softmax_keys, infer_attention_product, .kind = TH_LAYER_MATMUL,
+                     .part = PART_SCORES, .keeps_precision = true, .is_inner = true},
+    [PART_SOFTMAX] = {"softmax", softmax_keys, infer_softmax, .kind = TH_LAYER_SOFTMAX,
+                      .part = PART_SOFTMAX, .keeps_precision = true, .is_inner = true},
+    [PART_CONTEXT] = {"context", softmax_keys, infer_attention_product, .kind = TH_LAYER_MATMUL,
+                      .part = PART_CONTEXT, .keeps_precision = true},
+    {NULL, NULL, NULL, .kind = TH_LAYER_SLICE},
+};
+
+const th_layer_type *th_attention_parts(const th_layer_type *t, bool packed)
+{
+    if (t->infer)
+        return NULL;
+    return attention_parts + (packed ? 0 : N_SLICES);
+}
+
+int th_attention_inputs(const th_layer_type *part, bool packed, const int32_t given[3], int32_t first,
+                        int32_t out[2])
+{
+    int32_t slices[N_SLICES] = {first, first + 1, first + 2};
+    const int32_t *qkv = packed ? slices : given;
+    int32_t scores = packed ? first + N_SLICES : first;
+    switch (part->part) {
+    case PART_SCORES:
+        out[0] = qkv[PART_QUERIES];
+        out[1] = qkv[PART_KEYS];
+        return 2;
+    case PART_SOFTMAX:
+        out[0] = scores;
+        return 1;
+    case PART_CONTEXT:
+        out[0] = scores + 1;
+        out[1] = qkv[PART_VALUES];
+        return 2;
+    default: /* a slice */
+        out[0] = given[0];
+        return 1;
+    }
+}
+
+static int report_unknown_type(const th_config_node *n, const char *name, th_error *err)
+{
+    const char *names[N_LAYER_TYPES];
+    char near[TH_ERROR_TEXT_MAX], all[TH_ERROR_TEXT_MAX];
+    size_t used = 0;
+    for (int i = 0; i < N_LAYER_TYPES; i++) {
+        names[i] = layer_types[i].name;
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    th_read_hint(th_name_nearest(name, names, N_LAYER_TYPES), near, sizeof near);
+    return th_error_set(err, "WORK-0024", "%s:%d: unknown type \"%s\" of layer%s: must be one of %s",
+                        th_config_file(n), th_config_line(n), name, near, all);
+}
+
+const th_layer_type *th_layer_type_of(const th_config_node *n, th_error *err)
+{
+    const char *name;
+    if (th_config_string(n, "type", true, &name, err) < 0)
+        return NULL;
+    for (int i = 0; i < N_LAYER_TYPES; i++)
+        if (strcmp(layer_types[i].name, name) == 0)
+            return th_config_check_keys(n, layer_types[i].keys, err) < 0 ? NULL : &layer_types[i];
+    report_unknown_type(n, name, err);
+    return NULL;
+}
+
+/* ---- what every type has ---- */
+
+static bool is_product(const th_layer *l)
+{
+    return l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
+}
+
+/* The part that is not zero of n inputs together. */
+static double density_of_inputs(const th_layer_source *s, int n)
+{
+    double elements = 0, present = 0, first = density_of(s, 0);
+    bool are_alike = true;
+    for (int i = 0; i < n; i++) {
+        shape in = shape_of(s, i);
+        are_alike = are_alike && density_of(s, i) == first;
+        elements += (double)in.c * in.h * in.w;
+        present += (double)in.c * in.h * in.w * density_of(s, i);
+    }
+    return are_alike ? first : present / elements;
+}
+
+static void take_inputs(const th_layer_source *s)
+{
+    th_layer *l = s->layer;
+    const th_layer *from = maker_of(s, 0);
+    shape in = shape_of(s, 0);
+    l->in_h = in.h;
+    l->in_w = in.w;
+    l->precision[TH_TENSOR_INPUT] = from ? from->precision[TH_TENSOR_OUTPUT] : s->w->precision;
+    l->density[TH_TENSOR_INPUT] = density_of_inputs(s, is_product(l) ? 1 : l->n_inputs);
+    if (is_product(l))
+        l->density[TH_TENSOR_WEIGHT] = density_of(s, 1);
+}
+
+static int read_sparsity(const th_layer_source *s)
+{
+    const th_config_node *member = th_config_member(s->n, "sparsity");
+    int64_t values[2] = {0, 0};
+    if (!member)
+        return 0;
+    if (th_config_kind_of(member) != TH_CONFIG_LIST || th_config_count(member) != 2)
+        return th_error_set(s->err, "WORK-0044",
+                            "%s:%d: key \"sparsity\": must be [n, m]: at most n of m neighbours "
+                            "are not zero",
+                            th_config_file(member), th_config_line(member));
+    for (int i = 0; i < 2; i++)
+        if (th_config_as_int(th_config_at(member, i), 1, TH_LARGEST_EXTENT, &values[i], s->err) < 0)
+            return -1;
+    s->layer->sparse_n = (int32_t)values[0];
+    s->layer->sparse_m = (int32_t)values[1];
+    return 0;
+}
+
+/* precision is that of weights and outputs; the tensors' own keys go before it. Those of an attention
+ * are its last part's. */
+static int read_tensors(const th_layer_source *s, const th_layer_type *t)
+{
+    th_layer *l = s->layer;
+    th_precision *p = l->precision, both = t->keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
+    if (t->kind == TH_LAYER_CONCAT || t->kind == TH_LAYER_SLICE)
+        l->density[TH_TENSOR_OUTPUT] = l->density[TH_TENSOR_INPUT];
+    if (th_read_precision(s->n, "precision", &both, s->err) < 0)
+        return -1;
+    p[TH_TENSOR_WEIGHT] = is_product(l) ? p[TH_TENSOR_INPUT] : both;
+    p[TH_TENSOR_OUTPUT] = both;
+    if (t->is_inner)
+        return 0;
+    if (th_read_precision(s->n, "weight_precision", &p[TH_TENSOR_WEIGHT], s->err) < 0 ||
+        th_read_precision(s->n, "output_precision", &p[TH_TENSOR_OUTPUT], s->err) < 0 ||
+        th_read_density(s->n, "weight_density", &l->density[TH_TENSOR_WEIGHT], s->err) < 0 ||
+        th_read_density(s->n, "output_density", &l->density[TH_TENSOR_OUTPUT], s->err) < 0)
+        return -1;
+    return read_sparsity(s);
+}
+
+static int check_all_stated(const th_layer_source *s)
+{
+    const int32_t *d = s->layer->dim;
+    if (th_layer_check_stated(s, "in_channels", d[TH_DIM_C]) < 0 ||
+        th_layer_check_stated(s, "outputs", d[TH_DIM_K]) < 0 || th_layer_check_stated(s, "height", d[TH_DIM_H]) < 0)
+        return -1;
+    return th_layer_check_stated(s, "width", d[TH_DIM_W]);
+}
+
+int th_layer_type_infer(const th_layer_source *s, const th_layer_type *t)
+{
+    take_inputs(s);
+    if (t->infer(s, t) < 0 || read_tensors(s, t) < 0)
+        return -1;
+    return t->is_inner ? 0 : check_all_stated(s);
+}
