@@ -47,6 +47,11 @@ libtharsis_la_SOURCES += \
 	sim/design/systolic_vec.c \
 	sim/design/tiled.c \
 	sim/design/tiles.h \
+	sim/design/tiling.c \
+	sim/design/tiling.h \
+	sim/design/tiling_choice.c \
+	sim/design/tiling_choice.h \
+	sim/design/tiling_estimate.c \
 	sim/design/vector.c \
 	sim/design/winograd.c \
 	sim/event.c \
@@ -113,6 +118,8 @@ unit_tests += \
 	tests/unit/test_algorithms \
 	tests/unit/test_bound \
 	tests/unit/test_closed_forms \
+	tests/unit/test_design_properties \
+	tests/unit/test_tiling \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \
 	tests/unit/test_astra \

@@ -7,10 +7,11 @@
  *
  * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
  * has computed; its first byte moves one DRAM latency after that, or when the request before it is
- * through, whichever is later. A request for partial sums may besides begin no sooner than the store
- * that wrote them has ended; a serial schedule's, when no finished tile waits to be stored. Step j computes when its operands are in, step j - 1
- * has computed and, if it opens an output tile, one of slots_out is free. A store begins when its
- * tile has computed, likewise after the latency and the store before it.
+ * through, whichever is later. A request for partial sums may besides begin no sooner than the
+ * store that wrote them has ended; a serial schedule's, when no finished tile waits to be stored.
+ * Step j computes when its operands are in, step j - 1 has computed and, if it opens an output
+ * tile, one of slots_out is free. A store begins when its tile has computed, likewise after the
+ * latency and the store before it.
  *
  * Invariants: engine[e].n_done >= steps_done for all load engines in use, and < steps_done +
  * slots_in while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out.
@@ -223,8 +224,8 @@ static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port
     }
 }
 
-/* The slot that the next request ahead takes, or -1 when none is free: the array must have left it. A
- * task without weights leaves all of them. */
+/* The slot that the next request ahead takes, or -1 when none is free: the array must have left it.
+ * A task without weights leaves all of them. */
 static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
 {
     int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->ahead.n_done;
@@ -294,8 +295,8 @@ static void begin_compute(th_pipeline *p, const th_schedule *s)
     p->compute_end = th_time_add(p->now, th_cycles_ps(cycles, s->hz));
 }
 
-/* In this order once is enough: a store that takes no time lets loads begin, and the begin of a step
- * lets no request begin. */
+/* In this order once is enough: a store that takes no time lets loads begin, and the begin of a
+ * step lets no request begin. */
 static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     begin_store(p, s, port);

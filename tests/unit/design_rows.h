@@ -2,8 +2,8 @@
 /* design_rows.h - configurations of every design, drawn: what the tests that hold all designs run.
  *
  * A new design adds a row. text: keys of its block, any sensible values. closed: keys for which its
- * closed form must hold; NULL where it has none. why_not: a design that these tests cannot configure
- * (it needs files or scripts) says so instead. */
+ * closed form must hold; NULL where it has none. why_not: a design that these tests cannot
+ * configure (it needs files or scripts) says so instead. */
 #ifndef TH_TESTS_UNIT_DESIGN_ROWS_H
 #define TH_TESTS_UNIT_DESIGN_ROWS_H
 #include "tests/unit/design_help.h"
@@ -28,14 +28,38 @@ static void tiled_closed(gsl_rng *r, char *out)
              1 << pick(r, 0, 6), 1 << pick(r, 0, 6), 1 << pick(r, 0, 6));
 }
 
+static const char *draw_order(gsl_rng *r, char order[6])
+{
+    strcpy(order, "BHWKC");
+    for (int i = 4; i > 0; i--) {
+        int other = (int)pick(r, 0, i);
+        char kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    return pick(r, 0, 2) ? order : "auto";
+}
+
+/* Fixed tiles, or sizes of buffers and whatever is open; any order. */
 static void tiled_text(gsl_rng *r, char *out)
 {
-    snprintf(out, KEYS_MAX,
-             "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; slots = %d; "
-             "clip = %s; halo = %s; " PORTS,
-             (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
-             (int)pick(r, 1, TH_SLOTS_MAX), pick(r, 0, 1) ? "true" : "false", pick(r, 0, 1) ? "true" : "false",
-             (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+    char order[6];
+    bool is_open = pick(r, 0, 1), is_shared = pick(r, 0, 1);
+    int kib = 1 << pick(r, 2, 8);
+    int n = snprintf(out, KEYS_MAX,
+                     "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; slots = %d; "
+                     "clip = %s; halo = %s; runs = %s; order = \"%s\"; accumulator_bits = %d; " PORTS,
+                     (int)pick(r, 1, 70), (int)pick(r, 1, 20), is_open ? 0 : (int)pick(r, 1, 20),
+                     (int)pick(r, 1, 20), (int)pick(r, 1, TH_SLOTS_MAX), pick(r, 0, 1) ? "true" : "false",
+                     pick(r, 0, 1) ? "true" : "false", pick(r, 0, 1) ? "true" : "false",
+                     draw_order(r, order), (int)pick(r, 8, 48), (int)pick(r, 1, 64),
+                     (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+    if (is_open && is_shared)
+        snprintf(out + n, KEYS_MAX - (size_t)n, "buffer = \"%dKiB\"; ", 3 * kib);
+    else if (is_open)
+        snprintf(out + n, KEYS_MAX - (size_t)n,
+                 "input_buffer = \"%dKiB\"; weight_buffer = \"%dKiB\"; output_buffer = \"%dKiB\"; ", kib,
+                 2 * kib, 2 * kib);
 }
 
 /* --- systolic --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules of docs/models/pipeline.md as a recurrence over the steps of the loop nest, walked one by
- * one, with its own arithmetic; the pipeline must agree to the picosecond. */
+/* The rules of docs/models/pipeline.md as a recurrence over the steps of the loop nest, walked one
+ * by one, with its own arithmetic; the pipeline must agree to the picosecond. */
 #include <config.h>
 #include "tests/unit/pipeline_help.h"
 #include <math.h>
@@ -39,7 +39,8 @@ static long double share_of(const th_dram_efficiency *e, int64_t run)
     return e->share[i - 1] * (1 - part) + e->share[i] * part;
 }
 
-/* The longer of: through the engine's port, and off the channels at the share that its runs reach. */
+/* The longer of: through the engine's port, and off the channels at the share that its runs reach.
+ * */
 static th_time move_ps(const th_schedule *s, const th_port *port, int e, int64_t bytes)
 {
     int64_t run = s->run_bytes[e], whole = moved(bytes, run, port->burst_bytes);

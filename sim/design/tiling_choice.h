@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tiling_choice.h - what the parts of the search for tiles share: a way to run a shard, its
+ * schedule (tiling_choice.c) and what it is said to take (tiling_estimate.c). */
+#ifndef TH_SIM_DESIGN_TILING_CHOICE_H
+#define TH_SIM_DESIGN_TILING_CHOICE_H
+#include "sim/design/tiling.h"
+
+/* A way to run a shard. */
+typedef struct th_choice {
+    th_tile tile;
+    const char *order;
+    uint8_t input_stays, weight_stays;
+    bool sums_stay;
+} th_choice;
+
+/* What is to be run, and where. */
+typedef struct th_tiling_task {
+    const th_tiling *t;
+    const th_shard *s;
+    const th_port *memory;
+} th_tiling_task;
+
+int th_order_loop(const char *order, int place);
+void th_tile_counts(const th_shard *s, const th_tile *tile, int32_t *count);
+/* Loops that change an operand (bit 1 << TH_LOOP_x). */
+unsigned th_tensor_loops(const th_shard *s, th_tensor tensor);
+
+/* The tile of the steps in which the loops of mask are in their last iteration, and the largest. */
+th_tile th_tile_at(const th_tiling *t, const th_shard *s, const th_tile *full, unsigned mask);
+th_tile th_tile_largest(const th_tiling *t, const th_shard *s, const th_tile *full);
+
+/* Bytes of a tile in DRAM, by engine, and on chip: sums there are dense, as wide as they are summed
+ * or stored, whichever is wider. */
+int64_t th_tile_bytes(const th_tiling *t, const th_shard *s, const th_tile *tile, th_engine_kind e);
+int64_t th_tile_held(const th_tiling *t, const th_shard *s, const th_tile *tile, th_tensor tensor);
+/* Contiguous bytes of a tile's requests, where it has runs. */
+void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th_schedule *out);
+
+/* Loops through which an operand stays, and what its buffer must hold then. */
+typedef struct th_level {
+    unsigned stays;
+    int64_t bytes;
+} th_level;
+enum { TH_LEVELS_MAX = TH_N_LOOPS };
+
+/* From nothing stays to everything stays; how many. For outputs: sums are spilled, and where loops
+ * run inside C, all of them stay. */
+int th_tile_levels(const th_tiling_task *f, const char *order, const int32_t *count,
+                   th_tensor tensor, int64_t tile_bytes, th_level *out);
+
+void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedule *out);
+
+/* What a tile means in any order: by engine the bytes of all tiles once and of one tile, how many
+ * there are, what a byte takes of DRAM time, the port. */
+typedef struct th_measure {
+    int32_t count[TH_N_LOOPS];
+    th_tile largest;
+    int64_t held_bytes[TH_N_TENSORS]; /* of a tile on chip */
+    double compute_ps, steps;
+    double bytes[TH_N_ENGINES], tile_bytes[TH_N_ENGINES], tiles[TH_N_ENGINES];
+    double dram_part[TH_N_ENGINES], bits_per_s[TH_N_ENGINES];
+} th_measure;
+th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full);
+
+/* A choice with what it is said to take. */
+typedef struct th_candidate {
+    th_choice how;
+    double ps, bytes, steps;
+} th_candidate;
+th_candidate th_choice_estimate(const th_tiling_task *f, const th_measure *m, const th_choice *how,
+                                bool revisits);
+
+#endif

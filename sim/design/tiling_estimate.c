@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tiling_estimate.c - about how long a choice takes, in closed form; ours.
+ *
+ *   measure (a tile) -> estimate (an order, what stays)
+ *   even + (uneven - even) / (slots - 1) + first loads + last store
+ *   even    max(cycles, bytes of an engine / its port, all bytes / bandwidth)
+ *   uneven  the same, steps that load different operands apart, where a step that loads takes
+ *           (latency + bytes + cycles) / slots at least
+ * For an operand that stays is loaded in bursts, which slots spread over few steps. Remainder tiles
+ * count in proportion. Not counted: stores in bursts. The pipeline has the last word (tiling.c). */
+#include <config.h>
+
+#include "sim/design/tiles.h"
+#include "sim/design/tiling_choice.h"
+
+static const double BITS_PS = 8e12; /* bits of a byte, picoseconds of a second */
+
+static double count_over(const int32_t *count, unsigned loops)
+{
+    double all = 1;
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        all *= loops >> loop & 1u ? count[loop] : 1;
+    return all;
+}
+
+/* Bytes of DRAM time per byte of a request: bursts, and what its runs reach. */
+static double dram_part(const th_port *memory, int64_t bytes, int64_t run)
+{
+    int64_t piece = run > 0 && run < bytes ? run : bytes, burst = memory->burst_bytes;
+    if (piece <= 0)
+        return 1;
+    double with_bursts = burst > 1 ? (double)(th_ceil_div(piece, burst) * burst) : (double)piece;
+    return with_bursts / (double)piece / th_port_efficiency(memory, piece);
+}
+
+static void measure_compute(const th_tiling_task *f, const th_tile *full, th_measure *m)
+{
+    double cycles = 0;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        double n = m->count[TH_LOOP_B];
+        for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+            n *= mask >> (loop - TH_LOOP_H) & 1u ? 1 : m->count[loop] - 1;
+        if (n > 0) {
+            th_tile tile = th_tile_at(f->t, f->s, full, mask);
+            cycles += n * (double)f->t->cycles(f->s, &tile);
+        }
+    }
+    m->steps = count_over(m->count, (1u << TH_N_LOOPS) - 1);
+    m->compute_ps = cycles * (double)TH_PS_PER_S / (double)f->t->hz;
+}
+
+/* All tiles of an operand once: full ones but for the last of each loop, taken in proportion. */
+static double bytes_once(const th_tiling_task *f, const th_measure *m, const th_tile *full,
+                         th_engine_kind e, unsigned changes)
+{
+    const th_tiling *t = f->t;
+    th_tile last = th_tile_at(t, f->s, full, TH_N_STEP_KINDS - 1);
+    const double size[] = {0, (double)m->largest.h, (double)m->largest.w, (double)m->largest.k,
+                           (double)m->largest.c};
+    double rest[] = {0, (double)last.h, (double)last.w, (double)last.k, (double)last.c};
+    double all = m->count[TH_LOOP_B];
+    if (!(changes >> TH_LOOP_B & 1u))
+        all = 1;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        if (changes >> loop & 1u)
+            all *= m->count[loop] - 1 + rest[loop] / size[loop];
+    return all * m->tile_bytes[e];
+}
+
+th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full)
+{
+    const th_tiling *t = f->t;
+    const th_shard *s = f->s;
+    static const th_tensor tensor_of[] = {TH_TENSOR_INPUT, TH_TENSOR_WEIGHT, TH_TENSOR_OUTPUT,
+                                          TH_TENSOR_OUTPUT};
+    th_schedule ports = {.hz = t->hz};
+    th_measure m;
+    th_tile_counts(s, full, m.count);
+    m.largest = th_tile_largest(t, s, full);
+    measure_compute(f, full, &m);
+    if (t->has_runs)
+        th_tile_runs(t, s, &m.largest, &ports);
+    th_set_ports(&ports, s, t->port);
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        unsigned changes = th_tensor_loops(s, tensor_of[e]);
+        int64_t bytes = th_tile_bytes(t, s, &m.largest, (th_engine_kind)e);
+        m.tile_bytes[e] = (double)bytes;
+        m.tiles[e] = count_over(m.count, changes);
+        m.bytes[e] = bytes_once(f, &m, full, (th_engine_kind)e, changes);
+        m.dram_part[e] = dram_part(f->memory, bytes, ports.run_bytes[e]);
+        m.bits_per_s[e] = (double)ports.port_bits_per_s[e];
+    }
+    for (int tensor = 0; tensor < TH_N_TENSORS; tensor++)
+        m.held_bytes[tensor] = th_tile_held(t, s, &m.largest, (th_tensor)tensor);
+    return m;
+}
+
+static double first_ps(const th_tiling_task *f, const th_measure *m, th_engine_kind e)
+{
+    double dram = (double)f->memory->bits_per_s / m->dram_part[e];
+    double rate = m->bits_per_s[e] < dram ? m->bits_per_s[e] : dram;
+    double ps = (double)f->memory->latency_ps + m->tile_bytes[e] * BITS_PS / rate;
+    return m->tile_bytes[e] > 0 ? ps : 0;
+}
+
+/* How often the tiles of an engine go to and fro. */
+static void find_passes(const th_tiling_task *f, const th_measure *m, const th_choice *how,
+                        bool revisits, double *passes)
+{
+    unsigned all = (1u << TH_N_LOOPS) - 1, input = th_tensor_loops(f->s, TH_TENSOR_INPUT),
+             weight = th_tensor_loops(f->s, TH_TENSOR_WEIGHT);
+    passes[TH_ENGINE_INPUT] = count_over(m->count, all & ~input & ~how->input_stays);
+    passes[TH_ENGINE_WEIGHT] = count_over(m->count, all & ~weight & ~how->weight_stays);
+    passes[TH_ENGINE_PARTIAL] = revisits && !how->sums_stay ? m->count[TH_LOOP_C] - 1 : 0;
+    passes[TH_ENGINE_OUTPUT] = 1;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* What one load of an engine takes by itself: of its port, and of the DRAM. */
+typedef struct {
+    double port_ps, dram_ps;
+} load_time;
+
+static load_time time_of_load(const th_tiling_task *f, const th_measure *m, int e)
+{
+    double bytes = m->bytes[e] / m->tiles[e];
+    return (load_time){bytes * BITS_PS / m->bits_per_s[e],
+                       bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s};
+}
+
+/* A step that loads the engines of a set, when all steps around it do. */
+static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned loading,
+                      double compute_ps, double store_ps)
+{
+    double slots = f->t->slots_in, longest = compute_ps, dram = store_ps;
+    for (int e = 0; e < TH_ENGINE_OUTPUT; e++) {
+        if (!(loading >> e & 1u))
+            continue;
+        double waits = (double)f->memory->latency_ps + larger(loads[e].port_ps, loads[e].dram_ps);
+        dram += loads[e].dram_ps;
+        longest = larger(longest, larger(loads[e].port_ps, (waits + compute_ps) / slots));
+    }
+    return larger(longest, dram);
+}
+
+/* All steps by what they load: loads come in bursts, which slots spread over few steps. */
+static double steps_ps(const th_tiling_task *f, const th_measure *m, const th_choice *how,
+                       bool spills, double store_ps)
+{
+    load_time loads[TH_ENGINE_OUTPUT];
+    double n_in = m->steps / count_over(m->count, how->input_stays);
+    double n_weight = m->steps / count_over(m->count, how->weight_stays);
+    double n_both = m->steps / count_over(m->count, how->input_stays | how->weight_stays);
+    double n[] = {m->steps - n_in - n_weight + n_both, n_in - n_both, n_weight - n_both, n_both};
+    double reads = spills ? 1 - 1.0 / m->count[TH_LOOP_C] : 0;
+    double compute = m->compute_ps / m->steps, all = 0;
+    for (int e = 0; e < TH_ENGINE_OUTPUT; e++)
+        loads[e] = time_of_load(f, m, e);
+    for (unsigned set = 0; set < 4; set++) {
+        if (n[set] <= 0)
+            continue;
+        all += n[set] * (1 - reads) * step_ps(f, loads, set, compute, store_ps);
+        unsigned with_sums = set | 1u << TH_ENGINE_PARTIAL;
+        if (reads > 0)
+            all += n[set] * reads * step_ps(f, loads, with_sums, compute, store_ps);
+    }
+    return all;
+}
+
+th_candidate th_choice_estimate(const th_tiling_task *f, const th_measure *m, const th_choice *how,
+                                bool revisits)
+{
+    double passes[TH_N_ENGINES], dram = 0, even = m->compute_ps, all = 0, store_ps = 0;
+    find_passes(f, m, how, revisits, passes);
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        double bytes = passes[e] * m->bytes[e];
+        if (e == TH_ENGINE_OUTPUT) {
+            bytes += passes[TH_ENGINE_PARTIAL] * m->bytes[TH_ENGINE_PARTIAL];
+            store_ps = bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s;
+        }
+        all += bytes;
+        dram += bytes * m->dram_part[e];
+        even = larger(even, bytes * BITS_PS / m->bits_per_s[e]);
+    }
+    even = larger(even, dram * BITS_PS / (double)f->memory->bits_per_s);
+    double uneven = steps_ps(f, m, how, passes[TH_ENGINE_PARTIAL] > 0, store_ps / m->steps) - even;
+    double longest = even + larger(uneven, 0) / (f->t->slots_in > 1 ? f->t->slots_in - 1 : 1);
+    double fill = larger(first_ps(f, m, TH_ENGINE_INPUT), first_ps(f, m, TH_ENGINE_WEIGHT));
+    return (th_candidate){*how, longest + fill + first_ps(f, m, TH_ENGINE_OUTPUT), all, m->steps};
+}
