@@ -41,15 +41,16 @@ void th_tile_counts(const th_shard *s, const th_tile *tile, int32_t *count)
     count[TH_LOOP_C] = (int32_t)th_ceil_div(th_group_inputs(s), tile->c);
 }
 
-/* Loops that change an operand. Rounds of a batch in one group use the same weights. */
+/* Rounds of a batch in one group use the same weights, unless the weights are activations. */
 unsigned th_tensor_loops(const th_shard *s, th_tensor tensor)
 {
+    bool has_own = s->groups > 1 || th_shard_multiplies_activations(s);
     const unsigned pixels = 1u << TH_LOOP_B | 1u << TH_LOOP_H | 1u << TH_LOOP_W;
     switch (tensor) {
     case TH_TENSOR_INPUT:
         return pixels | 1u << TH_LOOP_C;
     case TH_TENSOR_WEIGHT:
-        return 1u << TH_LOOP_K | 1u << TH_LOOP_C | (s->groups > 1 ? 1u << TH_LOOP_B : 0u);
+        return 1u << TH_LOOP_K | 1u << TH_LOOP_C | (has_own ? 1u << TH_LOOP_B : 0u);
     case TH_TENSOR_OUTPUT:
         return pixels | 1u << TH_LOOP_K;
     case TH_N_TENSORS:

@@ -23,9 +23,15 @@ typedef struct design_row {
 static void tiled_closed(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
-             "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; clip = false; " PORTS,
+             "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; "
+             "clip = false; " PORTS,
              (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
              1 << pick(r, 0, 6), 1 << pick(r, 0, 6), 1 << pick(r, 0, 6));
+}
+
+static const char *draw_bool(gsl_rng *r)
+{
+    return pick(r, 0, 1) ? "true" : "false";
 }
 
 static const char *draw_order(gsl_rng *r, char order[6])
@@ -47,19 +53,21 @@ static void tiled_text(gsl_rng *r, char *out)
     bool is_open = pick(r, 0, 1), is_shared = pick(r, 0, 1);
     int kib = 1 << pick(r, 2, 8);
     int n = snprintf(out, KEYS_MAX,
-                     "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; slots = %d; "
-                     "clip = %s; halo = %s; runs = %s; order = \"%s\"; accumulator_bits = %d; " PORTS,
+                     "clock = \"200MHz\"; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; "
+                     "slots = %d; clip = %s; halo = %s; runs = %s; order = \"%s\"; "
+                     "accumulator_bits = %d; " PORTS,
                      (int)pick(r, 1, 70), (int)pick(r, 1, 20), is_open ? 0 : (int)pick(r, 1, 20),
-                     (int)pick(r, 1, 20), (int)pick(r, 1, TH_SLOTS_MAX), pick(r, 0, 1) ? "true" : "false",
-                     pick(r, 0, 1) ? "true" : "false", pick(r, 0, 1) ? "true" : "false",
-                     draw_order(r, order), (int)pick(r, 8, 48), (int)pick(r, 1, 64),
+                     (int)pick(r, 1, 20), (int)pick(r, 1, TH_SLOTS_MAX), draw_bool(r),
+                     draw_bool(r), draw_bool(r), draw_order(r, order), (int)pick(r, 8, 48),
+                     (int)pick(r, 1, 64),
                      (int)pick(r, 1, 64), (int)pick(r, 1, 64));
     if (is_open && is_shared)
         snprintf(out + n, KEYS_MAX - (size_t)n, "buffer = \"%dKiB\"; ", 3 * kib);
     else if (is_open)
         snprintf(out + n, KEYS_MAX - (size_t)n,
-                 "input_buffer = \"%dKiB\"; weight_buffer = \"%dKiB\"; output_buffer = \"%dKiB\"; ", kib,
-                 2 * kib, 2 * kib);
+                 "input_buffer = \"%dKiB\"; weight_buffer = \"%dKiB\"; "
+                 "output_buffer = \"%dKiB\"; ",
+                 kib, 2 * kib, 2 * kib);
 }
 
 /* --- systolic --------------------------------------------------------------------------------- */
@@ -97,9 +105,11 @@ static void systolic_vec_text(gsl_rng *r, char *out)
 static void winograd_text(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
-             "clock = \"200MHz\"; m = %d; r = 3; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; slots = %d; " PORTS,
+             "clock = \"200MHz\"; m = %d; r = 3; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; "
+             "slots = %d; " PORTS,
              pick(r, 0, 1) ? 2 : 4, (int)pick(r, 1, 6), (int)pick(r, 1, 12), 1 << pick(r, 0, 8),
-             (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+             (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64));
 }
 
 /* --- roofline --------------------------------------------------------------------------------- */

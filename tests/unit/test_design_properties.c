@@ -34,7 +34,9 @@ static th_time run(const th_schedule *s, const th_port *memory, th_pipeline_stat
 static double bound_of(const th_schedule *s, const th_port *memory, const th_pipeline_stats *stats)
 {
     double bytes = (double)(th_stats_read(stats) + stats->moved_bytes[TH_ENGINE_OUTPUT]);
-    double traffic = memory->bits_per_s == TH_UNLIMITED ? 0 : bytes * 8e12 / (double)memory->bits_per_s;
+    double traffic = bytes * 8e12 / (double)memory->bits_per_s;
+    if (memory->bits_per_s == TH_UNLIMITED)
+        traffic = 0;
     double compute = (double)th_schedule_sum(s).cycles * 1e12 / (double)s->hz;
     return traffic > compute ? traffic : compute;
 }
@@ -50,11 +52,13 @@ static int faults_of(const th_schedule *s, const th_port *memory)
     kept.sums_stay = true;
     int64_t reads = t.input_bytes + t.weight_bytes + t.partial_bytes, read = th_stats_read(&stats);
     int64_t stored = stats.moved_bytes[TH_ENGINE_OUTPUT];
-    int faults = stats.busy_ps + th_stats_stall_in(&stats) + stats.stall_ps[TH_ENGINE_OUTPUT] != end;
+    th_time stalls = th_stats_stall_in(&stats) + stats.stall_ps[TH_ENGINE_OUTPUT];
+    int faults = stats.busy_ps + stalls != end;
     faults += (double)end < bound_of(s, memory, &stats) * (1 - 1e-9) - 1;
     faults += memory->burst_bytes == 1 ? read != reads || stored != t.output_bytes
                                        : read < reads || stored < t.output_bytes;
-    faults += !s->reads_sums && t.partial_bytes != t.output_bytes - th_schedule_sum(&kept).output_bytes;
+    int64_t spilled = t.output_bytes - th_schedule_sum(&kept).output_bytes;
+    faults += !s->reads_sums && t.partial_bytes != spilled;
     double busy = (double)t.cycles * 1e12 / (double)s->hz;
     faults += (double)stats.busy_ps < busy - 1 || (double)stats.busy_ps > busy + (double)t.n_steps;
     return faults;

@@ -147,7 +147,8 @@ static void load(const th_schedule *s, const th_port *port, const int32_t *i, in
         sums = w.spills ? max2(sums, w.tile_stored[tile_of(s, i)]) : sums;
     }
     request(s, port, TH_ENGINE_INPUT,
-            is_loaded(i, s->input_stays) ? s->step[last].input_bytes + extra : 0, slot_free, slot_free);
+            is_loaded(i, s->input_stays) ? s->step[last].input_bytes + extra : 0, slot_free,
+            slot_free);
     request(s, port, TH_ENGINE_WEIGHT,
             is_loaded(i, s->weight_stays) ? s->step[last].weight_bytes : 0, slot_free, slot_free);
     if (w.reads)
@@ -168,7 +169,8 @@ static void compute(const th_schedule *s, const th_port *port, const int32_t *i,
     w.computed_at[j] = w.computed = start + cycles * CYCLE_PS;
     if (!w.revisits && !is_last)
         return;
-    int64_t bytes = is_last ? s->output_bytes[last & 7u] : w.spills ? s->partial_bytes[last & 7u] : 0;
+    int64_t spilled = w.spills ? s->partial_bytes[last & 7u] : 0;
+    int64_t bytes = is_last ? s->output_bytes[last & 7u] : spilled;
     request(s, port, TH_ENGINE_OUTPUT, bytes, w.computed, w.computed);
     w.full_at[w.n_visits] = w.computed;
     w.stored_at[w.n_visits++] = w.tile_stored[tile_of(s, i)] = w.loaded[TH_ENGINE_OUTPUT];
@@ -198,7 +200,8 @@ static bool agrees(const th_schedule *s, const th_port *port, bool skip)
     th_schedule_totals t = th_schedule_sum(s);
     return end == expected && stats.busy_ps == w.busy &&
            memcmp(stats.moved_bytes, w.moved, sizeof w.moved) == 0 &&
-           t.input_bytes == w.bytes[TH_ENGINE_INPUT] && t.weight_bytes == w.bytes[TH_ENGINE_WEIGHT] &&
+           t.input_bytes == w.bytes[TH_ENGINE_INPUT] &&
+           t.weight_bytes == w.bytes[TH_ENGINE_WEIGHT] &&
            t.partial_bytes == w.bytes[TH_ENGINE_PARTIAL] &&
            t.output_bytes == w.bytes[TH_ENGINE_OUTPUT] && t.n_stores == w.n_visits;
 }

@@ -49,7 +49,8 @@ static void operands_stay_where_buffers_hold_them(void)
         {"order = \"BCHWK\"; weight_buffer = \"1152B\"; ", 1152, 2304, 1152, 2304},
         {"order = \"BCHWK\"; output_buffer = \"1151B\"; ", 1152, 4608, 1152, 2304},
         {"order = \"BCHWK\"; output_buffer = \"1152B\"; ", 1152, 4608, 0, 1152},
-        {"order = \"BCHWK\"; output_buffer = \"1152B\"; accumulator_bits = 24; ", 1152, 4608, 1728, 2880},
+        {"order = \"BCHWK\"; output_buffer = \"1152B\"; accumulator_bits = 24; ", 1152, 4608, 1728,
+         2880},
         {"order = \"BCHWK\"; buffer = \"2592B\"; ", 576, 2304, 0, 1152},
         {"order = \"BCHWK\"; buffer = \"2591B\"; ", 576, 2304, 1152, 2304},
     };
@@ -77,11 +78,13 @@ static void runs_are_rows_of_a_tile(void)
     th_schedule s;
     shard.stride_h = shard.stride_w = 2;
     shard.in_h = shard.in_w = 27;
-    time_with(ARRAY "tile_h = 3; tile_w = 6; halo = true; runs = true; accumulator_bits = 32; ", &shard, &s);
+    time_with(ARRAY "tile_h = 3; tile_w = 6; halo = true; runs = true; accumulator_bits = 32; ",
+              &shard, &s);
     CU_ASSERT_TRUE(s.run_bytes[TH_ENGINE_INPUT] == 26 && s.run_bytes[TH_ENGINE_WEIGHT] == 0 &&
                    s.run_bytes[TH_ENGINE_PARTIAL] == 24 && s.run_bytes[TH_ENGINE_OUTPUT] == 12);
     time_with(ARRAY "tile_h = 3; tile_w = 13; halo = true; runs = true; ", &shard, &s);
-    CU_ASSERT_TRUE(s.run_bytes[TH_ENGINE_INPUT] == 7 * 27 * 2 && s.run_bytes[TH_ENGINE_OUTPUT] == 3 * 13 * 2);
+    CU_ASSERT_TRUE(s.run_bytes[TH_ENGINE_INPUT] == 7 * 27 * 2 &&
+                   s.run_bytes[TH_ENGINE_OUTPUT] == 3 * 13 * 2);
     time_with(ARRAY "tile_h = 13; tile_w = 13; runs = true; ", &shard, &s);
     CU_ASSERT_TRUE(s.run_bytes[TH_ENGINE_INPUT] == 0 && s.run_bytes[TH_ENGINE_OUTPUT] == 0);
     time_with(ARRAY "tile_h = 3; tile_w = 6; ", &shard, &s);
@@ -100,8 +103,22 @@ static void accesses_are_counted(void)
     CU_ASSERT_EQUAL(s.accesses.output_writes, 8 * 162 * 8);
     CU_ASSERT_EQUAL(s.accesses.partial_reads, 8 * 162 * 8 - 16 * 36);
     CU_ASSERT_TRUE(s.macs_per_cycle == 32 && s.variant == NULL);
-    CU_ASSERT_TRUE(s.buffer_bytes[TH_TENSOR_INPUT] == 2 * 144 && s.buffer_bytes[TH_TENSOR_WEIGHT] == 2 * 576 &&
+    CU_ASSERT_TRUE(s.buffer_bytes[TH_TENSOR_INPUT] == 2 * 144 &&
+                   s.buffer_bytes[TH_TENSOR_WEIGHT] == 2 * 576 &&
                    s.buffer_bytes[TH_TENSOR_OUTPUT] == 2 * 288);
+}
+
+/* Two images: weights stay through B; a second operand that takes their place differs by image. */
+static void a_product_of_activations_has_no_weights_to_keep(void)
+{
+    th_shard shard = conv_shard(2, 16, 8, 6, 1, 1);
+    th_schedule s;
+    shard.kind = TH_LAYER_MATMUL;
+    for (int operands = 1; operands <= 2; operands++) {
+        shard.n_operands = operands;
+        time_with(ARRAY SIX "weight_buffer = \"1MiB\"; ", &shard, &s);
+        CU_ASSERT_EQUAL(th_schedule_sum(&s).weight_bytes, operands * 16 * 8 * 2);
+    }
 }
 
 /* --- buffers are never too small -------------------------------------------------------------- */
@@ -189,24 +206,13 @@ static int64_t most_summed(const th_schedule *s)
 
 static void random_buffers(gsl_rng *r, char *out)
 {
-    static const char letters[] = "BHWKC";
-    char order[6] = "auto";
-    if (pick(r, 0, 1)) {
-        strcpy(order, letters);
-        for (int i = 4; i > 0; i--) {
-            int other = (int)pick(r, 0, i);
-            char kept = order[i];
-            order[i] = order[other];
-            order[other] = kept;
-        }
-    }
+    char order[6];
     int n = snprintf(out, KEYS_MAX,
-                     ARRAY "order = \"%s\"; slots_in = %d; slots_out = %d; accumulator_bits = %d; ", order,
-                     (int)pick(r, 1, 4), (int)pick(r, 1, 4), (int)pick(r, 4, 48));
-    for (int i = 0; i < 2; i++)
-        n += snprintf(out + n, KEYS_MAX - (size_t)n, "tile_%c = %d; ", "hw"[i], (int)pick(r, 0, 1) * (int)pick(r, 1, 9));
-    n += snprintf(out + n, KEYS_MAX - (size_t)n, "halo = %s; clip = %s; ", pick(r, 0, 1) ? "true" : "false",
-                  pick(r, 0, 1) ? "true" : "false");
+                     ARRAY "order = \"%s\"; slots_in = %d; slots_out = %d; accumulator_bits = %d; "
+                           "tile_h = %d; tile_w = %d; halo = %s; clip = %s; ",
+                     draw_order(r, order), (int)pick(r, 1, 4), (int)pick(r, 1, 4),
+                     (int)pick(r, 4, 48), (int)(pick(r, 0, 1) * pick(r, 1, 9)),
+                     (int)(pick(r, 0, 1) * pick(r, 1, 9)), draw_bool(r), draw_bool(r));
     if (pick(r, 0, 1))
         snprintf(out + n, KEYS_MAX - (size_t)n, "buffer = \"%dB\"; ", 4000 << pick(r, 0, 6));
     else
@@ -215,19 +221,24 @@ static void random_buffers(gsl_rng *r, char *out)
                  3000 << pick(r, 0, 6), 3000 << pick(r, 0, 6), 3000 << pick(r, 0, 6));
 }
 
+static int64_t bytes_at(const th_schedule *s, unsigned mask, th_tensor tensor)
+{
+    int64_t out = s->output_bytes[mask & 7u], sums = s->partial_bytes[mask & 7u];
+    if (tensor == TH_TENSOR_OUTPUT)
+        return out > sums ? out : sums;
+    return tensor == TH_TENSOR_INPUT ? s->step[mask].input_bytes : s->step[mask].weight_bytes;
+}
+
+/* Of the kinds of step that occur. */
 static int64_t largest_of(const th_schedule *s, th_tensor tensor)
 {
     int64_t most = 0;
-    for (int m = 0; m < TH_N_STEP_KINDS; m++) {
-        int64_t bytes = tensor == TH_TENSOR_INPUT    ? s->step[m].input_bytes
-                        : tensor == TH_TENSOR_WEIGHT ? s->step[m].weight_bytes
-                        : s->output_bytes[m & 7] > s->partial_bytes[m & 7] ? s->output_bytes[m & 7]
-                                                                           : s->partial_bytes[m & 7];
+    for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
         bool occurs = true;
         for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-            occurs &= (m >> (loop - 1) & 1) || s->count[loop] > 1;
-        if (occurs && bytes > most)
-            most = bytes;
+            occurs &= (m >> (loop - 1) & 1u) || s->count[loop] > 1;
+        if (occurs && bytes_at(s, m, tensor) > most)
+            most = bytes_at(s, m, tensor);
     }
     return most;
 }
@@ -246,13 +257,13 @@ static void what_is_at_hand_fits(void)
         th_error e = {"", ""};
         int status = d.type->schedule(&d.config, &shard, &memory, &s, &e);
         if (status == 0 && th_schedule_sum(&s).n_steps < STEPS_MAX) {
-            unsigned weights = 1u << TH_LOOP_K | 1u << TH_LOOP_C | (shard.groups > 1 ? 1u << TH_LOOP_B : 0u);
-            const int64_t need[] = {
-                most_loaded(&s, pixels | 1u << TH_LOOP_C, s.input_stays) * largest_of(&s, TH_TENSOR_INPUT),
-                most_loaded(&s, weights, s.weight_stays) * largest_of(&s, TH_TENSOR_WEIGHT),
-                most_summed(&s) * largest_of(&s, TH_TENSOR_OUTPUT)};
+            unsigned weights = 1u << TH_LOOP_K | 1u << TH_LOOP_C;
+            weights |= shard.groups > 1 ? 1u << TH_LOOP_B : 0u;
+            const int64_t tiles[] = {most_loaded(&s, pixels | 1u << TH_LOOP_C, s.input_stays),
+                                     most_loaded(&s, weights, s.weight_stays), most_summed(&s)};
             for (int i = 0; i < TH_N_TENSORS; i++)
-                wrong += need[i] < 0 || need[i] > s.buffer_bytes[i];
+                wrong += tiles[i] < 0 ||
+                         tiles[i] * largest_of(&s, (th_tensor)i) > s.buffer_bytes[i];
             n_run++;
             n_stays += s.input_stays || s.weight_stays || s.sums_stay;
         }
@@ -289,8 +300,8 @@ static th_time best_of_all(const char *buffers, const th_shard *shard, int max_h
         for (int h = 1; h <= max_h; h++)
             for (int w = 1; w <= max_w; w++) {
                 th_schedule s;
-                snprintf(keys, sizeof keys, ARRAY "tile_h = %d; tile_w = %d; order = \"%s\"; %s", h, w, order,
-                         buffers);
+                snprintf(keys, sizeof keys, ARRAY "tile_h = %d; tile_w = %d; order = \"%s\"; %s",
+                         h, w, order, buffers);
                 th_time took = time_with(keys, shard, &s);
                 best = took >= 0 && took < best ? took : best;
             }
@@ -304,17 +315,21 @@ static void the_search_is_near_the_best_of_all(void)
         int b, k, c, h, w, kernel;
         const char *buffers;
     } cases[] = {
-        {1, 32, 16, 6, 4, 3, "input_buffer = \"1KiB\"; weight_buffer = \"2KiB\"; output_buffer = \"512B\"; "},
+        {1, 32, 16, 6, 4, 3,
+         "input_buffer = \"1KiB\"; weight_buffer = \"2KiB\"; output_buffer = \"512B\"; "},
         {1, 32, 16, 4, 5, 1, "buffer = \"2KiB\"; "},
-        {4, 64, 64, 3, 3, 1, "input_buffer = \"2KiB\"; weight_buffer = \"1KiB\"; output_buffer = \"4KiB\"; "},
+        {4, 64, 64, 3, 3, 1,
+         "input_buffer = \"2KiB\"; weight_buffer = \"1KiB\"; output_buffer = \"4KiB\"; "},
         {3, 100, 200, 1, 1, 1, "buffer = \"4KiB\"; "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        th_shard shard = conv_shard(cases[i].b, cases[i].k, cases[i].c, cases[i].h, cases[i].w, cases[i].kernel);
+        th_shard shard = conv_shard(cases[i].b, cases[i].k, cases[i].c, cases[i].h, cases[i].w,
+                                    cases[i].kernel);
         char keys[KEYS_MAX];
         th_schedule s;
         snprintf(keys, sizeof keys, ARRAY "order = \"auto\"; %s", cases[i].buffers);
-        th_time found = time_with(keys, &shard, &s), best = best_of_all(cases[i].buffers, &shard, cases[i].h, cases[i].w);
+        th_time found = time_with(keys, &shard, &s);
+        th_time best = best_of_all(cases[i].buffers, &shard, cases[i].h, cases[i].w);
         CU_ASSERT_TRUE(found >= best && (double)found <= 1.05 * (double)best);
     }
 }
@@ -332,8 +347,10 @@ static void the_search_is_deterministic(void)
         wrong += (time_with(keys, &shard, &b) >= 0) != fits;
         if (!fits)
             continue;
-        wrong += memcmp(a.count, b.count, sizeof a.count) != 0 || memcmp(a.order, b.order, sizeof a.order) != 0;
-        wrong += a.input_stays != b.input_stays || a.weight_stays != b.weight_stays || a.sums_stay != b.sums_stay;
+        wrong += memcmp(a.count, b.count, sizeof a.count) != 0;
+        wrong += memcmp(a.order, b.order, sizeof a.order) != 0;
+        wrong += a.input_stays != b.input_stays || a.weight_stays != b.weight_stays;
+        wrong += a.sums_stay != b.sums_stay;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -344,8 +361,8 @@ static void channels_are_chosen_up_to_the_array(void)
 {
     th_shard shard = conv_shard(1, 24, 3, 16, 16, 3);
     th_schedule s;
-    const char *keys = "clock = \"200MHz\"; array_k = 16; array_c = 8; input_port = 64; weight_port = 64; "
-                       "output_port = 64; order = \"auto\"; buffer = \"64KiB\"; ";
+    const char *keys = "clock = \"200MHz\"; array_k = 16; array_c = 8; input_port = 64; "
+                       "weight_port = 64; output_port = 64; order = \"auto\"; buffer = \"64KiB\"; ";
     CU_ASSERT_TRUE(time_with(keys, &shard, &s) > 0);
     CU_ASSERT_TRUE(s.count[TH_LOOP_C] == 1 && s.count[TH_LOOP_K] == 2);
     CU_ASSERT_EQUAL(s.macs_per_cycle, 128);
@@ -372,14 +389,15 @@ static void what_does_not_fit_is_refused(void)
 {
     th_shard shard = conv_shard(1, 16, 8, 6, 6, 3);
     assert_no_fit(ARRAY SIX "weight_buffer = \"1151B\"; ", &shard, "SIM-0055",
-                  "2 slots of a weight tile of 576 bytes (K 8, C 4, H 3, W 6) need 1 bytes more than the weight "
-                  "buffer has");
-    assert_no_fit(ARRAY SIX "output_buffer = \"1KiB\"; accumulator_bits = 32; slots_out = 3; ", &shard, "SIM-0055",
-                  "3 slots of an output tile of 576 bytes (K 8, C 4, H 3, W 6) need 704 bytes more than the output "
-                  "buffer has");
+                  "2 slots of a weight tile of 576 bytes (K 8, C 4, H 3, W 6) need 1 bytes more "
+                  "than the weight buffer has");
+    assert_no_fit(ARRAY SIX "output_buffer = \"1KiB\"; accumulator_bits = 32; slots_out = 3; ",
+                  &shard, "SIM-0055",
+                  "3 slots of an output tile of 576 bytes (K 8, C 4, H 3, W 6) need 704 bytes more "
+                  "than the output buffer has");
     assert_no_fit(ARRAY "order = \"auto\"; buffer = \"1000B\"; ", &shard, "SIM-0056",
-                  "slots of input, weight and output tiles of 8, 576 and 16 bytes (K 8, C 4, H 1, W 1) need 200 "
-                  "bytes more than the buffer has");
+                  "slots of input, weight and output tiles of 8, 576 and 16 bytes (K 8, C 4, H 1, "
+                  "W 1) need 200 bytes more than the buffer has");
 }
 
 static void assert_refused(const char *keys, const char *id, const char *text)
@@ -389,7 +407,8 @@ static void assert_refused(const char *keys, const char *id, const char *text)
     th_system *s = NULL;
     char all[2 * KEYS_MAX];
     th_error e = {"", ""};
-    snprintf(all, sizeof all, "name = \"one\"; designs = ( { name = \"d\"; %s } );\n" ACCELERATOR, with_type);
+    snprintf(all, sizeof all, "name = \"one\"; designs = ( { name = \"d\"; %s } );\n" ACCELERATOR,
+             with_type);
     s = system_of(all);
     CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);
@@ -407,12 +426,15 @@ static void keys_that_contradict_are_refused(void)
     assert_refused(ARRAY SIX "order = \"BHWKK\"; ", "SIM-0052",
                    "test:1: design \"d\": order is \"BHWKK\", must be each of BHWKC once, or auto");
     assert_refused(ARRAY SIX "order = \"BHWKCC\"; ", "SIM-0052",
-                   "test:1: design \"d\": order is \"BHWKCC\", must be each of BHWKC once, or auto");
+                   "test:1: design \"d\": order is \"BHWKCC\", must be each of BHWKC once, or "
+                   "auto");
     assert_refused(ARRAY SIX "buffer = \"1MiB\"; weight_buffer = \"1MiB\"; ", "SIM-0053",
-                   "test:1: design \"d\": buffer is for inputs, weights and outputs together, must not be given "
-                   "beside a buffer of one of them");
-    assert_refused(ARRAY "tile_w = 3; input_buffer = \"1MiB\"; weight_buffer = \"1MiB\"; ", "SIM-0054",
-                   "test:1: design \"d\": tile_h is to be chosen: the sizes of buffers must be given");
+                   "test:1: design \"d\": buffer is for inputs, weights and outputs together, "
+                   "must not be given beside a buffer of one of them");
+    assert_refused(ARRAY "tile_w = 3; input_buffer = \"1MiB\"; weight_buffer = \"1MiB\"; ",
+                   "SIM-0054",
+                   "test:1: design \"d\": tile_h is to be chosen: the sizes of buffers must be "
+                   "given");
     assert_refused(ARRAY SIX "accumulator_bits = -1; ", "SIM-0004",
                    "test:1: design \"d\": accumulator_bits is -1, must be in 0 .. 128");
 }
@@ -423,6 +445,7 @@ int main(int argc, char **argv)
         TAP(operands_stay_where_buffers_hold_them),
         TAP(runs_are_rows_of_a_tile),
         TAP(accesses_are_counted),
+        TAP(a_product_of_activations_has_no_weights_to_keep),
         TAP(what_is_at_hand_fits),
         TAP(the_search_is_near_the_best_of_all),
         TAP(the_search_is_deterministic),
