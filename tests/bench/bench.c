@@ -9,6 +9,7 @@
  *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
  *   bench routes               what routes take, on random graphs and large systems
+ *   bench tiling               the search for tiles and loop orders
  *   bench lookup               finding a layer shard in the memo of folded tasks
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
@@ -271,6 +272,8 @@ int main(int argc, char **argv)
         th_bench_routes();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
+    } else if (strcmp(what, "tiling") == 0) {
+        th_bench_tiling();
     } else if (strcmp(what, "lookup") == 0) {
         th_system *s = read_system("f1_16xlarge");
         th_bench_lookup(s);
@@ -283,7 +286,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-            "events | lookup | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
+            "events | lookup | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

@@ -11,6 +11,7 @@ void th_bench_events(void); /* bench_events.c */
 void th_bench_lookup(const th_system *s); /* bench_lookup.c */
 void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
+void th_bench_tiling(void); /* bench_tiling.c */
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also
  * with 10,000 flows, which takes minutes. */

@@ -10,6 +10,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_packet.c \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
+	tests/bench/bench_tiling.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
 	tests/bench/queues.h
@@ -30,6 +31,7 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench tiling
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench lookup
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
