@@ -46,10 +46,20 @@ unit_tests += \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
 	tests/unit/test_plan \
+	tests/unit/test_plan_kinds \
 	tests/unit/test_pool \
 	tests/unit/test_search \
+	tests/unit/test_search_random \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
+	tests/unit/test_shard_kinds \
 	tests/unit/test_strategies
+
+tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
+	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \
+	tests/unit/element_model.c tests/unit/element_model.h \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_test_search_random_SOURCES = tests/unit/test_search_random.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 
 EXTRA_DIST += tests/unit/map_help.h

@@ -25,9 +25,18 @@ static int32_t channels_read(const th_layer *l, const th_loop_box *loops, int32_
     return loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C];
 }
 
+/* The box of the first input that is read at all: a part of a concat may lie in a later one. */
+static th_box first_read(const th_layer *l, const th_loop_box *loops)
+{
+    th_box box = th_layer_input_of(l, 0, loops);
+    for (int i = 1; i < l->n_inputs && th_box_is_empty(&box); i++)
+        box = th_layer_input_of(l, i, loops);
+    return box;
+}
+
 static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 {
-    th_box input = th_layer_input_of(l, 0, loops);
+    th_box input = first_read(l, loops);
     th_shard s = {.kind = (int32_t)l->kind,
                   .groups = groups_touched(l, loops),
                   .in_h = input.hi[2] - input.lo[2],

@@ -23,17 +23,26 @@ static th_layer layer_of(th_layer_kind kind, int k, int c, int h, int w, int ker
 
 static th_layer random_layer(gsl_rng *r)
 {
-    static const th_layer_kind kinds[] = {TH_LAYER_CONV, TH_LAYER_CONV, TH_LAYER_MATMUL,
-                                          TH_LAYER_FC,   TH_LAYER_POOL, TH_LAYER_ELEMENTWISE};
-    th_layer l = layer_of(kinds[pick(r, 0, 5)], (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+    static const th_layer_kind kinds[] = {TH_LAYER_CONV,        TH_LAYER_CONV,    TH_LAYER_MATMUL,
+                                          TH_LAYER_FC,          TH_LAYER_POOL,    TH_LAYER_LSTM,
+                                          TH_LAYER_ELEMENTWISE, TH_LAYER_SOFTMAX, TH_LAYER_NORM,
+                                          TH_LAYER_CONCAT,      TH_LAYER_SLICE,   TH_LAYER_EMBEDDING};
+    enum { N_KINDS = sizeof kinds / sizeof *kinds };
+    th_layer l = layer_of(kinds[pick(r, 0, N_KINDS - 1)], (int)pick(r, 1, 20), (int)pick(r, 1, 20),
                           (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 3));
-    if (l.kind == TH_LAYER_CONV && pick(r, 0, 2) == 0) {
-        l.groups = (int32_t)pick(r, 2, 4);
+    if (l.kind == TH_LAYER_NORM)
+        l.function = pick(r, 0, 1) ? TH_FUNCTION_BATCH_NORM : TH_FUNCTION_LAYER_NORM;
+    if (l.kind == TH_LAYER_MATMUL)
+        l.n_inputs = (int32_t)pick(r, 1, 2);
+    bool has_groups = l.kind == TH_LAYER_CONV || l.kind == TH_LAYER_SOFTMAX ||
+                      (l.kind == TH_LAYER_MATMUL && l.n_inputs == 2);
+    if (has_groups && pick(r, 0, 2) == 0) {
+        l.groups = (int32_t)pick(r, 2, 6);
         l.dim[TH_DIM_K] *= l.groups;
         l.dim[TH_DIM_C] *= l.groups;
-    } else if (th_layer_is_channelwise(&l)) {
-        l.dim[TH_DIM_C] = l.dim[TH_DIM_K];
     }
+    if (th_layer_is_channelwise(&l) || l.kind == TH_LAYER_SOFTMAX)
+        l.dim[TH_DIM_C] = l.dim[TH_DIM_K];
     return l;
 }
 
@@ -174,6 +183,25 @@ static void follows_its_producer(void)
         th_strategy_follow(&s, &shallow, 1, 5, &producer)); /* 3 x 4 x 4: none takes 5 */
 }
 
+/* A softmax of four heads takes whole heads alone: of "K5 H2" K can take no 5, so the rows do; of "K8" it
+ * takes 4. */
+static void follows_by_whole_groups(void)
+{
+    th_layer softmax = layer_of(TH_LAYER_SOFTMAX, 20, 20, 30, 1, 1);
+    softmax.groups = 4;
+    th_strategy producer = strategy_of("K5 H2"), s, expected = strategy_of("H10");
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &softmax, 1, 10, &producer));
+    CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
+    producer = strategy_of("K8");
+    expected = strategy_of("K4 H2");
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &softmax, 1, 8, &producer));
+    CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
+    th_layer lstm = layer_of(TH_LAYER_LSTM, 20, 20, 30, 1, 1);
+    CU_ASSERT_FALSE(th_strategy_repair(&s, &lstm, 1, 8)); /* one image */
+    expected = strategy_of("B8");
+    CU_ASSERT_TRUE(th_strategy_repair(&s, &lstm, 9, 8) && th_strategy_equal(&s, &expected));
+}
+
 static void assert_longest(const th_layer *l, int n, const char *expected)
 {
     static const th_dim dims[] = {TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
@@ -251,6 +279,7 @@ int main(int argc, char **argv)
         TAP(repairs_to_the_nearest),
         TAP(repairs_whenever_there_is_a_way),
         TAP(follows_its_producer),
+        TAP(follows_by_whole_groups),
         TAP(splits_the_two_longest),
         TAP(a_factor_beyond_255_is_refused),
         TAP(layers_without_weights_follow),
