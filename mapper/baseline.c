@@ -198,7 +198,7 @@ typedef struct {
     size_t n, capacity, next;
 } uniform;
 
-/* One split for all convolutions, one for the rest with weights; layers that cannot take it get the
+/* One split for all convolutions, one for the rest on the array; layers that cannot take it get the
  * nearest. */
 static int add_uniform(th_search *s, uniform *u, const th_set *set, const th_strategy *conv,
                        const th_strategy *dense)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random_search.c - the honest control: as many evaluations as two_level, no learning.
  *
- * Draws a partition, designs, contiguous ranges of layers and a strategy per layer with weights
+ * Draws a partition, designs, contiguous ranges of layers and a strategy per layer on the array
  * (all those that it can run, equally likely; the others follow). With heuristic_seeds every second
  * mapping has its strategies from the blurred dynamic programme, as two_level's seeds do. */
 #include <config.h>

@@ -5,8 +5,8 @@
  *   run: layers of the set -> choices of each -> from the last layer back, the least time of all
  *   that hangs on each choice -> from the first layer on, the choices that give it
  *
- * A layer with weights hangs on its ancestor: the nearest layer with weights along first inputs on
- * the same set; layers without weights between follow the ancestor. So the graph becomes a forest,
+ * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
+ * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
  * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
  * contention, other sets - the simulation judges those. Choices are the KEPT quickest strategies of
  * a layer by themselves, and every pure split besides. */
@@ -215,7 +215,7 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
 
 /* --- transitions ------------------------------------------------------------------------------ */
 
-/* From an ancestor to a layer, over the layers without weights between them. */
+/* From an ancestor to a layer, over the layers of the vector unit between them. */
 typedef struct {
     int ancestor; /* -1: the external input, or another set */
     bool is_external;
@@ -343,7 +343,7 @@ static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, 
 /* --- the programme ---------------------------------------------------------------------------- */
 
 typedef struct {
-    const th_choices *choices; /* NULL: not on this set, or without weights */
+    const th_choices *choices; /* NULL: not on this set, or of the vector unit */
     const th_time *matrix;
     int ancestor, chosen;
     th_time *total; /* by own choice: its time and all that hangs on it */

@@ -26,7 +26,7 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
 const th_error *th_seeder_misfit(const th_seeder *s);
 
 /* Gives the layers of m that stand on set the strategies of least estimated time, transitions
- * included, and the layers without weights those that follow. Estimates are blurred by up to jitter
+ * included, and those of the vector unit those that follow. Estimates are blurred by up to jitter
  * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum
  * of times. 0; 1 when some layer cannot run there; -1: error. */
 int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,

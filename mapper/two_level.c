@@ -6,7 +6,7 @@
  *
  * Level 1 is a table of configurations: sets, designs, and the layers of each set. Every
  * configuration has a population of its own, whose genes are level 2: the strategies of the layers
- * with weights (the others follow). A generation picks configurations by rank, makes offspring from
+ * on the array (the others follow). A generation picks configurations by rank, makes offspring from
  * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
  * of one shape), and now and then makes a new configuration from an old one (another design, a
  * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
