@@ -52,6 +52,8 @@ libtharsis_la_SOURCES += \
 	sim/design/tiling_choice.c \
 	sim/design/tiling_choice.h \
 	sim/design/tiling_estimate.c \
+	sim/design/two_slot.c \
+	sim/design/two_slot.h \
 	sim/design/vector.c \
 	sim/design/winograd.c \
 	sim/event.c \

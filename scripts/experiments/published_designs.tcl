@@ -47,7 +47,8 @@ proc compare_design {paper system workload all layers} {
     foreach {name layer_macs layer_ps} [layer_times conv] {
         incr macs $layer_macs
         incr ps $layer_ps
-        print_row $name $layer_macs $layer_ps [expr {[dict exists $layers $name] ? [dict get $layers $name] : ""}]
+        set known [expr {[dict exists $layers $name] ? [dict get $layers $name] : ""}]
+        print_row $name $layer_macs $layer_ps $known
     }
     print_row all $macs $ps $all
     puts ""

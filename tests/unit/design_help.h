@@ -3,8 +3,10 @@
 #ifndef TH_TESTS_UNIT_DESIGN_HELP_H
 #define TH_TESTS_UNIT_DESIGN_HELP_H
 #include "sim/design/design.h"
+#include "sim/pipeline.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include <math.h>
 #include <string.h>
 
 #define ACCELERATOR                                                                                \
@@ -38,6 +40,27 @@ static inline th_schedule schedule_on(const char *keys, const th_shard *shard)
     th_design_release(type, &config);
     th_system_free(s);
     return out;
+}
+
+/* Cycles of the design's closed form, and of its schedule in the pipeline. */
+static inline double closed_form_of(const char *keys, const th_shard *shard)
+{
+    th_system *s = system_with(keys);
+    const th_design_type *type = NULL;
+    th_design_config config;
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
+    double cycles = type->closed_form(&config, shard);
+    th_design_release(type, &config);
+    th_system_free(s);
+    return cycles;
+}
+
+static inline double simulated_cycles(const th_schedule *s)
+{
+    th_pipeline p;
+    th_pipeline_start(&p, s, &fast_memory, 0, true);
+    return (double)th_pipeline_finish(&p, s, &fast_memory) * (double)s->hz / 1e12;
 }
 
 /* A design of these keys cannot run the shard, and says why. */

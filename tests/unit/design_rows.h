@@ -100,6 +100,15 @@ static void systolic_vec_text(gsl_rng *r, char *out)
              (int)pick(r, 1, 64), (int)pick(r, 1, 64));
 }
 
+/* A slow clock, so that the ends of requests, rounded up to a picosecond, do not add up to a cycle. */
+static void systolic_vec_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"1MHz\"; rows = %d; cols = %d; vec = %d; overlap = %s; clip = false; " PORTS,
+             (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12),
+             pick(r, 0, 1) ? "true" : "false", (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
 /* --- winograd --------------------------------------------------------------------------------- */
 
 static void winograd_text(gsl_rng *r, char *out)
@@ -110,6 +119,14 @@ static void winograd_text(gsl_rng *r, char *out)
              pick(r, 0, 1) ? 2 : 4, (int)pick(r, 1, 6), (int)pick(r, 1, 12), 1 << pick(r, 0, 8),
              (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64),
              (int)pick(r, 1, 64));
+}
+
+static void winograd_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"1MHz\"; m = %d; r = %d; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; clip = false; " PORTS,
+             (int)pick(r, 1, 6), (int)pick(r, 1, 5), (int)pick(r, 1, 6), (int)pick(r, 1, 12),
+             (int)pick(r, 15, 120), (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
 }
 
 /* --- roofline --------------------------------------------------------------------------------- */
@@ -125,8 +142,8 @@ static void roofline_text(gsl_rng *r, char *out)
 static const design_row design_rows[] = {
     {"tiled", tiled_text, tiled_closed, NULL},
     {"systolic", systolic_text, systolic_closed, NULL},
-    {"systolic_vec", systolic_vec_text, NULL, NULL},
-    {"winograd", winograd_text, NULL, NULL},
+    {"systolic_vec", systolic_vec_text, systolic_vec_closed, NULL},
+    {"winograd", winograd_text, winograd_closed, NULL},
     {"roofline", roofline_text, NULL, NULL},
     {"script", NULL, NULL, "needs a script that answers"},
     {NULL, NULL, NULL, NULL},

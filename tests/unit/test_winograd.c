@@ -240,6 +240,47 @@ static void random_layers_move_every_byte_as_often_as_they_should(void)
     gsl_rng_free(r);
 }
 
+/* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
+static void the_closed_form_is_what_the_pipeline_takes(void)
+{
+    static const char *const outermost[] = {"auto", "rows", "channels"};
+    gsl_rng *r = th_random_stream(47, "winograd", 0);
+    int wrong = 0, stays = 0, by_channels = 0, in_blocks = 0;
+    for (int round = 0; round < 1000; round++) {
+        char more[100];
+        snprintf(more, sizeof more, "clip = false; outermost = \"%s\"; ", outermost[pick(r, 0, 2)]);
+        th_shard shard = random_shard(r);
+        array a = random_array(r, more);
+        memcpy(strstr(a.keys, "200MHz"), "001MHz", strlen("001MHz"));
+        th_schedule s = schedule_on(a.keys, &shard);
+        wrong += fabs(simulated_cycles(&s) - closed_form_of(a.keys, &shard)) > 0.5;
+        stays += s.input_stays && s.weight_stays;
+        by_channels += !s.input_stays;
+        in_blocks += s.count[TH_LOOP_C] > 1;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(stays > 100 && by_channels > 100 && in_blocks > 10);
+    gsl_rng_free(r);
+}
+
+/* One image, weights that stay, N stripes: first load max(A, W), then a, c, o each. The first stripe is
+ * 6 rows of 110/2 = 55 elements, weights 900, t_c 27, stores 20*4*9 = 720. Port 40, 40, 40: A 8.25, W
+ * 22.5, a 5.5, o 18: the array is the bottleneck, W + 3*27 + 18. Output port 10: o 72 is: W + 27 + 3*72.
+ * Input port 2: a 110, A 165: A + 2*110 + 27 + 18. */
+static void the_closed_form_by_hand(void)
+{
+    th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
+    CU_ASSERT_DOUBLE_EQUAL(closed_form_of(WINOGRAD("4", "64KiB") "clip = false; ", &shard), 22.5 + 81 + 18,
+                           1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
+                                          "8; input_port = 40; weight_port = 40; output_port = 10; "
+                                          "weight_buffer = \"64KiB\"; ", &shard), 22.5 + 27 + 3 * 72, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
+                                          "8; input_port = 2; weight_port = 40; output_port = 40; "
+                                          "weight_buffer = \"64KiB\"; ", &shard), 165 + 2 * 110 + 27 + 18, 1e-9);
+    CU_ASSERT_TRUE(isnan(closed_form_of(WINOGRAD("4", "500B"), &shard))); /* does not fit */
+}
+
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 /* 10 rows of 110 bytes; weights: 2 slots of 8 x 2 channels of 3 x 3. */
@@ -268,6 +309,8 @@ int main(int argc, char **argv)
         TAP(groups_leave_elements_idle),
         TAP(padding_takes_rows_from_the_first_stripe),
         TAP(random_layers_move_every_byte_as_often_as_they_should),
+        TAP(the_closed_form_is_what_the_pipeline_takes),
+        TAP(the_closed_form_by_hand),
         TAP(refuses_layers_that_do_not_fit),
         TAP_END,
     };
