@@ -35,8 +35,12 @@ libtharsis_la_SOURCES += \
 	sim/design/design.c \
 	sim/design/design.h \
 	sim/design/designs.h \
+	sim/design/gemv.c \
 	sim/design/plain.c \
 	sim/design/roofline.c \
+	sim/design/serial_tiled.c \
+	sim/design/table.c \
+	sim/design/table_read.c sim/design/table_read.h \
 	sim/design/script.c \
 	sim/design/script_memo.c \
 	sim/design/script_memo.h \
@@ -127,6 +131,7 @@ unit_tests += \
 	tests/unit/test_astra \
 	tests/unit/test_design \
 	tests/unit/test_event \
+	tests/unit/test_gemv \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
 	tests/unit/test_layers \
@@ -145,7 +150,10 @@ unit_tests += \
 	tests/unit/test_pipeline_rules \
 	tests/unit/test_program \
 	tests/unit/test_replay \
+	tests/unit/test_roofline \
 	tests/unit/test_schedule \
+	tests/unit/test_serial_tiled \
+	tests/unit/test_table \
 	tests/unit/test_script \
 	tests/unit/test_trace \
 	tests/unit/test_traffic \

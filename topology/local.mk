@@ -35,6 +35,8 @@ dist_systems_DATA = \
 	topology/systems/f1_16xlarge_balanced.cfg \
 	topology/systems/f1_16xlarge_small.cfg \
 	topology/systems/islands_4x8.cfg \
+	topology/systems/measured_example.cfg \
+	topology/systems/measured_example.csv \
 	topology/systems/npu_v1.cfg \
 	topology/systems/ring8.cfg \
 	topology/systems/script_4.cfg \

@@ -12,8 +12,9 @@
 #include "sim/design/designs.h"
 
 const th_design_type *const th_design_types[] = {
-    &th_design_tiled,    &th_design_systolic, &th_design_systolic_vec, &th_design_winograd,
-    &th_design_roofline, &th_design_script,   NULL,
+    &th_design_tiled,    &th_design_systolic,     &th_design_systolic_vec, &th_design_winograd,
+    &th_design_roofline, &th_design_serial_tiled, &th_design_gemv,         &th_design_table,
+    &th_design_script,   NULL,
 };
 
 const th_design_type *th_design_find(const char *name)
@@ -69,6 +70,8 @@ static const char *kind_text(th_key_kind kind)
         return "a frequency such as \"200MHz\"";
     case TH_KEY_BYTES:
         return "a size such as \"64KiB\"";
+    case TH_KEY_BANDWIDTH:
+        return "a bandwidth such as \"16GB/s\"";
     case TH_KEY_BOOL:
         return "true or false";
     case TH_KEY_CHOICE:
@@ -85,6 +88,14 @@ static int choice_of(const th_design_key *k, const char *name)
         if (strcmp(k->choices[i], name) == 0)
             return i;
     return -1;
+}
+
+static int parse_quantity(th_key_kind kind, const char *text, int64_t *out)
+{
+    if (kind == TH_KEY_BYTES)
+        return th_parse_bytes(text, out, NULL);
+    return kind == TH_KEY_BANDWIDTH ? th_parse_bandwidth(text, out, NULL)
+                                    : th_parse_frequency(text, out, NULL);
 }
 
 /* The value in base units; -1 when the kind is wrong. */
@@ -104,9 +115,8 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
         return p->kind == TH_PARAM_BOOL ? 0 : -1;
     case TH_KEY_FREQUENCY:
     case TH_KEY_BYTES:
-        if (p->kind != TH_PARAM_TEXT ||
-            (k->kind == TH_KEY_BYTES ? th_parse_bytes : th_parse_frequency)(p->text, &quantity,
-                                                                            NULL))
+    case TH_KEY_BANDWIDTH:
+        if (p->kind != TH_PARAM_TEXT || parse_quantity(k->kind, p->text, &quantity))
             return -1;
         *out = (double)quantity;
         return 0;

@@ -16,13 +16,14 @@ typedef enum {
     TH_KEY_NUMBER,
     TH_KEY_FREQUENCY,
     TH_KEY_BYTES,
+    TH_KEY_BANDWIDTH,
     TH_KEY_BOOL,
     TH_KEY_CHOICE, /* one of choices; its value is the place among them */
     TH_KEY_TEXT    /* lands in th_design_config.text */
 } th_key_kind;
 
 /* A key of a design's block. Its value lands in th_design_config.value[i], i its place in the
- * table, as a number in base units (Hz, bytes, 0/1). */
+ * table, as a number in base units (Hz, bytes, bits/s, 0/1). */
 typedef struct th_design_key {
     const char *name;
     th_key_kind kind;

@@ -9,6 +9,9 @@ extern const th_design_type th_design_systolic;
 extern const th_design_type th_design_systolic_vec;
 extern const th_design_type th_design_winograd;
 extern const th_design_type th_design_roofline;
+extern const th_design_type th_design_serial_tiled;
+extern const th_design_type th_design_gemv;
+extern const th_design_type th_design_table;
 extern const th_design_type th_design_script;
 
 #endif

@@ -3,7 +3,10 @@
  *
  * Source: S. Williams et al., "Roofline", CACM 2009. A layer takes max(MACs / (peak efficiency),
  * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces, cut along the operand
- * that weighs more: output channels when weights do, rows when inputs do. Each byte moves once. Not
+ * that weighs more: output channels when weights do, rows when inputs do. Each byte moves once. The
+ * peak has a factor per precision (of the slower of input and weight), and MACs with a zero may be
+ * skipped; both ours. A bandwidth of its own is shared like the DRAM's would be, by ports: all of it
+ * for the operand that comes first, then what streams in and out in proportion to their bytes. Not
  * modelled: any shape dependence of the efficiency. */
 #include <config.h>
 
@@ -12,21 +15,132 @@
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { CLOCK, MACS_PER_CYCLE, EFFICIENCY, SLOTS };
+enum {
+    CLOCK,
+    MACS_PER_CYCLE,
+    EFFICIENCY,
+    SLOTS,
+    BANDWIDTH,
+    ZERO_SKIPPING,
+    FACTORS /* one per precision, in the order of th_precision */
+};
+enum { SKIPS_WEIGHTS = 1, SKIPS_INPUTS = 2 }; /* bits of the choice */
 enum { PIECES = 32 }; /* of a layer: fill and drain are 1/32 of the operand that is cut */
+
+static const char *const skippings[] = {"none", "weights", "inputs", "both", NULL};
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
     [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1, 1e12, 0, "peak multiply-accumulates per cycle", NULL},
     [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-3, 1, 1, "share of the peak that layers reach", NULL},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "pieces that each on-chip buffer holds", NULL},
+    [BANDWIDTH] = {"bandwidth", TH_KEY_BANDWIDTH, false, 0, 1e18, 0, "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
+    [ZERO_SKIPPING] = {"zero_skipping", TH_KEY_CHOICE, false, 0, 3, 0, "operands whose zeros cost no cycle", skippings},
+    [FACTORS + TH_FP32] = {"fp32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "peak of this precision, in macs_per_cycle", NULL},
+    [FACTORS + TH_FP16] = {"fp16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_BF16] = {"bf16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_INT16] = {"int16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_INT8] = {"int8", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_INT4] = {"int4", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     {.name = NULL},
 };
 
-static int64_t cycles_of(const th_design_config *d, double macs)
+/* How a shard is cut. */
+typedef struct {
+    int64_t k, rows, w, window;    /* output channels, rows of all images, their width; inputs of one output */
+    int64_t inputs, weights;       /* bytes; of all images, where these have weights of their own */
+    bool by_channel;               /* cut along k, else along the rows */
+    int64_t extent, piece, n;      /* of that dimension */
+    int64_t weight_bytes_per_copy; /* copies of the weights: images of a matmul of two inputs, else 1 */
+    int64_t copies;
+} plan;
+
+static plan plan_of(const th_shard *s)
 {
-    double cycles = ceil(macs / (d->value[MACS_PER_CYCLE] * d->value[EFFICIENCY]));
+    plan p = {.k = s->dim[TH_DIM_K],
+              .rows = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_H],
+              .w = s->dim[TH_DIM_W],
+              .window = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S],
+              .copies = th_shard_multiplies_activations(s) ? s->dim[TH_DIM_B] : 1};
+    p.weights = p.copies * th_shard_bytes(s, TH_TENSOR_WEIGHT, p.k * p.window);
+    p.inputs = th_shard_bytes(s, TH_TENSOR_INPUT,
+                              (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_C] * s->in_h * s->in_w);
+    p.by_channel = p.weights > p.inputs;
+    p.extent = p.by_channel ? p.k : p.rows;
+    p.piece = th_ceil_div(p.extent, PIECES);
+    p.n = th_ceil_div(p.extent, p.piece);
+    return p;
+}
+
+static double peak(const th_design_config *d, const th_shard *s)
+{
+    double input = d->value[FACTORS + s->precision[TH_TENSOR_INPUT]];
+    double weight = d->value[FACTORS + s->precision[TH_TENSOR_WEIGHT]];
+    return d->value[MACS_PER_CYCLE] * (input < weight ? input : weight);
+}
+
+/* The part of the MACs that takes cycles. Zeros of inputs and weights are taken to be independent. */
+static double worked_part(const th_design_config *d, const th_shard *s)
+{
+    int skips = (int)d->value[ZERO_SKIPPING];
+    double part = 1, weights = s->sparse_m > 0 ? (double)s->sparse_n / s->sparse_m
+                                               : s->density_ppm[TH_TENSOR_WEIGHT] / 1e6;
+    if (skips & SKIPS_WEIGHTS)
+        part *= weights;
+    if (skips & SKIPS_INPUTS)
+        part *= s->density_ppm[TH_TENSOR_INPUT] / 1e6;
+    return part;
+}
+
+static int64_t cycles_of(const th_design_config *d, const th_shard *s, double macs)
+{
+    double cycles = ceil(macs * worked_part(d, s) / (peak(d, s) * d->value[EFFICIENCY]));
     return cycles < 1 ? 1 : (int64_t)cycles;
+}
+
+static void set_step(const th_design_config *d, const th_shard *s, const plan *p, unsigned mask,
+                     th_schedule *out)
+{
+    bool is_last = mask & (p->by_channel ? TH_LAST_K : TH_LAST_H);
+    int64_t part = th_tile_extent(p->extent, p->piece, is_last);
+    int64_t outputs = part * (p->by_channel ? p->rows : p->k) * p->w;
+    int64_t share = is_last ? p->inputs - p->inputs / p->n * (p->n - 1) : p->inputs / p->n;
+    out->step[mask] = (th_step){
+        p->by_channel ? p->inputs : share,
+        p->by_channel ? p->copies * th_shard_bytes(s, TH_TENSOR_WEIGHT, part * p->window) : p->weights,
+        cycles_of(d, s, (double)outputs * (double)p->window)};
+    out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
+}
+
+/* Ports that share the bandwidth, where the design has one of its own. */
+static void set_bandwidth(const th_design_config *d, const plan *p, th_schedule *out)
+{
+    double bits = d->value[BANDWIDTH];
+    if (bits <= 0)
+        return;
+    double streamed = (double)(p->by_channel ? p->weights : p->inputs);
+    double stored = (double)th_schedule_sum(out).output_bytes;
+    int first = p->by_channel ? TH_ENGINE_INPUT : TH_ENGINE_WEIGHT;
+    int second = p->by_channel ? TH_ENGINE_WEIGHT : TH_ENGINE_INPUT;
+    out->port_bits_per_s[first] = (int64_t)bits;
+    out->port_bits_per_s[second] = (int64_t)ceil(bits * streamed / (streamed + stored));
+    out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] =
+        (int64_t)ceil(bits * stored / (streamed + stored));
+}
+
+/* Every operand is read from its buffer once, every output written once: no array is known. */
+static void set_accounts(const th_design_config *d, const th_shard *s, const plan *p, th_schedule *out)
+{
+    out->macs_per_cycle = peak(d, s);
+    out->accesses = (th_accesses){
+        .input_reads = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_C] * s->in_h * s->in_w,
+        .weight_reads = p->copies * p->k * p->window,
+        .output_writes = p->rows * p->k * p->w};
+    out->buffer_bytes[TH_TENSOR_INPUT] = p->by_channel ? p->inputs : out->slots_in * th_ceil_div(p->inputs, p->n);
+    out->buffer_bytes[TH_TENSOR_WEIGHT] = p->by_channel ? out->slots_in * th_ceil_div(p->weights, p->n) : p->weights;
+    out->buffer_bytes[TH_TENSOR_OUTPUT] =
+        out->slots_out * th_ceil_div(th_schedule_sum(out).output_bytes, p->n);
+    out->variant = p->by_channel ? "cut by output channels" : "cut by rows";
 }
 
 static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
@@ -34,32 +148,54 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 {
     (void)err;
     (void)memory;
-    int64_t b = s->dim[TH_DIM_B], k = s->dim[TH_DIM_K], h = s->dim[TH_DIM_H], w = s->dim[TH_DIM_W];
-    int64_t window = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    int64_t weights = th_shard_bytes(s, TH_TENSOR_WEIGHT, k * window);
-    int64_t inputs =
-        th_shard_bytes(s, TH_TENSOR_INPUT, b * s->dim[TH_DIM_C] * s->in_h * s->in_w);
-    bool by_channel = weights > inputs;
-    int64_t extent = by_channel ? k : b * h, piece = th_ceil_div(extent, PIECES),
-            n = th_ceil_div(extent, piece);
+    plan p = plan_of(s);
     *out = (th_schedule){.hz = (int64_t)d->value[CLOCK], .count = {1, 1, 1, 1, 1}};
-    out->count[by_channel ? TH_LOOP_K : TH_LOOP_H] = (int32_t)n;
-    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        bool is_last = mask & (by_channel ? TH_LAST_K : TH_LAST_H);
-        int64_t part = th_tile_extent(extent, piece, is_last);
-        int64_t share = is_last ? inputs - inputs / n * (n - 1) : inputs / n;
-        double macs = (double)part * (double)(by_channel ? b * h : k) * (double)w * (double)window;
-        out->step[mask] =
-            (th_step){by_channel ? inputs : share,
-                      by_channel ? th_shard_bytes(s, TH_TENSOR_WEIGHT, part * window) : weights, cycles_of(d, macs)};
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
-            th_shard_bytes(s, TH_TENSOR_OUTPUT, part * (by_channel ? b * h : k) * w);
-    }
-    out->input_stays = by_channel ? 1u << TH_LOOP_K : 0;
-    out->weight_stays = by_channel ? 0 : 1u << TH_LOOP_H;
-    out->macs_per_cycle = d->value[MACS_PER_CYCLE];
+    out->count[p.by_channel ? TH_LOOP_K : TH_LOOP_H] = (int32_t)p.n;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        set_step(d, s, &p, mask, out);
+    out->input_stays = p.by_channel ? 1u << TH_LOOP_K : 0;
+    out->weight_stays = p.by_channel ? 0 : 1u << TH_LOOP_H;
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
+    set_bandwidth(d, &p, out);
+    set_accounts(d, s, &p, out);
     return 0;
+}
+
+/* Cycles of bytes at the rate that set_bandwidth gives an engine; none without a bandwidth. */
+static double port_cycles(const th_design_config *d, double bytes, double share)
+{
+    return d->value[BANDWIDTH] > 0 ? bytes * 8 * d->value[CLOCK] / (d->value[BANDWIDTH] * share) : 0;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The double-buffered recurrence over the pieces (load, compute, store), one operand before all. */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    plan p = plan_of(s);
+    double streamed = (double)(p.by_channel ? p.weights : p.inputs), stored = 0;
+    double once = port_cycles(d, (double)(p.by_channel ? p.inputs : p.weights), 1);
+    double loaded = 0, computed[2] = {0, 0}, out[2] = {0, 0}; /* ends of the last two pieces */
+    unsigned last = p.by_channel ? TH_LAST_K : TH_LAST_H;
+    th_schedule kinds = {0};
+    set_step(d, s, &p, 0, &kinds);
+    set_step(d, s, &p, last, &kinds);
+    stored = (double)kinds.output_bytes[0] * (double)(p.n - 1) + (double)kinds.output_bytes[last];
+    for (int64_t i = 0; i < p.n; i++) {
+        unsigned mask = i == p.n - 1 ? last : 0;
+        const th_step *piece = &kinds.step[mask];
+        double in = (double)(p.by_channel ? piece->weight_bytes : piece->input_bytes);
+        double back = (double)kinds.output_bytes[mask];
+        loaded = larger(loaded, computed[i & 1]) + port_cycles(d, in, streamed / (streamed + stored));
+        double ready = larger(larger(loaded, once), larger(computed[~i & 1], out[i & 1]));
+        computed[i & 1] = ready + (double)piece->cycles;
+        out[i & 1] = larger(out[~i & 1], computed[i & 1]) +
+                     port_cycles(d, back, stored / (streamed + stored));
+    }
+    return out[(p.n - 1) & 1];
 }
 
 const th_design_type th_design_roofline = {
@@ -67,4 +203,5 @@ const th_design_type th_design_roofline = {
     .synopsis = "peak, efficiency and bandwidth",
     .keys = keys,
     .schedule = schedule,
+    .closed_form = closed_form,
 };

@@ -131,10 +131,45 @@ static void winograd_closed(gsl_rng *r, char *out)
 
 /* --- roofline --------------------------------------------------------------------------------- */
 
+/* A slow clock, so that the memory takes no cycle; its own bandwidth is held in test_roofline.c. */
+static void roofline_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX, "clock = \"1MHz\"; macs_per_cycle = %d; efficiency = %.3f; int8 = %d; ",
+             (int)pick(r, 1, 5000), 0.001 * (double)pick(r, 1, 1000), (int)pick(r, 1, 4));
+}
+
 static void roofline_text(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX, "clock = \"200MHz\"; macs_per_cycle = %d; efficiency = %.3f; ",
              (int)pick(r, 1, 5000), 0.001 * (double)pick(r, 1, 1000));
+    if (pick(r, 0, 1))
+        snprintf(out + strlen(out), KEYS_MAX - strlen(out), "bandwidth = \"%dGB/s\"; ",
+                 (int)pick(r, 1, 100));
+}
+
+/* --- serial_tiled ----------------------------------------------------------------------------- */
+
+static void serial_tiled_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; bus_bits = %d; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; ",
+             (int)pick(r, 8, 1024), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+             (int)pick(r, 1, 20));
+    if (pick(r, 0, 1))
+        snprintf(out + strlen(out), KEYS_MAX - strlen(out), "throughput = %d000000.0; ",
+                 (int)pick(r, 1, 1000000));
+}
+
+/* --- gemv ------------------------------------------------------------------------------------- */
+
+static void gemv_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"200MHz\"; lanes = %d; gate_lanes = %d; step_latency = %d; "
+             "weight_buffer = \"%dKiB\"; slots = %d; " PORTS,
+             (int)pick(r, 1, 4096), (int)pick(r, 1, 64), (int)pick(r, 0, 500), 1 << pick(r, 2, 12),
+             (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -144,7 +179,10 @@ static const design_row design_rows[] = {
     {"systolic", systolic_text, systolic_closed, NULL},
     {"systolic_vec", systolic_vec_text, systolic_vec_closed, NULL},
     {"winograd", winograd_text, winograd_closed, NULL},
-    {"roofline", roofline_text, NULL, NULL},
+    {"roofline", roofline_text, roofline_closed, NULL},
+    {"serial_tiled", serial_tiled_text, NULL, NULL},
+    {"gemv", gemv_text, NULL, NULL},
+    {"table", NULL, NULL, "needs a file that has every layer"},
     {"script", NULL, NULL, "needs a script that answers"},
     {NULL, NULL, NULL, NULL},
 };

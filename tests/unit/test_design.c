@@ -98,53 +98,6 @@ static void tiled_reproduces_the_published_layer(void)
     CU_ASSERT_EQUAL(s.port_bits_per_s[TH_ENGINE_WEIGHT], 160000000000000000);
 }
 
-/* --- roofline --------------------------------------------------------------------------------- */
-
-#define ROOFLINE "type = \"roofline\"; clock = \"100MHz\"; macs_per_cycle = 100; efficiency = 0.5; "
-
-/* K 64, C 32, 16 x 16, 3 x 3: weights 36864 bytes outweigh inputs 32*18*18*2 = 20736: 32 pieces of
- * 2 channels, 2*256*288/50 -> 2950 cycles of 10 ns each; outputs 1024 per piece.
- * At 10 GB/s: inputs and both slots of weights come in first (23040 bytes, 2304 ns), 32 * 29500 ns
- * of compute, 102.4 ns for the last store. At 50 MB/s: traffic (36864 + 20736 + 32768) / 0.05 =
- * 1807.36 us; at most the first and last pieces of work and store are not hidden behind it. */
-static void roofline_by_hand(void)
-{
-    th_shard shard = conv_shard(1, 64, 32, 16, 16, 3);
-    th_schedule s = schedule_on(ROOFLINE, &shard);
-    assert_counts(&s, 1, 1, 1, 32, 1);
-    assert_step(&s, ALL_LAST, 20736, 1152, 2950, 1024);
-    const th_port fast = {80000000000, 0, 1}, slow = {400000000, 0, 1};
-    th_pipeline p;
-    th_pipeline_start(&p, &s, &fast, 0, true);
-    CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &fast), 2304000 + 32 * 29500000LL + 102400);
-    th_pipeline_start(&p, &s, &slow, 0, true);
-    th_time end = th_pipeline_finish(&p, &s, &slow);
-    CU_ASSERT_TRUE(end >= 1807360000 && end <= 1807360000 + 2 * 29500000);
-}
-
-/* Every byte moves once, and the pieces' MACs add up; at most one cycle per piece is lost in
- * rounding. */
-static void roofline_moves_every_byte_once(void)
-{
-    gsl_rng *r = th_random_stream(37, "roofline", 0);
-    int wrong = 0;
-    for (int round = 0; round < 500; round++) {
-        th_shard d = random_shard(r);
-        th_schedule s = schedule_on(ROOFLINE, &d);
-        th_schedule_totals t = th_schedule_sum(&s);
-        int64_t k = d.dim[TH_DIM_K], c = d.dim[TH_DIM_C] / d.groups,
-                rs = (int64_t)d.dim[TH_DIM_R] * d.dim[TH_DIM_S];
-        int64_t out = (int64_t)d.dim[TH_DIM_B] * k * d.dim[TH_DIM_H] * d.dim[TH_DIM_W];
-        wrong += t.weight_bytes != k * c * rs * bytes_of(&d) ||
-                 t.output_bytes != out * bytes_of(&d);
-        wrong += t.input_bytes !=
-                 (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * bytes_of(&d);
-        wrong += t.cycles < out * c * rs / 50 || t.cycles > out * c * rs / 50 + 33;
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
-}
-
 /* --- keys ------------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *keys, const char *id, const char *message)
@@ -260,8 +213,6 @@ int main(int argc, char **argv)
         TAP(tiled_halo_loads_real_windows),
         TAP(tiled_walks_groups_with_the_batch),
         TAP(tiled_reproduces_the_published_layer),
-        TAP(roofline_by_hand),
-        TAP(roofline_moves_every_byte_once),
         TAP(refuses_unknown_types_and_keys),
         TAP(refuses_wrong_kinds),
         TAP(refuses_values_out_of_range_and_missing_keys),

@@ -77,6 +77,10 @@ static void dilated_kernels_have_fewer_phases(void)
     s.up_w = 4;
     CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
+    s.up_h = 6; /* 3 divides both */
+    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
+    CU_ASSERT_EQUAL(out.dilation_h, 1);
 }
 
 /* Every real product is counted by the phases, over 2,000 kernels: rows of output h, kernel row r meet
