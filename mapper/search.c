@@ -49,6 +49,19 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     return NULL;
 }
 
+static int nothing_found(const th_search *s, th_error *err)
+{
+    const char *workload = s->problem.workload->name, *system = s->problem.system->name,
+               *why = s->first_misfit.text[0] ? s->first_misfit.text
+                                              : "no set can run all of its layers";
+    if (s->n_evaluations == 0)
+        return th_error_set(err, "MAP-0042", "%s: no mapping of \"%s\" onto \"%s\" can be made: %s",
+                            s->type->name, workload, system, why);
+    return th_error_set(err, "MAP-0024",
+                        "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
+                        s->type->name, (long long)s->n_evaluations, workload, system, why);
+}
+
 int th_search_iterate(th_search *s, th_error *err)
 {
     if (s->done)
@@ -56,14 +69,7 @@ int th_search_iterate(th_search *s, th_error *err)
     s->n_batches++;
     if (s->type->iterate(s, err))
         return -1;
-    if (s->done && !s->best)
-        return th_error_set(err, "MAP-0024",
-                            "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
-                            s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
-                            s->problem.system->name,
-                            s->first_misfit.text[0] ? s->first_misfit.text
-                                                    : "no set can run all layers");
-    return 0;
+    return s->done && !s->best ? nothing_found(s, err) : 0;
 }
 
 void th_search_free(th_search *s)

@@ -33,7 +33,8 @@ struct th_seeder {
     size_t n_choices, choice_capacity;
     th_time **matrices; /* transition times, row-major by (ancestor's choice, own choice) */
     size_t n_matrices, matrix_capacity;
-    th_error misfit; /* the first */
+    th_error misfit; /* the first of a design; before there is one, the first of a split */
+    bool misfit_is_of_design;
 };
 
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
@@ -100,10 +101,13 @@ static int by_time(const void *a, const void *b)
     return x->order - y->order;
 }
 
-static void note_misfit(th_seeder *s, const th_error *reason)
+/* A set of one needs no split, so it is a design that leaves a layer without a way. */
+static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
 {
-    if (!s->misfit.id[0])
-        s->misfit = *reason;
+    if (s->misfit.id[0] && s->misfit_is_of_design >= is_of_design)
+        return;
+    s->misfit = *reason;
+    s->misfit_is_of_design = is_of_design;
 }
 
 /* TH_TIME_MAX: the design cannot run it so. */
@@ -119,7 +123,7 @@ static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_str
         return th_plans_layer_time(s->plans, &at, plan, err);
     if (th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    note_misfit(s, &reason);
+    note_misfit(s, &reason, true);
     return TH_TIME_MAX;
 }
 
@@ -184,7 +188,7 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
     if (n == 0) {
         th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split over %d accelerators", l->name,
                      (int)set->n_accels);
-        note_misfit(s, &none);
+        note_misfit(s, &none, false);
     }
     th_free(list);
     th_free(all);

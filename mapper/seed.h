@@ -21,8 +21,8 @@ typedef struct th_choices {
 } th_choices;
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 
-/* Why the first strategy of a layer that a design could not run, or the first layer that no strategy
- * suits, was left out; "" while there is none. */
+/* Why the first strategy that a design could not run was left out; while there is none, the first layer
+ * that no strategy suits; else "". */
 const th_error *th_seeder_misfit(const th_seeder *s);
 
 /* Gives the layers of m that stand on set the strategies of least estimated time, transitions

@@ -51,6 +51,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/build.test \
 	tests/tcl/collective.test \
 	tests/tcl/help.test \
+	tests/tcl/infeasible.test \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \
 	tests/tcl/map.test \
