@@ -149,6 +149,30 @@ static void other_kernels_run_the_faster_way(void)
     assert_way(&shard, 18, "decomposed");
 }
 
+static void assert_accesses(const th_shard *shard, th_accesses expected)
+{
+    th_schedule s = schedule_on(WINOGRAD("4", "64KiB"), shard);
+    CU_ASSERT_TRUE(s.accesses.input_reads == expected.input_reads &&
+                   s.accesses.weight_reads == expected.weight_reads &&
+                   s.accesses.partial_reads == expected.partial_reads &&
+                   s.accesses.output_writes == expected.output_writes);
+}
+
+/* Stride 2, K 20, C 5, 8 x 9, 3 x 3, direct: 648 taps of 5 inputs for 3 blocks of outputs; 2 stripes read
+ * 900 weights; 3 passes over inputs. 5 x 5: 4 sub-kernels of 2 * 3 tiles of 36, 12 passes. Fully
+ * connected: 512 blocks of outputs, 128 passes of 72 inputs. */
+static void accesses_of_the_other_ways(void)
+{
+    th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
+    shard.stride_h = 2;
+    shard.in_h = 17;
+    assert_accesses(&shard, (th_accesses){3 * 5 * 648, 2 * 900, 2 * 1440, 3 * 1440});
+    shard = conv_shard(1, 20, 5, 8, 9, 5);
+    assert_accesses(&shard, (th_accesses){3 * 5 * 4 * 6 * 36, 2 * 2500, 11 * 1440, 12 * 1440});
+    shard = conv_shard(1, 4096, 9216, 1, 1, 1);
+    assert_accesses(&shard, (th_accesses){512 * 9216, 4096 * 9216, 4096 * 127, 4096 * 128});
+}
+
 /* Depthwise: one channel in, one out, for each of 16 groups: all elements but one idle. */
 static void groups_leave_elements_idle(void)
 {
@@ -306,6 +330,7 @@ int main(int argc, char **argv)
         TAP(fully_connected_layers_use_all_multipliers),
         TAP(winograd_saves_as_published),
         TAP(other_kernels_run_the_faster_way),
+        TAP(accesses_of_the_other_ways),
         TAP(groups_leave_elements_idle),
         TAP(padding_takes_rows_from_the_first_stripe),
         TAP(random_layers_move_every_byte_as_often_as_they_should),
