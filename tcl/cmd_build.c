@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
 #include "sim/design/design.h"
+#include "tcl/design_option.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
 #include "tcl/session.h"
@@ -18,22 +19,30 @@
 
 /* ---- read_system ---- */
 
-/* The system in a file, with the keys of its designs checked. */
-static th_system *read_system(th_call *c, Tcl_Obj *name)
+static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
+{
+    if (th_design_option_apply(design, system, &c->err) != 0)
+        return -1;
+    return th_design_check_system(system, &c->err);
+}
+
+/* The system in a file, with a design of the call's own, and the keys of all designs checked. */
+static th_system *read_system(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
     if (path == NULL)
         return NULL;
     th_system *system = th_system_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
-    if (system != NULL && th_design_check_system(system, &c->err) != 0) {
+    if (system != NULL && (th_design_check_system(system, &c->err) != 0 ||
+                           (design != NULL && add_design(c, design, system) != 0))) {
         th_system_free(system);
         return NULL;
     }
     return system;
 }
 
-enum { READ_FORMAT };
+enum { READ_FORMAT, READ_DESIGN };
 enum { FORMAT_CFG, FORMAT_ASTRA };
 
 static const char *format_name(int i)
@@ -46,6 +55,9 @@ static const th_option read_system_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json.",
                      .choice = format_name},
+    [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
+                     "A further design for every accelerator (name, type, and its keys), or other "
+                     "values for keys of one that the file has."},
     {.name = NULL},
 };
 
@@ -75,7 +87,10 @@ static int run_read_system(th_call *c)
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
                             is_astra ? "-format astra takes two, network.yml and system.json"
                                      : "-format cfg takes one");
-    th_system *system = is_astra ? read_astra(c) : read_system(c, c->words[0]);
+    if (is_astra && th_call_has(c, READ_DESIGN))
+        return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
+    th_system *system = is_astra ? read_astra(c)
+                                 : read_system(c, c->words[0], c->option[READ_DESIGN].word);
     if (system == NULL)
         return -1;
     th_session_set_system(c->session, system);
@@ -90,6 +105,7 @@ enum {
     CREATE_TOPOLOGY,
     CREATE_DIMS,
     CREATE_ACCEL,
+    CREATE_DESIGN,
     CREATE_BANDWIDTH,
     CREATE_LATENCY,
     CREATE_OVERSUBSCRIPTION,
@@ -131,6 +147,9 @@ static const th_option create_system_options[] = {
     [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
                       "System file whose first accelerator every accelerator is a copy of.",
                       .required = true},
+    [CREATE_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
+                       "A further design of that accelerator, or other values for keys of one that "
+                       "the file has."},
     [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
                           "Of every link, each way; or one for each dimension, or for each level "
                           "from the accelerators up.",
@@ -270,7 +289,8 @@ static int run_create_system(th_call *c)
         parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
         parse_oversubscription(c, &o) != 0)
         return -1;
-    th_system *prototype = read_system(c, c->option[CREATE_ACCEL].word);
+    th_system *prototype =
+        read_system(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
     if (prototype == NULL)
         return -1;
     th_system *system =

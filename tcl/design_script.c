@@ -49,11 +49,12 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
             texts[i] = Tcl_GetString(names[i]);
         near = th_name_nearest(procedure, texts, (size_t)n);
     }
-    th_error_set(err, "TCL-0133",
-                 "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure of "
-                 "two arguments, shard and parameters",
-                 procedure, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
-                 near != NULL ? "\"?)" : "");
+    th_error_set(
+        err, "TCL-0133",
+        "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure of "
+        "two arguments, shard and parameters",
+        procedure, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+        near != NULL ? "\"?)" : "");
     th_free(texts);
     return -1;
 }
@@ -125,11 +126,10 @@ static Tcl_Obj *dict_of_shard(const th_shard *s)
         const char *key;
         int32_t value;
     } rest[] = {
-        {"groups", s->groups},         {"in_h", s->in_h},
-        {"in_w", s->in_w},             {"stride_h", s->stride_h},
-        {"stride_w", s->stride_w},     {"dilation_h", s->dilation_h},
-        {"dilation_w", s->dilation_w}, {"operands", s->n_operands},
-        {"sparse_n", s->sparse_n},     {"sparse_m", s->sparse_m},
+        {"groups", s->groups},         {"in_h", s->in_h},           {"in_w", s->in_w},
+        {"stride_h", s->stride_h},     {"stride_w", s->stride_w},   {"dilation_h", s->dilation_h},
+        {"dilation_w", s->dilation_w}, {"operands", s->n_operands}, {"sparse_n", s->sparse_n},
+        {"sparse_m", s->sparse_m},
     };
     Tcl_Obj *dict = Tcl_NewDictObj();
     put(dict, "kind", Tcl_NewStringObj(kind_name(s), -1));
@@ -291,8 +291,8 @@ static int read_text(const char *name, Tcl_Obj *value, size_t size, char *out, t
     Tcl_Size n;
     const char *text = Tcl_GetStringFromObj(value, &n);
     if (n == 0 || (size_t)n >= size || strlen(text) != (size_t)n || strpbrk(text, "\n\r\t") != NULL)
-        return th_error_set(err, "TCL-0139", "%s is \"%.60s\": must be one line of 1 to %d bytes", name,
-                            text, (int)size - 1);
+        return th_error_set(err, "TCL-0139", "%s is \"%.60s\": must be one line of 1 to %d bytes",
+                            name, text, (int)size - 1);
     memcpy(out, text, (size_t)n + 1);
     return 0;
 }
@@ -335,8 +335,9 @@ static int answer(void *context, const th_script_question *q, th_script_answer *
 {
     th_session *s = context;
     if (s->is_answering)
-        return th_error_set(err, "TCL-0142", "asked for this while it answers: must not use commands "
-                                             "that look at how the mapping runs");
+        return th_error_set(err, "TCL-0142",
+                            "asked for this while it answers: must not use commands "
+                            "that look at how the mapping runs");
     Tcl_InterpState before = Tcl_SaveInterpState(s->interp, TCL_OK);
     int rc = call(s, q, err);
     if (rc == 0) {

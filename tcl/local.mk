@@ -14,6 +14,7 @@ face_sources = \
 	tcl/cmd_session.c \
 	tcl/cmd_traffic.c \
 	tcl/command.c tcl/command.h \
+	tcl/design_option.c tcl/design_option.h \
 	tcl/design_script.c tcl/design_script.h \
 	tcl/files.c tcl/files.h \
 	tcl/help.c \

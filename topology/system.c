@@ -270,6 +270,24 @@ int th_system_add_param(th_system *s, int design, const th_param *param, th_erro
     return d->n_params++;
 }
 
+int th_system_set_param(th_system *s, int design, const th_param *param, th_error *err)
+{
+    th_design_block *d = &s->designs[design];
+    int old = 0, last = th_system_add_param(s, design, param, err);
+    if (last < 0)
+        return -1;
+    while (strcmp(d->params[old].key, param->key) != 0)
+        old++;
+    if (old < last) {
+        th_param p = d->params[old];
+        d->params[old] = d->params[last];
+        th_free(p.key);
+        th_free(p.text);
+        d->n_params--;
+    }
+    return old;
+}
+
 int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err)
 {
     th_node *n = &s->nodes[node];

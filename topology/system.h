@@ -159,6 +159,8 @@ int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time la
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
                          th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
+/* As add_param, but in the place of a key that the design has. */
+int th_system_set_param(th_system *s, int design, const th_param *param, th_error *err);
 /* Makes node an accelerator of these properties; a->designs is copied. 0 or -1 (memory). */
 int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err);
 /* Copies the accelerator properties of accelerator accel of another (finished) system, and the

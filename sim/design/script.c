@@ -24,13 +24,20 @@ static const th_time limit_min = 1000000000, limit_max = 3600000000000000,
                      limit_standard = 2000000000000; /* 1 ms, 1 h, 2 s */
 
 static const th_design_key keys[] = {
-    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the cycles that are returned", NULL},
-    [PROCEDURE] = {"procedure", TH_KEY_TEXT, true, 0, 0, 0, "the Tcl procedure that is called", NULL},
-    [TIME_LIMIT] = {"time_limit", TH_KEY_TEXT, false, 0, 0, 0, "real time that a call may take, \"2s\" when left out", NULL},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "tiles that each on-chip buffer holds", NULL},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 0, 1e6, 0, "elements per cycle; 0: as fast as the DRAM", NULL},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 0, 1e6, 0, "elements per cycle; 0: as fast as the DRAM", NULL},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 0, 1e6, 0, "elements per cycle; 0: as fast as the DRAM", NULL},
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0,
+               "clock of the cycles that are returned", NULL},
+    [PROCEDURE] = {"procedure", TH_KEY_TEXT, true, 0, 0, 0, "the Tcl procedure that is called",
+                   NULL},
+    [TIME_LIMIT] = {"time_limit", TH_KEY_TEXT, false, 0, 0, 0,
+                    "real time that a call may take, \"2s\" when left out", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "tiles that each on-chip buffer holds", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                    "elements per cycle; 0: as fast as the DRAM", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                     "elements per cycle; 0: as fast as the DRAM", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
+                     "elements per cycle; 0: as fast as the DRAM", NULL},
     {.name = NULL},
 };
 
@@ -68,10 +75,11 @@ static int check_parameters(const th_design_block *b, th_error *err)
     for (int i = 0; i < b->n_params; i++) {
         const char *key = b->params[i].key, *near = misspelt(key);
         if (near)
-            return th_error_set(err, "SIM-0091",
-                                "%s:%d: design \"%s\": \"%s\" looks like the key \"%s\": correct it, "
-                                "or give the parameter another name",
-                                b->file, b->params[i].line, b->name, key, near);
+            return th_error_set(
+                err, "SIM-0091",
+                "%s:%d: design \"%s\": \"%s\" looks like the key \"%s\": correct it, "
+                "or give the parameter another name",
+                b->file, b->params[i].line, b->name, key, near);
     }
     return 0;
 }
@@ -83,9 +91,10 @@ static int prepare(th_design_config *c, const th_design_block *block, th_error *
     if (check_parameters(block, err))
         return -1;
     if (text && (th_parse_time(text, &limit, NULL) || limit < limit_min || limit > limit_max))
-        return th_error_set(err, "SIM-0096",
-                            "%s:%d: design \"%s\": time_limit \"%s\": must be a time of 1ms to 3600s",
-                            block->file, block->line, block->name, text);
+        return th_error_set(
+            err, "SIM-0096",
+            "%s:%d: design \"%s\": time_limit \"%s\": must be a time of 1ms to 3600s", block->file,
+            block->line, block->name, text);
     script *s = th_alloc_zero(1, sizeof *s);
     if (!s)
         return th_error_no_memory(err);
@@ -131,8 +140,8 @@ int64_t th_script_tensor_bytes(const th_shard *s, th_tensor tensor)
     case TH_TENSOR_INPUT:
         return th_shard_bytes(s, tensor, b * d[TH_DIM_C] * s->in_h * s->in_w);
     case TH_TENSOR_WEIGHT:
-        return th_shard_bytes(s, tensor,
-                              images * d[TH_DIM_K] * th_group_inputs(s) * d[TH_DIM_R] * d[TH_DIM_S]);
+        return th_shard_bytes(
+            s, tensor, images * d[TH_DIM_K] * th_group_inputs(s) * d[TH_DIM_R] * d[TH_DIM_S]);
     case TH_TENSOR_OUTPUT:
         return th_shard_bytes(s, tensor, b * d[TH_DIM_K] * d[TH_DIM_H] * d[TH_DIM_W]);
     case TH_N_TENSORS:
@@ -171,7 +180,8 @@ static void fill_schedule(const th_design_config *d, const th_shard *s, const th
     }
     out->slots_in = out->slots_out = (int32_t)d->value[SLOTS];
     th_set_ports(out, s, &d->value[INPUT_PORT]);
-    out->macs_per_cycle = a->has[TH_SCRIPT_MACS_PER_CYCLE] ? a->number[TH_SCRIPT_MACS_PER_CYCLE] : 0;
+    out->macs_per_cycle =
+        a->has[TH_SCRIPT_MACS_PER_CYCLE] ? a->number[TH_SCRIPT_MACS_PER_CYCLE] : 0;
     out->variant = a->variant[0] != '\0' ? a->variant : NULL;
 }
 
@@ -182,7 +192,8 @@ static int schedule(const th_design_config *d, const th_shard *shard, const th_p
     th_shard asked = *shard;
     (void)memory;
     if (!s->memo)
-        return th_error_set(err, "SIM-0092", "%s:%d: design \"%s\": nobody here can call procedure %s",
+        return th_error_set(err, "SIM-0092",
+                            "%s:%d: design \"%s\": nobody here can call procedure %s",
                             s->block->file, s->block->line, s->block->name, s->procedure);
     asked.adds_to_output = 0;
     const th_script_question question = {s->block, s->procedure, s->limit_ps, &asked};

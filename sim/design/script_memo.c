@@ -56,8 +56,10 @@ static int check_number(const th_script_answer *a, int i, th_error *err)
     const th_script_field *f = &th_script_fields[i];
     double v = a->number[i];
     if (!a->has[i])
-        return f->required ? th_error_set(err, "SIM-0093", "its answer has no \"%s\": must be a dict "
-                                                           "with at least that", f->name)
+        return f->required ? th_error_set(err, "SIM-0093",
+                                          "its answer has no \"%s\": must be a dict "
+                                          "with at least that",
+                                          f->name)
                            : 0;
     if (v >= f->minimum && v <= f->maximum && (!f->is_whole || v == floor(v)))
         return 0;

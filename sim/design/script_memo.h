@@ -37,7 +37,8 @@ typedef struct th_script_answer {
     bool has[TH_SCRIPT_N_NUMBERS];
     double number[TH_SCRIPT_N_NUMBERS];
     char variant[TH_SCRIPT_VARIANT_MAX]; /* how the design runs the shard; "": as always */
-    char cannot[TH_SCRIPT_REFUSAL_MAX];  /* why it cannot run the shard, no numbers then; "": it can */
+    char cannot
+        [TH_SCRIPT_REFUSAL_MAX]; /* why it cannot run the shard, no numbers then; "": it can */
 } th_script_answer;
 
 typedef struct th_script_question {
@@ -58,8 +59,9 @@ typedef struct th_script_provider {
 typedef struct th_script_memo th_script_memo;
 
 th_script_memo *th_script_memo_new(const th_script_provider *p, th_error *err);
-void th_script_memo_clear(th_script_memo *m); /* no schedule made from it may be left; accepts NULL */
-void th_script_memo_free(th_script_memo *m);  /* accepts NULL */
+void th_script_memo_clear(
+    th_script_memo *m); /* no schedule made from it may be left; accepts NULL */
+void th_script_memo_free(th_script_memo *m);           /* accepts NULL */
 int64_t th_script_memo_count(const th_script_memo *m); /* answers held */
 
 /* The digest under which answers to a block's questions are kept: of the procedure and of its
@@ -72,7 +74,8 @@ const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
 
 /* Both accept NULL, and then do nothing. fill asks in an order that depends on the questions alone and
  * stops at the first failure, which the next find of that question returns. 0 or -1. */
-void th_script_memo_defer(th_script_memo *m, bool deferred); /* false forgets what was not answered */
+void th_script_memo_defer(th_script_memo *m,
+                          bool deferred); /* false forgets what was not answered */
 int th_script_memo_fill(th_script_memo *m, th_error *err);
 /* Did a find fail only because the answer is not there yet? */
 bool th_script_is_needed(const th_error *err);

@@ -84,13 +84,16 @@ static void totals_equal_the_tiled_schedule(void)
     set(&f.answer, TH_SCRIPT_CYCLES, 8 * 16);
     set(&f.answer, TH_SCRIPT_TILES, 8);
     set(&f.answer, TH_SCRIPT_WEIGHT_BYTES, 8 * 60 * 2);
-    th_work said = work_on(SCRIPT "input_port = 7; weight_port = 3; output_port = 2;", &f, &s, NULL);
-    th_work tiled = work_on("type = \"tiled\"; clock = \"100MHz\"; tile_k = 6; tile_c = 10; tile_h = 1; "
-                            "tile_w = 16; input_port = 7; weight_port = 3; output_port = 2;",
-                            &f, &s, NULL);
+    th_work said =
+        work_on(SCRIPT "input_port = 7; weight_port = 3; output_port = 2;", &f, &s, NULL);
+    th_work tiled =
+        work_on("type = \"tiled\"; clock = \"100MHz\"; tile_k = 6; tile_c = 10; tile_h = 1; "
+                "tile_w = 16; input_port = 7; weight_port = 3; output_port = 2;",
+                &f, &s, NULL);
     CU_ASSERT_EQUAL(memcmp(said.schedule.step, tiled.schedule.step, sizeof said.schedule.step), 0);
     CU_ASSERT_EQUAL(memcmp(said.schedule.output_bytes, tiled.schedule.output_bytes,
-                           sizeof said.schedule.output_bytes), 0);
+                           sizeof said.schedule.output_bytes),
+                    0);
     CU_ASSERT_TRUE(said.folded_ps == tiled.folded_ps && said.folded_ps > 8 * 16 * 10000);
     CU_ASSERT_EQUAL(memcmp(&said.folded, &tiled.folded, sizeof said.folded), 0);
 }
@@ -159,7 +162,8 @@ static void answers_are_checked(void)
         {TH_SCRIPT_TILES, 0, "SIM-0094", "tiles is 0: must be a whole number in 1 .. 1e+06"},
         {TH_SCRIPT_TILES, 101, "SIM-0095", "101 tiles in 100 cycles: every tile must take one"},
         {TH_SCRIPT_OUTPUT_BYTES, -1, "SIM-0094", "output_bytes is -1"},
-        {TH_SCRIPT_MACS_PER_CYCLE, 0, "SIM-0094", "macs_per_cycle is 0: must be a number in 0.001 .. 1e+12"},
+        {TH_SCRIPT_MACS_PER_CYCLE, 0, "SIM-0094",
+         "macs_per_cycle is 0: must be a number in 0.001 .. 1e+12"},
     };
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -170,8 +174,9 @@ static void answers_are_checked(void)
         CU_ASSERT_EQUAL(work_on(SCRIPT, &f, &s, &e).design, -2);
         CU_ASSERT_STRING_EQUAL(e.id, wrong[i].id);
         CU_ASSERT_PTR_NOT_NULL(strstr(e.text, wrong[i].text));
-        CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "design \"d\": procedure p (conv, batch 1, k 6, c 10, "
-                                              "8 x 16, kernel 1 x 1): "));
+        CU_ASSERT_PTR_NOT_NULL(strstr(e.text,
+                                      "design \"d\": procedure p (conv, batch 1, k 6, c 10, "
+                                      "8 x 16, kernel 1 x 1): "));
         CU_ASSERT_TRUE(th_script_is_cause(&e) && !th_script_is_needed(&e));
     }
     th_script_answer none = {.has = {[TH_SCRIPT_TILES] = true}, .number = {[TH_SCRIPT_TILES] = 2}};
@@ -194,13 +199,16 @@ static void keys_are_checked(void)
 {
     assert_key_error(SCRIPT "slot = 3;", "SIM-0091",
                      "test:1: design \"d\": \"slot\" looks like the key \"slots\"");
-    assert_key_error(SCRIPT "time_limit = \"1us\";", "SIM-0096", "time_limit \"1us\": must be a time");
+    assert_key_error(SCRIPT "time_limit = \"1us\";", "SIM-0096",
+                     "time_limit \"1us\": must be a time");
     assert_key_error(SCRIPT "time_limit = \"soon\";", "SIM-0096", "time_limit \"soon\"");
     assert_key_error(SCRIPT "time_limit = \"2h\";", "SIM-0096", "time_limit \"2h\"");
     assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit must be a text");
-    assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005", "\"procedure\" is missing");
+    assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005",
+                     "\"procedure\" is missing");
     assert_key_error("type = \"script\"; procedure = \"p\";", "SIM-0005", "\"clock\" is missing");
-    th_system *s = system_with(SCRIPT "time_limit = \"1ms\"; rows = 3; block = \"x\"; fast = true;");
+    th_system *s =
+        system_with(SCRIPT "time_limit = \"1ms\"; rows = 3; block = \"x\"; fast = true;");
     CU_ASSERT_EQUAL(th_design_check_system(s, NULL), 0);
     th_system_free(s);
 }
@@ -254,7 +262,8 @@ static void a_shard_is_asked_for_once(void)
     fake f = {.digest = 5};
     th_script_memo *m = memo_of(&f);
     th_system *three = system_with(SCRIPT "rows = 3;"), *four = system_with(SCRIPT "rows = 4;");
-    th_works *w[] = {th_works_new(three, NULL), th_works_new(three, NULL), th_works_new(four, NULL)};
+    th_works *w[] = {th_works_new(three, NULL), th_works_new(three, NULL),
+                     th_works_new(four, NULL)};
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1), sums = s, other = s;
     sums.adds_to_output = 1;
     other.stride_w = 2;
@@ -338,7 +347,8 @@ static const char four_accelerators[] =
     "name = \"four\"; designs = ( { name = \"d\"; " SCRIPT " } );"
     "topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; latency = \"1us\";"
     "  host = { bandwidth = \"8Gbps\"; latency = \"1us\"; }; };"
-    "accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = \"100ns\"; };"
+    "accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = \"100ns\"; "
+    "};"
     "  vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; designs = [\"d\"]; } );";
 
 static th_mapping **random_mappings(const th_workload *net)
@@ -374,10 +384,11 @@ static void threads_change_nothing(void)
     for (int t = 0; t < 3; t++) {
         fake *g = &f;
         memset(g, 0, sizeof *g);
-        th_problem problem = {.system = s, .workload = net, .stream = th_stream_single,
-                              .scripts = memo_of(g)};
+        th_problem problem = {
+            .system = s, .workload = net, .stream = th_stream_single, .scripts = memo_of(g)};
         th_pool *p = th_pool_new(&problem, threads[t], NULL);
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, t ? got : expected, NULL), 0);
+        CU_ASSERT_EQUAL(
+            th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, t ? got : expected, NULL), 0);
         CU_ASSERT_TRUE(g->calls > 50 && g->calls == th_script_memo_count(problem.scripts));
         CU_ASSERT_TRUE(t == 0 || memcmp(expected, got, sizeof got) == 0);
         if (t == 0)
@@ -391,7 +402,8 @@ static void threads_change_nothing(void)
         g->calls = 0;
         g->fails_at = 30;
         p = th_pool_new(&problem, threads[t], NULL);
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, &error[t > 0]), -1);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, &error[t > 0]),
+                        -1);
         CU_ASSERT_PTR_NOT_NULL(strstr(error[t > 0].text, "call 30 fails"));
         CU_ASSERT_TRUE(t == 0 || memcmp(&error[0], &error[1], sizeof *error) == 0);
         CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, NULL), 0);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* design_option.c - see design_option.h.
+ *   list -> name, type -> (find | add to every accelerator) -> keys */
+#include <config.h>
+#include "tcl/design_option.h"
+#include <string.h>
+#include "base/alloc.h"
+
+static const char place[] = "-design"; /* in the place of a file, for messages */
+
+/* The value of a key of the list; NULL: it is not there. */
+static const char *find(Tcl_Obj **words, Tcl_Size n, const char *key)
+{
+    for (Tcl_Size i = 0; i < n; i += 2)
+        if (strcmp(Tcl_GetString(words[i]), key) == 0)
+            return Tcl_GetString(words[i + 1]);
+    return NULL;
+}
+
+static int add_to_accelerators(th_system *s, int design, th_error *err)
+{
+    for (int i = 0; i < s->n_accels; i++) {
+        th_accel *a = &s->nodes[s->accel_node[i]].a;
+        int *designs = th_realloc_array(a->designs, (size_t)a->n_designs + 1, sizeof *designs);
+        if (designs == NULL)
+            return th_error_no_memory(err);
+        a->designs = designs;
+        a->designs[a->n_designs++] = design;
+    }
+    return 0;
+}
+
+/* Messages about the design are to name the option from now on. */
+static int has_moved(th_design_block *d, th_error *err)
+{
+    char *file = th_alloc_string(place);
+    if (file == NULL)
+        return th_error_no_memory(err);
+    th_free(d->file);
+    d->file = file;
+    d->line = 1;
+    return 0;
+}
+
+/* The design that the list is about, or -1. */
+static int design_of(th_system *s, const char *name, const char *type, th_error *err)
+{
+    int design = th_system_find_design(s, name);
+    if (design < 0 && type == NULL)
+        return th_error_set(err, "TCL-0144",
+                            "-design: there is no design \"%s\" to change: a new one needs a type",
+                            name);
+    if (design >= 0 && type != NULL && strcmp(type, s->designs[design].type) != 0)
+        return th_error_set(
+            err, "TCL-0149",
+            "-design: \"%s\" is there and of type %s: must be that type, or another name", name,
+            s->designs[design].type);
+    if (design >= 0)
+        return has_moved(&s->designs[design], err) != 0 ? -1 : design;
+    design = th_system_add_design(s, name, type, place, 1, err);
+    return design < 0 || add_to_accelerators(s, design, err) != 0 ? -1 : design;
+}
+
+/* As a file would have it: a number, true or false, or a text. */
+static th_param param_of(Tcl_Obj *key, Tcl_Obj *value)
+{
+    th_param p = {.key = Tcl_GetString(key), .kind = TH_PARAM_NUMBER, .line = 1};
+    const char *text = Tcl_GetString(value);
+    if (Tcl_GetDoubleFromObj(NULL, value, &p.number) == TCL_OK)
+        return p;
+    p.number = strcmp(text, "true") == 0;
+    p.kind = p.number != 0 || strcmp(text, "false") == 0 ? TH_PARAM_BOOL : TH_PARAM_TEXT;
+    if (p.kind == TH_PARAM_TEXT)
+        p.text = Tcl_GetString(value);
+    return p;
+}
+
+int th_design_option_apply(Tcl_Obj *list, th_system *s, th_error *err)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n % 2 != 0 ||
+        find(words, n, "name") == NULL)
+        return th_error_set(
+            err, "TCL-0147",
+            "-design \"%.60s\": must be a list of keys and values, a name among them",
+            Tcl_GetString(list));
+    int design = design_of(s, find(words, n, "name"), find(words, n, "type"), err);
+    if (design < 0)
+        return -1;
+    for (Tcl_Size i = 0; i < n; i += 2) {
+        th_param p = param_of(words[i], words[i + 1]);
+        if (strcmp(p.key, "name") != 0 && strcmp(p.key, "type") != 0 &&
+            th_system_set_param(s, design, &p, err) < 0)
+            return -1;
+    }
+    return 0;
+}
