@@ -200,11 +200,26 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
+/* T_acc in operations: all that a tile takes one after the other, or the most of a stream. */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    th_schedule x;
+    th_error e;
+    if (schedule(d, s, NULL, &x, &e))
+        return INFINITY;
+    th_schedule_totals t = th_schedule_sum(&x);
+    double per_byte = 8 * (double)x.hz / (d->value[BUS_BITS] * d->value[CLOCK]);
+    double in = (double)(t.input_bytes + t.weight_bytes) * per_byte;
+    double out = (double)t.output_bytes * per_byte, compute = (double)t.cycles;
+    return x.serial ? in + compute + out : fmax(in, fmax(compute, out));
+}
+
 const th_design_type th_design_serial_tiled = {
     .name = "serial_tiled",
     .synopsis = "tiles without overlap on a local bus (H2H, DAC'22)",
     .keys = keys,
     .schedule = schedule,
+    .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
     .prepare = prepare,
 };

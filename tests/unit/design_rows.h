@@ -149,6 +149,16 @@ static void roofline_text(gsl_rng *r, char *out)
 
 /* --- serial_tiled ----------------------------------------------------------------------------- */
 
+/* A slow array on a bus that is exact enough for a cycle of it. */
+static void serial_tiled_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"1MHz\"; bus_bits = %d; throughput = 1000000.0; tile_k = %d; tile_c = %d; "
+             "tile_h = %d; tile_w = %d; input_tile_h = %d; input_tile_w = %d; ",
+             (int)pick(r, 512, 4096), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+             (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20));
+}
+
 static void serial_tiled_text(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
@@ -180,7 +190,7 @@ static const design_row design_rows[] = {
     {"systolic_vec", systolic_vec_text, systolic_vec_closed, NULL},
     {"winograd", winograd_text, winograd_closed, NULL},
     {"roofline", roofline_text, roofline_closed, NULL},
-    {"serial_tiled", serial_tiled_text, NULL, NULL},
+    {"serial_tiled", serial_tiled_text, serial_tiled_closed, NULL},
     {"gemv", gemv_text, NULL, NULL},
     {"table", NULL, NULL, "needs a file that has every layer"},
     {"script", NULL, NULL, "needs a script that answers"},
