@@ -77,7 +77,7 @@ static const char *kind_text(th_key_kind kind)
     case TH_KEY_CHOICE:
         return "one of its names";
     case TH_KEY_TEXT:
-        return "a text";
+        return "a text in double quotes";
     }
     return "";
 }
