@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gemv.c - an engine for matrix-vector products, as recurrent layers need them.
  *
- * After S. Han et al., "ESE: Efficient Speech Recognition Engine with Sparse LSTM on FPGA", FPGA 2017
- * (rows of the matrix dealt out to processing elements, element-wise work beside them), and J. Fowers
- * et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018 (weights resident on
- * chip; the latency of a step through the pipeline); equations ours. Each of `lanes` multipliers holds
- * one column of the product and takes in one element of the vector per cycle:
+ * After S. Han et al., "ESE: Efficient Speech Recognition Engine with Sparse LSTM on FPGA", FPGA
+ * 2017 (rows of the matrix dealt out to processing elements, element-wise work beside them), and
+ * J. Fowers et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018
+ * (weights resident on chip; the latency of a step through the pipeline); equations ours. Each of
+ * `lanes` multipliers holds one column of the product and takes in one element of the vector per
+ * cycle:
  *   product of n columns with c elements   ceil(n / lanes) c
  * A recurrent layer of C inputs, K units, g gates, B rows (each a vector of its own), time step t:
  *   x = B ceil(g K / lanes) C     of x(t), which waits for nothing
  *   h = B ceil(g K / lanes) K     of h(t - 1), which waits for the gates of t - 1
  *   e = B ceil(o K / gate_lanes) + step_latency     o = 9 (LSTM), 8 (GRU) operations per unit
  *   cycles = H (h + max(x, e)) + min(x, e)
- * Weights that weight_buffer holds are loaded once; others are streamed in every step, in blocks of units
- * of which the buffer holds `slots`, and every block's gates but the last one's hide behind the next
- * block's product. For other layers each block of columns takes all vectors in turn; an output row is a
- * step, and a convolution gathers its vectors from the window of that row.
- *   o: LSTM 3 sigmoid, 2 tanh (one look-up each, as in ESE), f c, i g, their sum, o tanh(c): 9; GRU 2
- *   sigmoid, 1 tanh, r (U h) and its sum, h - n, z times that, plus n: 8.
- * Not modelled: both directions at once, weights that stay from one run of a layer to the next, skipped
- * zeros (compressed weights do take less traffic). */
+ * Weights that weight_buffer holds are loaded once; others are streamed in every step, in blocks
+ * of units of which the buffer holds `slots`, and every block's gates but the last one's hide
+ * behind the next block's product. For other layers each block of columns takes all vectors in
+ * turn; an output row is a step, and a convolution gathers its vectors from the window of that
+ * row.
+ *   o, LSTM: 3 sigmoid, 2 tanh (one look-up each, as in ESE), f c, i g, their sum, o tanh(c)
+ *   o, GRU: 2 sigmoid, 1 tanh, r (U h) and its sum, h - n, z times that, plus n
+ * Not modelled: both directions at once, weights that stay from one run of a layer to the next,
+ * skipped zeros (compressed weights do take less traffic). */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -62,8 +64,8 @@ static int64_t at_least_0(int64_t a)
     return a > 0 ? a : 0;
 }
 
-/* How many of n columns (or units) of so many weight elements a block has: what a slot of the buffer
- * holds, at least one, and in whole rounds of the lanes where there is one. */
+/* How many of n columns (or units) of so many weight elements a block has: what a slot of the
+ * buffer holds, at least one, and in whole rounds of the lanes where there is one. */
 static int64_t block_of(const th_design_config *d, const th_shard *s, int64_t n, int64_t elements)
 {
     int64_t lanes = value(d, LANES);
@@ -101,13 +103,16 @@ static void set_unit_block(const th_design_config *d, const th_shard *s, const r
     int64_t units = th_tile_extent(r->units, r->block, is_last), inner = r->inputs + r->units;
     int64_t product = rounds_of(d, r, units) * inner;
     int64_t gates = wait_of(d, r, units) - value(d, STEP_LATENCY);
-    int64_t hidden = rounds_of(d, r, r->block) * r->inputs; /* x of the first block of the next step */
+    int64_t hidden =
+        rounds_of(d, r, r->block) * r->inputs; /* x of the first block of the next step */
     int64_t cycles = product > gates ? product : gates;
     if (is_last)
         cycles = product + at_least_0(wait_of(d, r, units) - hidden);
-    out->step[mask] = (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, r->rows * r->inputs),
-                                th_shard_bytes(s, TH_TENSOR_WEIGHT, r->gates * units * inner), cycles};
-    out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, r->rows * units);
+    out->step[mask] =
+        (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, r->rows * r->inputs),
+                  th_shard_bytes(s, TH_TENSOR_WEIGHT, r->gates * units * inner), cycles};
+    out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+        th_shard_bytes(s, TH_TENSOR_OUTPUT, r->rows * units);
 }
 
 static void set_recurrence(const th_design_config *d, const th_shard *s, th_schedule *out)
@@ -117,7 +122,8 @@ static void set_recurrence(const th_design_config *d, const th_shard *s, th_sche
                     .units = s->dim[TH_DIM_K],
                     .gates = th_layer_gates((th_layer_kind)s->kind)};
     int64_t inner = r.inputs + r.units;
-    bool is_resident = th_shard_bytes(s, TH_TENSOR_WEIGHT, r.gates * r.units * inner) <= value(d, WEIGHT_BUFFER);
+    bool is_resident =
+        th_shard_bytes(s, TH_TENSOR_WEIGHT, r.gates * r.units * inner) <= value(d, WEIGHT_BUFFER);
     r.block = is_resident ? r.units : block_of(d, s, r.units, r.gates * inner);
     out->count[TH_LOOP_B] = s->dim[TH_DIM_H];
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(r.units, r.block);
@@ -130,10 +136,9 @@ static void set_recurrence(const th_design_config *d, const th_shard *s, th_sche
     out->weight_stays = is_resident ? 1u << TH_LOOP_B : 0;
     out->variant = is_resident ? "weights on chip" : "weights streamed in every step";
     int64_t steps = s->dim[TH_DIM_H];
-    out->accesses = (th_accesses){
-        .input_reads = steps * rounds_of(d, &r, r.units) * inner,
-        .weight_reads = steps * r.rows * r.gates * r.units * inner,
-        .output_writes = steps * r.rows * r.units};
+    out->accesses = (th_accesses){.input_reads = steps * rounds_of(d, &r, r.units) * inner,
+                                  .weight_reads = steps * r.rows * r.gates * r.units * inner,
+                                  .output_writes = steps * r.rows * r.units};
 }
 
 /* --- other layers ----------------------------------------------------------------------------- */
@@ -143,14 +148,16 @@ static void set_rows(const th_design_config *d, const th_shard *s, th_schedule *
     int64_t n = th_group_outputs(s), c = th_group_inputs(s), w = s->dim[TH_DIM_W];
     int64_t inner = c * s->dim[TH_DIM_R] * s->dim[TH_DIM_S], lanes = value(d, LANES);
     bool is_one_vector = (int64_t)s->dim[TH_DIM_B] * s->groups * s->dim[TH_DIM_H] == 1;
-    int64_t block = block_of(d, s, n, inner), piece = th_ceil_div(th_ceil_div(n, PIECES), lanes) * lanes;
+    int64_t block = block_of(d, s, n, inner),
+            piece = th_ceil_div(th_ceil_div(n, PIECES), lanes) * lanes;
     if (is_one_vector && piece < block)
         block = piece;
     int64_t window = th_window(1, s->stride_h, s->dim[TH_DIM_R], s->dilation_h, s->in_h) * s->in_w;
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = s->dim[TH_DIM_H];
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(n, block);
-    static const uint8_t blocks_outside[TH_N_LOOPS] = {TH_LOOP_K, TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_C};
+    static const uint8_t blocks_outside[TH_N_LOOPS] = {TH_LOOP_K, TH_LOOP_B, TH_LOOP_H, TH_LOOP_W,
+                                                       TH_LOOP_C};
     for (int place = 0; place < TH_N_LOOPS; place++)
         out->order[place] = blocks_outside[place];
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
@@ -158,7 +165,8 @@ static void set_rows(const th_design_config *d, const th_shard *s, th_schedule *
         out->step[mask] = (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, c * window),
                                     th_shard_bytes(s, TH_TENSOR_WEIGHT, k * inner),
                                     w * th_ceil_div(k, lanes) * inner};
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, k * w);
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, k * w);
     }
     out->input_stays = is_one_vector ? 1u << TH_LOOP_K : 0;
     out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u));
@@ -172,7 +180,8 @@ static void set_rows(const th_design_config *d, const th_shard *s, th_schedule *
 
 static void set_buffers(th_schedule *out)
 {
-    const th_step *step = &out->step[TH_N_STEP_KINDS - 1 - (out->count[TH_LOOP_K] > 1 ? TH_LAST_K : 0)];
+    const th_step *step =
+        &out->step[TH_N_STEP_KINDS - 1 - (out->count[TH_LOOP_K] > 1 ? TH_LAST_K : 0)];
     unsigned tile = TH_N_STORE_KINDS - 1 - (out->count[TH_LOOP_K] > 1 ? TH_LAST_K : 0);
     bool is_resident = out->weight_stays == 1u << TH_LOOP_B; /* of a recurrent layer: no slots */
     out->buffer_bytes[TH_TENSOR_INPUT] = out->slots_in * step->input_bytes;
@@ -185,9 +194,8 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 {
     (void)err;
     (void)memory;
-    *out = (th_schedule){.hz = value(d, CLOCK),
-                         .count = {1, 1, 1, 1, 1},
-                         .macs_per_cycle = d->value[LANES]};
+    *out = (th_schedule){
+        .hz = value(d, CLOCK), .count = {1, 1, 1, 1, 1}, .macs_per_cycle = d->value[LANES]};
     out->slots_in = out->slots_out = (int32_t)value(d, SLOTS);
     if (th_layer_gates((th_layer_kind)s->kind) > 0)
         set_recurrence(d, s, out);

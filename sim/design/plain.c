@@ -10,16 +10,16 @@
  * "Is the deconvolution layer the same as a convolutional layer?", 2016). All phases read the same
  * input with kernels of their own, as output channels do, so they become output channels:
  *     u = up / gcd(up, dilation)     K -> K u_h u_w     H, R -> ceil(H / u_h), ceil(R / u_h)
- * and W, S alike; the dilation becomes dilation / gcd. Over-counted: the kernel rows and outputs that
- * ceil adds (kernels of 3 at up 2 count as 4 taps: 16/9 in two dimensions), and with a dilation that
- * shares a factor with up the outputs that meet no input. Not modelled: that the outputs of a phase
- * do not lie side by side in DRAM.
+ * and W, S alike; the dilation becomes dilation / gcd. Over-counted: the kernel rows and outputs
+ * that ceil adds (kernels of 3 at up 2 count as 4 taps: 16/9 in two dimensions), and with a
+ * dilation that shares a factor with up the outputs that meet no input. Not modelled: that the
+ * outputs of a phase do not lie side by side in DRAM.
  *
- * One layer of an LSTM or GRU is H time steps, each a product of B rows of C + K elements with gates K
- * columns. The steps take the place of the images of a matmul: a design that keeps weights through
- * images keeps them through the steps. Over-counted: the gates' sums leave the chip (gates K
- * elements, not K). Not modelled here, but by the design gemv: that a step needs the result of the
- * one before, and the element-wise work of the gates.
+ * One layer of an LSTM or GRU is H time steps, each a product of B rows of C + K elements with
+ * gates K columns. The steps take the place of the images of a matmul: a design that keeps
+ * weights through images keeps them through the steps. Over-counted: the gates' sums leave the
+ * chip (gates K elements, not K). Not modelled here, but by the design gemv: that a step needs
+ * the result of the one before, and the element-wise work of the gates.
  *
  * A matmul of two inputs has other "weights" in every image, so they stay through no images. */
 #include <config.h>
@@ -49,10 +49,11 @@ static int unfold_phases(th_shard *s, th_error *err)
     int32_t common_w = greatest_divisor(s->up_w, s->dilation_w);
     int32_t u_h = s->up_h / common_h, u_w = s->up_w / common_w;
     if (s->dim[TH_DIM_K] > INT32_MAX / u_h / u_w)
-        return th_error_set(err, "SIM-0070",
-                            "a transposed convolution of %d channels and %d x %d phases: must be %d "
-                            "at most together",
-                            (int)s->dim[TH_DIM_K], (int)u_h, (int)u_w, INT32_MAX);
+        return th_error_set(
+            err, "SIM-0070",
+            "a transposed convolution of %d channels and %d x %d phases: must be %d "
+            "at most together",
+            (int)s->dim[TH_DIM_K], (int)u_h, (int)u_w, INT32_MAX);
     s->dim[TH_DIM_K] *= u_h * u_w;
     s->dim[TH_DIM_H] = ceil_of(s->dim[TH_DIM_H], u_h);
     s->dim[TH_DIM_W] = ceil_of(s->dim[TH_DIM_W], u_w);
@@ -107,6 +108,6 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
         type->schedule(config, &plain, memory, out, err))
         return -1;
     if (th_shard_multiplies_activations(&plain))
-        out->weight_stays &= (uint8_t)~(1u << TH_LOOP_B);
+        out->weight_stays &= (uint8_t) ~(1u << TH_LOOP_B);
     return 0;
 }

@@ -5,9 +5,9 @@
  * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces, cut along the operand
  * that weighs more: output channels when weights do, rows when inputs do. Each byte moves once. The
  * peak has a factor per precision (of the slower of input and weight), and MACs with a zero may be
- * skipped; both ours. A bandwidth of its own is shared like the DRAM's would be, by ports: all of it
- * for the operand that comes first, then what streams in and out in proportion to their bytes. Not
- * modelled: any shape dependence of the efficiency. */
+ * skipped; both ours. A bandwidth of its own is shared like the DRAM's would be, by ports: all of
+ * it for the operand that comes first, then what streams in and out in proportion to their bytes.
+ * Not modelled: any shape dependence of the efficiency. */
 #include <config.h>
 
 #include <math.h>
@@ -47,11 +47,13 @@ static const th_design_key keys[] = {
 
 /* How a shard is cut. */
 typedef struct {
-    int64_t k, rows, w, window;    /* output channels, rows of all images, their width; inputs of one output */
-    int64_t inputs, weights;       /* bytes; of all images, where these have weights of their own */
-    bool by_channel;               /* cut along k, else along the rows */
-    int64_t extent, piece, n;      /* of that dimension */
-    int64_t weight_bytes_per_copy; /* copies of the weights: images of a matmul of two inputs, else 1 */
+    int64_t k, rows, w,
+        window; /* output channels, rows of all images, their width; inputs of one output */
+    int64_t inputs, weights;  /* bytes; of all images, where these have weights of their own */
+    bool by_channel;          /* cut along k, else along the rows */
+    int64_t extent, piece, n; /* of that dimension */
+    int64_t
+        weight_bytes_per_copy; /* copies of the weights: images of a matmul of two inputs, else 1 */
     int64_t copies;
 } plan;
 
@@ -79,7 +81,8 @@ static double peak(const th_design_config *d, const th_shard *s)
     return d->value[MACS_PER_CYCLE] * (input < weight ? input : weight);
 }
 
-/* The part of the MACs that takes cycles. Zeros of inputs and weights are taken to be independent. */
+/* The part of the MACs that takes cycles. Zeros of inputs and weights are taken to be
+ * independent. */
 static double worked_part(const th_design_config *d, const th_shard *s)
 {
     int skips = (int)d->value[ZERO_SKIPPING];
@@ -105,10 +108,11 @@ static void set_step(const th_design_config *d, const th_shard *s, const plan *p
     int64_t part = th_tile_extent(p->extent, p->piece, is_last);
     int64_t outputs = part * (p->by_channel ? p->rows : p->k) * p->w;
     int64_t share = is_last ? p->inputs - p->inputs / p->n * (p->n - 1) : p->inputs / p->n;
-    out->step[mask] = (th_step){
-        p->by_channel ? p->inputs : share,
-        p->by_channel ? p->copies * th_shard_bytes(s, TH_TENSOR_WEIGHT, part * p->window) : p->weights,
-        cycles_of(d, s, (double)outputs * (double)p->window)};
+    out->step[mask] =
+        (th_step){p->by_channel ? p->inputs : share,
+                  p->by_channel ? p->copies * th_shard_bytes(s, TH_TENSOR_WEIGHT, part * p->window)
+                                : p->weights,
+                  cycles_of(d, s, (double)outputs * (double)p->window)};
     out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
 }
 
@@ -129,15 +133,18 @@ static void set_bandwidth(const th_design_config *d, const plan *p, th_schedule 
 }
 
 /* Every operand is read from its buffer once, every output written once: no array is known. */
-static void set_accounts(const th_design_config *d, const th_shard *s, const plan *p, th_schedule *out)
+static void set_accounts(const th_design_config *d, const th_shard *s, const plan *p,
+                         th_schedule *out)
 {
     out->macs_per_cycle = peak(d, s);
-    out->accesses = (th_accesses){
-        .input_reads = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_C] * s->in_h * s->in_w,
-        .weight_reads = p->copies * p->k * p->window,
-        .output_writes = p->rows * p->k * p->w};
-    out->buffer_bytes[TH_TENSOR_INPUT] = p->by_channel ? p->inputs : out->slots_in * th_ceil_div(p->inputs, p->n);
-    out->buffer_bytes[TH_TENSOR_WEIGHT] = p->by_channel ? out->slots_in * th_ceil_div(p->weights, p->n) : p->weights;
+    out->accesses = (th_accesses){.input_reads = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_C] *
+                                                 s->in_h * s->in_w,
+                                  .weight_reads = p->copies * p->k * p->window,
+                                  .output_writes = p->rows * p->k * p->w};
+    out->buffer_bytes[TH_TENSOR_INPUT] =
+        p->by_channel ? p->inputs : out->slots_in * th_ceil_div(p->inputs, p->n);
+    out->buffer_bytes[TH_TENSOR_WEIGHT] =
+        p->by_channel ? out->slots_in * th_ceil_div(p->weights, p->n) : p->weights;
     out->buffer_bytes[TH_TENSOR_OUTPUT] =
         out->slots_out * th_ceil_div(th_schedule_sum(out).output_bytes, p->n);
     out->variant = p->by_channel ? "cut by output channels" : "cut by rows";
@@ -164,7 +171,8 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 /* Cycles of bytes at the rate that set_bandwidth gives an engine; none without a bandwidth. */
 static double port_cycles(const th_design_config *d, double bytes, double share)
 {
-    return d->value[BANDWIDTH] > 0 ? bytes * 8 * d->value[CLOCK] / (d->value[BANDWIDTH] * share) : 0;
+    return d->value[BANDWIDTH] > 0 ? bytes * 8 * d->value[CLOCK] / (d->value[BANDWIDTH] * share)
+                                   : 0;
 }
 
 static double larger(double a, double b)
@@ -189,7 +197,8 @@ static double closed_form(const th_design_config *d, const th_shard *s)
         const th_step *piece = &kinds.step[mask];
         double in = (double)(p.by_channel ? piece->weight_bytes : piece->input_bytes);
         double back = (double)kinds.output_bytes[mask];
-        loaded = larger(loaded, computed[i & 1]) + port_cycles(d, in, streamed / (streamed + stored));
+        loaded =
+            larger(loaded, computed[i & 1]) + port_cycles(d, in, streamed / (streamed + stored));
         double ready = larger(larger(loaded, once), larger(computed[~i & 1], out[i & 1]));
         computed[i & 1] = ready + (double)piece->cycles;
         out[i & 1] = larger(out[~i & 1], computed[i & 1]) +

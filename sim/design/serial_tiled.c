@@ -4,19 +4,22 @@
  * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with
  * Computation and Communication Awareness", DAC 2022. Th operations (two per MAC) and BWl bits per
  * second, b bits per element, M x N x R x C x K^2 a convolution, Tr_ x Tc_ the input tile:
- *   t_comp = 2 Tr Tc Tm Tn K^2 / Th   t_in = (Tm Tn K^2 + Tn Tr_ Tc_) b / BWl   t_out = Tm Tr Tc b / BWl
+ *   t_comp = 2 Tr Tc Tm Tn K^2 / Th          t_in = (Tm Tn K^2 + Tn Tr_ Tc_) b / BWl
+ *   t_out = Tm Tr Tc b / BWl
  *   conv   ceil(R/Tr) ceil(C/Tc) ceil(M/Tm) (ceil(N/Tn) (t_in + t_comp) + t_out)
  *   fc     max(t_in, 2 M N K / Th, t_out)       t_in = (M N + N K) b / BWl, t_out = M K b / BWl
- *   lstm   Iter max(t_in, 8 H (D + H) / Th, t_out)     t_in = (4 H (D + H) + D) b / BWl, t_out = H b / BWl
+ *   lstm   Iter max(t_in, 8 H (D + H) / Th, t_out)
+ *          t_in = (4 H (D + H) + D) b / BWl, t_out = H b / BWl
  * All tiles are full. Ours: images and groups one after the other, B rows of a recurrent layer (its
  * weights come once for all rows of a step), a GRU with 3 gates for 4.
  *
- * In the pipeline's words: one operation is one cycle of a clock of Th, so nothing is rounded. Weights
- * and inputs share the bus in proportion to their bytes, so both are in after t_in. Tiles: one slot,
- * and nothing is loaded while a tile is computed or stored. The maxima of fc and lstm are a perfect
- * overlap, without fill or drain, which no order of steps gives: loading, computing and storing are
- * three steps of their own (of two H by two K iterations, the third idle), with slots for all of them,
- * that begin together. They hold where the DRAM has twice the bus' bandwidth and no latency. */
+ * In the pipeline's words: one operation is one cycle of a clock of Th, so nothing is rounded.
+ * Weights and inputs share the bus in proportion to their bytes, so both are in after t_in.
+ * Tiles: one slot, and nothing is loaded while a tile is computed or stored. The maxima of fc and
+ * lstm are a perfect overlap, without fill or drain, which no order of steps gives: loading,
+ * computing and storing are three steps of their own (of two H by two K iterations, the third
+ * idle), with slots for all of them, that begin together. They hold where the DRAM has twice the
+ * bus' bandwidth and no latency. */
 #include <config.h>
 
 #include <math.h>
@@ -24,17 +27,7 @@
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum {
-    CLOCK,
-    BUS_BITS,
-    THROUGHPUT,
-    TILE_K,
-    TILE_C,
-    TILE_H,
-    TILE_W,
-    INPUT_TILE_H,
-    INPUT_TILE_W
-};
+enum { CLOCK, BUS_BITS, THROUGHPUT, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_TILE_H, INPUT_TILE_W };
 enum { OPERATIONS_PER_MAC = 2, STREAM_SLOTS = 4 };
 enum { TILE_MAX = 4096, ROWS_MAX = 1024 };
 
@@ -53,17 +46,19 @@ static const th_design_key keys[] = {
 
 static bool has_tiles(const th_design_config *d)
 {
-    return d->value[TILE_K] > 0 && d->value[TILE_C] > 0 && d->value[TILE_H] > 0 && d->value[TILE_W] > 0;
+    return d->value[TILE_K] > 0 && d->value[TILE_C] > 0 && d->value[TILE_H] > 0 &&
+           d->value[TILE_W] > 0;
 }
 
 static int prepare(th_design_config *d, const th_design_block *b, th_error *err)
 {
     if (has_tiles(d) || d->value[THROUGHPUT] > 0)
         return 0;
-    return th_error_set(err, "SIM-0072",
-                        "%s:%d: design \"%s\": must have throughput, or all of tile_k, tile_c, tile_h "
-                        "and tile_w",
-                        b->file, b->line, b->name);
+    return th_error_set(
+        err, "SIM-0072",
+        "%s:%d: design \"%s\": must have throughput, or all of tile_k, tile_c, tile_h "
+        "and tile_w",
+        b->file, b->line, b->name);
 }
 
 static int64_t whole(double x)
@@ -78,8 +73,8 @@ static int64_t operations_per_s(const th_design_config *d)
     return whole(OPERATIONS_PER_MAC * d->value[TILE_K] * d->value[TILE_C] * d->value[CLOCK]);
 }
 
-/* The bus: inputs and weights of a step together take as long as one after the other. Ports are whole
- * bits per second: the larger operand has the nearest, the smaller is not to be later. */
+/* The bus: inputs and weights of a step together take as long as one after the other. Ports are
+ * whole bits per second: the larger operand has the nearest, the smaller is not to be later. */
 static int64_t part_of(double bits, int64_t part, int64_t other)
 {
     double rate = bits * (double)part / ((double)part + (double)other);
@@ -91,7 +86,8 @@ static void set_bus(const th_design_config *d, int64_t inputs, int64_t weights, 
     double bits = d->value[BUS_BITS] * d->value[CLOCK];
     out->port_bits_per_s[TH_ENGINE_INPUT] = part_of(bits, inputs, weights);
     out->port_bits_per_s[TH_ENGINE_WEIGHT] = part_of(bits, weights, inputs);
-    out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] = whole(ceil(bits));
+    out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] =
+        whole(ceil(bits));
 }
 
 /* What goes through at once, perfectly overlapped. */
@@ -111,7 +107,8 @@ static void set_stream(const th_design_config *d, const th_shard *s, const strea
     out->step[load].input_bytes = th_shard_bytes(s, TH_TENSOR_INPUT, x->inputs);
     out->step[load].weight_bytes = th_shard_bytes(s, TH_TENSOR_WEIGHT, x->weights);
     out->step[compute].cycles = whole(x->operations);
-    out->output_bytes[store & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, x->outputs);
+    out->output_bytes[store & (TH_N_STORE_KINDS - 1)] =
+        th_shard_bytes(s, TH_TENSOR_OUTPUT, x->outputs);
     out->slots_in = out->slots_out = STREAM_SLOTS;
     set_bus(d, out->step[load].input_bytes, out->step[load].weight_bytes, out);
     out->accesses = (th_accesses){.input_reads = times * x->inputs,
@@ -136,7 +133,8 @@ static void set_recurrence(const th_design_config *d, const th_shard *s, th_sche
 {
     int64_t b = s->dim[TH_DIM_B], h = s->dim[TH_DIM_K], inputs = s->dim[TH_DIM_C];
     int64_t weights = th_layer_gates((th_layer_kind)s->kind) * h * (inputs + h);
-    stream x = {b * inputs, weights, b * h, (double)OPERATIONS_PER_MAC * (double)b * (double)weights};
+    stream x = {b * inputs, weights, b * h,
+                (double)OPERATIONS_PER_MAC * (double)b * (double)weights};
     set_stream(d, s, &x, s->dim[TH_DIM_H], out);
 }
 
@@ -146,10 +144,12 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     int64_t pixels = (int64_t)(d->value[TILE_H] * d->value[TILE_W]);
     int64_t kernel = (int64_t)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
     double in_h = d->value[INPUT_TILE_H], in_w = d->value[INPUT_TILE_W];
-    int64_t in_pixels = (int64_t)((in_h > 0 ? in_h : d->value[TILE_H]) * (in_w > 0 ? in_w : d->value[TILE_W]));
-    th_step step = {th_shard_bytes(s, TH_TENSOR_INPUT, tn * in_pixels),
-                    th_shard_bytes(s, TH_TENSOR_WEIGHT, tm * tn * kernel),
-                    whole((double)OPERATIONS_PER_MAC * (double)(pixels * tm * tn) * (double)kernel)};
+    int64_t in_pixels =
+        (int64_t)((in_h > 0 ? in_h : d->value[TILE_H]) * (in_w > 0 ? in_w : d->value[TILE_W]));
+    th_step step = {
+        th_shard_bytes(s, TH_TENSOR_INPUT, tn * in_pixels),
+        th_shard_bytes(s, TH_TENSOR_WEIGHT, tm * tn * kernel),
+        whole((double)OPERATIONS_PER_MAC * (double)(pixels * tm * tn) * (double)kernel)};
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = (int32_t)th_ceil_div(s->dim[TH_DIM_H], (int64_t)d->value[TILE_H]);
     out->count[TH_LOOP_W] = (int32_t)th_ceil_div(s->dim[TH_DIM_W], (int64_t)d->value[TILE_W]);
@@ -157,12 +157,13 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     out->count[TH_LOOP_C] = (int32_t)th_ceil_div(th_group_inputs(s), tn);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         out->step[mask] = step;
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, tm * pixels);
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, tm * pixels);
     }
     out->serial = true;
     out->slots_in = out->slots_out = 1;
     set_bus(d, step.input_bytes, step.weight_bytes, out);
-    /* Per cycle of the array Tn inputs and Tm sums; weights once per place of the kernel (FPGA'15). */
+    /* Per cycle Tn inputs and Tm sums; weights once per place of the kernel (FPGA'15). */
     int64_t steps = th_schedule_sum(out).n_steps, cycles = steps * kernel * pixels;
     out->accesses = (th_accesses){cycles * tn, steps * tm * tn * kernel, cycles * tm, cycles * tm};
 }
@@ -187,9 +188,10 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     (void)memory;
     *out = (th_schedule){.hz = operations_per_s(d), .macs_per_cycle = 1.0 / OPERATIONS_PER_MAC};
     if (s->kind == TH_LAYER_CONV && !has_tiles(d))
-        return th_error_set(err, "SIM-0073",
-                            "a convolution on a serial_tiled design without tiles: must have tile_k, "
-                            "tile_c, tile_h and tile_w");
+        return th_error_set(
+            err, "SIM-0073",
+            "a convolution on a serial_tiled design without tiles: must have tile_k, "
+            "tile_c, tile_h and tile_w");
     if (s->kind == TH_LAYER_CONV)
         set_tiles(d, s, out);
     else if (th_layer_gates((th_layer_kind)s->kind) > 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - measured times, one per layer shape, and nothing in between.
  *
- * The file has a time for every shape that may come up (sim/design/table_read.h); one that is not in
- * it is an error that names the nearest row: what lies between two measurements is not known. A layer
- * is one step of its time that moves nothing: the measurement held the traffic. Not modelled, so to
- * be measured in the file or not at all: precision, dilation, strides that differ, density; and a DRAM
- * that others draw from slows nothing. A transposed convolution is looked up as what plain.c makes of
- * it. */
+ * The file has a time for every shape that may come up (sim/design/table_read.h); one that is not
+ * in it is an error that names the nearest row: what lies between two measurements is not known.
+ * A layer is one step of its time that moves nothing: the measurement held the traffic. Not
+ * modelled, so to be measured in the file or not at all: precision, dilation, strides that
+ * differ, density; and a DRAM that others draw from slows nothing. A transposed convolution is
+ * looked up as what plain.c makes of it. */
 #include <config.h>
 
 #include <string.h>
@@ -82,14 +82,15 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     th_timed_shape shape = {.kind = s->kind, .stride = s->stride_h, .groups = s->groups};
     memcpy(shape.dim, s->dim, sizeof shape.dim);
     if (s->stride_h != s->stride_w || s->dilation_h != 1 || s->dilation_w != 1)
-        return th_error_set(err, "SIM-0084",
-                            "%s: strides %d x %d, dilation %d x %d: must be one stride and no dilation",
-                            t->path, (int)s->stride_h, (int)s->stride_w, (int)s->dilation_h,
-                            (int)s->dilation_w);
+        return th_error_set(
+            err, "SIM-0084",
+            "%s: strides %d x %d, dilation %d x %d: must be one stride and no dilation", t->path,
+            (int)s->stride_h, (int)s->stride_w, (int)s->dilation_h, (int)s->dilation_w);
     const th_timed_row *row = th_time_table_find(t, &shape);
     if (!row)
         return fail_unknown(t, &shape, err);
-    *out = (th_schedule){.hz = TH_PS_PER_S, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
+    *out =
+        (th_schedule){.hz = TH_PS_PER_S, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
     out->step[TH_N_STEP_KINDS - 1].cycles = row->time_ps;
     out->variant = "measured";
     return 0;

@@ -17,7 +17,7 @@
 enum { SIZE_MAX_BYTES = 16 << 20 };
 enum { KIND, DIMS, STRIDE = DIMS + TH_N_DIMS, GROUPS, TIME, N_COLUMNS };
 
-static const char *const columns[N_COLUMNS] = {"kind", "B", "K", "C",      "H",      "W",
+static const char *const columns[N_COLUMNS] = {"kind", "B", "K",      "C",      "H",   "W",
                                                "R",    "S", "stride", "groups", "time"};
 static const char *const kinds[] = {"conv", "fc", "matmul", "lstm", "gru"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
@@ -81,10 +81,11 @@ static int column_of(reader *r, const char *name)
     for (int c = 0; c < TIME; c++)
         if (strcmp(columns[c], name) == 0)
             return c;
-    return th_error_set(r->err, "SIM-0074",
-                        "%s:%d: column \"%.40s\": must be one of kind, B, K, C, H, W, R, S, stride, "
-                        "groups and time_ps, time_ns, time_us, time_ms or time_s",
-                        r->path, r->line, name);
+    return th_error_set(
+        r->err, "SIM-0074",
+        "%s:%d: column \"%.40s\": must be one of kind, B, K, C, H, W, R, S, stride, "
+        "groups and time_ps, time_ns, time_us, time_ms or time_s",
+        r->path, r->line, name);
 }
 
 static int fail_count(const reader *r, int n)
@@ -122,8 +123,9 @@ static int read_extent(const reader *r, char *const fields[N_COLUMNS], int colum
         *out = (int32_t)value;
         return 0;
     }
-    return th_error_set(r->err, "SIM-0077", "%s:%d: %s is \"%.40s\": must be a whole number from 1 to %d",
-                        r->path, r->line, columns[column], text, INT32_MAX);
+    return th_error_set(r->err, "SIM-0077",
+                        "%s:%d: %s is \"%.40s\": must be a whole number from 1 to %d", r->path,
+                        r->line, columns[column], text, INT32_MAX);
 }
 
 static int read_kind(const reader *r, const char *text, int32_t *out)
@@ -200,8 +202,9 @@ static int sort(const reader *r)
 {
     th_time_table *t = r->table;
     if (t->n == 0)
-        return th_error_set(r->err, "SIM-0080", "%s:%d: must have a line of names and at least one of times",
-                            r->path, r->line);
+        return th_error_set(r->err, "SIM-0080",
+                            "%s:%d: must have a line of names and at least one of times", r->path,
+                            r->line);
     qsort(t->rows, t->n, sizeof *t->rows, compare_with_line);
     for (size_t i = 1; i < t->n; i++)
         if (compare(&t->rows[i - 1], &t->rows[i]) == 0)
@@ -265,7 +268,8 @@ const th_timed_row *th_time_table_find(const th_time_table *t, const th_timed_sh
 
 static double distance(const th_timed_shape *a, const th_timed_shape *b)
 {
-    double sum = fabs(log((double)a->stride / b->stride)) + fabs(log((double)a->groups / b->groups));
+    double sum =
+        fabs(log((double)a->stride / b->stride)) + fabs(log((double)a->groups / b->groups));
     for (int d = 0; d < TH_N_DIMS; d++)
         sum += fabs(log((double)a->dim[d] / b->dim[d]));
     return sum;

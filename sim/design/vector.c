@@ -9,7 +9,8 @@
  * additions, 16 special functions per cycle; CUDA C++ Programming Guide, arithmetic instructions).
  * Operations per output element, c the elements of a row:
  *   pool R S     add, mul of n operands n - 1     relu, batch norm (folded into one multiply-add) 1
- *   sigmoid 1/(1 + e^-x): 2 E + 1     tanh = 2 sigmoid(2 x) - 1: 2 E + 2     silu = x sigmoid(x): 2 E + 2
+ *   sigmoid 1/(1 + e^-x): 2 E + 1     tanh = 2 sigmoid(2 x) - 1: 2 E + 2
+ *   silu = x sigmoid(x): 2 E + 2
  *   gelu = x sigmoid(2 x (a + b x^2)) (the tanh form of D. Hendrycks, K. Gimpel, 2016): 2 E + 5
  *   layer norm: sum and sum of squares 2, normalise 1, scale and shift 1; per row 3 + E
  *   rms norm: sum of squares 1, normalise 1, scale 1; per row 1 + E
@@ -106,15 +107,19 @@ static int64_t input_elements(const th_shard *s)
 /* Buffers and counters of reports, once the steps are there. */
 static void set_accounts(const th_shard *s, int64_t reads_per_output, th_schedule *out)
 {
-    int64_t outputs = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
-    const th_step *piece = &out->step[out->count[TH_LOOP_H] > 1 ? ALL_BUT_LAST_H : TH_N_STEP_KINDS - 1];
-    out->accesses = (th_accesses){.input_reads = outputs * reads_per_output, .output_writes = outputs};
+    int64_t outputs =
+        (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
+    const th_step *piece =
+        &out->step[out->count[TH_LOOP_H] > 1 ? ALL_BUT_LAST_H : TH_N_STEP_KINDS - 1];
+    out->accesses =
+        (th_accesses){.input_reads = outputs * reads_per_output, .output_writes = outputs};
     out->slots_in = out->slots_out = SLOTS;
     out->buffer_bytes[TH_TENSOR_INPUT] = SLOTS * piece->input_bytes;
     out->buffer_bytes[TH_TENSOR_WEIGHT] = SLOTS * piece->weight_bytes;
     out->buffer_bytes[TH_TENSOR_OUTPUT] =
-        SLOTS * out->output_bytes[(out->count[TH_LOOP_H] > 1 ? ALL_BUT_LAST_H : TH_N_STEP_KINDS - 1) &
-                                  (TH_N_STORE_KINDS - 1)];
+        SLOTS *
+        out->output_bytes[(out->count[TH_LOOP_H] > 1 ? ALL_BUT_LAST_H : TH_N_STEP_KINDS - 1) &
+                          (TH_N_STORE_KINDS - 1)];
 }
 
 static void start_pieces(const th_accel *a, const th_shard *s, int64_t *piece, th_schedule *out)
@@ -141,7 +146,8 @@ static void rows_schedule(const th_accel *a, const th_shard *s, th_schedule *out
         int64_t operations = outputs * per_output + outputs / row_elements(s) * c.per_row;
         out->step[mask].input_bytes = is_last ? inputs - inputs / n * (n - 1) : inputs / n;
         out->step[mask].cycles = th_ceil_div(operations, a->vector_elements_per_cycle);
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
     }
     int64_t window = s->kind == TH_LAYER_POOL ? c.per_output : s->n_operands;
     set_accounts(s, (copies(s) ? 1 : window) * c.passes, out);
@@ -159,7 +165,8 @@ static void embedding_schedule(const th_accel *a, const th_shard *s, th_schedule
         out->step[mask] = (th_step){th_shard_bytes(s, TH_TENSOR_INPUT, rows),
                                     rows * th_shard_bytes(s, TH_TENSOR_WEIGHT, k),
                                     th_ceil_div(rows * k, a->vector_elements_per_cycle)};
-        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, rows * k);
+        out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, rows * k);
     }
     out->run_bytes[TH_ENGINE_WEIGHT] = th_shard_bytes(s, TH_TENSOR_WEIGHT, k);
     set_accounts(s, 0, out);

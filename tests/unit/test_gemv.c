@@ -9,8 +9,8 @@
 
 static const th_port unlimited = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
 
-/* LSTM of 6 inputs, 10 units, 5 steps, 2 rows: 40 columns in 3 rounds of 16 lanes, x = 2*3*6 = 36, h = 60,
- * gates 2*ceil(90/8) + 11 = 35. Weights 40*16*2 = 1280 bytes. */
+/* LSTM of 6 inputs, 10 units, 5 steps, 2 rows: 40 columns in 3 rounds of 16 lanes, x = 2*3*6 =
+ * 36, h = 60, gates 2*ceil(90/8) + 11 = 35. Weights 40*16*2 = 1280 bytes. */
 static th_shard lstm(void)
 {
     th_shard s = conv_shard(2, 10, 6, 5, 1, 1);
@@ -19,8 +19,8 @@ static th_shard lstm(void)
     return s;
 }
 
-/* x hides the gates: 5 (60 + 36) + 35. With a latency of 20 it does not: 5 (60 + 44) + 36. A GRU: 30
- * columns in 2 rounds, x 24, h 40, gates 2*ceil(80/8) + 11 = 31: 5 (40 + 31) + 24. */
+/* x hides the gates: 5 (60 + 36) + 35. With a latency of 20 it does not: 5 (60 + 44) + 36. A GRU:
+ * 30 columns in 2 rounds, x 24, h 40, gates 2*ceil(80/8) + 11 = 31: 5 (40 + 31) + 24. */
 static void steps_wait_for_the_gates(void)
 {
     th_shard s = lstm();
@@ -29,17 +29,19 @@ static void steps_wait_for_the_gates(void)
     CU_ASSERT_TRUE(th_schedule_sum(&out).cycles == 5 * 96 + 35 && out.start_cycles == 35);
     out = schedule_on(GEMV("1280B") "slots = 3; ", &s);
     CU_ASSERT_EQUAL(out.slots_in, 3);
-    out = schedule_on("type = \"gemv\"; clock = \"100MHz\"; lanes = 16; gate_lanes = 8; step_latency = 20; "
-                      "input_port = 100; weight_port = 50; output_port = 25; weight_buffer = \"64KiB\"; ",
-                      &s);
+    out = schedule_on(
+        "type = \"gemv\"; clock = \"100MHz\"; lanes = 16; gate_lanes = 8; step_latency = 20; "
+        "input_port = 100; weight_port = 50; output_port = 25; weight_buffer = \"64KiB\"; ",
+        &s);
     CU_ASSERT_TRUE(th_schedule_sum(&out).cycles == 5 * 104 + 36 && out.start_cycles == 36);
     s.kind = TH_LAYER_GRU;
     out = schedule_on(GEMV("1280B"), &s);
     CU_ASSERT_EQUAL(th_schedule_sum(&out).cycles, 5 * 71 + 24);
 }
 
-/* Resident: once 1280 bytes, 24 in and 40 out per step. Time on a memory without limit: 1280 bytes through
- * 50 elements of 2 bytes per cycle, 12.8 cycles, before the first step; 40/50 to store the last. */
+/* Resident: once 1280 bytes, 24 in and 40 out per step. Time on a memory without limit: 1280
+ * bytes through 50 elements of 2 bytes per cycle, 12.8 cycles, before the first step; 40/50 to
+ * store the last. */
 static void resident_weights_are_loaded_once(void)
 {
     th_shard s = lstm();
@@ -49,17 +51,21 @@ static void resident_weights_are_loaded_once(void)
     CU_ASSERT_TRUE(t.weight_bytes == 1280 && t.input_bytes == 5 * 24 && t.output_bytes == 5 * 40);
     TAP_ASSERT_TEXT(out.variant, "weights on chip");
     th_pipeline_start(&p, &out, &unlimited, 0, true);
-    CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &unlimited), 128000 + (5 * 96 + 35) * 10000 + 8000);
-    CU_ASSERT_TRUE(out.buffer_bytes[TH_TENSOR_WEIGHT] == 1280 && out.buffer_bytes[TH_TENSOR_INPUT] == 48 &&
+    CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &unlimited),
+                    128000 + (5 * 96 + 35) * 10000 + 8000);
+    CU_ASSERT_TRUE(out.buffer_bytes[TH_TENSOR_WEIGHT] == 1280 &&
+                   out.buffer_bytes[TH_TENSOR_INPUT] == 48 &&
                    out.buffer_bytes[TH_TENSOR_OUTPUT] == 80);
     /* 5 steps, 2 rows, 3 rounds of 16 elements; every weight for every row */
-    CU_ASSERT_TRUE(out.accesses.input_reads == 5 * 2 * 3 * 16 && out.accesses.weight_reads == 5 * 2 * 640 &&
-                   out.accesses.output_writes == 100 && out.macs_per_cycle == 16);
+    CU_ASSERT_TRUE(out.accesses.input_reads == 5 * 2 * 3 * 16 &&
+                   out.accesses.weight_reads == 5 * 2 * 640 && out.accesses.output_writes == 100 &&
+                   out.macs_per_cycle == 16);
 }
 
-/* One byte less, 2 slots of 639: a unit has 4*16*2 = 128, so blocks of 4, 4, 2 units: 16, 16, 8 columns, one
- * round each of 2*16 = 32 cycles. Gates of 4 units 2*ceil(36/8) = 10 hide; those of the last 2*ceil(18/8) +
- * 11 = 17 wait 5 cycles more than x of a first block, 12. Every step loads it all. */
+/* One byte less, 2 slots of 639: a unit has 4*16*2 = 128, so blocks of 4, 4, 2 units: 16, 16, 8
+ * columns, one round each of 2*16 = 32 cycles. Gates of 4 units 2*ceil(36/8) = 10 hide; those of
+ * the last 2*ceil(18/8) + 11 = 17 wait 5 cycles more than x of a first block, 12. Every step
+ * loads it all. */
 static void streamed_weights_are_loaded_in_every_step(void)
 {
     th_shard s = lstm();
@@ -69,29 +75,32 @@ static void streamed_weights_are_loaded_in_every_step(void)
     assert_step(&out, rest, 24, 512, 32, 16);
     assert_step(&out, rest | TH_LAST_K, 24, 256, 32 + 5, 8);
     th_schedule_totals t = th_schedule_sum(&out);
-    CU_ASSERT_TRUE(t.weight_bytes == 5 * 1280 && t.input_bytes == 5 * 24 && t.output_bytes == 5 * 40);
+    CU_ASSERT_TRUE(t.weight_bytes == 5 * 1280 && t.input_bytes == 5 * 24 &&
+                   t.output_bytes == 5 * 40);
     CU_ASSERT_EQUAL(t.cycles, 5 * (32 + 32 + 37) + 12);
     TAP_ASSERT_TEXT(out.variant, "weights streamed in every step");
     CU_ASSERT_EQUAL(out.buffer_bytes[TH_TENSOR_WEIGHT], 1024);
 }
 
-/* 44 weights of a unit, 88 bytes; 2 slots of 176: blocks of 2 units, 8 columns, one round of 64 lanes, 2*11 =
- * 22 cycles. Gates of 18 operations on one lane, 2*18 = 36, outlast it; the last ones but for x, 2*1. */
+/* 44 weights of a unit, 88 bytes; 2 slots of 176: blocks of 2 units, 8 columns, one round of 64
+ * lanes, 2*11 = 22 cycles. Gates of 18 operations on one lane, 2*18 = 36, outlast it; the last
+ * ones but for x, 2*1. */
 static void gates_bound_inner_blocks(void)
 {
     th_shard s = conv_shard(2, 10, 1, 3, 1, 1);
     s.kind = TH_LAYER_LSTM;
     th_schedule out = schedule_on(
         "type = \"gemv\"; clock = \"100MHz\"; lanes = 64; gate_lanes = 1; "
-        "input_port = 100; weight_port = 50; output_port = 25; weight_buffer = \"352B\"; ", &s);
+        "input_port = 100; weight_port = 50; output_port = 25; weight_buffer = \"352B\"; ",
+        &s);
     assert_counts(&out, 3, 1, 1, 5, 1);
     CU_ASSERT_EQUAL(out.step[ALL_LAST & ~TH_LAST_K].cycles, 36);
     CU_ASSERT_EQUAL(out.step[ALL_LAST].cycles, 22 + 36 - 2);
     CU_ASSERT_EQUAL(out.start_cycles, 2);
 }
 
-/* fc of 300 inputs, 100 outputs, one vector: 8 pieces of 13 columns, in rounds of 16: 7 blocks, 300 cycles
- * each; everything moves once. */
+/* fc of 300 inputs, 100 outputs, one vector: 8 pieces of 13 columns, in rounds of 16: 7 blocks,
+ * 300 cycles each; everything moves once. */
 static void one_vector_is_cut_to_overlap_its_weights(void)
 {
     th_shard s = conv_shard(1, 100, 300, 1, 1, 1);
@@ -101,11 +110,13 @@ static void one_vector_is_cut_to_overlap_its_weights(void)
     assert_step(&out, ALL_LAST & ~TH_LAST_K, 600, 16 * 600, 300, 32);
     assert_step(&out, ALL_LAST, 600, 4 * 600, 300, 8);
     th_schedule_totals t = th_schedule_sum(&out);
-    CU_ASSERT_TRUE(t.cycles == 2100 && t.input_bytes == 600 && t.weight_bytes == 60000 && t.output_bytes == 200);
+    CU_ASSERT_TRUE(t.cycles == 2100 && t.input_bytes == 600 && t.weight_bytes == 60000 &&
+                   t.output_bytes == 200);
 }
 
-/* 20 x 30 by 30 x 40 for 3 images in 2 slots of 1000 bytes: 16 columns of 60 bytes, blocks of 16, 16, 8. One
- * matrix comes once and every row of the inputs with each block; matrices of their own for every image. */
+/* 20 x 30 by 30 x 40 for 3 images in 2 slots of 1000 bytes: 16 columns of 60 bytes, blocks of 16,
+ * 16, 8. One matrix comes once and every row of the inputs with each block; matrices of their own
+ * for every image. */
 static void matmuls_keep_a_block_through_all_rows(void)
 {
     th_shard s = conv_shard(3, 40, 30, 20, 1, 1);
@@ -113,8 +124,8 @@ static void matmuls_keep_a_block_through_all_rows(void)
     th_schedule out = schedule_on(GEMV("2000B"), &s);
     assert_counts(&out, 3, 20, 1, 3, 1);
     th_schedule_totals t = th_schedule_sum(&out);
-    CU_ASSERT_TRUE(t.weight_bytes == 2400 && t.input_bytes == 3 * 3 * 20 * 60 && t.output_bytes == 3 * 20 * 80 &&
-                   t.cycles == 3 * 20 * 3 * 30);
+    CU_ASSERT_TRUE(t.weight_bytes == 2400 && t.input_bytes == 3 * 3 * 20 * 60 &&
+                   t.output_bytes == 3 * 20 * 80 && t.cycles == 3 * 20 * 3 * 30);
     CU_ASSERT_EQUAL(th_schedule_loop(&out, 0), TH_LOOP_K);
     th_schedule whole = schedule_on(GEMV("3000B"), &s); /* 25 columns fit: one round of 16 */
     CU_ASSERT_EQUAL(memcmp(whole.step, out.step, sizeof out.step), 0);
@@ -132,8 +143,8 @@ static void matmuls_keep_a_block_through_all_rows(void)
     th_system_free(system);
 }
 
-/* 3 x 3 of 4 -> 10 channels in 2 groups, 6 x 7: rows of 7 vectors of 2*9 = 18, 5 columns, one round: 126
- * cycles, windows of 3 rows of 9 columns of 2 channels, 108 bytes. */
+/* 3 x 3 of 4 -> 10 channels in 2 groups, 6 x 7: rows of 7 vectors of 2*9 = 18, 5 columns, one
+ * round: 126 cycles, windows of 3 rows of 9 columns of 2 channels, 108 bytes. */
 static void convolutions_gather_their_vectors(void)
 {
     th_shard s = conv_shard(1, 10, 4, 6, 7, 3);

@@ -83,8 +83,8 @@ static void dilated_kernels_have_fewer_phases(void)
     CU_ASSERT_EQUAL(out.dilation_h, 1);
 }
 
-/* Every real product is counted by the phases, over 2,000 kernels: rows of output h, kernel row r meet
- * the input where h - pad + r dilation is a multiple of up. */
+/* Every real product is counted by the phases, over 2,000 kernels: rows of output h, kernel row r
+ * meet the input where h - pad + r dilation is a multiple of up. */
 static void no_product_is_lost(void)
 {
     gsl_rng *r = th_random_stream(41, "plain", 0);
@@ -122,8 +122,8 @@ static void time_steps_become_images(void)
     CU_ASSERT_EQUAL(th_shard_macs(&s), 7 * 2 * 40 * 22);
     th_schedule schedule = planned(WINOGRAD, &s);
     th_schedule_totals t = th_schedule_sum(&schedule);
-    CU_ASSERT_TRUE(t.cycles == 7 * 2 * 5 && t.weight_bytes == 1760 && t.input_bytes == 7 * 2 * 22 * 2 &&
-                   t.output_bytes == 7 * 2 * 40 * 2);
+    CU_ASSERT_TRUE(t.cycles == 7 * 2 * 5 && t.weight_bytes == 1760 &&
+                   t.input_bytes == 7 * 2 * 22 * 2 && t.output_bytes == 7 * 2 * 40 * 2);
     s.kind = TH_LAYER_GRU;
     CU_ASSERT_EQUAL(th_plain_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
     CU_ASSERT_EQUAL(memcmp(&s, &out, sizeof out), 0);
@@ -138,8 +138,9 @@ static void refuses_what_does_not_fit_an_extent(void)
     s.dim[TH_DIM_K] = 600000000;
     CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0070");
-    TAP_ASSERT_TEXT(e.text, "a transposed convolution of 600000000 channels and 2 x 2 phases: must be "
-                            "2147483647 at most together");
+    TAP_ASSERT_TEXT(e.text,
+                    "a transposed convolution of 600000000 channels and 2 x 2 phases: must be "
+                    "2147483647 at most together");
     s.kind = TH_LAYER_LSTM;
     CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0071");
@@ -165,9 +166,10 @@ static void a_second_input_is_loaded_for_every_image(void)
     }
 }
 
-/* 32 channels, 9 x 8, 3 x 3. Depthwise, an 8 x 4 x 4 array has one row and one lane of vec at work: 32
- * passes of ceil(8/4) W blocks, 9*9 cycles each; dense with the same channels takes 4 * 2 * 8 * 81,
- * for 32 times the products. In groups of 2 channels, 16 passes of the same length. */
+/* 32 channels, 9 x 8, 3 x 3. Depthwise, an 8 x 4 x 4 array has one row and one lane of vec at
+ * work: 32 passes of ceil(8/4) W blocks, 9*9 cycles each; dense with the same channels takes 4 *
+ * 2 * 8 * 81, for 32 times the products. In groups of 2 channels, 16 passes of the same length.
+ * */
 static void narrow_groups_leave_the_array_idle(void)
 {
     th_shard s = conv_shard(1, 32, 32, 9, 8, 3);
@@ -178,8 +180,7 @@ static void narrow_groups_leave_the_array_idle(void)
     th_schedule pairs = planned(SYSTOLIC, &s);
     int64_t fills = 12;
     CU_ASSERT_EQUAL(th_schedule_sum(&dense).cycles - th_schedule_sum(&depthwise).cycles,
-                    4 * 2 * 8 * 81 - 32 * 2 * 81 +
-                        (dense.start_cycles ? 0 : fills * (8 - 64)));
+                    4 * 2 * 8 * 81 - 32 * 2 * 81 + (dense.start_cycles ? 0 : fills * (8 - 64)));
     CU_ASSERT_EQUAL(2 * (th_schedule_sum(&pairs).cycles - pairs.start_cycles),
                     th_schedule_sum(&depthwise).cycles - depthwise.start_cycles);
     s.groups = 32; /* tiled: 32 rounds of one 1-channel tile each, 5 x 4 pixels */

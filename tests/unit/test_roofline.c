@@ -39,8 +39,8 @@ static void roofline_moves_every_byte_once(void)
         int64_t k = d.dim[TH_DIM_K], c = d.dim[TH_DIM_C] / d.groups,
                 rs = (int64_t)d.dim[TH_DIM_R] * d.dim[TH_DIM_S];
         int64_t out = (int64_t)d.dim[TH_DIM_B] * k * d.dim[TH_DIM_H] * d.dim[TH_DIM_W];
-        wrong += t.weight_bytes != k * c * rs * bytes_of(&d) ||
-                 t.output_bytes != out * bytes_of(&d);
+        wrong +=
+            t.weight_bytes != k * c * rs * bytes_of(&d) || t.output_bytes != out * bytes_of(&d);
         wrong += t.input_bytes !=
                  (int64_t)d.dim[TH_DIM_B] * d.dim[TH_DIM_C] * d.in_h * d.in_w * bytes_of(&d);
         wrong += t.cycles < out * c * rs / 50 || t.cycles > out * c * rs / 50 + 33;
@@ -56,8 +56,9 @@ static int64_t piece_cycles(const char *keys, const th_shard *shard)
     return schedule_on(all, shard).step[ALL_LAST].cycles;
 }
 
-/* The layer above, 147456 MACs in a piece: int8 at 4 times the peak ceil(147456/200) = 738; weights of
- * int8 with inputs of fp16 go at the pace of fp16; at half the peak ceil(147456/25) = 5899. */
+/* The layer above, 147456 MACs in a piece: int8 at 4 times the peak ceil(147456/200) = 738;
+ * weights of int8 with inputs of fp16 go at the pace of fp16; at half the peak ceil(147456/25) =
+ * 5899. */
 static void precisions_have_their_peak(void)
 {
     th_shard s = conv_shard(1, 64, 32, 16, 16, 3);
@@ -75,8 +76,9 @@ static void precisions_have_their_peak(void)
     CU_ASSERT_DOUBLE_EQUAL(out.macs_per_cycle, 50, 0);
 }
 
-/* 2,950 cycles shrink by the density of what is skipped: 147456/4/50 -> 738, 2 of 4: 1475, inputs of 0.5:
- * 1475, both 147456/8/50 -> 369. The weights are large enough in all of them to be what is cut. */
+/* 2,950 cycles shrink by the density of what is skipped: 147456/4/50 -> 738, 2 of 4: 1475, inputs
+ * of 0.5: 1475, both 147456/8/50 -> 369. The weights are large enough in all of them to be what
+ * is cut. */
 static void zeros_are_skipped_where_asked(void)
 {
     th_shard s = conv_shard(1, 64, 32, 4, 4, 3);
@@ -93,8 +95,8 @@ static void zeros_are_skipped_where_asked(void)
     CU_ASSERT_EQUAL(piece_cycles("zero_skipping = \"weights\"; ", &s), 93);
 }
 
-/* 80 Gbit/s: all of it for the inputs that come first, 36864 : 32768 for weights and outputs. A batch of
- * 3 products of two inputs has 3 second operands. */
+/* 80 Gbit/s: all of it for the inputs that come first, 36864 : 32768 for weights and outputs. A
+ * batch of 3 products of two inputs has 3 second operands. */
 static void a_bandwidth_of_its_own_is_shared(void)
 {
     th_shard s = conv_shard(1, 64, 32, 16, 16, 3), product = conv_shard(3, 40, 30, 20, 1, 1);
@@ -115,8 +117,9 @@ static void a_bandwidth_of_its_own_is_shared(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&out).input_bytes, 3 * 20 * 30 * 2);
 }
 
-/* The closed form is the time of the pipeline on a memory without limit, to the rounding of requests and ports:
- * 1,000 random layers, with a bandwidth of their own (narrow to wide) or without. */
+/* The closed form is the time of the pipeline on a memory without limit, to the rounding of
+ * requests and ports: 1,000 random layers, with a bandwidth of their own (narrow to wide) or
+ * without. */
 static void the_closed_form_is_the_pipeline(void)
 {
     const th_port unlimited = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
@@ -125,9 +128,11 @@ static void the_closed_form_is_the_pipeline(void)
     for (int round = 0; round < 1000; round++) {
         th_shard shard = random_shard(r);
         char keys[500];
-        int n = snprintf(keys, sizeof keys, "name = \"one\"; designs = ( { name = \"d\"; " ROOFLINE "int8 = 3.5; ");
+        int n = snprintf(keys, sizeof keys,
+                         "name = \"one\"; designs = ( { name = \"d\"; " ROOFLINE "int8 = 3.5; ");
         if (round % 2)
-            n += snprintf(keys + n, sizeof keys - (size_t)n, "bandwidth = \"%dMB/s\"; ", (int)pick(r, 1, 3000));
+            n += snprintf(keys + n, sizeof keys - (size_t)n, "bandwidth = \"%dMB/s\"; ",
+                          (int)pick(r, 1, 3000));
         snprintf(keys + n, sizeof keys - (size_t)n, "} );\n" ACCELERATOR);
         th_system *s = system_of(keys);
         const th_design_type *type;

@@ -19,10 +19,12 @@ static void keys_of(const accelerator *a, char *out, size_t size)
     if (a->throughput > 0)
         n += snprintf(out + n, size - (size_t)n, "throughput = %.1f; ", a->throughput);
     if (a->m > 0)
-        n += snprintf(out + n, size - (size_t)n, "tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; ",
-                      a->m, a->n, a->r, a->c);
+        n += snprintf(out + n, size - (size_t)n,
+                      "tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; ", a->m, a->n, a->r,
+                      a->c);
     if (a->in_r > 0)
-        snprintf(out + n, size - (size_t)n, "input_tile_h = %d; input_tile_w = %d; ", a->in_r, a->in_c);
+        snprintf(out + n, size - (size_t)n, "input_tile_h = %d; input_tile_w = %d; ", a->in_r,
+                 a->in_c);
 }
 
 /* The time of a shard, in seconds, and how many requests and steps were rounded to picoseconds. */
@@ -74,13 +76,17 @@ static double max3(double a, double b, double c)
 /* T_acc as published, and its extensions to images, groups, rows and gates. */
 static double formula(const accelerator *a, const th_shard *s)
 {
-    double b = th_precision_bits((th_precision)s->precision[0]), bus = a->bus_bits * a->clock_mhz * 1e6;
+    double b = th_precision_bits((th_precision)s->precision[0]),
+           bus = a->bus_bits * a->clock_mhz * 1e6;
     double th = a->throughput > 0 ? a->throughput : 2.0 * a->m * a->n * a->clock_mhz * 1e6;
     double kernel = (double)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
     int batch = s->dim[TH_DIM_B], g = s->groups, k = s->dim[TH_DIM_K] / g, c = s->dim[TH_DIM_C] / g;
     if (s->kind == TH_LAYER_CONV) {
-        double in = (a->m * a->n * kernel + (double)a->n * (a->in_r ? a->in_r : a->r) * (a->in_c ? a->in_c : a->c)) * b / bus;
-        double comp = 2.0 * a->r * a->c * a->m * a->n * kernel / th, out = (double)a->m * a->r * a->c * b / bus;
+        double in = (a->m * a->n * kernel +
+                     (double)a->n * (a->in_r ? a->in_r : a->r) * (a->in_c ? a->in_c : a->c)) *
+                    b / bus;
+        double comp = 2.0 * a->r * a->c * a->m * a->n * kernel / th,
+               out = (double)a->m * a->r * a->c * b / bus;
         return batch * g * over_up(s->dim[TH_DIM_H], a->r) * over_up(s->dim[TH_DIM_W], a->c) *
                over_up(k, a->m) * (over_up(c, a->n) * (in + comp) + out);
     }
@@ -115,8 +121,8 @@ static th_shard random_layer(gsl_rng *r)
     return s;
 }
 
-/* Any of the three of a maximum may be the largest. Ports are whole bits per second, so buses of 2 Gbit/s
- * and more. */
+/* Any of the three of a maximum may be the largest. Ports are whole bits per second, so buses of
+ * 2 Gbit/s and more. */
 static void the_pipeline_takes_the_published_time(void)
 {
     gsl_rng *r = th_random_stream(47, "serial", 0);
@@ -141,9 +147,9 @@ static void the_pipeline_takes_the_published_time(void)
     gsl_rng_free(r);
 }
 
-/* 100 MHz, 512 bits, 2*4*2 operations per cycle, tiles 4 x 2 x 5 x 7 from 6 x 8; K 10, C 3, 12 x 9, 3 x 3,
- * fp32: 3*2*3 tiles of 2 steps. t_in = (4*2*9 + 2*48) 32/512 = 10.5 cycles, t_comp 35*9 = 315, t_out =
- * 4*35*32/512 = 8.75: 18 (2*325.5 + 8.75) = 11875.5 cycles of 10 ns. */
+/* 100 MHz, 512 bits, 2*4*2 operations per cycle, tiles 4 x 2 x 5 x 7 from 6 x 8; K 10, C 3, 12 x
+ * 9, 3 x 3, fp32: 3*2*3 tiles of 2 steps. t_in = (4*2*9 + 2*48) 32/512 = 10.5 cycles, t_comp 35*9
+ * = 315, t_out = 4*35*32/512 = 8.75: 18 (2*325.5 + 8.75) = 11875.5 cycles of 10 ns. */
 static void tiles_by_hand(void)
 {
     const accelerator a = {100, 512, 0, 4, 2, 5, 7, 6, 8};
@@ -156,15 +162,19 @@ static void tiles_by_hand(void)
     th_schedule out = schedule_on(keys, &s);
     assert_counts(&out, 1, 3, 2, 3, 2);
     assert_step(&out, 0, 2 * 48 * 4, 4 * 2 * 9 * 4, 2 * 35 * 4 * 2 * 9, 4 * 35 * 4);
-    CU_ASSERT_TRUE(out.serial && out.slots_in == 1 && out.hz == 1600000000 && out.macs_per_cycle == 0.5);
+    CU_ASSERT_TRUE(out.serial && out.slots_in == 1 && out.hz == 1600000000 &&
+                   out.macs_per_cycle == 0.5);
     /* 36 steps of 315 cycles: 2 inputs and 4 sums each, weights 72 per step */
-    CU_ASSERT_TRUE(out.accesses.input_reads == 36 * 315 * 2 && out.accesses.weight_reads == 36 * 72 &&
-                   out.accesses.partial_reads == 36 * 315 * 4 && out.accesses.output_writes == 36 * 315 * 4);
-    CU_ASSERT_TRUE(out.buffer_bytes[TH_TENSOR_INPUT] == 384 && out.buffer_bytes[TH_TENSOR_OUTPUT] == 560);
+    CU_ASSERT_TRUE(
+        out.accesses.input_reads == 36 * 315 * 2 && out.accesses.weight_reads == 36 * 72 &&
+        out.accesses.partial_reads == 36 * 315 * 4 && out.accesses.output_writes == 36 * 315 * 4);
+    CU_ASSERT_TRUE(out.buffer_bytes[TH_TENSOR_INPUT] == 384 &&
+                   out.buffer_bytes[TH_TENSOR_OUTPUT] == 560);
 }
 
-/* LSTM D 3, H 5, 7 steps, 2-byte elements, 160 Mbit/s, 1 Gop/s: t_in = (160 + 3) 16/160e6 = 16.3 us, 320
- * operations 0.32 us. All bytes move: 7*(160 + 3)*2 in, 7*10 out. At 0.01 Gop/s 32 us each. */
+/* LSTM D 3, H 5, 7 steps, 2-byte elements, 160 Mbit/s, 1 Gop/s: t_in = (160 + 3) 16/160e6 = 16.3
+ * us, 320 operations 0.32 us. All bytes move: 7*(160 + 3)*2 in, 7*10 out. At 0.01 Gop/s 32 us
+ * each. */
 static void recurrence_by_hand(void)
 {
     accelerator a = {10, 16, 1e9, 0, 0, 0, 0, 0, 0};
@@ -182,8 +192,9 @@ static void recurrence_by_hand(void)
     CU_ASSERT_DOUBLE_EQUAL(time_of(&a, &s, &rounded), 7 * 32e-6, 1e-10);
 }
 
-/* 3 images of 6 x 8 times 8 x 16 in 2 groups: 6 products of their own, t_in = (6*4 + 8*4) 16/16 = 56
- * cycles, 2*6*4*8/8 = 48. With one matrix for all images: rows 18, 2 products of (72 + 32), 144 cycles. */
+/* 3 images of 6 x 8 times 8 x 16 in 2 groups: 6 products of their own, t_in = (6*4 + 8*4) 16/16 =
+ * 56 cycles, 2*6*4*8/8 = 48. With one matrix for all images: rows 18, 2 products of (72 + 32),
+ * 144 cycles. */
 static void two_inputs_are_loaded_for_every_image(void)
 {
     const accelerator a = {100, 16, 8e8, 0, 0, 0, 0, 0, 0};
@@ -198,26 +209,30 @@ static void two_inputs_are_loaded_for_every_image(void)
 
 static void refuses_convolutions_without_tiles(void)
 {
-    th_system *s = system_with("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8;\ntile_k = 3; ");
+    th_system *s =
+        system_with("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8;\ntile_k = 3; ");
     const th_design_type *type;
     th_design_config config;
     th_schedule out;
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_design_configure(&s->designs[0], &type, &config, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0072");
-    TAP_ASSERT_TEXT(e.text, "test:1: design \"d\": must have throughput, or all of tile_k, tile_c, tile_h and tile_w");
+    TAP_ASSERT_TEXT(
+        e.text,
+        "test:1: design \"d\": must have throughput, or all of tile_k, tile_c, tile_h and tile_w");
     th_system_free(s);
     s = system_with("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8; throughput = 1000; ");
     th_shard conv = conv_shard(1, 5, 3, 7, 1, 1);
     CU_ASSERT_EQUAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
     CU_ASSERT_EQUAL(type->schedule(&config, &conv, &unlimited, &out, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0073");
-    TAP_ASSERT_TEXT(e.text, "a convolution on a serial_tiled design without tiles: must have tile_k, tile_c, "
-                            "tile_h and tile_w");
+    TAP_ASSERT_TEXT(
+        e.text, "a convolution on a serial_tiled design without tiles: must have tile_k, tile_c, "
+                "tile_h and tile_w");
     th_system_free(s);
 }
 
-/* --- the library of the comparison, where it is at hand ---------------------------------------- */
+/* --- the library of the comparison, where it is at hand -------------------------------------- */
 
 typedef struct {
     accelerator a;
@@ -274,7 +289,8 @@ static bool read_layer(char *line, char *type, th_shard *out)
     if (n < 14 || strcmp(field[3], "LayerType") == 0)
         return false;
     snprintf(type, 8, "%s", field[3]);
-    int m = atoi(field[4]), in = atoi(field[5]), r = atoi(field[6]), c = atoi(field[7]), k = atoi(field[8]);
+    int m = atoi(field[4]), in = atoi(field[5]), r = atoi(field[6]), c = atoi(field[7]),
+        k = atoi(field[8]);
     if (strcmp(type, "CNN") == 0) {
         *out = conv_shard(1, m, in, r, c, k);
     } else if (strcmp(type, "FC") == 0) {
@@ -289,7 +305,8 @@ static bool read_layer(char *line, char *type, th_shard *out)
 }
 
 /* Every layer of a file on every accelerator of its kind; -1: no such file. */
-static int compare_layers(const char *folder, const char *name, const library_entry *library, int n, int *wrong)
+static int compare_layers(const char *folder, const char *name, const library_entry *library, int n,
+                          int *wrong)
 {
     char path[4096], line[500], type[8];
     int compared = 0;

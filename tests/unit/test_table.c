@@ -75,7 +75,8 @@ static void a_shape_takes_its_time(void)
     CU_ASSERT_EQUAL(d.type->schedule(&d.config, &conv, &slow, &out, NULL), 0);
     th_pipeline_start(&p, &out, &slow, 0, true);
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &slow), 830500000);
-    CU_ASSERT_TRUE(p.stats.busy_ps == 830500000 && th_stats_read(&p.stats) == 0 && out.macs_per_cycle == 0);
+    CU_ASSERT_TRUE(p.stats.busy_ps == 830500000 && th_stats_read(&p.stats) == 0 &&
+                   out.macs_per_cycle == 0);
     TAP_ASSERT_TEXT(out.variant, "measured");
     lstm.kind = TH_LAYER_LSTM;
     CU_ASSERT_EQUAL(th_design_schedule(d.type, &d.config, &lstm, &slow, &out, NULL), 0);
@@ -84,7 +85,8 @@ static void a_shape_takes_its_time(void)
     remove_file();
 }
 
-/* A transposed convolution is looked up as its 4 phases: 3 x 3 at up 2 to 6 x 6, K 2 -> 8, 2 x 2 on 3 x 3. */
+/* A transposed convolution is looked up as its 4 phases: 3 x 3 at up 2 to 6 x 6, K 2 -> 8, 2 x 2
+ * on 3 x 3. */
 static void phases_are_looked_up(void)
 {
     write_file(HEADER "conv,1,8,3,3,3,2,2,1,1,12\n");
@@ -115,13 +117,15 @@ static void unknown_shapes_name_the_nearest(void)
     write_file(ROWS);
     design d = new_design();
     th_shard s = conv_shard(1, 60, 64, 56, 56, 3);
-    assert_unknown(&d, &s, "SIM-0083",
-                   "no time for conv B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: the nearest, on "
-                   "line 5, is conv B 1 K 64 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1");
+    assert_unknown(
+        &d, &s, "SIM-0083",
+        "no time for conv B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: the nearest, on "
+        "line 5, is conv B 1 K 64 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1");
     s.kind = TH_LAYER_MATMUL;
-    assert_unknown(&d, &s, "SIM-0083",
-                   "no time for matmul B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: there is no matmul "
-                   "at all");
+    assert_unknown(
+        &d, &s, "SIM-0083",
+        "no time for matmul B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: there is no matmul "
+        "at all");
     s = first_conv();
     s.stride_w = 1;
     assert_unknown(&d, &s, "SIM-0084",
@@ -157,13 +161,16 @@ static void assert_refused(const char *text, const char *id, const char *message
 
 static void refuses_nonsense(void)
 {
-    assert_refused("kind,B,K,Q\n", "SIM-0074",
-                   ":1: column \"Q\": must be one of kind, B, K, C, H, W, R, S, stride, groups and time_ps, "
-                   "time_ns, time_us, time_ms or time_s");
+    assert_refused(
+        "kind,B,K,Q\n", "SIM-0074",
+        ":1: column \"Q\": must be one of kind, B, K, C, H, W, R, S, stride, groups and time_ps, "
+        "time_ns, time_us, time_ms or time_s");
     assert_refused("kind,B,K,C,H,W,R,S,stride,groups\n", "SIM-0075", ":1: 10 columns: must be 11");
     assert_refused(HEADER "conv,1,2,3\n", "SIM-0075", ":2: 4 columns: must be 11");
-    assert_refused(HEADER "conv,1,2,3,4,5,6,7,8,9,10,11\n", "SIM-0075", ":2: 12 columns: must be 11");
-    assert_refused("kind,B,K,C,H,B,W,R,S,stride,groups,time_us", "SIM-0076", ":1: column \"B\" comes twice");
+    assert_refused(HEADER "conv,1,2,3,4,5,6,7,8,9,10,11\n", "SIM-0075",
+                   ":2: 12 columns: must be 11");
+    assert_refused("kind,B,K,C,H,B,W,R,S,stride,groups,time_us", "SIM-0076",
+                   ":1: column \"B\" comes twice");
     assert_refused("time_s,time_us", "SIM-0076", ":1: column \"time\" comes twice");
     assert_refused(HEADER "conv,1,0,3,4,5,6,7,8,9,10\n", "SIM-0077",
                    ":2: K is \"0\": must be a whole number from 1 to 2147483647");
@@ -179,8 +186,10 @@ static void refuses_nonsense(void)
                    ":2: time_us is \"nan\": must be a number from 1 ps to 50 days");
     assert_refused(HEADER "conv,1,2,3,4,5,6,7,8,9,5e12\n", "SIM-0079",
                    ":2: time_us is \"5e12\": must be a number from 1 ps to 50 days");
-    assert_refused("# nothing\n", "SIM-0080", ":2: must have a line of names and at least one of times");
-    assert_refused(ROWS "\nconv,1,64,3,112,112,7,7,2,1,9\n", "SIM-0081", ":8: the same shape as on line 3");
+    assert_refused("# nothing\n", "SIM-0080",
+                   ":2: must have a line of names and at least one of times");
+    assert_refused(ROWS "\nconv,1,64,3,112,112,7,7,2,1,9\n", "SIM-0081",
+                   ":8: the same shape as on line 3");
 }
 
 static void refuses_files_that_are_too_large_or_not_there(void)

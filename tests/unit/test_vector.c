@@ -45,7 +45,8 @@ static th_shard vector_shard(th_layer_kind kind, th_function function, int b, in
 }
 
 /* Cycles of 2 images of 10 channels, 3 x 4 pixels: 3 pieces of 40 elements and 4 rows each. */
-static int64_t cycles_on(const th_accel *a, th_layer_kind kind, th_function function, int n_operands)
+static int64_t cycles_on(const th_accel *a, th_layer_kind kind, th_function function,
+                         int n_operands)
 {
     th_shard s = vector_shard(kind, function, 2, 10, 3, 4);
     th_schedule out;
@@ -55,8 +56,8 @@ static int64_t cycles_on(const th_accel *a, th_layer_kind kind, th_function func
     return th_schedule_sum(&out).cycles / 6;
 }
 
-/* 40 outputs on 5 lanes are 8 cycles per operation; 4 rows of E = 4 and more are 4 * 7 / 5 -> 6, and so
- * on. */
+/* 40 outputs on 5 lanes are 8 cycles per operation; 4 rows of E = 4 and more are 4 * 7 / 5 -> 6,
+ * and so on. */
 static void functions_cost_their_operations(void)
 {
     th_accel a = five_lanes;
@@ -69,8 +70,8 @@ static void functions_cost_their_operations(void)
     CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_SILU, 1), 80);
     CU_ASSERT_EQUAL(cycles_on(&a, e, TH_FUNCTION_GELU, 1), 104);
     CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_BATCH_NORM, 1), 8);
-    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_LAYER_NORM, 1), 38);     /* (160 + 28) / 5 */
-    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_RMS_NORM, 1), 28);       /* (120 + 20) / 5 */
+    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_LAYER_NORM, 1), 38);          /* (160 + 28) / 5 */
+    CU_ASSERT_EQUAL(cycles_on(&a, n, TH_FUNCTION_RMS_NORM, 1), 28);            /* (120 + 20) / 5 */
     CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 1), 68); /* (320 + 16) / 5 */
     CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_CONCAT, TH_FUNCTION_NONE, 3), 8);
     CU_ASSERT_EQUAL(cycles_on(&a, TH_LAYER_SLICE, TH_FUNCTION_NONE, 1), 8);
@@ -89,8 +90,9 @@ static void softmax_rows_are_the_channels_of_a_group(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&out).cycles, 6 * 71);
 }
 
-/* A row of 10 channels is 20 bytes. In 19 it does not fit: the norm reads its 480 bytes twice, softmax
- * three times, with 5 more operations per element: (520 + 16) / 5 -> 108. A pool does not care. */
+/* A row of 10 channels is 20 bytes. In 19 it does not fit: the norm reads its 480 bytes twice,
+ * softmax three times, with 5 more operations per element: (520 + 16) / 5 -> 108. A pool does not
+ * care. */
 static void rows_beyond_the_buffer_are_read_in_every_pass(void)
 {
     th_accel a = five_lanes;
@@ -116,8 +118,8 @@ static void rows_beyond_the_buffer_are_read_in_every_pass(void)
     CU_ASSERT_TRUE(th_schedule_sum(&out).input_bytes == 480 && out.variant == NULL);
 }
 
-/* 2 x 20 numbers of 4 bytes pick rows of 48 elements of 2 bytes: 16 pieces would be 1.25 numbers, so 10
- * of 2, ceil(96/64) = 2 cycles each. Bursts of 64 bytes make 128 of every row of 96. */
+/* 2 x 20 numbers of 4 bytes pick rows of 48 elements of 2 bytes: 16 pieces would be 1.25 numbers,
+ * so 10 of 2, ceil(96/64) = 2 cycles each. Bursts of 64 bytes make 128 of every row of 96. */
 static void an_embedding_gathers_rows(void)
 {
     const th_accel a = {.vector_hz = 150000000, .vector_elements_per_cycle = 64};
@@ -151,7 +153,8 @@ static void concat_is_a_copy_or_free(void)
     CU_ASSERT_EQUAL(th_works_intern(w, 1, 0, &s, NULL), 1);
     CU_ASSERT_EQUAL(th_works_intern(w, 2, 0, &s, NULL), 0);
     th_schedule_totals t = th_schedule_sum(&th_works_get(w, 0)->schedule);
-    CU_ASSERT_TRUE(t.input_bytes == 480 && t.output_bytes == 480 && th_works_get(w, 0)->folded_ps > 0);
+    CU_ASSERT_TRUE(t.input_bytes == 480 && t.output_bytes == 480 &&
+                   th_works_get(w, 0)->folded_ps > 0);
     t = th_schedule_sum(&th_works_get(w, 1)->schedule);
     CU_ASSERT_TRUE(t.input_bytes == 0 && t.output_bytes == 0 && th_works_get(w, 1)->folded_ps == 0);
     CU_ASSERT_EQUAL(th_vector_operations(&system->nodes[system->accel_node[0]].a, &s), 240);
@@ -168,13 +171,16 @@ static void the_block_has_optional_keys(void)
     "macs_per_cycle = 8; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = "       \
     "\"16GB/s\"; };\nvector = { clock = \"1GHz\"; elements_per_cycle = 5; " keys " };\n"           \
     "designs = [\"d\"]; } );"
-    th_system *s = system_of(VECTOR_SYSTEM("exp_operations = 7; buffer = \"3KiB\"; concat = \"free\";"));
+    th_system *s =
+        system_of(VECTOR_SYSTEM("exp_operations = 7; buffer = \"3KiB\"; concat = \"free\";"));
     const th_accel *a = &s->nodes[s->accel_node[0]].a;
-    CU_ASSERT_TRUE(a->vector_exp_operations == 7 && a->vector_buffer_bytes == 3072 && a->concat_is_free);
+    CU_ASSERT_TRUE(a->vector_exp_operations == 7 && a->vector_buffer_bytes == 3072 &&
+                   a->concat_is_free);
     th_system_free(s);
     s = system_of(VECTOR_SYSTEM("concat = \"copy\";"));
     a = &s->nodes[s->accel_node[0]].a;
-    CU_ASSERT_TRUE(a->vector_exp_operations == 0 && a->vector_buffer_bytes == 0 && !a->concat_is_free);
+    CU_ASSERT_TRUE(a->vector_exp_operations == 0 && a->vector_buffer_bytes == 0 &&
+                   !a->concat_is_free);
     th_system_free(s);
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("concat = \"fre\";"), "test", &e));
