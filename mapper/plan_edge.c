@@ -7,6 +7,7 @@
  * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
  * it is everywhere. A tensor travels in its producer's precision (the workload's, for the external
  * input), dense whatever its density, and a transfer rounds up to whole bytes.
+ * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for others.
  * A layer that reads one tensor as several inputs is several consumers, the later of which find what
  * came for the earlier. */
 #include <config.h>
@@ -58,7 +59,7 @@ typedef struct {
     const th_placed *producer; /* NULL: the external input */
     const th_layer_plan *made; /* its plan */
     const th_placed *consumers;
-    int n_consumers;
+    int n_consumers, n_earlier; /* of the same tensor */
     int32_t batch;
     const th_layer_plan *reads;   /* plan of the last consumer */
     const th_edge_plan **earlier; /* plans of the other consumers' edges */
@@ -113,7 +114,7 @@ static int take_own(maker *k, int accel, int r)
 
 static int take_from_earlier(maker *k, int node, int r)
 {
-    for (int e = 0; e < k->n_consumers - 1; e++) {
+    for (int e = 0; e < k->n_earlier; e++) {
         for (int d = 0; d < k->earlier[e]->n; d++) {
             const th_delivery *came = &k->earlier[e]->deliveries[d];
             size_t before = k->out.n;
@@ -217,10 +218,12 @@ static int get_inputs(maker *k, th_error *err)
     if (!k->reads ||
         (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
         return -1;
+    bool is_own = !k->producer && k->plans->workload->has_own_inputs;
+    k->n_earlier = is_own ? 0 : k->n_consumers - 1;
     k->earlier = th_alloc_zero((size_t)k->n_consumers, sizeof *k->earlier);
     if (!k->earlier)
         return th_error_no_memory(err);
-    for (int e = 0; e < k->n_consumers - 1; e++)
+    for (int e = 0; e < k->n_earlier; e++)
         if (!(k->earlier[e] =
                   th_plans_edge(k->plans, k->producer, k->consumers, e + 1, k->batch, err)))
             return -1;

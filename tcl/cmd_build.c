@@ -12,7 +12,9 @@
 #include "tcl/session.h"
 #include "topology/astra_read.h"
 #include "topology/generate.h"
+#include "topology/scalesim_read.h"
 #include "topology/system_read.h"
+#include "workloads/scalesim_read.h"
 #include "workloads/workload_read.h"
 
 #define GROUP "build"
@@ -26,13 +28,15 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
+typedef th_system *system_reader(const char *path, th_error *err);
+
 /* The system in a file, with a design of the call's own, and the keys of all designs checked. */
-static th_system *read_system(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, Tcl_Obj *design)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
     if (path == NULL)
         return NULL;
-    th_system *system = th_system_read(Tcl_FSGetNativePath(path), &c->err);
+    th_system *system = reader(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
     if (system != NULL && (th_design_check_system(system, &c->err) != 0 ||
                            (design != NULL && add_design(c, design, system) != 0))) {
@@ -42,18 +46,27 @@ static th_system *read_system(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
     return system;
 }
 
+static th_system *read_system(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+{
+    return read_system_by(c, name, th_system_read, design);
+}
+
 enum { READ_FORMAT, READ_DESIGN };
-enum { FORMAT_CFG, FORMAT_ASTRA };
+enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
 static const char *format_name(int i)
 {
-    static const char *const names[] = {[FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", NULL};
+    static const char *const names[] = {[FORMAT_CFG] = "cfg",
+                                        [FORMAT_ASTRA] = "astra",
+                                        [FORMAT_SCALESIM] = "scalesim",
+                                        NULL};
     return names[i];
 }
 
 static const th_option read_system_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
-                     "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json.",
+                     "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
+                     "scalesim: SCALE-Sim's configuration.",
                      .choice = format_name},
     [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
                      "A further design for every accelerator (name, type, and its keys), or other "
@@ -80,17 +93,25 @@ static th_system *read_astra(th_call *c)
 
 static int run_read_system(th_call *c)
 {
-    bool is_astra = th_call_number(c, READ_FORMAT, FORMAT_CFG) == FORMAT_ASTRA;
+    static const char *const wanted[] = {
+        [FORMAT_CFG] = "-format cfg takes one",
+        [FORMAT_ASTRA] = "-format astra takes two, network.yml and system.json",
+        [FORMAT_SCALESIM] = "-format scalesim takes one"};
+    int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
+    bool is_astra = format == FORMAT_ASTRA;
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
     if (c->n_words != (is_astra ? 2 : 1))
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
-                            is_astra ? "-format astra takes two, network.yml and system.json"
-                                     : "-format cfg takes one");
+                            wanted[format]);
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
-    th_system *system = is_astra ? read_astra(c)
-                                 : read_system(c, c->words[0], c->option[READ_DESIGN].word);
+    Tcl_Obj *design = c->option[READ_DESIGN].word;
+    th_system *system =
+        is_astra ? read_astra(c)
+                 : read_system_by(c, c->words[0],
+                                  format == FORMAT_SCALESIM ? th_system_read_scalesim : th_system_read,
+                                  design);
     if (system == NULL)
         return -1;
     th_session_set_system(c->session, system);
@@ -305,23 +326,57 @@ static int run_create_system(th_call *c)
 
 /* ---- read_workload ---- */
 
-enum { WORKLOAD_BATCH };
+enum { WORKLOAD_BATCH, WORKLOAD_FORMAT, WORKLOAD_PRECISION };
+enum { WORKLOAD_CFG, WORKLOAD_SCALESIM };
+
+static const char *workload_format_name(int i)
+{
+    static const char *const names[] = {
+        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", NULL};
+    return names[i];
+}
+
+static const char *precision_name(int i)
+{
+    return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
+}
 
 static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
                         "Inputs per batch, in the place of the file's number.", 1, 1000000},
+    [WORKLOAD_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                         "cfg (the default), or scalesim: SCALE-Sim's topology, whose layers are "
+                         "independent of each other.",
+                         .choice = workload_format_name},
+    [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
+                            "Of a word of -format scalesim; int8 when left out.",
+                            .choice = precision_name},
     {.name = NULL},
 };
 
+/* The workload in a file that was found. */
+static th_workload *read_workload(th_call *c, const char *path, bool is_scalesim)
+{
+    int32_t batch = (int32_t)th_call_number(c, WORKLOAD_BATCH, 0);
+    if (!is_scalesim)
+        return th_workload_read(path, batch, &c->err);
+    th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
+    return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
+}
+
 static int run_read_workload(th_call *c)
 {
+    bool is_scalesim = th_call_number(c, WORKLOAD_FORMAT, WORKLOAD_CFG) == WORKLOAD_SCALESIM;
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
-    Tcl_Obj *path = th_file_find(c->session, &th_workload_file, c->words[0], &c->err);
+    if (!is_scalesim && th_call_has(c, WORKLOAD_PRECISION))
+        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim");
+    Tcl_Obj *path =
+        th_file_find(c->session, is_scalesim ? &th_scalesim_workload_file : &th_workload_file,
+                     c->words[0], &c->err);
     if (path == NULL)
         return -1;
-    th_workload *workload = th_workload_read(
-        Tcl_FSGetNativePath(path), (int32_t)th_call_number(c, WORKLOAD_BATCH, 0), &c->err);
+    th_workload *workload = read_workload(c, Tcl_FSGetNativePath(path), is_scalesim);
     Tcl_DecrRefCount(path);
     if (workload == NULL)
         return -1;

@@ -13,6 +13,7 @@ static const char *const mapping_folders[] = {"scripts", "scripts/experiments", 
 
 const th_file_kind th_system_file = {"system", ".cfg", system_folders};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
+const th_file_kind th_scalesim_workload_file = {"topology", ".csv", workload_folders};
 const th_file_kind th_astra_network_file = {"network", ".yml", system_folders};
 const th_file_kind th_astra_system_file = {"system", ".json", system_folders};
 const th_file_kind th_schedule_file = {"schedule", ".cfg", schedule_folders};

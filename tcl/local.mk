@@ -67,4 +67,5 @@ dist_experiments_DATA = \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \
 	scripts/experiments/pipeline_stream.tcl \
-	scripts/experiments/published_designs.tcl
+	scripts/experiments/published_designs.tcl \
+	scripts/experiments/systolic_array.tcl

@@ -29,6 +29,7 @@ check_scripts += \
 EXTRA_DIST += \
 	tests/accept/astra.tcl \
 	tests/accept/collectives.tcl \
+	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
 
@@ -71,7 +72,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \
 	tests/golden/pipeline_stream.txt \
-	tests/golden/published_designs.txt
+	tests/golden/published_designs.txt \
+	tests/golden/systolic_array.txt
 
 TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)
 EXTRA_DIST += $(check_scripts)

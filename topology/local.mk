@@ -25,6 +25,7 @@ libtharsis_la_SOURCES += \
 	topology/route_search.c topology/route_search.h \
 	topology/route_shortest.c \
 	topology/route_up_down.c \
+	topology/scalesim_read.c topology/scalesim_read.h \
 	topology/system.c topology/system.h \
 	topology/system_finish.c \
 	topology/system_read.c topology/system_read.h \
@@ -42,6 +43,10 @@ dist_systems_DATA = \
 	topology/systems/script_4.cfg \
 	topology/systems/vc707_fpga15.cfg \
 	topology/systems/zcu102_fccm17.cfg
+
+# An array and a network in SCALE-Sim's formats, for users to run and copy.
+scalesimdir = $(pkgdatadir)/scripts/scalesim
+dist_scalesim_DATA = scripts/scalesim/edge_array.cfg scripts/scalesim/edge_net.csv
 
 unit_tests += \
 	tests/unit/test_astra_read \

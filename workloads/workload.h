@@ -16,6 +16,9 @@ typedef struct th_workload {
     int32_t input_c, input_h, input_w;   /* of the external input, per element of the batch */
     th_precision precision;      /* of the external input */
     double density;              /* of the external input: part that is not zero; 1 unless set */
+    /* Every layer that reads the external input has one of its own, of whatever shape it reads: layers
+     * that have nothing to do with each other. */
+    bool has_own_inputs;
     th_layer *layers;   int n_layers;
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
      * once. Those of the external input: external_consumers (which points into consumers). */

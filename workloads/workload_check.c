@@ -370,6 +370,8 @@ static int check_edge(const th_workload *w, const th_layer *l, int input, th_err
     int p = l->inputs[input];
     const th_layer *from = p == TH_EXTERNAL_INPUT ? NULL : &w->layers[p];
     const char *maker = from ? from->name : "input";
+    if (!from && w->has_own_inputs)
+        return 0;
     int c = from ? from->dim[TH_DIM_K] : w->input_c;
     int height = from ? from->dim[TH_DIM_H] : w->input_h;
     int width = from ? from->dim[TH_DIM_W] : w->input_w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* systolic_tiles.c - what the tiles of a systolic array weigh, in DRAM and on chip.
  *
- * Inputs. M counts output pixels, row by row; the inner dimension is ordered channel by channel, the
- * R S taps of a channel next to each other, so that a block of it reads few channels. Blocks that
- * do not begin at a channel's border share channels with their neighbours: a block of e elements
+ * Inputs. M counts output pixels, row by row; the inner dimension is ordered channel by channel,
+ * the R S taps of a channel next to each other, so that a block of it reads few channels. Blocks
+ * that do not begin at a channel's border share channels with their neighbours: a block of e elements
  * touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted exactly;
  * where the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block of M
  * reads its window: whole rows of the input where it covers more than one row of the output. Where
@@ -163,7 +163,8 @@ static int64_t extra_elements(const th_systolic_layer *l, const th_systolic_way 
     int64_t last = dense_inner(l, th_tile_extent(l->extent[TH_LOOP_C], c, true));
     if (!loads_new_rows(l, w) || input_elements(l, w, m, c, n == 1) == m * inner)
         return 0;
-    double channels = (double)(n - 1) * channels_of(l, w, inner, false) + channels_of(l, w, last, true);
+    double channels =
+        (double)(n - 1) * channels_of(l, w, inner, false) + channels_of(l, w, last, true);
     return round_up((double)extra_pixels(l->shard) * channels / (double)n);
 }
 
@@ -209,14 +210,16 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
             weight_bytes(l, n, c), extent_of(l, w, stream, mask) + (ends_fold ? l->overhang : 0)};
         if (mask & TH_LAST_C)
             continue; /* stores do not depend on it */
-        out->output_bytes[mask] = out->output_bytes[inner_w] = th_shard_bytes(s, TH_TENSOR_OUTPUT, m * n);
+        out->output_bytes[mask] = out->output_bytes[inner_w] =
+            th_shard_bytes(s, TH_TENSOR_OUTPUT, m * n);
         out->partial_bytes[mask] = out->partial_bytes[inner_w] = sum_bytes(l, m, n);
     }
     out->first_row_extra_bytes = th_shard_bytes(s, TH_TENSOR_INPUT, extra_elements(l, w));
     out->start_cycles = l->start_cycles;
     out->input_stays = (uint8_t)(w->input_stays ? 1u << TH_LOOP_K : 0);
-    out->weight_stays = (uint8_t)((w->weight_stays ? 1u << TH_LOOP_H : 0) |
-                                  (w->weights_stay_for_good ? 1u << TH_LOOP_H | 1u << TH_LOOP_B : 0));
+    bool for_good = w->weights_stay_for_good;
+    out->weight_stays = (uint8_t)((w->weight_stays || for_good ? 1u << TH_LOOP_H : 0) |
+                                  (for_good ? 1u << TH_LOOP_B : 0));
     out->sums_stay = w->sums_stay;
 }
 
@@ -303,9 +306,9 @@ void th_systolic_needs(const th_systolic_layer *l, const th_systolic_way *w, con
     bool is_held = adds_outside && th_schedule_revisits(s) && w->sums_stay;
     /* What stays through the innermost loop is the step's own tile. */
     int innermost = w->order[TH_N_LOOPS - 1];
-    needs[TH_TENSOR_INPUT] =
-        room_of(l, w, TH_TENSOR_INPUT, full->input_bytes, w->input_stays && innermost != TH_LOOP_K) +
-        kept_rows_bytes(l, w, s) + kept_channel_bytes(l, w);
+    needs[TH_TENSOR_INPUT] = room_of(l, w, TH_TENSOR_INPUT, full->input_bytes,
+                                     w->input_stays && innermost != TH_LOOP_K) +
+                             kept_rows_bytes(l, w, s) + kept_channel_bytes(l, w);
     needs[TH_TENSOR_WEIGHT] = room_of(l, w, TH_TENSOR_WEIGHT, full->weight_bytes,
                                       w->weight_stays && innermost != TH_LOOP_H);
     if (w->weights_stay_for_good)

@@ -16,6 +16,7 @@ set cases {
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
+    systolic_array      {systolic_array.tcl}
 }
 
 # The output of a script that works in a folder of its own; what goes wrong is part of it.

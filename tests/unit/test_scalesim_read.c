@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SCALE-Sim's files: what they become, and what is said about bad ones. */
+#include <config.h>
+#include "sim/design/design.h"
+#include "tests/unit/tap.h"
+#include "topology/scalesim_read.h"
+#include "workloads/scalesim_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char path[] = "test_scalesim_read.tmp";
+
+static void write_text(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* --- systems ---------------------------------------------------------------------------------- */
+
+#define HEAD "[general]\nrun_name = small_ws\n"
+#define ARRAY                                                                                      \
+    "[architecture_presets]\nArrayHeight: 12\nArrayWidth : 14\nIfmapSramSzkB = 108\n"              \
+    "filtersramszkb = 64\nOfmapSramSzkB: 8\nIfmapOffset: 0\nDataflow: WS\n"
+#define USER "[run_presets]\nInterfaceBandwidth: USER\n"
+
+static const th_param *param(const th_system *s, const char *key)
+{
+    for (int i = 0; i < s->designs[0].n_params; i++)
+        if (strcmp(s->designs[0].params[i].key, key) == 0)
+            return &s->designs[0].params[i];
+    return NULL;
+}
+
+static double number(const th_system *s, const char *key)
+{
+    const th_param *p = param(s, key);
+    return p ? p->number : -1;
+}
+
+static void a_configuration_becomes_an_array(void)
+{
+    th_error e = {"", ""};
+    write_text("# comment\n; and another\n" HEAD "\r\n" ARRAY
+               "MemoryBanks: 2\n[layout]\nIfmapCustomLayout: maybe\n" USER);
+    th_system *s = th_system_read_scalesim(path, &e);
+    TAP_ASSERT_TEXT(e.text, "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing");
+    CU_ASSERT_PTR_NULL(s);
+    write_text(HEAD ARRAY "Bandwidth: 10\n" USER);
+    s = th_system_read_scalesim(path, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    TAP_ASSERT_TEXT(s->name, "small_ws");
+    CU_ASSERT_TRUE(s->n_accels == 1 && s->n_hosts == 0 && s->n_designs == 1);
+    CU_ASSERT_EQUAL(s->nodes[s->accel_node[0]].a.dram_bits_per_s, TH_UNLIMITED);
+    CU_ASSERT_TRUE(number(s, "rows") == 12 && number(s, "cols") == 14 && number(s, "weight_port") == 10);
+    TAP_ASSERT_TEXT(param(s, "input_buffer")->text, "110592B");
+    TAP_ASSERT_TEXT(param(s, "weight_buffer")->text, "65536B");
+    TAP_ASSERT_TEXT(param(s, "output_buffer")->text, "8192B");
+    TAP_ASSERT_TEXT(param(s, "dataflow")->text, "ws");
+    CU_ASSERT_EQUAL(th_design_check_system(s, &e), 0);
+    th_system_free(s);
+}
+
+/* Without run_name the file's, without USER no ports; three bandwidths are those of the operands. */
+static void bandwidth_is_that_of_ports(void)
+{
+    th_error e = {"", ""};
+    write_text(ARRAY "Bandwidth = 10, 20,30\n[run_presets]\nInterfaceBandwidth = calc\n");
+    th_system *s = th_system_read_scalesim(path, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    TAP_ASSERT_TEXT(s->name, "test_scalesim_read");
+    CU_ASSERT_PTR_NULL(param(s, "input_port"));
+    th_system_free(s);
+    write_text(ARRAY "Bandwidth = 10, 20,30\n" USER);
+    s = th_system_read_scalesim(path, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    CU_ASSERT_TRUE(number(s, "input_port") == 10 && number(s, "weight_port") == 20 &&
+                   number(s, "output_port") == 30);
+    th_system_free(s);
+}
+
+static void refuse_system(const char *text, const char *id, const char *message)
+{
+    th_error e = {"", ""};
+    write_text(text);
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+}
+
+#define AT "test_scalesim_read.tmp:"
+
+static void says_what_is_wrong_with_a_configuration(void)
+{
+    refuse_system("[architecture_presets]\nArrayHeight: 0\n", "TOPO-0170",
+                  AT "2: key \"ArrayHeight\": must be a whole number from 1 to 65536, not \"0\"");
+    refuse_system("[architecture_presets]\nOfmapSramSzkB: 8kB\n", "TOPO-0170",
+                  AT "2: key \"OfmapSramSzkB\": must be a whole number from 1 to 1073741824, not \"8kB\"");
+    refuse_system("[architecture_presets]\nDataflow: rs\n", "TOPO-0170",
+                  AT "2: key \"Dataflow\": must be os, ws or is, not \"rs\"");
+    refuse_system("[architecture_presets]\nBandwidth: 1,2\n", "TOPO-0170",
+                  AT "2: key \"Bandwidth\": must be words per cycle, one number or three, not \"1,2\"");
+    refuse_system("[run_presets]\nInterfaceBandwidth: FAST\n", "TOPO-0170",
+                  AT "2: key \"InterfaceBandwidth\": must be CALC or USER, not \"FAST\"");
+    refuse_system("[sparsity]\nSparsitySupport: true\nOptimizedMapping: true\n", "TOPO-0170",
+                  AT "3: key \"OptimizedMapping\": must be false (ratios drawn for every row are not "
+                     "modelled), not \"true\"");
+    refuse_system("[architecture_presets]\nArrayHeigth: 4\n", "TOPO-0171",
+                  AT "2: unknown key \"ArrayHeigth\" of [architecture_presets] (did you mean "
+                     "\"ArrayHeight\"?)");
+    refuse_system("[architecture_presets]\nArrayWidth: 4\narraywidth: 5\n", "TOPO-0172",
+                  AT "3: key \"ArrayWidth\" is there twice");
+    refuse_system("[general]\nrun_name\n", "TOPO-0173",
+                  AT "2: must be [section], or KEY = VALUE, not \"run_name\"");
+    refuse_system("", "TOPO-0174",
+                  "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing");
+}
+
+static void refuses_files_that_are_too_large(void)
+{
+    static char text[TH_SCALESIM_TOPOLOGY_MAX + 2];
+    th_error e = {"", ""};
+    memset(text, '\n', sizeof text - 1);
+    write_text(text);
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, &e));
+    TAP_ASSERT_TEXT(e.id, "TOPO-0175");
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0068");
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim("no/such.cfg", &e));
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim("no/such.csv", 1, TH_INT8, &e));
+}
+
+/* --- workloads -------------------------------------------------------------------------------- */
+
+#define CONVOLUTIONS "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
+
+static void assert_dims(const th_layer *l, const int32_t *dim)
+{
+    CU_ASSERT_EQUAL(memcmp(l->dim, dim, sizeof l->dim), 0);
+}
+
+/* 30 x 20, 7 x 5, strides 2: ceil(23/2) + 1 = 13, ceil(15/2) + 1 = 9; strides 3 and 4: ceil(23/3) + 1 = 9,
+ * ceil(15/4) + 1 = 5. Layers do not fit each other, names have blanks or are taken. */
+static void convolutions_stand_side_by_side(void)
+{
+    static const int32_t first[] = {2, 12, 3, 13, 9, 7, 5}, second[] = {2, 12, 3, 9, 5, 7, 5},
+                         third[] = {2, 10, 64, 1, 1, 1, 1};
+    th_error e = {"", ""};
+    write_text(CONVOLUTIONS "first one, 30, 20, 7, 5, 3, 12, 2,\r\n\n"
+                            "first one, 30, 20, 7, 5, 3, 12, 3, 4\n fc ,1,1,1,1,64,10,1,2:4,\n");
+    th_workload *w = th_workload_read_scalesim(path, 2, TH_FP16, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    TAP_ASSERT_TEXT(w->name, "test_scalesim_read");
+    CU_ASSERT_TRUE(w->n_layers == 3 && w->has_own_inputs && w->n_outputs == 3 && w->batch == 2);
+    assert_dims(&w->layers[0], first);
+    assert_dims(&w->layers[1], second);
+    assert_dims(&w->layers[2], third);
+    TAP_ASSERT_TEXT(w->layers[0].name, "first_one");
+    TAP_ASSERT_TEXT(w->layers[1].name, "first_one.4");
+    CU_ASSERT_TRUE(w->layers[1].stride_h == 3 && w->layers[1].stride_w == 4 && w->layers[1].in_h == 30);
+    CU_ASSERT_TRUE(w->layers[2].sparse_n == 2 && w->layers[2].sparse_m == 4 && w->layers[2].line == 5);
+    CU_ASSERT_EQUAL(w->layers[0].precision[TH_TENSOR_WEIGHT], TH_FP16);
+    th_workload_free(w);
+}
+
+static void products_are_matmuls(void)
+{
+    static const int32_t dim[] = {1, 7, 90, 40, 1, 1, 1};
+    th_error e = {"", ""};
+    write_text("Layer,m,N,K,\nqkv,40,7,90,\nout,40,7,90,4:4\n");
+    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    assert_dims(&w->layers[0], dim);
+    CU_ASSERT_TRUE(w->layers[0].kind == TH_LAYER_MATMUL && w->layers[1].sparse_m == 0);
+    CU_ASSERT_EQUAL(th_workload_macs(w), 2 * 40 * 7 * 90);
+    th_workload_free(w);
+}
+
+static void refuse_workload(const char *text, const char *id, const char *message)
+{
+    th_error e = {"", ""};
+    write_text(text);
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+}
+
+static void says_what_is_wrong_with_a_topology(void)
+{
+    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,x,1,\n", "WORK-0060",
+                    AT "2: number of filters: must be a whole number from 1 to 268435456, not \"x\"");
+    refuse_workload("L,M,N,K\na,8,0,3\n", "WORK-0060",
+                    AT "2: N: must be a whole number from 1 to 268435456, not \"0\"");
+    refuse_workload("L,M,N,K\na,8,8,8,4:2\n", "WORK-0061",
+                    AT "2: sparsity: must be N:M with 1 <= N <= M <= 64, not \"4:2\"");
+    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0062",
+                    AT "2: 7 values: a convolution has a name, 7 numbers (or 8, with a stride along the "
+                       "width) and may have a sparsity N:M");
+    refuse_workload(CONVOLUTIONS "a,8,2,3,3,4,4,1\n", "WORK-0063",
+                    AT "2: a filter of 3 x 3 is larger than its input of 8 x 2");
+    refuse_workload("L,M,N,K\na,8,8\n", "WORK-0064",
+                    AT "2: 3 values: a product has a name, M, N, K and may have a sparsity N:M");
+    refuse_workload("L,M,N,K\na,1,2,3,4,5,6,7,8,9,10,11,12\n", "WORK-0065", AT "2: more than 12 values");
+    refuse_workload("a,8,8,3,3,4,4,1\n", "WORK-0066",
+                    AT "1: must be a line of headings: \"Layer name, IFMAP Height, IFMAP Width, Filter "
+                       "Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\"");
+    refuse_workload("L,M,N,K\n\n", "WORK-0067",
+                    "test_scalesim_read.tmp: no layers: at least one was expected");
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_configuration_becomes_an_array), TAP(bandwidth_is_that_of_ports),
+        TAP(says_what_is_wrong_with_a_configuration), TAP(refuses_files_that_are_too_large),
+        TAP(convolutions_stand_side_by_side), TAP(products_are_matmuls),
+        TAP(says_what_is_wrong_with_a_topology), TAP_END};
+    int status = tap_main("scalesim_read", tests, argc, argv);
+    unlink(path);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scalesim_read.h - a workload from SCALE-Sim's topology file; docs/formats.md says which columns. */
+#ifndef TH_WORKLOADS_SCALESIM_READ_H
+#define TH_WORKLOADS_SCALESIM_READ_H
+#include "workloads/workload.h"
+
+/* A finished workload of independent layers (has_own_inputs), named after the file, all tensors in
+ * one precision; batch >= 1. NULL on failure, FILE:LINE in err. */
+th_workload *th_workload_read_scalesim(const char *path, int32_t batch, th_precision precision,
+                                       th_error *err);
+
+enum { TH_SCALESIM_TOPOLOGY_MAX = 4 * 1024 * 1024 }; /* bytes of the file */
+
+#endif
