@@ -42,6 +42,7 @@ dist_systems_DATA = \
 	topology/systems/ring8.cfg \
 	topology/systems/script_4.cfg \
 	topology/systems/vc707_fpga15.cfg \
+	topology/systems/ws128.cfg \
 	topology/systems/zcu102_fccm17.cfg
 
 # An array and a network in SCALE-Sim's formats, for users to run and copy.

@@ -14,7 +14,9 @@
  * (rows cycles) while the next fold accumulates. So neither can be shorter than rows.
  *
  * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c); only
- * the last piece of a fold pays the fill, so cutting changes no cycle. Images of a batch become one
+ * the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a stream
+ * may be cut besides into runs, each a fold that pays its fill: F (T + n fill) cycles for n runs, and
+ * the partial sums of a run need no more than its tile. Images of a batch become one
  * M (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
  * chip and those of all do not.
  *
@@ -37,6 +39,7 @@ enum {
     COLS,
     DATAFLOW,
     OVERLAP,
+    REFILL,
     BUFFER,
     INPUT_BUFFER,
     WEIGHT_BUFFER,
@@ -61,6 +64,9 @@ static const th_design_key keys[] = {
                   "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
     [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0,
                  "the fill of a fold hides in the drain of the one before", NULL},
+    [REFILL] = {"refill", TH_KEY_BOOL, false, 0, 1, 0,
+                "ws, is: a stream may be cut into runs that fill the array anew, if that is quicker",
+                NULL},
     [BUFFER] = {"buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
                 "on-chip buffer of all operands together; absent: no limit", NULL},
     [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 0, LARGEST_BUFFER, 0,
@@ -129,14 +135,6 @@ static void set_extents(th_systolic_layer *l)
     l->shares_weights = s->groups == 1 && s->n_operands == 1;
 }
 
-static void set_cycles(th_systolic_layer *l, bool overlap)
-{
-    int64_t stream = l->extent[th_systolic_stream(l->flow)], period = larger(stream, l->rows);
-    l->fill = l->rows + l->cols - 2 + (l->flow == TH_SYSTOLIC_OS ? 0 : l->rows);
-    l->overhang = overlap ? period - stream : l->fill;
-    l->start_cycles = overlap ? stream + l->fill - period : 0;
-}
-
 static th_systolic_layer layer_of(const th_design_config *d, const th_shard *s)
 {
     th_systolic_layer l = {
@@ -149,9 +147,11 @@ static th_systolic_layer layer_of(const th_design_config *d, const th_shard *s)
         .all_bytes = limit_of(d, BUFFER),
         .slots = (int32_t)d->value[SLOTS],
         .sum_bits = (int64_t)d->value[SUM_BITS],
+        .overlaps = d->value[OVERLAP] != 0,
+        .may_refill = d->value[REFILL] != 0,
     };
+    l.fill = l.rows + l.cols - 2 + (l.flow == TH_SYSTOLIC_OS ? 0 : l.rows);
     set_extents(&l);
-    set_cycles(&l, d->value[OVERLAP] != 0);
     return l;
 }
 
@@ -165,16 +165,23 @@ static void folds_of(const th_systolic_layer *l, int64_t *down, int64_t *across)
 
 /* --- schedule --------------------------------------------------------------------------------- */
 
+/* Where the array is filled anew for runs of a stream: how many; else 1. */
+static int64_t runs_of(const th_systolic_layer *l, const th_schedule *s)
+{
+    bool refills = l->flow != TH_SYSTOLIC_OS && s->order[TH_N_LOOPS - 1] == TH_LOOP_C;
+    return refills ? s->count[th_systolic_stream(l->flow)] : 1;
+}
+
 /* Elements between array and buffers, of all products. */
-static th_accesses accesses_of(const th_systolic_layer *l)
+static th_accesses accesses_of(const th_systolic_layer *l, int64_t runs)
 {
     int64_t products = l->extent[TH_LOOP_B], m = l->extent[TH_LOOP_H], n = l->extent[TH_LOOP_K],
             k = l->extent[TH_LOOP_C], down, across;
     folds_of(l, &down, &across);
     bool is_os = l->flow == TH_SYSTOLIC_OS, is_is = l->flow == TH_SYSTOLIC_IS;
     return (th_accesses){
-        .input_reads = products * m * k * (is_is ? 1 : across),
-        .weight_reads = products * k * n * (is_os ? down : is_is ? across : 1),
+        .input_reads = products * m * k * (is_is ? runs : across),
+        .weight_reads = products * k * n * (is_os ? down : is_is ? across : runs),
         .partial_reads = is_os ? 0 : products * m * n * (down - 1),
         .output_writes = products * m * n * (is_os ? 1 : down),
     };
@@ -197,6 +204,12 @@ static const char *variant_of(const th_systolic_layer *l, const th_schedule *s)
         [TH_SYSTOLIC_IS] = {"input-stationary, pixel blocks outside, sums spilled",
                             "input-stationary, inner blocks outside, sums spilled"},
     };
+    static const char *const running[] = {
+        [TH_SYSTOLIC_WS] = "weight-stationary, in runs of pixels",
+        [TH_SYSTOLIC_IS] = "input-stationary, in runs of filters",
+    };
+    if (runs_of(l, s) > 1)
+        return running[l->flow];
     enum { OUTER_FOLD = 2 }; /* place of the outer loop over folds */
     bool is_first = l->flow == TH_SYSTOLIC_WS ? s->order[OUTER_FOLD] == TH_LOOP_K
                                               : s->order[OUTER_FOLD] == TH_LOOP_H;
@@ -227,7 +240,7 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     th_set_ports(&plan, s, &d->value[INPUT_PORT]);
     if (th_systolic_plan(&l, memory, &plan, err))
         return -1;
-    plan.accesses = accesses_of(&l);
+    plan.accesses = accesses_of(&l, runs_of(&l, &plan));
     plan.macs_per_cycle = (double)l.rows * l.cols;
     plan.variant = variant_of(&l, &plan);
     *out = plan;

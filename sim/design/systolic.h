@@ -18,8 +18,8 @@ typedef struct th_systolic_layer {
     int64_t images;         /* whose pixels are the M of one product */
     bool shares_weights;    /* all products have the same */
     int64_t inner;          /* inner dimension as if dense; extent[TH_LOOP_C] are kept */
-    int64_t fill, overhang; /* cycles of a fold beyond those of its stream */
-    int64_t start_cycles;
+    int64_t fill;           /* cycles of a fold beyond those of its stream */
+    bool overlaps, may_refill;
     int64_t hz;
     int64_t buffer_bytes[TH_N_TENSORS], all_bytes; /* capacities; INT64_MAX: no limit */
     int32_t slots;
@@ -31,6 +31,7 @@ typedef struct th_systolic_layer {
 typedef struct th_systolic_way {
     uint8_t order[TH_N_LOOPS];
     int64_t tile[TH_N_LOOPS]; /* at most the extent */
+    bool refills;             /* every step is a fold of its own: a run of the stream */
     bool input_stays, weight_stays; /* through the loop that they do not depend on */
     bool weights_stay_for_good;     /* through all products: the buffer holds all of them */
     bool sums_stay;

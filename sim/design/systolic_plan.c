@@ -3,7 +3,9 @@
  *   th_systolic_plan: for both orders of the two loops over folds, for pieces of 1, 1/2, 1/4 ... of
  *   a stream, for everything that may stay: schedule, needs, estimate; the least estimate wins
  *
- * The stream is always the innermost loop, so that cutting it adds no fill. The estimate is that of
+ * The stream is the innermost loop, so that cutting it adds no fill; but where the design may refill,
+ * ways are tried besides in which every piece is a fold of its own, with the blocks of the inner
+ * dimension innermost: they cost fills and spare spilled sums. The estimate is that of
  * the pipeline with its slots: step by step the larger of its cycles, its loads and its spilled sums
  * (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first load and
  * the last store besides. It only ranks; times are those of the pipeline. Ties go to the lesser
@@ -19,7 +21,7 @@
 
 /* Pieces of a stream: not smaller than one element; not more than a few halvings beyond the first that
  * fits, for small pieces cost latency and events. */
-enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_CHOICES = 64 };
+enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_REFILLING = 2, N_CHOICES = 64 };
 enum {
     STAYS_INPUT = 1,
     STAYS_WEIGHT = 2,
@@ -36,6 +38,12 @@ static const uint8_t orders[][N_ORDERS][TH_N_LOOPS] = {
                         {TH_LOOP_B, TH_LOOP_W, TH_LOOP_C, TH_LOOP_K, TH_LOOP_H}},
     [TH_SYSTOLIC_IS] = {{TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_C, TH_LOOP_K},
                         {TH_LOOP_B, TH_LOOP_W, TH_LOOP_C, TH_LOOP_H, TH_LOOP_K}},
+};
+
+/* Runs of a stream that fill the array anew: the sums of a tile come one after the other. */
+static const uint8_t refilling[N_REFILLING][TH_N_LOOPS] = {
+    {TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_K, TH_LOOP_C},
+    {TH_LOOP_B, TH_LOOP_W, TH_LOOP_K, TH_LOOP_H, TH_LOOP_C},
 };
 
 /* --- estimate --------------------------------------------------------------------------------- */
@@ -143,11 +151,12 @@ static int64_t extent_or(int64_t extent, int64_t tile)
     return extent < tile ? extent : tile;
 }
 
-/* A fold and a piece of its stream. */
+/* A fold and a piece of its stream; orders behind N_ORDERS are those of runs. */
 static th_systolic_way way_of(const th_systolic_layer *l, int order, int64_t piece)
 {
-    th_systolic_way w = {.tile = {1, 1, 1, 1, 1}};
-    memcpy(w.order, orders[l->flow][order], sizeof w.order);
+    th_systolic_way w = {.tile = {1, 1, 1, 1, 1}, .refills = order >= N_ORDERS};
+    memcpy(w.order, w.refills ? refilling[order - N_ORDERS] : orders[l->flow][order],
+           sizeof w.order);
     int64_t rows = l->rows, cols = l->cols;
     w.tile[TH_LOOP_H] = l->flow == TH_SYSTOLIC_OS ? rows : l->flow == TH_SYSTOLIC_WS ? piece : cols;
     w.tile[TH_LOOP_K] = l->flow == TH_SYSTOLIC_IS ? piece : cols;
@@ -162,18 +171,18 @@ static bool repeats(const th_systolic_layer *l, const th_systolic_way *w, int lo
     return th_systolic_count(l, w, loop) > 1;
 }
 
-/* Which of the choices of what stays change anything. What stays through the stream does so
+/* Which of the choices of what stays change anything. What stays through the innermost loop does so
  * anyway: it lies in the array. */
 static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *w)
 {
-    int stream = th_systolic_stream(l->flow);
+    int innermost = w->order[TH_N_LOOPS - 1];
     bool has_kernel = l->shard->dim[TH_DIM_R] > 1 || l->shard->dim[TH_DIM_S] > 1;
     unsigned open = 0;
-    if (stream != TH_LOOP_K && repeats(l, w, TH_LOOP_K))
+    if (innermost != TH_LOOP_K && repeats(l, w, TH_LOOP_K))
         open |= STAYS_INPUT;
-    if (stream != TH_LOOP_H && repeats(l, w, TH_LOOP_H))
+    if (innermost != TH_LOOP_H && repeats(l, w, TH_LOOP_H))
         open |= STAYS_WEIGHT;
-    if (stream != TH_LOOP_C && repeats(l, w, TH_LOOP_C))
+    if (innermost != TH_LOOP_C && repeats(l, w, TH_LOOP_C))
         open |= STAYS_SUMS;
     if (has_kernel && repeats(l, w, TH_LOOP_H))
         open |= STAYS_ROWS;
@@ -184,11 +193,11 @@ static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *
     return open;
 }
 
-static void set_choices(const th_systolic_layer *l, th_systolic_way *w, unsigned choices)
+static void set_choices(th_systolic_way *w, unsigned choices)
 {
-    int stream = th_systolic_stream(l->flow);
-    w->input_stays = choices & STAYS_INPUT || stream == TH_LOOP_K;
-    w->weight_stays = choices & STAYS_WEIGHT || stream == TH_LOOP_H;
+    int innermost = w->order[TH_N_LOOPS - 1];
+    w->input_stays = choices & STAYS_INPUT || innermost == TH_LOOP_K;
+    w->weight_stays = choices & STAYS_WEIGHT || innermost == TH_LOOP_H;
     w->sums_stay = choices & STAYS_SUMS;
     w->keeps_rows = choices & STAYS_ROWS;
     w->keeps_channel = choices & STAYS_CHANNEL;
@@ -256,7 +265,7 @@ static bool try_pieces(search *x, int order, int64_t piece)
     for (unsigned choices = N_CHOICES; choices-- > 0;) {
         if ((choices & ~open) || is_part_of(choices, fitting, n))
             continue;
-        set_choices(x->l, &w, choices);
+        set_choices(&w, choices);
         th_systolic_fill_schedule(x->l, &w, &x->work);
         th_systolic_needs(x->l, &w, &x->work, x->work.buffer_bytes);
         if (!fits(x->l, x->work.buffer_bytes))
@@ -289,7 +298,7 @@ static int fail_too_small(const th_systolic_layer *l, th_schedule *s, th_error *
     th_systolic_way w = way_of(l, 0, 1);
     int64_t needs[TH_N_TENSORS], all = 0;
     char missing[64];
-    set_choices(l, &w, 0);
+    set_choices(&w, 0);
     th_systolic_fill_schedule(l, &w, s);
     th_systolic_needs(l, &w, s, needs);
     for (int t = 0; t < TH_N_TENSORS; t++) {
@@ -312,7 +321,8 @@ int th_systolic_plan(const th_systolic_layer *l, const th_port *memory, th_sched
 {
     th_schedule best = *out;
     search x = {.l = l, .memory = memory, .best = &best, .work = *out};
-    for (int order = 0; order < N_ORDERS; order++)
+    int n_orders = l->may_refill && l->flow != TH_SYSTOLIC_OS ? N_ORDERS + N_REFILLING : N_ORDERS;
+    for (int order = 0; order < n_orders; order++)
         try_order(&x, order);
     if (!x.is_found)
         return fail_too_small(l, &x.work, err);

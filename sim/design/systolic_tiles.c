@@ -191,6 +191,28 @@ static int64_t extent_of(const th_systolic_layer *l, const th_systolic_way *w, i
     return th_tile_extent(l->extent[loop], w->tile[loop], mask >> (loop - TH_LOOP_H) & 1u);
 }
 
+/* Cycles of a step beyond those of its part of the stream. */
+static int64_t overhang(const th_systolic_layer *l, const th_systolic_way *w, int64_t part,
+                        bool ends_fold)
+{
+    int64_t stream = w->refills ? part : l->extent[th_systolic_stream(l->flow)];
+    if (!ends_fold && !w->refills)
+        return 0;
+    if (!l->overlaps)
+        return l->fill;
+    return stream < l->rows ? l->rows - stream : 0;
+}
+
+/* What the first fold takes beyond max(stream, rows), where folds overlap. */
+static int64_t start_cycles(const th_systolic_layer *l, const th_systolic_way *w)
+{
+    int loop = th_systolic_stream(l->flow);
+    int64_t stream = w->refills ? w->tile[loop] : l->extent[loop];
+    if (!l->overlaps)
+        return 0;
+    return stream < l->rows ? stream + l->fill - l->rows : l->fill;
+}
+
 void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way *w,
                                th_schedule *out)
 {
@@ -203,11 +225,11 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
     for (unsigned mask = TH_LAST_W; mask < TH_N_STEP_KINDS; mask = (mask + 1) | TH_LAST_W) {
         unsigned inner_w = mask & ~(unsigned)TH_LAST_W; /* W has one iteration: never happens */
         int64_t m = extent_of(l, w, TH_LOOP_H, mask), n = extent_of(l, w, TH_LOOP_K, mask),
-                c = extent_of(l, w, TH_LOOP_C, mask);
+                c = extent_of(l, w, TH_LOOP_C, mask), part = extent_of(l, w, stream, mask);
         bool ends_fold = mask >> (stream - TH_LOOP_H) & 1u;
         out->step[mask] = out->step[inner_w] = (th_step){
             th_shard_bytes(s, TH_TENSOR_INPUT, input_elements(l, w, m, c, mask & TH_LAST_C)),
-            weight_bytes(l, n, c), extent_of(l, w, stream, mask) + (ends_fold ? l->overhang : 0)};
+            weight_bytes(l, n, c), part + overhang(l, w, part, ends_fold)};
         if (mask & TH_LAST_C)
             continue; /* stores do not depend on it */
         out->output_bytes[mask] = out->output_bytes[inner_w] =
@@ -215,7 +237,7 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
         out->partial_bytes[mask] = out->partial_bytes[inner_w] = sum_bytes(l, m, n);
     }
     out->first_row_extra_bytes = th_shard_bytes(s, TH_TENSOR_INPUT, extra_elements(l, w));
-    out->start_cycles = l->start_cycles;
+    out->start_cycles = start_cycles(l, w);
     out->input_stays = (uint8_t)(w->input_stays ? 1u << TH_LOOP_K : 0);
     bool for_good = w->weights_stay_for_good;
     out->weight_stays = (uint8_t)((w->weight_stays || for_good ? 1u << TH_LOOP_H : 0) |

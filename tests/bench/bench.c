@@ -8,6 +8,7 @@
  *   bench events               event queues under the hold model
  *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
+ *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench tiling               the search for tiles and loop orders
  *   bench lookup               finding a layer shard in the memo of folded tasks
@@ -254,6 +255,15 @@ static void bench_fitness(char **network, int n)
     th_system_free(system);
 }
 
+static void bench_systolic(const char *network)
+{
+    th_system *system = read_system("ws128");
+    th_workload *w = read_workload(network);
+    th_bench_systolic(system, w);
+    th_workload_free(w);
+    th_system_free(system);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "answers";
@@ -278,6 +288,8 @@ int main(int argc, char **argv)
         th_system *s = read_system("f1_16xlarge");
         th_bench_lookup(s);
         th_system_free(s);
+    } else if (strcmp(what, "systolic") == 0) {
+        bench_systolic(argc > 2 ? argv[2] : "resnet18");
     } else if (strcmp(what, "network") == 0) {
         th_bench_network(argv + 2, argc - 2);
     } else if (strcmp(what, "packet") == 0) {
@@ -286,7 +298,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-            "events | lookup | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
+            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
         return 2;
     }
     return 0;

@@ -4,6 +4,7 @@
 #define TH_TESTS_BENCH_BENCH_H
 
 #include "topology/system.h"
+#include "workloads/workload.h"
 
 double th_bench_cpu_seconds(void); /* of this process */
 
@@ -11,6 +12,7 @@ void th_bench_events(void); /* bench_events.c */
 void th_bench_lookup(const th_system *s); /* bench_lookup.c */
 void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
+void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_tiling(void); /* bench_tiling.c */
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also

@@ -10,6 +10,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_packet.c \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
+	tests/bench/bench_systolic.c \
 	tests/bench/bench_tiling.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
@@ -29,6 +30,7 @@ check-local: tests/bench/bench$(EXEEXT)
 bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench systolic
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench tiling

@@ -314,6 +314,41 @@ static void sums_are_spilled_when_they_do_not_fit(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&s).partial_bytes, 480);
 }
 
+/* M 400, N 4, K 16, int8, ws on 8 x 4 with 1000 bytes for sums: K has 2 blocks, so 400*4*4 bytes are written and read back,
+ * 8 us at 1.6 GB/s, where 2*(400 + 18) cycles are 4.18 us. Two slots of runs of 400/16 = 25 pixels take 2*25*4*4 = 800
+ * bytes: 2*(400 + 16*18) cycles, nothing spilled, and the array takes its weights in 16 times. Overlapped
+ * 32 folds of max(25, 8) and one fill of 18. A memory without limit needs no runs. */
+static void refills_where_that_is_quicker_than_spilling(void)
+{
+    static const th_port slow = {12800000000, 0, 1, 1, 0, {0}};
+    th_shard shard = matmul_shard(400, 4, 16);
+    array a = {WS, 8, 4, false, "output_buffer = \"1000B\"; "};
+    th_schedule s;
+    th_error e;
+    CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &slow, &s, NULL, &e), 0);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).partial_bytes, 400 * 4 * 4);
+    th_time spilling = run(&s, &slow, NULL);
+    strcat(a.more, "refill = true; ");
+    CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &slow, &s, NULL, &e), 0);
+    CU_ASSERT_TRUE(th_schedule_sum(&s).partial_bytes == 0 && s.count[TH_LOOP_H] == 16);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 2 * (400 + 16 * 18));
+    CU_ASSERT_TRUE(s.accesses.weight_reads == 16 * 4 * 16 && s.accesses.input_reads == 400 * 16);
+    CU_ASSERT_TRUE(s.buffer_bytes[TH_TENSOR_OUTPUT] == 800 && run(&s, &slow, NULL) < spilling);
+    TAP_ASSERT_TEXT(s.variant, "weight-stationary, in runs of pixels");
+    a.overlap = true;
+    CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &slow, &s, NULL, &e), 0);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 32 * 25 + 18);
+    a.overlap = false;
+    CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &unlimited, &s, NULL, &e), 0);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 2 * 418);
+    /* is: 400 filters stream, 4 pixels stay */
+    shard = matmul_shard(4, 400, 16);
+    a.flow = IS;
+    CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &slow, &s, NULL, &e), 0);
+    CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 2 * (400 + 16 * 18));
+    CU_ASSERT_TRUE(s.accesses.weight_reads == 400 * 16 && s.accesses.input_reads == 16 * 4 * 16);
+}
+
 /* --- batches, groups, sparsity ---------------------------------------------------------------- */
 
 /* 4 images of 5 x 5, 6 filters, 8 channels 1 x 1, int8, ws on 4 x 8. Sums of an image: 25*6*4 = 600 bytes.
@@ -422,6 +457,7 @@ int main(int argc, char **argv)
         TAP(a_product_by_hand), TAP(a_convolution_by_hand),
         TAP(the_pipeline_takes_the_cycles_of_the_equation), TAP(large_buffers_load_everything_once),
         TAP(nothing_beats_the_array_or_the_dram), TAP(sums_are_spilled_when_they_do_not_fit),
+        TAP(refills_where_that_is_quicker_than_spilling),
         TAP(images_are_one_stream_unless_their_sums_would_leave), TAP(products_of_activations_stay_apart),
         TAP(structured_weights_shorten_the_inner_dimension), TAP(density_shrinks_bytes_alone),
         TAP(says_which_buffer_is_too_small), TAP_END};
