@@ -289,6 +289,11 @@ int th_config_as_frequency(const th_config_node *n, int64_t *out, th_error *err)
     return as_quantity(n, th_parse_frequency, out, err);
 }
 
+int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err)
+{
+    return as_quantity(n, th_parse_energy, out, err);
+}
+
 /* ---- members of a group ---- */
 
 int th_config_int(const th_config_node *g, const char *key, bool required, int64_t min, int64_t max,
@@ -317,6 +322,7 @@ MEMBER(time, th_time)
 MEMBER(bytes, int64_t)
 MEMBER(bandwidth, int64_t)
 MEMBER(frequency, int64_t)
+MEMBER(energy, int64_t)
 #undef MEMBER
 
 int th_config_child(const th_config_node *g, const char *key, bool required, th_config_kind kind,

@@ -51,6 +51,7 @@ int th_config_as_time(const th_config_node *n, th_time *out, th_error *err);
 int th_config_as_bytes(const th_config_node *n, int64_t *out, th_error *err);
 int th_config_as_bandwidth(const th_config_node *n, int64_t *out, th_error *err);
 int th_config_as_frequency(const th_config_node *n, int64_t *out, th_error *err);
+int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err); /* aJ */
 
 /* Members of a group by key. required = false: an absent key returns 0 and leaves *out as it
  * was. */
@@ -70,6 +71,8 @@ int th_config_bandwidth(const th_config_node *g, const char *key, bool required,
                         th_error *err);
 int th_config_frequency(const th_config_node *g, const char *key, bool required, int64_t *out,
                         th_error *err);
+int th_config_energy(const th_config_node *g, const char *key, bool required, int64_t *out,
+                     th_error *err);
 /* A group or list member of the given kind; NULL and 0 when absent and not required. */
 int th_config_child(const th_config_node *g, const char *key, bool required, th_config_kind kind,
                     const th_config_node **out, th_error *err);

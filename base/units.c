@@ -52,6 +52,17 @@ static const scale byte_units[] = {{"B", 1}, {NULL, 0}};
 static const scale bandwidth_units[] = {{"bps", 1}, {"b/s", 1}, {"B/s", 8}, {NULL, 0}};
 static const scale frequency_units[] = {{"Hz", 1}, {NULL, 0}};
 
+static const scale energy_units[] = {{"aJ", 1},
+                                     {"fJ", 1000},
+                                     {"pJ", 1000000},
+                                     {"nJ", 1000000000},
+                                     {"uJ", 1000000000000},
+                                     {"mJ", 1000000000000000},
+                                     {"J", 1000000000000000000},
+                                     {NULL, 0}};
+static const scale power_units[] = {{"nW", 1},         {"uW", 1000},          {"mW", 1000000},
+                                    {"W", 1000000000}, {"kW", 1000000000000}, {NULL, 0}};
+
 static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix,
                                        time_units, true};
 static const quantity bytes_quantity = {"size",
@@ -62,6 +73,11 @@ static const quantity bandwidth_quantity = {
     decimal_and_binary, bandwidth_units, false};
 static const quantity frequency_quantity = {
     "frequency", "Hz, kHz, MHz, GHz, THz, PHz (as in 200MHz)", decimal, frequency_units, false};
+
+static const quantity energy_quantity = {"energy", "aJ, fJ, pJ, nJ, uJ, mJ, J (as in 0.9pJ)",
+                                         no_prefix, energy_units, true};
+static const quantity power_quantity = {"power", "nW, uW, mW, W, kW (as in 2W)", no_prefix,
+                                        power_units, true};
 
 /* ---- text to number ---- */
 
@@ -139,7 +155,7 @@ static int64_t find_scale(const quantity *q, const char *unit)
 /* digits * factor * 10^exponent, rounded half upwards; false when it does not fit. */
 static bool multiply(uint64_t digits, int64_t factor, int exponent, int64_t *out)
 {
-    u128 value = (u128)digits * (u128)factor; /* below 2^64 * 2^53: fits */
+    u128 value = (u128)digits * (u128)factor; /* below 2^64 * 2^60: fits */
     for (; exponent > 0 && value != 0; exponent--) {
         if (value > INT64_MAX)
             return false;
@@ -204,6 +220,16 @@ int th_parse_bandwidth(const char *text, int64_t *out_bits_per_s, th_error *err)
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err)
 {
     return parse(&frequency_quantity, text, out_hz, err);
+}
+
+int th_parse_energy(const char *text, int64_t *out_aj, th_error *err)
+{
+    return parse(&energy_quantity, text, out_aj, err);
+}
+
+int th_parse_power(const char *text, int64_t *out_nw, th_error *err)
+{
+    return parse(&power_quantity, text, out_nw, err);
 }
 
 /* ---- durations ---- */
@@ -289,4 +315,21 @@ char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
 char *th_format_frequency(int64_t hz, char *out, size_t size)
 {
     return format(hz, decimal, "Hz", out, size);
+}
+
+/* Sums of many small energies pass what an integer of attojoules holds. */
+char *th_format_energy(double joules, char *out, size_t size)
+{
+    static const char *const units[] = {"aJ", "fJ", "pJ", "nJ", "uJ", "mJ", "J", "kJ", "MJ"};
+    enum { N_UNITS = sizeof units / sizeof *units, TEXT_MAX = 40 };
+    double value = joules / TH_J_PER_AJ;
+    char text[TEXT_MAX] = "0";
+    int u = joules > 0 ? 0 : N_UNITS - 3; /* nothing is 0J */
+    for (; joules > 0; value /= 1000, u++) {
+        snprintf(text, sizeof text, "%.6g", value);
+        if (strtod(text, NULL) < 1000 || u == N_UNITS - 1)
+            break;
+    }
+    snprintf(out, size, "%s%s", text, units[u]);
+    return out;
 }

@@ -35,6 +35,11 @@ static inline int64_t th_bytes_add(int64_t a, int64_t b)
 int th_parse_time(const char *text, th_time *out_ps, th_error *err);
 int th_parse_bytes(const char *text, int64_t *out_bytes, th_error *err);
 int th_parse_bandwidth(const char *text, int64_t *out_bits_per_s, th_error *err);
+/* energy "0.9pJ" (aJ fJ pJ nJ uJ mJ J), power "2W" (nW uW mW W kW); both may be 0. */
+int th_parse_energy(const char *text, int64_t *out_aj, th_error *err);
+int th_parse_power(const char *text, int64_t *out_nw, th_error *err);
+#define TH_J_PER_AJ 1e-18
+#define TH_W_PER_NW 1e-9
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err);
 
 /* ceil(bytes * 8 * 1e12 / bits_per_s) in 128 bits: the time that bytes need on a link, in ps.
@@ -50,5 +55,6 @@ char *th_format_time(th_time ps, char *out, size_t size);
 char *th_format_bytes(int64_t bytes, char *out, size_t size);
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size);
 char *th_format_frequency(int64_t hz, char *out, size_t size);
+char *th_format_energy(double joules, char *out, size_t size); /* not negative */
 
 #endif

@@ -35,6 +35,7 @@ libtharsis_la_SOURCES += \
 	sim/design/design.c \
 	sim/design/design.h \
 	sim/design/designs.h \
+	sim/design/energy_keys.c \
 	sim/design/gemv.c \
 	sim/design/plain.c \
 	sim/design/roofline.c \
@@ -60,6 +61,7 @@ libtharsis_la_SOURCES += \
 	sim/design/two_slot.h \
 	sim/design/vector.c \
 	sim/design/winograd.c \
+	sim/energy.c \
 	sim/event.c \
 	sim/event.h \
 	sim/fluid_time.h \
@@ -130,6 +132,7 @@ unit_tests += \
 	tests/unit/test_collective_bounds \
 	tests/unit/test_astra \
 	tests/unit/test_design \
+	tests/unit/test_energy \
 	tests/unit/test_event \
 	tests/unit/test_gemv \
 	tests/unit/test_link_watch \

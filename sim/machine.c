@@ -596,5 +596,5 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     r.n_events = m->n_events;
     r.n_unfolded = m->n_unfolded;
     *out = r;
-    return 0;
+    return th_energy_account(m, out) ? th_error_no_memory(err) : 0;
 }

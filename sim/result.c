@@ -24,6 +24,26 @@ int32_t th_throughput_counted(int32_t n, int32_t wave)
     return whole > 0 ? whole : n;
 }
 
+double th_energy_sum(const th_energy *e)
+{
+    return e->mac_j + e->vector_j + e->buffer_j + e->dram_j + e->static_j + e->link_j;
+}
+
+void th_energy_add(th_energy *sum, const th_energy *e)
+{
+    sum->mac_j += e->mac_j;
+    sum->vector_j += e->vector_j;
+    sum->buffer_j += e->buffer_j;
+    sum->dram_j += e->dram_j;
+    sum->static_j += e->static_j;
+    sum->link_j += e->link_j;
+}
+
+double th_result_energy_j(const th_result *r)
+{
+    return th_energy_sum(&r->energy);
+}
+
 double th_result_throughput(const th_result *r)
 {
     int32_t n = r->n_inputs, counted = th_throughput_counted(n, r->wave);

@@ -8,12 +8,18 @@
 #include "sim/pipeline.h"
 #include "sim/program.h"
 
+/* Joules, by what took them; see docs/models/energy.md. */
+typedef struct th_energy {
+    double mac_j, vector_j, buffer_j, dram_j, static_j, link_j;
+} th_energy;
+
 /* Of one accelerator; did.busy + all of did.stall + idle = elapsed. */
 typedef struct th_accel_result {
     th_pipeline_stats did;
     th_time idle_ps;
     int64_t sent_bytes, received_bytes;          /* over the network */
     int32_t n_tasks;
+    th_energy energy; /* links are nobody's */
 } th_accel_result;
 
 typedef struct th_link_result {
@@ -41,6 +47,7 @@ typedef struct th_layer_result {
      * knows it, else its cycles), the DRAM at its bandwidth, each engine's port. */
     double compute_s, memory_s, port_s[TH_N_ENGINES];
     double peak_s;       /* MACs at the peak; INFINITY: a design does not know its peak */
+    th_energy energy;    /* static: while its accelerators have a task of it */
     const char *variant; /* static text: how the design ran it; NULL: as always */
 } th_layer_result;
 
@@ -78,6 +85,8 @@ typedef struct th_result {
     int32_t n_inputs; /* when each input of the stream was through; -1 not yet */
     int64_t moved_bytes; /* of transfers and messages that have arrived */
     int64_t n_events, n_unfolded;
+    bool has_energy;  /* the system says what something costs */
+    th_energy energy; /* of all accelerators and links */
 } th_result;
 
 void th_result_clear(th_result *r);
@@ -88,6 +97,9 @@ int32_t th_throughput_counted(int32_t n, int32_t wave);
 /* Inputs per second in the steady state: c / (t_N - t_{N-c}), c = th_throughput_counted, t_0 =
  * 0. */
 double th_result_throughput(const th_result *r);
+double th_energy_sum(const th_energy *e);
+void th_energy_add(th_energy *sum, const th_energy *e);
+double th_result_energy_j(const th_result *r); /* of the whole run; 0 where nothing is known */
 /* Mean over links that carried anything of busy / elapsed. */
 double th_result_link_utilization(const th_result *r);
 double th_result_accel_utilization(const th_result *r); /* mean busy / elapsed */

@@ -176,3 +176,8 @@ int32_t th_works_count(const th_works *w)
 {
     return (int32_t)w->n;
 }
+
+const th_design_energy *th_works_energy(const th_works *w, int32_t design)
+{
+    return &w->designs[design].config.energy;
+}

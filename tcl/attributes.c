@@ -46,6 +46,7 @@ enum {
     ACCEL_TASKS,
     ACCEL_DRAM_READ,
     ACCEL_DRAM_WRITTEN,
+    ACCEL_ENERGY,
     ACCEL_SENT,
     ACCEL_RECEIVED
 };
@@ -73,6 +74,7 @@ static const th_attribute accel_attributes[] = {
     [ACCEL_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "read from its memory by its own engines"},
     [ACCEL_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,
                             "written to its memory by its own engines"},
+    [ACCEL_ENERGY] = {"energy", TH_KIND_ENERGY, "taken, where the system says what things cost"},
     [ACCEL_SENT] = {"sent", TH_KIND_BYTES, "sent over the network"},
     [ACCEL_RECEIVED] = {"received", TH_KIND_BYTES, "received over the network"},
     {NULL, TH_KIND_TEXT, NULL},
@@ -135,6 +137,8 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
         return th_bytes(th_stats_read(&a->did));
     case ACCEL_DRAM_WRITTEN:
         return th_bytes(a->did.moved_bytes[TH_ENGINE_OUTPUT]);
+    case ACCEL_ENERGY:
+        return r->has_energy ? th_joules(th_energy_sum(&a->energy)) : th_absent(TH_KIND_ENERGY);
     case ACCEL_SENT:
         return th_bytes(a->sent_bytes);
     default:

@@ -128,6 +128,50 @@ static int run_report_layers(th_call *c)
     return report_run(c, "layers", "Layers", th_section_layer_figures, true);
 }
 
+/* ---- report_energy ---- */
+
+enum { ENERGY_BY = REPORT_N_OPTIONS };
+enum { BY_LAYER, BY_ACCEL };
+
+static const char *energy_by(int i)
+{
+    static const char *const names[] = {"layer", "accel", NULL};
+    return names[i];
+}
+
+static const th_option energy_options[] = {
+    TABLE_OPTIONS,
+    [ENERGY_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
+                   "Rows are layers (accelerators, for a program made by hand).",
+                   .choice = energy_by},
+    {.name = NULL},
+};
+
+static int run_report_energy(th_call *c)
+{
+    th_session *s = c->session;
+    int64_t by = th_call_number(c, ENERGY_BY, s->made != NULL ? BY_ACCEL : BY_LAYER);
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    const th_result *x = th_simulation_result(s->simulation, &c->err);
+    if (x == NULL)
+        return -1;
+    if (!x->has_energy)
+        return th_error_set(&c->err, "TCL-0196",
+                            "the system \"%.100s\" does not say what things cost: mac_energy, "
+                            "dram_energy ... of its designs with energy_source, or link_energy",
+                            s->system->name);
+    if (by == BY_LAYER && s->made != NULL)
+        return th_error_set(&c->err, "TCL-0197",
+                            "-by layer: the program \"%.100s\" was made by hand: must be accel",
+                            s->made->name);
+    th_report *r = new_report(c, "energy", "Energy");
+    if (r == NULL)
+        return -1;
+    int rc = th_section_energy(s, r, by == BY_LAYER, &c->err);
+    return finish(c, r, rc, r->first);
+}
+
 /* ---- report_links ---- */
 
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
@@ -325,8 +369,9 @@ static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "Which figures, out of latency throughput link_utilization accel_utilization; all "
-         "that there are when left out."},
+         "Which figures, out of latency throughput link_utilization accel_utilization energy; all "
+         "that there are when left out. Energy is - for runs on systems that do not say what things "
+         "cost."},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},
@@ -351,13 +396,28 @@ static bool any_computes(const th_runs *runs)
     return false;
 }
 
+static bool any_energy(const th_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        if (runs->all[i]->has_energy)
+            return true;
+    return false;
+}
+
+static bool is_standard_metric(int m, const th_runs *runs)
+{
+    if (m == TH_METRIC_THROUGHPUT || m == TH_METRIC_ACCELS)
+        return any_computes(runs);
+    return m != TH_METRIC_ENERGY || any_energy(runs);
+}
+
 static int parse_metrics(th_call *c, const th_runs *runs, int *metrics, int *n_metrics)
 {
     Tcl_Obj **words;
     Tcl_Size n;
     if (!th_call_has(c, COMPARE_METRICS)) {
         for (int m = 0; m < TH_N_METRICS; m++)
-            if ((m != TH_METRIC_THROUGHPUT && m != TH_METRIC_ACCELS) || any_computes(runs))
+            if (is_standard_metric(m, runs))
                 metrics[(*n_metrics)++] = m;
         return 0;
     }
@@ -463,6 +523,13 @@ const th_command th_report_commands[] = {
      "bandwidth), both shared evenly among its accelerators. csv and json tell more: cycles, "
      "traffic of each operand, accesses to buffers on chip.",
      .run = run_report_layers, .is_report = true},
+    {"report_energy", GROUP, "", 0, 0, energy_options,
+     "print the joules that a run took, by what took them",
+     "Multiply-accumulates, operations of the vector unit, bytes of buffers on chip, bytes of DRAM "
+     "(of transfers too), static power, bytes on links. A layer has what its tasks took, and static "
+     "power while they ran; the rest is that of idle accelerators, weights loaded in vain, and what "
+     "belongs to no layer. Only where the system file says what things cost.",
+     .run = run_report_energy, .is_report = true},
     {"report_links", GROUP, "", 0, 0, links_options,
      "print what links carried, and who shared the worst",
      "Load is what went over the link's medium, as a share of what it could have carried so far; "

@@ -42,7 +42,8 @@ enum {
     LAYER_WEIGHT_READS,
     LAYER_PARTIAL_READS,
     LAYER_OUTPUT_WRITES,
-    LAYER_VARIANT
+    LAYER_VARIANT,
+    LAYER_ENERGY
 };
 
 const th_attribute th_layer_attributes[] = {
@@ -94,6 +95,8 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_OUTPUT_WRITES] = {"output_writes", TH_KIND_COUNT,
                              "outputs that arrays wrote to their buffers"},
     [LAYER_VARIANT] = {"variant", TH_KIND_TEXT, "how the design ran it"},
+    [LAYER_ENERGY] = {"energy", TH_KIND_ENERGY,
+                      "taken by its tasks, where the system says what things cost"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -230,6 +233,8 @@ static th_quantity figure(th_session *s, int index, int attribute)
     if (r == NULL || index >= r->n_layers)
         return th_absent(th_layer_attributes[attribute].kind);
     const th_layer_result *l = &r->layers[index];
+    if (attribute == LAYER_ENERGY)
+        return r->has_energy ? th_joules(th_energy_sum(&l->energy)) : th_absent(TH_KIND_ENERGY);
     if (attribute == LAYER_START || attribute == LAYER_END ||
         (attribute >= LAYER_ACTIVE && attribute <= LAYER_IDLE))
         return times(l, attribute);

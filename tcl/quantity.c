@@ -57,6 +57,11 @@ th_quantity th_mean(double mean)
     return (th_quantity){.kind = TH_KIND_MEAN, .real = mean};
 }
 
+th_quantity th_joules(double joules)
+{
+    return (th_quantity){.kind = TH_KIND_ENERGY, .real = joules};
+}
+
 th_quantity th_absent(th_kind kind)
 {
     return (th_quantity){.kind = kind, .is_absent = true};
@@ -65,7 +70,7 @@ th_quantity th_absent(th_kind kind)
 bool th_kind_is_real(th_kind kind)
 {
     return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE ||
-           kind == TH_KIND_MEAN;
+           kind == TH_KIND_MEAN || kind == TH_KIND_ENERGY;
 }
 
 char *th_format_rate(double per_s, char *out, size_t size)
@@ -112,6 +117,9 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
         th_format_rate(q->real, text, sizeof text);
         strcat(text, "/s");
         break;
+    case TH_KIND_ENERGY:
+        th_format_energy(q->real, text, sizeof text);
+        break;
     }
     th_strbuf_add(out, text);
 }
@@ -139,6 +147,10 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
         break;
     case TH_KIND_BANDWIDTH:
         rc = th_parse_bandwidth(text, &q.whole, err);
+        break;
+    case TH_KIND_ENERGY:
+        rc = th_parse_energy(text, &q.whole, err);
+        q.real = (double)q.whole * TH_J_PER_AJ;
         break;
     case TH_KIND_COUNT:
     case TH_KIND_SHARE:

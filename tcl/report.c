@@ -254,6 +254,8 @@ static const char *unit_suffix(th_kind kind, const char *key)
         return "_percent";
     case TH_KIND_RATE:
         return "_per_s";
+    case TH_KIND_ENERGY:
+        return "_j";
     }
     return "";
 }
@@ -264,8 +266,8 @@ static void add_number(th_strbuf *out, const th_quantity *q)
         th_strbuf_printf(out, "%lld", (long long)q->whole);
     else
         th_strbuf_printf(out, "%.12g",
-                         q->kind == TH_KIND_RATE || q->kind == TH_KIND_MEAN ? q->real
-                                                                            : 100 * q->real);
+                         q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE ? 100 * q->real
+                                                                               : q->real);
 }
 
 static void add_csv_text(th_strbuf *out, const char *text)

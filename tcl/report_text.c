@@ -39,6 +39,8 @@ static const th_unit byte_units[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
                                      {"kB", 1e3},  {"B", 1},    {NULL, 0}};
 static const th_unit bandwidth_units[] = {{"Tbps", 1e12}, {"Gbps", 1e9}, {"Mbps", 1e6},
                                           {"kbps", 1e3},  {"bps", 1},    {NULL, 0}};
+static const th_unit energy_units[] = {{"J", 1},     {"mJ", 1e-3},  {"uJ", 1e-6},
+                                       {"nJ", 1e-9}, {"pJ", 1e-12}, {NULL, 0}};
 /* A rate of inputs stays in 1/s up to a million. */
 static const th_unit rate_units[] = {
     {"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6}, {"1/s", 1}, {NULL, 0}};
@@ -71,15 +73,15 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* Times (or sizes) of one table have one unit, so that they compare by eye: of all columns of the
- * kind, the largest time sets it, and for sizes, which lie further apart, the column whose largest
+/* Times (sizes, energies) of one table have one unit, so that they compare by eye: of all columns of
+ * the kind, the largest time or energy sets it, and for sizes, which lie further apart, the column whose largest
  * is the smallest. */
 static double reference_of_kind(const th_table *t, th_kind kind)
 {
     double reference = 0;
     for (int c = 0; c < t->n_columns; c++) {
         double largest = t->columns[c].kind == kind ? largest_in(t, c) : 0;
-        bool is_better = kind == TH_KIND_TIME ? largest > reference : largest < reference;
+        bool is_better = kind != TH_KIND_BYTES ? largest > reference : largest < reference;
         if (largest > 0 && (reference == 0 || is_better))
             reference = largest;
     }
@@ -134,6 +136,8 @@ static th_scale scale_of(const th_table *t, int column)
         scale = pick_unit(rate_units, largest, 6);
         scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
         break;
+    case TH_KIND_ENERGY:
+        return pick_unit(energy_units, reference_of_kind(t, TH_KIND_ENERGY), 6);
     case TH_KIND_MEAN:
         return (th_scale){"", 1, 2};
     case TH_KIND_SHARE:

@@ -46,6 +46,8 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->link_utilization = th_result_link_utilization(result);
     r->accel_utilization = th_result_accel_utilization(result);
     r->network_bytes = result->moved_bytes;
+    r->has_energy = result->has_energy;
+    r->energy_j = th_result_energy_j(result);
 }
 
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)

@@ -23,6 +23,10 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 /* sections_layers.c: what each layer of the workload took; not for a made program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
+/* sections_energy.c: joules by what took them, of layers and the rest, or of accelerators and links;
+ * only where the system says what things cost. */
+int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
+
 /* sections_links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
 /* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
@@ -41,7 +45,14 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err);
 
 /* Saved runs side by side: the metrics of each, and their change against every run of
  * relative_to. */
-enum { TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS, TH_METRIC_ACCELS, TH_N_METRICS };
+enum {
+    TH_METRIC_LATENCY,
+    TH_METRIC_THROUGHPUT,
+    TH_METRIC_LINKS,
+    TH_METRIC_ACCELS,
+    TH_METRIC_ENERGY,
+    TH_N_METRICS
+};
 extern const char *const th_metric_names[TH_N_METRICS + 1];
 typedef struct th_runs {
     th_saved_run **all;

@@ -39,6 +39,7 @@ static const struct {
     {"weight_reads", NULL, true},
     {"partial_reads", NULL, true},
     {"output_writes", NULL, true},
+    {"energy", NULL, true},
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
@@ -64,6 +65,7 @@ static void add_to_sum(th_quantity *sum, const th_quantity *value)
         return;
     sum->is_absent = false;
     sum->whole = th_bytes_add(sum->whole, value->whole);
+    sum->real += value->real;
 }
 
 /* One layer's row; its figures go to the sums. */

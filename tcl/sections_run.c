@@ -31,8 +31,19 @@ static int32_t inputs_done(const th_result *result)
     return n;
 }
 
+/* The columns, of which the last is the energy: left out where nothing is known of it. */
+static const th_column *with_energy(th_report *r, const th_column *columns, int n, bool has_energy)
+{
+    th_column *out = th_report_columns(r, n);
+    for (int c = 0; out != NULL && c < n; c++)
+        out[c] = columns[c];
+    if (out != NULL)
+        out[has_energy ? n : n - 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    return out;
+}
+
 /* What of a summary holds for a made program. */
-static int summarize_program(th_session *s, const th_result *x, th_report *r)
+static int summarize_program(th_session *s, const th_result *x, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
         {"state", "state", TH_KIND_TEXT},
@@ -42,7 +53,7 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r)
         {"link_utilization", "used links busy", TH_KIND_SHARE},
         {"network", "moved over the network", TH_KIND_BYTES},
         {"events", "events", TH_KIND_COUNT},
-        {NULL, NULL, TH_KIND_TEXT},
+        {"energy", "energy", TH_KIND_ENERGY},
     };
     th_quantity cells[] = {
         th_text(x->is_done ? "done" : "stopped"),
@@ -52,8 +63,13 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r)
         th_share(th_result_link_utilization(x)),
         th_bytes(x->moved_bytes),
         th_count(x->n_events),
+        th_joules(th_result_energy_j(x)),
     };
-    th_table_row(th_report_record(r, "summary", NULL, columns), cells);
+    const th_column *shown =
+        with_energy(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
     return 0;
 }
 
@@ -74,13 +90,13 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         {"tasks", "tasks", TH_KIND_COUNT},
         {"events", "events", TH_KIND_COUNT},
         {"unfoldings", "unfoldings", TH_KIND_COUNT},
-        {NULL, NULL, TH_KIND_TEXT},
+        {"energy", "energy", TH_KIND_ENERGY},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)
         return -1;
     if (s->made != NULL)
-        return summarize_program(s, x, r);
+        return summarize_program(s, x, r, err);
     int32_t done = inputs_done(x);
     int64_t macs = th_workload_macs(s->workload) * done;
     bool has_time = x->elapsed_ps > 0 && done > 0;
@@ -100,8 +116,13 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         th_count(x->n_tasks),
         th_count(x->n_events),
         th_count(x->n_unfolded),
+        th_joules(th_result_energy_j(x)),
     };
-    th_table_row(th_report_record(r, "summary", NULL, columns), cells);
+    const th_column *shown =
+        with_energy(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
     return 0;
 }
 

@@ -8,13 +8,14 @@
 #include "tcl/sections.h"
 
 const char *const th_metric_names[TH_N_METRICS + 1] = {"latency", "throughput", "link_utilization",
-                                                       "accel_utilization", NULL};
+                                                       "accel_utilization", "energy", NULL};
 
 static const th_column metric_columns[TH_N_METRICS] = {
     {"latency", "latency", TH_KIND_TIME},
     {"throughput", "throughput", TH_KIND_RATE},
     {"link_utilization", "links busy", TH_KIND_SHARE},
     {"accel_utilization", "accels busy", TH_KIND_SHARE},
+    {"energy", "energy", TH_KIND_ENERGY},
 };
 
 static th_quantity value_of(const th_saved_run *run, int metric)
@@ -26,6 +27,8 @@ static th_quantity value_of(const th_saved_run *run, int metric)
         return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
+    case TH_METRIC_ENERGY:
+        return run->has_energy ? th_joules(run->energy_j) : th_absent(TH_KIND_ENERGY);
     default: /* a program made by hand computes nothing */
         return run->program == NULL ? th_share(run->accel_utilization) : th_absent(TH_KIND_SHARE);
     }
@@ -146,6 +149,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         {"link_utilization", "links busy", TH_KIND_SHARE},
         {"accel_utilization", "accels busy", TH_KIND_SHARE},
         {"moved", "moved", TH_KIND_BYTES},
+        {"energy", NULL, TH_KIND_ENERGY},
         {NULL, NULL, TH_KIND_TEXT},
     };
     (void)err;
@@ -161,7 +165,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
                                th_text(x->network), th_count(x->n_inputs), th_ps(x->latency_ps),
                                th_ps(x->makespan_ps), value_of(x, TH_METRIC_THROUGHPUT),
                                th_share(x->link_utilization), th_share(x->accel_utilization),
-                               th_bytes(x->network_bytes)});
+                               th_bytes(x->network_bytes), value_of(x, TH_METRIC_ENERGY)});
     }
     return 0;
 }

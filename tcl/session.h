@@ -47,6 +47,8 @@ typedef struct th_saved_run {
     th_time latency_ps, makespan_ps;
     double throughput_per_s, link_utilization, accel_utilization;
     int64_t network_bytes;
+    bool has_energy; /* the system says what things cost */
+    double energy_j;
 } th_saved_run;
 
 struct th_session {

@@ -12,7 +12,7 @@ static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err
                                   .network_options = sim->options.network_options,
                                   .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
-    const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : NULL;
+    const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : sim->works;
     sim->machine = th_machine_new(s, works, &options, err);
     if (sim->machine != NULL && th_machine_load(sim->machine, sim->program, err) == 0)
         return sim;
@@ -53,7 +53,7 @@ th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
         return NULL;
-    if (th_program_finish(p, err) != 0) {
+    if (th_program_finish(p, err) != 0 || (sim->works = th_works_new(s, err)) == NULL) {
         th_simulation_free(sim);
         return NULL;
     }
@@ -69,6 +69,7 @@ void th_simulation_free(th_simulation *s)
     th_machine_free(s->machine);
     th_program_free(s->lowered);
     th_lower_free(s->lower);
+    th_works_free(s->works);
     th_free(s);
 }
 

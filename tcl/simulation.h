@@ -22,6 +22,7 @@ typedef struct th_simulation {
     bool has_begun; /* run or step was called */
     /* private */
     th_program *lowered;
+    th_works *works; /* of a made program, which has no lower: what its system costs */
     th_result result;
     bool result_is_fresh;
 } th_simulation;

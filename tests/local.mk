@@ -52,6 +52,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/build.test \
 	tests/tcl/collective.test \
 	tests/tcl/designs.test \
+	tests/tcl/energy.test \
 	tests/tcl/help.test \
 	tests/tcl/infeasible.test \
 	tests/tcl/kinds.test \

@@ -34,6 +34,7 @@ libtharsis_la_SOURCES += \
 dist_systems_DATA = \
 	topology/systems/f1_16xlarge.cfg \
 	topology/systems/f1_16xlarge_balanced.cfg \
+	topology/systems/f1_16xlarge_energy.cfg \
 	topology/systems/f1_16xlarge_small.cfg \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/measured_example.cfg \

@@ -138,6 +138,8 @@ typedef struct th_system {
     void *routing_data;            /* private to that routing */
     struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
     struct th_astra *astra;        /* of a system read from ASTRA-sim's files, else NULL */
+    double link_j_per_byte;        /* energy of a byte on every link that it crosses; 0: not known */
+    char *link_energy_source;      /* where that number comes from; NULL: not known */
     struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
 } th_system;
 

@@ -10,6 +10,7 @@
 #include <config.h>
 #include "topology/system_read.h"
 
+#include "base/alloc.h"
 #include "topology/system_reader.h"
 
 #include <string.h>
@@ -73,6 +74,27 @@ static int read_nodes(th_system_reader *r)
     return th_read_accels(r);
 }
 
+/* Energy per byte and link, which needs a source. */
+static int read_link_energy(th_system_reader *r)
+{
+    const th_config_node *n = th_config_member(r->root, "link_energy");
+    const char *source = NULL;
+    int64_t attojoules = 0;
+    if (th_config_energy(r->root, "link_energy", false, &attojoules, &r->error) < 0 ||
+        th_config_string(r->root, "link_energy_source", false, &source, &r->error) < 0)
+        return -1;
+    if (!n)
+        return 0;
+    if (!source)
+        return th_error_set(&r->error, "TOPO-0150",
+                            "%s:%d: link_energy without link_energy_source: must say where the "
+                            "number comes from",
+                            th_config_file(n), th_config_line(n));
+    r->s->link_j_per_byte = (double)attojoules * TH_J_PER_AJ;
+    r->s->link_energy_source = th_alloc_string(source);
+    return r->s->link_energy_source ? 0 : th_error_no_memory(&r->error);
+}
+
 /* The element that a message of th_system_finish is about, as far as that can be told. */
 static const th_config_node *main_part(const th_config_node *root)
 {
@@ -84,7 +106,8 @@ static int read_system(th_system_reader *r)
 {
     static const char *const keys[] = {"name",       "designs", "accelerators", "hosts",
                                        "switches",   "links",   "topology",     "segments",
-                                       "dead_links", "routes",  "routing",      NULL};
+                                       "dead_links", "routes",  "routing",      "link_energy",
+                                       "link_energy_source",    NULL};
     const char *name = NULL;
     if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
@@ -95,7 +118,7 @@ static int read_system(th_system_reader *r)
     if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
-        th_read_routes(r) < 0)
+        th_read_routes(r) < 0 || read_link_energy(r) < 0)
         return -1;
     return th_system_finish(r->s, &r->error) < 0 ? th_reader_at(r, main_part(r->root)) : 0;
 }

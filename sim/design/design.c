@@ -48,10 +48,12 @@ static int fail_unknown_type(const th_design_block *b, th_error *err)
 static int fail_unknown_key(const th_design_block *b, const th_param *p, const th_design_type *t,
                             th_error *err)
 {
-    const char *names[TH_DESIGN_KEYS_MAX];
+    const char *names[2 * TH_DESIGN_KEYS_MAX];
     size_t n = 0;
-    for (; t->keys[n].name; n++)
-        names[n] = t->keys[n].name;
+    for (int i = 0; t->keys[i].name; i++)
+        names[n++] = t->keys[i].name;
+    for (int i = 0; th_energy_keys[i].name; i++)
+        names[n++] = th_energy_keys[i].name;
     const char *near = th_name_nearest(p->key, names, n);
     return th_error_set(err, "SIM-0002",
                         "%s:%d: design \"%s\": unknown key \"%s\" of a %s design%s%s%s", b->file,
@@ -74,6 +76,10 @@ static const char *kind_text(th_key_kind kind)
         return "a bandwidth such as \"16GB/s\"";
     case TH_KEY_BOOL:
         return "true or false";
+    case TH_KEY_ENERGY:
+        return "an energy such as \"0.9pJ\"";
+    case TH_KEY_POWER:
+        return "a power such as \"2W\"";
     case TH_KEY_CHOICE:
         return "one of its names";
     case TH_KEY_TEXT:
@@ -90,18 +96,21 @@ static int choice_of(const th_design_key *k, const char *name)
     return -1;
 }
 
-static int parse_quantity(th_key_kind kind, const char *text, int64_t *out)
+typedef int th_quantity_parser(const char *text, int64_t *out, th_error *err);
+
+/* A text with a unit, whose parser counts in parts of the base unit. */
+static int convert_quantity(const th_param *p, th_quantity_parser *parse, double part, double *out)
 {
-    if (kind == TH_KEY_BYTES)
-        return th_parse_bytes(text, out, NULL);
-    return kind == TH_KEY_BANDWIDTH ? th_parse_bandwidth(text, out, NULL)
-                                    : th_parse_frequency(text, out, NULL);
+    int64_t quantity = 0;
+    if (p->kind != TH_PARAM_TEXT || parse(p->text, &quantity, NULL))
+        return -1;
+    *out = (double)quantity * part;
+    return 0;
 }
 
 /* The value in base units; -1 when the kind is wrong. */
 static int convert(const th_design_key *k, const th_param *p, double *out)
 {
-    int64_t quantity = 0;
     switch (k->kind) {
     case TH_KEY_INTEGER:
     case TH_KEY_NUMBER:
@@ -114,12 +123,15 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
         *out = p->number;
         return p->kind == TH_PARAM_BOOL ? 0 : -1;
     case TH_KEY_FREQUENCY:
+        return convert_quantity(p, th_parse_frequency, 1, out);
     case TH_KEY_BYTES:
+        return convert_quantity(p, th_parse_bytes, 1, out);
     case TH_KEY_BANDWIDTH:
-        if (p->kind != TH_PARAM_TEXT || parse_quantity(k->kind, p->text, &quantity))
-            return -1;
-        *out = (double)quantity;
-        return 0;
+        return convert_quantity(p, th_parse_bandwidth, 1, out);
+    case TH_KEY_ENERGY:
+        return convert_quantity(p, th_parse_energy, TH_J_PER_AJ, out);
+    case TH_KEY_POWER:
+        return convert_quantity(p, th_parse_power, TH_W_PER_NW, out);
     case TH_KEY_CHOICE:
         *out = p->kind == TH_PARAM_TEXT ? choice_of(k, p->text) : -1;
         return *out >= 0 ? 0 : -1;
@@ -170,12 +182,39 @@ static const th_param *find_param(const th_design_block *b, const char *key)
     return NULL;
 }
 
-static bool knows_key(const th_design_type *t, const char *key)
+static bool knows_key(const th_design_key *keys, const char *key)
 {
-    for (int i = 0; t->keys[i].name; i++)
-        if (strcmp(t->keys[i].name, key) == 0)
+    for (int i = 0; keys[i].name; i++)
+        if (strcmp(keys[i].name, key) == 0)
             return true;
     return false;
+}
+
+/* Values and texts by the places of the keys. */
+static int read_keys(const th_design_block *block, const th_design_key *keys, double *value,
+                     const char **text, th_error *err)
+{
+    for (int i = 0; keys[i].name; i++) {
+        const th_param *p = find_param(block, keys[i].name);
+        value[i] = keys[i].standard;
+        if (!p && keys[i].required)
+            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s",
+                                block->file, block->line, block->name, keys[i].name,
+                                keys[i].meaning);
+        if (p && read_key(block, &keys[i], p, &value[i], err))
+            return -1;
+        text[i] = p ? p->text : NULL;
+    }
+    return 0;
+}
+
+static int read_energy(const th_design_block *block, th_design_energy *out, th_error *err)
+{
+    double value[TH_DESIGN_KEYS_MAX];
+    const char *text[TH_DESIGN_KEYS_MAX];
+    return read_keys(block, th_energy_keys, value, text, err)
+               ? -1
+               : th_energy_configure(block, value, text, out, err);
 }
 
 int th_design_configure(const th_design_block *block, const th_design_type **type,
@@ -186,19 +225,12 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
     if (!t)
         return fail_unknown_type(block, err);
     for (int i = 0; !t->takes_parameters && i < block->n_params; i++)
-        if (!knows_key(t, block->params[i].key))
+        if (!knows_key(t->keys, block->params[i].key) &&
+            !knows_key(th_energy_keys, block->params[i].key))
             return fail_unknown_key(block, &block->params[i], t, err);
-    for (int i = 0; t->keys[i].name; i++) {
-        const th_param *p = find_param(block, t->keys[i].name);
-        config.value[i] = t->keys[i].standard;
-        if (!p && t->keys[i].required)
-            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s",
-                                block->file, block->line, block->name, t->keys[i].name,
-                                t->keys[i].meaning);
-        if (p && read_key(block, &t->keys[i], p, &config.value[i], err))
-            return -1;
-        config.text[i] = p ? p->text : NULL;
-    }
+    if (read_keys(block, t->keys, config.value, config.text, err) ||
+        read_energy(block, &config.energy, err))
+        return -1;
     if (t->prepare && t->prepare(&config, block, err))
         return -1;
     *type = t;

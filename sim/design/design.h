@@ -18,12 +18,14 @@ typedef enum {
     TH_KEY_BYTES,
     TH_KEY_BANDWIDTH,
     TH_KEY_BOOL,
+    TH_KEY_ENERGY, /* J */
+    TH_KEY_POWER,  /* W */
     TH_KEY_CHOICE, /* one of choices; its value is the place among them */
     TH_KEY_TEXT    /* lands in th_design_config.text */
 } th_key_kind;
 
 /* A key of a design's block. Its value lands in th_design_config.value[i], i its place in the
- * table, as a number in base units (Hz, bytes, bits/s, 0/1). */
+ * table, as a number in base units (Hz, bytes, bits/s, J, W, 0/1). */
 typedef struct th_design_key {
     const char *name;
     th_key_kind kind;
@@ -35,9 +37,19 @@ typedef struct th_design_key {
 
 enum { TH_DESIGN_KEYS_MAX = 32 };
 
+/* What the operations of a design cost, see energy_keys.c; all 0 where its block says nothing. */
+typedef struct th_design_energy {
+    bool is_known;                 /* the block says something */
+    double mac_j[TH_N_PRECISIONS]; /* of one multiply-accumulate, by th_precision */
+    double vector_j;               /* of one operation of the vector unit */
+    double buffer_j_per_byte, dram_j_per_byte, static_w;
+    const char *source; /* the block's; NULL: none is known */
+} th_design_energy;
+
 typedef struct th_design_config {
     double value[TH_DESIGN_KEYS_MAX];
     const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys; the block's, NULL where absent */
+    th_design_energy energy;
     void *data;                           /* what prepare made */
 } th_design_config;
 

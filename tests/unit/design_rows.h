@@ -214,7 +214,7 @@ typedef struct {
 
 static inline ready_design ready_with(const char *type, const char *keys)
 {
-    ready_design d = {NULL, NULL, {{0}, {NULL}, NULL}};
+    ready_design d = {.config = {.data = NULL}};
     th_error e = {"", ""};
     char text[KEYS_MAX + 100];
     snprintf(text, sizeof text, "type = \"%s\"; %s", type, keys);

@@ -194,8 +194,9 @@ static void the_table_is_in_order(void)
 
 static void shipped_systems_have_valid_designs(void)
 {
-    const char *const names[] = {"f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_small",
-                                 "npu_v1", "ring8", "vc707_fpga15", "zcu102_fccm17"};
+    const char *const names[] = {"f1_16xlarge",       "f1_16xlarge_balanced", "f1_16xlarge_energy",
+                                 "f1_16xlarge_small", "npu_v1",               "ring8",
+                                 "vc707_fpga15",      "zcu102_fccm17"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         th_system *s = shipped_system(names[i]);
         th_error e = {"", ""};

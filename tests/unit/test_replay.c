@@ -27,7 +27,7 @@ typedef struct {
 
 static world new_world(uint64_t seed, int64_t dram_bits_per_s)
 {
-    world w = {.system = shipped_system("f1_16xlarge"),
+    world w = {.system = shipped_system("f1_16xlarge_energy"),
                .random = th_random_stream(seed, "machine", 0)};
     for (int a = 0; dram_bits_per_s && a < w.system->n_accels; a++)
         w.system->nodes[w.system->accel_node[a]].a.dram_bits_per_s = dram_bits_per_s;
@@ -125,13 +125,20 @@ static th_result replay(const world *w, const th_machine_options *o)
     return r;
 }
 
+static bool same_energy(const th_energy *a, const th_energy *b)
+{
+    return a->mac_j == b->mac_j && a->vector_j == b->vector_j && a->buffer_j == b->buffer_j &&
+           a->dram_j == b->dram_j && a->static_j == b->static_j && a->link_j == b->link_j;
+}
+
 static bool same_accel(const th_accel_result *a, const th_accel_result *b)
 {
     return a->did.busy_ps == b->did.busy_ps && th_stats_stall_in(&a->did) == th_stats_stall_in(&b->did) &&
            a->did.stall_ps[TH_ENGINE_OUTPUT] == b->did.stall_ps[TH_ENGINE_OUTPUT] && a->idle_ps == b->idle_ps &&
            th_stats_read(&a->did) == th_stats_read(&b->did) &&
            a->did.moved_bytes[TH_ENGINE_OUTPUT] == b->did.moved_bytes[TH_ENGINE_OUTPUT] && a->sent_bytes == b->sent_bytes &&
-           a->received_bytes == b->received_bytes && a->n_tasks == b->n_tasks;
+           a->received_bytes == b->received_bytes && a->n_tasks == b->n_tasks &&
+           same_energy(&a->energy, &b->energy);
 }
 
 static bool same_task(const th_task_result *a, const th_task_result *b)
@@ -155,7 +162,7 @@ static bool same_layer(const th_layer_result *a, const th_layer_result *b)
                 a->active_ps == b->active_ps && a->idle_ps == b->idle_ps && a->macs == b->macs &&
                 a->array_cycles == b->array_cycles && a->vector_cycles == b->vector_cycles &&
                 a->vector_operations == b->vector_operations && a->compute_s == b->compute_s &&
-                a->memory_s == b->memory_s && a->variant == b->variant &&
+                a->memory_s == b->memory_s && same_energy(&a->energy, &b->energy) && a->variant == b->variant &&
                 memcmp(&a->accesses, &b->accesses, sizeof a->accesses) == 0;
     for (int e = 0; e < TH_N_ENGINES; e++)
         same &= a->port_s[e] == b->port_s[e];
@@ -166,7 +173,7 @@ static bool same_layer(const th_layer_result *a, const th_layer_result *b)
 static int differences(const th_result *a, const th_result *b)
 {
     int n = a->elapsed_ps != b->elapsed_ps || a->is_done != b->is_done ||
-            a->n_layers != b->n_layers || a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
+            a->n_layers != b->n_layers || !same_energy(&a->energy, &b->energy) || a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
     for (int i = 0; i < a->n_accels; i++)
         n += !same_accel(&a->accels[i], &b->accels[i]);
     for (int i = 0; i < a->n_links; i++)
@@ -220,6 +227,19 @@ static int layer_breaches(const world *w, const th_result *r)
     return wrong + !same_stats(&by_layer, &by_accel) + (tasks != 0);
 }
 
+/* The run is its accelerators and links; its tasks' layers have no more than that. */
+static int energy_breaches(const th_result *r)
+{
+    double accels = 0, layers = 0, run = th_result_energy_j(r), most = run * (1 + 1e-9);
+    for (int a = 0; a < r->n_accels; a++)
+        accels += th_energy_sum(&r->accels[a].energy);
+    for (int i = 0; i < r->n_layers; i++)
+        layers += th_energy_sum(&r->layers[i].energy);
+    int wrong = !r->has_energy || accels + r->energy.link_j > most ||
+                accels + r->energy.link_j < run * (1 - 1e-9) || layers > most;
+    return wrong + (r->is_done && run <= 0);
+}
+
 /* What holds for every result. Bytes over links are those of the transfers on their routes. */
 static int breaches(const world *w, const th_result *r)
 {
@@ -246,7 +266,8 @@ static int breaches(const world *w, const th_result *r)
     }
     for (int l = 0; l < r->n_links; l++)
         n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
-    return n + (sent != 0) + (received != 0) + layer_breaches(w, r);
+    return n + (sent != 0) + (received != 0) + layer_breaches(w, r) +
+           energy_breaches(r);
 }
 
 /* Waits and durations, each entry after the one before it, add up to the makespan. */

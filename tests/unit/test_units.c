@@ -72,6 +72,20 @@ static void parses_frequencies(void)
     CU_ASSERT_EQUAL(value_of(th_parse_frequency, "0.5Hz"), 1);
 }
 
+static void parses_energies_and_powers(void)
+{
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "0.9pJ"), 900000);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "1.95nJ"), 1950000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "3uJ"), 3000000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "2.5mJ"), 2500000000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "7fJ"), 7000);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "9.223372036854775807J"), INT64_MAX);
+    CU_ASSERT_EQUAL(value_of(th_parse_energy, "0"), 0);
+    CU_ASSERT_EQUAL(value_of(th_parse_power, "2W"), 2000000000);
+    CU_ASSERT_EQUAL(value_of(th_parse_power, "0.5mW"), 500000);
+    CU_ASSERT_EQUAL(value_of(th_parse_power, "1.5kW"), 1500000000000);
+}
+
 static void reaches_the_limits(void)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_time, "9223372036854775807ps"), INT64_MAX);
@@ -117,6 +131,10 @@ static void refuses_unknown_units(void)
     refuse(th_parse_frequency, "200Mhz", "BASE-0004",
            "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz "
            "(as in 200MHz)");
+    refuse(th_parse_energy, "2W", "BASE-0004",
+           "energy \"2W\": unknown unit \"W\": must be one of aJ, fJ, pJ, nJ, uJ, mJ, J (as in 0.9pJ)");
+    refuse(th_parse_power, "2J", "BASE-0004",
+           "power \"2J\": unknown unit \"J\": must be one of nW, uW, mW, W, kW (as in 2W)");
     refuse(th_parse_time, "0x10s", "BASE-0004", NULL);
     refuse(th_parse_time, "1us ", "BASE-0004", NULL);
     refuse(th_parse_time, "1 us 2", "BASE-0004", NULL);
@@ -133,6 +151,7 @@ static void refuses_what_is_out_of_range(void)
     refuse(th_parse_time, "-1us", "BASE-0005", "time \"-1us\": must not be negative");
     refuse(th_parse_time, "9223372036854775808ps", "BASE-0006",
            "time \"9223372036854775808ps\": too large: must fit 63 bits");
+    refuse(th_parse_energy, "10J", "BASE-0006", NULL);
     refuse(th_parse_time, "1e99999999999s", "BASE-0006", NULL);
     refuse(th_parse_bytes, "99999999999999999999999999B", "BASE-0006", NULL);
     refuse(th_parse_bandwidth, "0bps", "BASE-0007",
@@ -191,6 +210,17 @@ static void formats_sizes(void)
     TAP_ASSERT_TEXT(th_format_bytes(1234567, t, sizeof t), "1.23457MB");
 }
 
+static void formats_energies(void)
+{
+    char text[40];
+    TAP_ASSERT_TEXT(th_format_energy(0, text, sizeof text), "0J");
+    TAP_ASSERT_TEXT(th_format_energy(0.9e-12, text, sizeof text), "900fJ");
+    TAP_ASSERT_TEXT(th_format_energy(1.5e-12, text, sizeof text), "1.5pJ");
+    TAP_ASSERT_TEXT(th_format_energy(205.12504e-6, text, sizeof text), "205.125uJ");
+    TAP_ASSERT_TEXT(th_format_energy(0.9999999, text, sizeof text), "1J");
+    TAP_ASSERT_TEXT(th_format_energy(12345678e3, text, sizeof text), "12345.7MJ");
+}
+
 static void formats_rates(void)
 {
     char t[40];
@@ -224,6 +254,7 @@ int main(int argc, char **argv)
                                      TAP(parses_sizes),
                                      TAP(parses_bandwidths),
                                      TAP(parses_frequencies),
+                                     TAP(parses_energies_and_powers),
                                      TAP(reaches_the_limits),
                                      TAP(refuses_what_is_no_number),
                                      TAP(refuses_missing_units),
@@ -234,6 +265,7 @@ int main(int argc, char **argv)
                                      TAP(counts_cycles),
                                      TAP(formats_times),
                                      TAP(formats_sizes),
+                                     TAP(formats_energies),
                                      TAP(formats_rates),
                                      TAP(cuts_to_the_room_given),
                                      TAP_END};
