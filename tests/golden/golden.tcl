@@ -63,7 +63,7 @@ proc show_difference {got expected} {
 set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/golden/tmp
 file mkdir $folder
 cd $folder
-set readme_scripts {2 4}
+set readme_scripts {2 4 6}
 set n 0
 puts "1..[expr {[llength $cases] / 2 + [llength $readme_scripts]}]"
 foreach {name words} $cases {
