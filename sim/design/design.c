@@ -11,11 +11,9 @@
 #include "base/strbuf.h"
 #include "sim/design/designs.h"
 
-const th_design_type *const th_design_types[] = {
-    &th_design_tiled,    &th_design_systolic,     &th_design_systolic_vec, &th_design_winograd,
-    &th_design_roofline, &th_design_serial_tiled, &th_design_gemv,         &th_design_table,
-    &th_design_script,   NULL,
-};
+#define ROW_OF(name) &th_design_##name,
+const th_design_type *const th_design_types[] = {TH_DESIGNS(ROW_OF) NULL};
+#undef ROW_OF
 
 const th_design_type *th_design_find(const char *name)
 {
