@@ -62,7 +62,7 @@ typedef struct th_design_type {
     int (*schedule)(const th_design_config *c, const th_shard *shard, const th_port *memory,
                     th_schedule *out, th_error *err);
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
-     * equation of its own; NAN where it does not hold for this configuration or shard. NULL: none. */
+     * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
     unsigned kinds; /* bit 1 << th_layer_kind: further kinds that it runs as they are; others are
                        turned into matmuls before it is asked */

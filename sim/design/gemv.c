@@ -14,18 +14,21 @@
  *   e = B ceil(o K / gate_lanes) + step_latency     o = 9 (LSTM), 8 (GRU) operations per unit
  *   cycles = H (h + max(x, e)) + min(x, e)
  * Weights that weight_buffer holds are loaded once; others are streamed in every step, in blocks
- * of units of which the buffer holds `slots`, and every block's gates but the last one's hide
- * behind the next block's product. For other layers each block of columns takes all vectors in
- * turn; an output row is a step, and a convolution gathers its vectors from the window of that
- * row.
+ * of units of which the buffer holds `slots` (of one unit each, at least), and every block's gates
+ * but the last one's hide behind the next block's product. For other layers each block of columns
+ * takes all vectors in turn; an output row is a step, and a convolution gathers its vectors from
+ * the window of that row.
  *   o, LSTM: 3 sigmoid, 2 tanh (one look-up each, as in ESE), f c, i g, their sum, o tanh(c)
  *   o, GRU: 2 sigmoid, 1 tanh, r (U h) and its sum, h - n, z times that, plus n
  * Not modelled: both directions at once, weights that stay from one run of a layer to the next,
  * skipped zeros (compressed weights do take less traffic). */
 #include <config.h>
 
+#include <math.h>
+
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
+#include "sim/design/two_slot.h"
 
 enum {
     CLOCK,
@@ -65,7 +68,7 @@ static int64_t at_least_0(int64_t a)
 }
 
 /* How many of n columns (or units) of so many weight elements a block has: what a slot of the
- * buffer holds, at least one, and in whole rounds of the lanes where there is one. */
+ * buffer holds, in whole rounds of the lanes where there is one; 0: not even one. */
 static int64_t block_of(const th_design_config *d, const th_shard *s, int64_t n, int64_t elements)
 {
     int64_t lanes = value(d, LANES);
@@ -75,14 +78,39 @@ static int64_t block_of(const th_design_config *d, const th_shard *s, int64_t n,
         return n;
     if (fit > lanes)
         fit -= fit % lanes;
-    return fit > 1 ? fit : 1;
+    return fit;
+}
+
+static int fail_too_small(const th_design_config *d, const th_shard *s, const char *what,
+                          int64_t elements, th_error *err)
+{
+    int64_t needs = value(d, SLOTS) * th_shard_bytes(s, TH_TENSOR_WEIGHT, elements);
+    return th_error_set(err, "SIM-0120",
+                        "gemv: weights: %lld slots of one %s, %lld elements, need %lld bytes, "
+                        "weight_buffer has %lld: %lld bytes are missing",
+                        (long long)value(d, SLOTS), what, (long long)elements, (long long)needs,
+                        (long long)value(d, WEIGHT_BUFFER),
+                        (long long)(needs - value(d, WEIGHT_BUFFER)));
 }
 
 /* --- recurrent layers ------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t rows, inputs, units, gates, block; /* units of a block */
+    bool is_resident;                          /* all weights stay on chip */
 } recurrence;
+
+static recurrence recurrence_of(const th_design_config *d, const th_shard *s)
+{
+    recurrence r = {.rows = s->dim[TH_DIM_B],
+                    .inputs = s->dim[TH_DIM_C],
+                    .units = s->dim[TH_DIM_K],
+                    .gates = th_layer_gates((th_layer_kind)s->kind)};
+    int64_t unit = r.gates * (r.inputs + r.units);
+    r.is_resident = th_shard_bytes(s, TH_TENSOR_WEIGHT, r.units * unit) <= value(d, WEIGHT_BUFFER);
+    r.block = r.is_resident ? r.units : block_of(d, s, r.units, unit);
+    return r;
+}
 
 static int64_t rounds_of(const th_design_config *d, const recurrence *r, int64_t units)
 {
@@ -115,16 +143,13 @@ static void set_unit_block(const th_design_config *d, const th_shard *s, const r
         th_shard_bytes(s, TH_TENSOR_OUTPUT, r->rows * units);
 }
 
-static void set_recurrence(const th_design_config *d, const th_shard *s, th_schedule *out)
+static int set_recurrence(const th_design_config *d, const th_shard *s, th_schedule *out,
+                          th_error *err)
 {
-    recurrence r = {.rows = s->dim[TH_DIM_B],
-                    .inputs = s->dim[TH_DIM_C],
-                    .units = s->dim[TH_DIM_K],
-                    .gates = th_layer_gates((th_layer_kind)s->kind)};
+    recurrence r = recurrence_of(d, s);
     int64_t inner = r.inputs + r.units;
-    bool is_resident =
-        th_shard_bytes(s, TH_TENSOR_WEIGHT, r.gates * r.units * inner) <= value(d, WEIGHT_BUFFER);
-    r.block = is_resident ? r.units : block_of(d, s, r.units, r.gates * inner);
+    if (r.block == 0)
+        return fail_too_small(d, s, "unit", r.gates * inner, err);
     out->count[TH_LOOP_B] = s->dim[TH_DIM_H];
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(r.units, r.block);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
@@ -133,25 +158,43 @@ static void set_recurrence(const th_design_config *d, const th_shard *s, th_sche
     int64_t x = rounds_of(d, &r, r.block) * r.inputs, wait = wait_of(d, &r, last);
     out->start_cycles = x < wait ? x : wait; /* nothing hides the gates of the last step */
     out->input_stays = 1u << TH_LOOP_K;
-    out->weight_stays = is_resident ? 1u << TH_LOOP_B : 0;
-    out->variant = is_resident ? "weights on chip" : "weights streamed in every step";
+    out->weight_stays = r.is_resident ? 1u << TH_LOOP_B : 0;
+    out->variant = r.is_resident ? "weights on chip" : "weights streamed in every step";
     int64_t steps = s->dim[TH_DIM_H];
-    out->accesses = (th_accesses){.input_reads = steps * rounds_of(d, &r, r.units) * inner,
-                                  .weight_reads = steps * r.rows * r.gates * r.units * inner,
-                                  .output_writes = steps * r.rows * r.units};
+    out->accesses = (th_accesses){
+        .input_reads = steps * rounds_of(d, &r, r.units) * inner,
+        .weight_reads = steps * r.rows * r.gates * r.units * inner,
+        .output_writes = steps * r.rows * r.units};
+    return 0;
 }
 
 /* --- other layers ----------------------------------------------------------------------------- */
 
-static void set_rows(const th_design_config *d, const th_shard *s, th_schedule *out)
+static bool shares_weights(const th_shard *s)
+{
+    return s->groups == 1 && !th_shard_multiplies_activations(s);
+}
+
+static bool is_one_vector(const th_shard *s)
+{
+    return (int64_t)s->dim[TH_DIM_B] * s->groups * s->dim[TH_DIM_H] == 1;
+}
+
+/* Columns of a block of n columns; 0: not even one fits. */
+static int64_t columns_of(const th_design_config *d, const th_shard *s, int64_t n, int64_t inner)
+{
+    int64_t lanes = value(d, LANES), block = block_of(d, s, n, inner);
+    int64_t piece = th_ceil_div(th_ceil_div(n, PIECES), lanes) * lanes;
+    return is_one_vector(s) && piece < block ? piece : block;
+}
+
+static int set_rows(const th_design_config *d, const th_shard *s, th_schedule *out, th_error *err)
 {
     int64_t n = th_group_outputs(s), c = th_group_inputs(s), w = s->dim[TH_DIM_W];
     int64_t inner = c * s->dim[TH_DIM_R] * s->dim[TH_DIM_S], lanes = value(d, LANES);
-    bool is_one_vector = (int64_t)s->dim[TH_DIM_B] * s->groups * s->dim[TH_DIM_H] == 1;
-    int64_t block = block_of(d, s, n, inner),
-            piece = th_ceil_div(th_ceil_div(n, PIECES), lanes) * lanes;
-    if (is_one_vector && piece < block)
-        block = piece;
+    int64_t block = columns_of(d, s, n, inner);
+    if (block == 0)
+        return fail_too_small(d, s, "column", inner, err);
     int64_t window = th_window(1, s->stride_h, s->dim[TH_DIM_R], s->dilation_h, s->in_h) * s->in_w;
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = s->dim[TH_DIM_H];
@@ -168,14 +211,15 @@ static void set_rows(const th_design_config *d, const th_shard *s, th_schedule *
         out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
             th_shard_bytes(s, TH_TENSOR_OUTPUT, k * w);
     }
-    out->input_stays = is_one_vector ? 1u << TH_LOOP_K : 0;
-    out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (s->groups == 1 ? 1u << TH_LOOP_B : 0u));
+    out->input_stays = is_one_vector(s) ? 1u << TH_LOOP_K : 0;
+    out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (shares_weights(s) ? 1u << TH_LOOP_B : 0u));
     int64_t vectors = (int64_t)s->dim[TH_DIM_B] * s->groups * s->dim[TH_DIM_H] * w;
     int64_t rounds = (out->count[TH_LOOP_K] - 1) * th_ceil_div(block, lanes) +
                      th_ceil_div(th_tile_extent(n, block, true), lanes);
     out->accesses = (th_accesses){.input_reads = vectors * rounds * inner,
                                   .weight_reads = vectors * n * inner,
                                   .output_writes = vectors * n};
+    return 0;
 }
 
 static void set_buffers(th_schedule *out)
@@ -192,18 +236,109 @@ static void set_buffers(th_schedule *out)
 static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
                     th_schedule *out, th_error *err)
 {
-    (void)err;
     (void)memory;
-    *out = (th_schedule){
-        .hz = value(d, CLOCK), .count = {1, 1, 1, 1, 1}, .macs_per_cycle = d->value[LANES]};
+    bool is_recurrent = th_layer_gates((th_layer_kind)s->kind) > 0;
+    *out = (th_schedule){.hz = value(d, CLOCK),
+                         .count = {1, 1, 1, 1, 1},
+                         .macs_per_cycle = d->value[LANES]};
     out->slots_in = out->slots_out = (int32_t)value(d, SLOTS);
-    if (th_layer_gates((th_layer_kind)s->kind) > 0)
-        set_recurrence(d, s, out);
-    else
-        set_rows(d, s, out);
+    if ((is_recurrent ? set_recurrence : set_rows)(d, s, out, err))
+        return -1;
     set_buffers(out);
     th_set_ports(out, s, &d->value[INPUT_PORT]);
     return 0;
+}
+
+/* --- the closed form -------------------------------------------------------------------------- */
+
+/* The last block of a nest may have fewer columns (or units), the others are full. */
+typedef struct {
+    const th_design_config *d;
+    const th_shard *s;
+    recurrence r;
+    int64_t full, rest; /* columns or units of a block */
+    unsigned weight_when;
+} form;
+
+static double port_cycles(const form *f, th_tensor tensor, int64_t elements)
+{
+    return th_port_cycles(f->s, tensor, elements, f->d->value[INPUT_PORT + tensor]);
+}
+
+/* x, h and e of the head of this file, for the units of a block; e without the latency. */
+static double product_of(const form *f, int64_t units, int64_t elements)
+{
+    double columns = (double)(f->r.gates * units), lanes = f->d->value[LANES];
+    return (double)f->r.rows * ceil(columns / lanes) * (double)elements;
+}
+
+static double gates_of(const form *f, int64_t units)
+{
+    double operations = f->r.gates == 4 ? LSTM_OPERATIONS : GRU_OPERATIONS;
+    return (double)f->r.rows * ceil(operations * (double)units / f->d->value[GATE_LANES]);
+}
+
+/* Time steps outside, blocks inside. The x of a first block of the next step hides the last
+ * gates. */
+static th_two_slot_step recurrent_step(const void *context, unsigned first, unsigned last)
+{
+    enum { STEPS = 1, BLOCKS = 2, ALL = 15 };
+    const form *f = context;
+    const recurrence *r = &f->r;
+    int64_t units = last & BLOCKS ? f->rest : f->full;
+    int64_t inputs = first & BLOCKS ? r->rows * r->inputs : 0;
+    int64_t weights = first & STEPS || !r->is_resident ? r->gates * (r->inputs + r->units) : 0;
+    double latency = f->d->value[STEP_LATENCY], gates = gates_of(f, units);
+    double x = product_of(f, units, r->inputs), h = product_of(f, units, r->units);
+    double next_x = product_of(f, f->full, r->inputs);
+    double cycles =
+        last & BLOCKS ? h + fmax(next_x, gates + latency) + x - next_x : fmax(x + h, gates);
+    double once = fmin(next_x, gates_of(f, f->rest) + latency);
+    return (th_two_slot_step){
+        .load_input = port_cycles(f, TH_TENSOR_INPUT, inputs),
+        .load_weight = port_cycles(f, TH_TENSOR_WEIGHT, units * weights),
+        .compute = cycles + (first == ALL ? once : 0),
+        .store = port_cycles(f, TH_TENSOR_OUTPUT, r->rows * units),
+    };
+}
+
+/* Blocks of columns, images and groups, rows. */
+static th_two_slot_step row_step(const void *context, unsigned first, unsigned last)
+{
+    enum { BLOCKS = 1 };
+    const form *f = context;
+    const th_shard *s = f->s;
+    int64_t columns = last & BLOCKS ? f->rest : f->full, w = s->dim[TH_DIM_W];
+    int64_t c = th_group_inputs(s), inner = c * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    int64_t window = th_window(1, s->stride_h, s->dim[TH_DIM_R], s->dilation_h, s->in_h) * s->in_w;
+    bool loads_weights = (first & f->weight_when) == f->weight_when;
+    bool loads_input = first & BLOCKS || !is_one_vector(s);
+    return (th_two_slot_step){
+        .load_input = port_cycles(f, TH_TENSOR_INPUT, loads_input ? c * window : 0),
+        .load_weight = port_cycles(f, TH_TENSOR_WEIGHT, loads_weights ? columns * inner : 0),
+        .compute = (double)w * ceil((double)columns / f->d->value[LANES]) * (double)inner,
+        .store = port_cycles(f, TH_TENSOR_OUTPUT, columns * w),
+    };
+}
+
+/* Two slots. */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    enum { IMAGES = 2, ROWS = 4 }; /* loops of the nest of rows */
+    bool is_recurrent = th_layer_gates((th_layer_kind)s->kind) > 0;
+    form f = {.d = d, .s = s, .weight_when = ROWS | (shares_weights(s) ? IMAGES : 0u)};
+    int64_t n = is_recurrent ? s->dim[TH_DIM_K] : th_group_outputs(s);
+    int64_t inner = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    if (is_recurrent)
+        f.r = recurrence_of(d, s);
+    f.full = is_recurrent ? f.r.block : columns_of(d, s, n, inner);
+    if (value(d, SLOTS) != 2 || f.full == 0)
+        return NAN;
+    int32_t blocks = (int32_t)th_ceil_div(n, f.full), images = s->dim[TH_DIM_B] * s->groups;
+    f.rest = n - (blocks - 1) * f.full;
+    const th_two_slot_nest steps = {{s->dim[TH_DIM_H], blocks, 1, 1}, recurrent_step, &f};
+    const th_two_slot_nest rows = {{blocks, images, s->dim[TH_DIM_H], 1}, row_step, &f};
+    return th_two_slot_cycles(is_recurrent ? &steps : &rows);
 }
 
 const th_design_type th_design_gemv = {
@@ -211,5 +346,6 @@ const th_design_type th_design_gemv = {
     .synopsis = "matrix-vector engine for recurrent layers (ESE, Brainwave)",
     .keys = keys,
     .schedule = schedule,
+    .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
 };

@@ -10,6 +10,7 @@
  * Not modelled: operands that stay on chip between tiles (an answer says how many bytes move in all). */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,6 +18,7 @@
 #include "sim/design/designs.h"
 #include "sim/design/script_memo.h"
 #include "sim/design/tiles.h"
+#include "sim/design/two_slot.h"
 
 enum { CLOCK, PROCEDURE, TIME_LIMIT, SLOTS, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT };
 
@@ -163,10 +165,15 @@ static int64_t part_of(int64_t all, int64_t n, bool is_last)
     return is_last ? all - all / n * (n - 1) : all / n;
 }
 
+static double tiles_of(const th_script_answer *a)
+{
+    return a->has[TH_SCRIPT_TILES] ? a->number[TH_SCRIPT_TILES] : 1;
+}
+
 static void fill_schedule(const th_design_config *d, const th_shard *s, const th_script_answer *a,
                           th_schedule *out)
 {
-    int64_t n = a->has[TH_SCRIPT_TILES] ? (int64_t)a->number[TH_SCRIPT_TILES] : 1,
+    int64_t n = (int64_t)tiles_of(a),
             cycles = (int64_t)a->number[TH_SCRIPT_CYCLES],
             input = bytes_of(a, TH_SCRIPT_INPUT_BYTES, s, TH_TENSOR_INPUT),
             weight = bytes_of(a, TH_SCRIPT_WEIGHT_BYTES, s, TH_TENSOR_WEIGHT),
@@ -185,23 +192,78 @@ static void fill_schedule(const th_design_config *d, const th_shard *s, const th
     out->variant = a->variant[0] != '\0' ? a->variant : NULL;
 }
 
+static const th_script_answer *answer_for(const script *s, const th_shard *shard, th_error *err)
+{
+    th_shard asked = *shard;
+    asked.adds_to_output = 0;
+    const th_script_question question = {s->block, s->procedure, s->limit_ps, &asked};
+    return th_script_memo_find(s->memo, s->digest, &question, err);
+}
+
 static int schedule(const th_design_config *d, const th_shard *shard, const th_port *memory,
                     th_schedule *out, th_error *err)
 {
     const script *s = d->data;
-    th_shard asked = *shard;
     (void)memory;
     if (!s->memo)
         return th_error_set(err, "SIM-0092",
                             "%s:%d: design \"%s\": nobody here can call procedure %s",
                             s->block->file, s->block->line, s->block->name, s->procedure);
-    asked.adds_to_output = 0;
-    const th_script_question question = {s->block, s->procedure, s->limit_ps, &asked};
-    const th_script_answer *answer = th_script_memo_find(s->memo, s->digest, &question, err);
+    const th_script_answer *answer = answer_for(s, shard, err);
     if (!answer)
         return -1;
     fill_schedule(d, shard, answer, out);
     return 0;
+}
+
+/* Cycles of a tile in the array and in the ports; the last one has the remainders. */
+typedef struct {
+    th_two_slot_step all_but_last, last;
+} form;
+
+static th_two_slot_step tile_step(const void *context, unsigned first, unsigned last)
+{
+    const form *f = context;
+    (void)first;
+    return last & 1u ? f->last : f->all_but_last;
+}
+
+/* Cycles of a part of the bytes of a tensor: of one of n tiles, or of the last one. */
+static double port_cycles(const th_design_config *d, const th_shard *s, const th_script_answer *a,
+                          int tensor, bool is_last)
+{
+    static const int number[] = {TH_SCRIPT_INPUT_BYTES, TH_SCRIPT_WEIGHT_BYTES,
+                                 TH_SCRIPT_OUTPUT_BYTES};
+    double port = d->value[INPUT_PORT + tensor];
+    double n = tiles_of(a), bits = th_precision_bits((th_precision)s->precision[tensor]);
+    double bytes = a->has[number[tensor]] ? a->number[number[tensor]]
+                                          : (double)th_script_tensor_bytes(s, (th_tensor)tensor);
+    double part = is_last ? bytes - (n - 1) * floor(bytes / n) : floor(bytes / n);
+    return port > 0 ? 8 * part / bits / port : 0;
+}
+
+static th_two_slot_step tile_of(const th_design_config *d, const th_shard *s,
+                                const th_script_answer *a, bool is_last)
+{
+    double n = tiles_of(a), cycles = a->number[TH_SCRIPT_CYCLES], part = floor(cycles / n);
+    return (th_two_slot_step){
+        .load_input = port_cycles(d, s, a, TH_TENSOR_INPUT, is_last),
+        .load_weight = port_cycles(d, s, a, TH_TENSOR_WEIGHT, is_last),
+        .compute = is_last ? cycles - (n - 1) * part : part,
+        .store = port_cycles(d, s, a, TH_TENSOR_OUTPUT, is_last),
+    };
+}
+
+/* Two slots: the tiles of the answer one after the other. */
+static double closed_form(const th_design_config *d, const th_shard *s)
+{
+    const script *own = d->data;
+    const th_script_answer *a = own->memo ? answer_for(own, s, NULL) : NULL;
+    if (!a || d->value[SLOTS] != 2)
+        return NAN;
+    const form f = {tile_of(d, s, a, false), tile_of(d, s, a, true)};
+    const th_two_slot_nest nest = {{(int32_t)tiles_of(a), 1, 1, 1}, tile_step, &f};
+    return th_two_slot_cycles(&nest);
 }
 
 const th_design_type th_design_script = {
@@ -210,6 +272,7 @@ const th_design_type th_design_script = {
     .keys = keys,
     .takes_parameters = true,
     .schedule = schedule,
+    .closed_form = closed_form,
     .prepare = prepare,
     .release = release,
 };

@@ -247,10 +247,13 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* Without stalls: what the memory is fast enough for. */
+/* Without stalls: what the memory is fast enough for. Runs of a stream pay fills that depend on the
+ * buffers. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     th_systolic_layer l = layer_of(d, s);
+    if (l.may_refill && l.flow != TH_SYSTOLIC_OS)
+        return NAN;
     int64_t down, across, stream = l.extent[th_systolic_stream(l.flow)];
     folds_of(&l, &down, &across);
     double folds = (double)l.extent[TH_LOOP_B] * (double)down * (double)across;

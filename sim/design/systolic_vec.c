@@ -147,11 +147,9 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return check_buffers(d, out, err);
 }
 
-/* Cycles of a port for elements of a tensor. */
 static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor, int64_t elements)
 {
-    double bits = th_precision_bits((th_precision)s->precision[tensor]);
-    return 8 * (double)th_shard_bytes(s, tensor, elements) / bits / d->value[INPUT_PORT + tensor];
+    return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
 }
 
 /* When so many passes of q steps are computed, stores aside: a first load of t cycles, then every step

@@ -34,13 +34,25 @@ static inline int64_t th_group_inputs(const th_shard *s)
     return th_ceil_div(s->dim[TH_DIM_C], s->groups);
 }
 
-/* Bits per second of a port that moves elements of a tensor per cycle; saturates. */
+/* Bits per second of a port that moves elements of a tensor per cycle; saturates. 0: no port. */
 static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, th_tensor tensor,
                                    int64_t hz)
 {
     double bits = elements_per_cycle * th_precision_bits((th_precision)s->precision[tensor]) *
                   (double)hz;
+    if (elements_per_cycle > 0 && bits < 1)
+        return 1;
     return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
+}
+
+/* Cycles that elements of a tensor take through a port of so many elements per cycle; 0: none. */
+static inline double th_port_cycles(const th_shard *s, th_tensor tensor, int64_t elements,
+                                    double elements_per_cycle)
+{
+    double bits = th_precision_bits((th_precision)s->precision[tensor]);
+    if (elements_per_cycle <= 0)
+        return 0;
+    return 8 * (double)th_shard_bytes(s, tensor, elements) / bits / elements_per_cycle;
 }
 
 /* Ports of so many elements per cycle for input, weight and output; partial sums come in through a

@@ -73,6 +73,8 @@ static const char *const way_names[] = {"winograd", "decomposed", "direct", "dir
 typedef struct {
     int64_t k, c, h, w, r, s; /* per group */
     int64_t rounds;           /* images times groups */
+    bool shares_weights;      /* all rounds have the same */
+    int64_t together;         /* rounds whose weights are on chip at once, where they stay */
     int64_t m, n, pn, pm, rr; /* of the array */
     int64_t slots;
     way how;
@@ -167,12 +169,12 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
     return 0;
 }
 
-/* They stay when the groups that are on chip together fit: the one at work and those being loaded. */
+/* They stay when those that are on chip together fit: of the group (or the image with weights of
+ * its own) at work and of those being loaded. */
 static int fit_weights(const th_design_config *d, const th_shard *s, plan *p, th_error *err)
 {
     int64_t buffer = (int64_t)d->value[WEIGHT_BUFFER];
-    int64_t together = at_most(s->groups, p->slots), all = weight_bytes(s, p, p->k, p->c);
-    p->weights_stay = all <= buffer / together;
+    p->weights_stay = weight_bytes(s, p, p->k, p->c) <= buffer / p->together;
     p->block_k = p->k;
     p->block_c = p->c;
     return p->weights_stay ? 0 : fit_blocks(s, buffer, p, err);
@@ -196,6 +198,9 @@ static int make_plan(const th_design_config *d, const th_shard *s, plan *p, th_e
         .slots = (int64_t)d->value[SLOTS],
         .is_clipped = d->value[CLIP] != 0,
     };
+    bool own = th_shard_multiplies_activations(s);
+    p->shares_weights = s->groups == 1 && !own;
+    p->together = at_most(own ? p->rounds : s->groups, p->slots);
     p->how = choose_way(s, p);
     return fit_weights(d, s, p, err);
 }
@@ -262,7 +267,7 @@ static bool channels_are_outermost(const th_design_config *d, const th_shard *s,
     int64_t blocks = th_ceil_div(p->k, p->block_k), all = weight_bytes(s, p, p->k, p->c);
     int64_t input = s->in_h * input_row_bytes(s, p);
     int64_t by_rows = p->rounds * (input + stripes(p) * all);
-    int64_t by_channels = p->rounds * blocks * input + (s->groups == 1 ? 1 : p->rounds) * all;
+    int64_t by_channels = p->rounds * blocks * input + (p->shares_weights ? 1 : p->rounds) * all;
     if (p->weights_stay || p->block_c < p->c) /* a block is used for one stripe only */
         return false;
     if (d->value[OUTERMOST] != OUTERMOST_AUTO)
@@ -285,7 +290,7 @@ static void set_loops(const th_design_config *d, const th_shard *s, const plan *
     if (!by_channels) /* the lines hold all channels of a stripe */
         out->input_stays = 1u << TH_LOOP_K | 1u << TH_LOOP_C;
     if (by_channels || p->weights_stay)
-        out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (one_group ? 1u << TH_LOOP_B : 0u));
+        out->weight_stays = (uint8_t)(1u << TH_LOOP_H | (p->shares_weights ? 1u << TH_LOOP_B : 0u));
 }
 
 static int64_t part(const plan *p, int64_t extent, int64_t tile, bool is_last)
@@ -328,7 +333,7 @@ static th_accesses accesses_of(const plan *p)
 
 static void set_report(const th_shard *s, const plan *p, th_schedule *out)
 {
-    int64_t copies = p->weights_stay ? at_most(s->groups, p->slots) : p->slots;
+    int64_t copies = p->weights_stay ? p->together : p->slots;
     out->variant = way_names[p->how];
     out->accesses = accesses_of(p);
     out->macs_per_cycle = (double)(p->pm * p->pn * p->n * p->n);
@@ -366,8 +371,7 @@ typedef struct {
 
 static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor, int64_t elements)
 {
-    double bits = th_precision_bits((th_precision)s->precision[tensor]);
-    return 8 * (double)th_shard_bytes(s, tensor, elements) / bits / d->value[INPUT_PORT + tensor];
+    return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
 }
 
 static th_two_slot_step step_of(const void *context, unsigned first, unsigned last)
@@ -416,12 +420,12 @@ static double closed_form(const th_design_config *d, const th_shard *s)
         n.count[1] = one_group ? rounds : blocks_k;
         n.count[2] = rows;
         t.first_stripe = THIRD;
-        t.weight_when = THIRD | (one_group ? SECOND : 0u);
+        t.weight_when = THIRD | (p.shares_weights ? SECOND : 0u);
     } else {
         t.first_stripe = SECOND;
         t.input_when = THIRD | FOURTH;
         if (p.weights_stay)
-            t.weight_when = SECOND | (one_group ? FIRST : 0u);
+            t.weight_when = SECOND | (p.shares_weights ? FIRST : 0u);
     }
     return th_two_slot_cycles(&n);
 }

@@ -2,10 +2,12 @@
 /* design_rows.h - configurations of every design, drawn: what the tests that hold all designs run.
  *
  * A new design adds a row. text: keys of its block, any sensible values. closed: keys for which its
- * closed form must hold; NULL where it has none. why_not: a design that these tests cannot
- * configure (it needs files or scripts) says so instead. */
+ * closed form must hold. layer: the layers that it runs, where these are not any. */
 #ifndef TH_TESTS_UNIT_DESIGN_ROWS_H
 #define TH_TESTS_UNIT_DESIGN_ROWS_H
+#include <unistd.h>
+#include "base/map.h"
+#include "sim/design/script_memo.h"
 #include "tests/unit/design_help.h"
 
 enum { KEYS_MAX = 1000 };
@@ -13,7 +15,7 @@ typedef struct design_row {
     const char *type;
     void (*text)(gsl_rng *r, char *out);
     void (*closed)(gsl_rng *r, char *out);
-    const char *why_not;
+    th_shard (*layer)(gsl_rng *r);
 } design_row;
 
 #define PORTS "input_port = %d; weight_port = %d; output_port = %d; "
@@ -149,16 +151,6 @@ static void roofline_text(gsl_rng *r, char *out)
 
 /* --- serial_tiled ----------------------------------------------------------------------------- */
 
-/* A slow array on a bus that is exact enough for a cycle of it. */
-static void serial_tiled_closed(gsl_rng *r, char *out)
-{
-    snprintf(out, KEYS_MAX,
-             "clock = \"1MHz\"; bus_bits = %d; throughput = 1000000.0; tile_k = %d; tile_c = %d; "
-             "tile_h = %d; tile_w = %d; input_tile_h = %d; input_tile_w = %d; ",
-             (int)pick(r, 512, 4096), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
-             (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 20));
-}
-
 static void serial_tiled_text(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
@@ -170,6 +162,17 @@ static void serial_tiled_text(gsl_rng *r, char *out)
                  (int)pick(r, 1, 1000000));
 }
 
+/* A slow array, so that requests rounded to a picosecond do not add up to a cycle, and a quick bus,
+ * so that whole bits per second are near enough. */
+static void serial_tiled_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"1GHz\"; bus_bits = %d; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; "
+             "input_tile_h = %d; throughput = %d000.0; ",
+             (int)pick(r, 2, 64), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+             (int)pick(r, 1, 20), (int)pick(r, 1, 25), (int)pick(r, 1, 1000));
+}
+
 /* --- gemv ------------------------------------------------------------------------------------- */
 
 static void gemv_text(gsl_rng *r, char *out)
@@ -177,7 +180,106 @@ static void gemv_text(gsl_rng *r, char *out)
     snprintf(out, KEYS_MAX,
              "clock = \"200MHz\"; lanes = %d; gate_lanes = %d; step_latency = %d; "
              "weight_buffer = \"%dKiB\"; slots = %d; " PORTS,
-             (int)pick(r, 1, 4096), (int)pick(r, 1, 64), (int)pick(r, 0, 500), 1 << pick(r, 2, 12),
+             (int)pick(r, 1, 4096), (int)pick(r, 1, 64), (int)pick(r, 0, 500), 1 << pick(r, 6, 12),
+             (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64));
+}
+
+static void gemv_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX,
+             "clock = \"1MHz\"; lanes = %d; gate_lanes = %d; step_latency = %d; "
+             "weight_buffer = \"%dKiB\"; " PORTS,
+             1 << pick(r, 0, 12), (int)pick(r, 1, 64), (int)pick(r, 0, 500), 1 << pick(r, 5, 10),
+             (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
+/* --- table ------------------------------------------------------------------------------------ */
+
+enum { TIMED_LAYERS = 40 };
+
+static th_shard timed_layer(int64_t number)
+{
+    gsl_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
+    th_shard s = random_shard(r);
+    gsl_rng_free(r);
+    return s;
+}
+
+static th_shard draw_timed_layer(gsl_rng *r)
+{
+    return timed_layer(pick(r, 0, TIMED_LAYERS - 1));
+}
+
+static char timed_path[64];
+
+static void remove_timed(void)
+{
+    unlink(timed_path);
+}
+
+/* A file of drawn times for these layers, gone when the test ends. */
+static void table_text(gsl_rng *r, char *out)
+{
+    if (timed_path[0] == '\0')
+        atexit(remove_timed);
+    snprintf(timed_path, sizeof timed_path, "/tmp/design_rows_%ld.csv", (long)getpid());
+    FILE *f = fopen(timed_path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fprintf(f, "kind,B,K,C,H,W,R,S,stride,groups,time_ns\n");
+    for (int i = 0; i < TIMED_LAYERS; i++) {
+        th_shard s = timed_layer(i);
+        fprintf(f, "conv,");
+        for (int d = 0; d < TH_N_DIMS; d++)
+            fprintf(f, "%d,", (int)s.dim[d]);
+        fprintf(f, "%d,%d,%d\n", (int)s.stride_h, (int)s.groups, (int)pick(r, 1, 1000000));
+    }
+    fclose(f);
+    snprintf(out, KEYS_MAX, "file = \"%s\"; ", timed_path);
+}
+
+/* --- script ----------------------------------------------------------------------------------- */
+
+static inline int identify_nothing(void *context, const char *procedure, uint64_t *digest,
+                                   th_error *err)
+{
+    (void)context;
+    (void)procedure;
+    (void)err;
+    *digest = 1;
+    return 0;
+}
+
+/* Any numbers, the same for the same shard; some bytes are left out, so each tensor moves once. */
+static inline int answer_anything(void *context, const th_script_question *q, th_script_answer *out,
+                                  th_error *err)
+{
+    static const int bytes[] = {TH_SCRIPT_INPUT_BYTES, TH_SCRIPT_WEIGHT_BYTES,
+                                TH_SCRIPT_OUTPUT_BYTES};
+    uint64_t seed = th_hash(q->shard, sizeof *q->shard, 1);
+    gsl_rng *r = th_random_stream(seed, "answers", 0);
+    (void)context;
+    (void)err;
+    out->number[TH_SCRIPT_TILES] = (double)pick(r, 1, 300);
+    out->number[TH_SCRIPT_CYCLES] = (double)pick(r, 300, 300000);
+    out->has[TH_SCRIPT_CYCLES] = out->has[TH_SCRIPT_TILES] = true;
+    for (int i = 0; i < TH_N_TENSORS; i++) {
+        out->number[bytes[i]] = (double)pick(r, 0, 5000000);
+        out->has[bytes[i]] = pick(r, 0, 1);
+    }
+    gsl_rng_free(r);
+    return 0;
+}
+
+static void script_closed(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX, "clock = \"1MHz\"; procedure = \"p\"; " PORTS, (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+}
+
+static void script_text(gsl_rng *r, char *out)
+{
+    snprintf(out, KEYS_MAX, "clock = \"200MHz\"; procedure = \"p\"; slots = %d; " PORTS,
              (int)pick(r, 1, TH_SLOTS_MAX), (int)pick(r, 1, 64), (int)pick(r, 1, 64),
              (int)pick(r, 1, 64));
 }
@@ -191,9 +293,9 @@ static const design_row design_rows[] = {
     {"winograd", winograd_text, winograd_closed, NULL},
     {"roofline", roofline_text, roofline_closed, NULL},
     {"serial_tiled", serial_tiled_text, serial_tiled_closed, NULL},
-    {"gemv", gemv_text, NULL, NULL},
-    {"table", NULL, NULL, "needs a file that has every layer"},
-    {"script", NULL, NULL, "needs a script that answers"},
+    {"gemv", gemv_text, gemv_closed, NULL},
+    {"table", table_text, table_text, draw_timed_layer},
+    {"script", script_text, script_closed, NULL},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -210,22 +312,27 @@ typedef struct {
     th_system *system;
     const th_design_type *type;
     th_design_config config;
+    th_script_memo *memo;
 } ready_design;
 
 static inline ready_design ready_with(const char *type, const char *keys)
 {
     ready_design d = {.config = {.data = NULL}};
+    const th_script_provider provider = {NULL, identify_nothing, answer_anything};
     th_error e = {"", ""};
     char text[KEYS_MAX + 100];
     snprintf(text, sizeof text, "type = \"%s\"; %s", type, keys);
     d.system = system_with(text);
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&d.system->designs[0], &d.type, &d.config, &e), 0);
+    d.memo = th_script_memo_new(&provider, NULL);
+    CU_ASSERT_EQUAL_FATAL(th_script_connect(d.type, &d.config, d.memo, NULL), 0);
     return d;
 }
 
 static inline void free_ready(ready_design *d)
 {
     th_design_release(d->type, &d->config);
+    th_script_memo_free(d->memo);
     th_system_free(d->system);
 }
 

@@ -155,6 +155,21 @@ static void convolutions_gather_their_vectors(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&out).weight_bytes, 2 * 180);
 }
 
+/* A unit of the LSTM has 128 bytes, 2 slots of one 256; a column of the convolution 18 elements, 36
+ * bytes. */
+static void refuses_what_no_slot_can_hold(void)
+{
+    th_shard s = lstm(), conv = conv_shard(1, 10, 2, 6, 7, 3);
+    th_schedule out = schedule_on(GEMV("256B"), &s);
+    assert_counts(&out, 5, 1, 1, 10, 1);
+    assert_unfit(GEMV("255B"), &s, "SIM-0120",
+                 "gemv: weights: 2 slots of one unit, 64 elements, need 256 bytes, weight_buffer "
+                 "has 255: 1 bytes are missing");
+    assert_unfit(GEMV("50B"), &conv, "SIM-0120",
+                 "gemv: weights: 2 slots of one column, 18 elements, need 72 bytes, weight_buffer "
+                 "has 50: 22 bytes are missing");
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
@@ -165,6 +180,7 @@ int main(int argc, char **argv)
         TAP(one_vector_is_cut_to_overlap_its_weights),
         TAP(matmuls_keep_a_block_through_all_rows),
         TAP(convolutions_gather_their_vectors),
+        TAP(refuses_what_no_slot_can_hold),
         TAP_END,
     };
     return tap_main("gemv", tests, argc, argv);
