@@ -34,6 +34,28 @@ static th_box first_read(const th_layer *l, const th_loop_box *loops)
     return box;
 }
 
+/* at * n / extent, rounded down, for at <= extent, without an overflow on the way. */
+static int64_t scaled(int64_t n, int64_t at, int64_t extent)
+{
+    return at * (n / extent) + at * (n % extent) / extent;
+}
+
+/* Of n things that lie evenly along the extent of d, those of the part; the parts have all n together. */
+static int64_t share_of(const th_layer *l, const th_loop_box *loops, th_dim d, int64_t n)
+{
+    return scaled(n, loops->hi[d], l->dim[d]) - scaled(n, loops->lo[d], l->dim[d]);
+}
+
+/* Every input row meets every kernel row once, somewhere; first dealt out to the output rows, then to
+ * the kernel rows. */
+static void count_products(const th_layer *l, const th_loop_box *loops, th_shard *s)
+{
+    int64_t high = share_of(l, loops, TH_DIM_H, (int64_t)l->in_h * l->dim[TH_DIM_R]);
+    int64_t wide = share_of(l, loops, TH_DIM_W, (int64_t)l->in_w * l->dim[TH_DIM_S]);
+    s->products_h = share_of(l, loops, TH_DIM_R, high);
+    s->products_w = share_of(l, loops, TH_DIM_S, wide);
+}
+
 static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
 {
     th_box input = first_read(l, loops);
@@ -58,6 +80,8 @@ static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
     s.dim[TH_DIM_C] = channels_read(l, loops, s.groups);
+    if (l->up_h > 1 || l->up_w > 1)
+        count_products(l, loops, &s);
     return s;
 }
 

@@ -140,12 +140,14 @@ int64_t th_shard_macs(const th_shard *s)
 {
     const int32_t *d = s->dim;
     int64_t c = (d[TH_DIM_C] + s->groups - 1) / s->groups;
+    bool is_stuffed = s->up_h > 1 || s->up_w > 1;
+    int64_t per_channel = is_stuffed ? s->products_h * s->products_w
+                                     : (int64_t)d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S];
     switch ((th_layer_kind)s->kind) {
     case TH_LAYER_CONV:
     case TH_LAYER_FC:
     case TH_LAYER_MATMUL:
-        return (int64_t)d[TH_DIM_B] * d[TH_DIM_K] * c * d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] *
-               d[TH_DIM_S] / ((int64_t)s->up_h * s->up_w);
+        return (int64_t)d[TH_DIM_B] * d[TH_DIM_K] * c * per_channel;
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
         return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * th_layer_gates((th_layer_kind)s->kind) *

@@ -62,6 +62,7 @@ static int unfold_phases(th_shard *s, th_error *err)
     s->dilation_h /= common_h;
     s->dilation_w /= common_w;
     s->up_h = s->up_w = 1;
+    s->products_h = s->products_w = 0;
     return 0;
 }
 

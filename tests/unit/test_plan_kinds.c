@@ -123,6 +123,50 @@ static void everything_that_matters_makes_a_class(void)
     th_system_free(sys);
 }
 
+/* --- counts ----------------------------------------------------------------------------------- */
+
+/* Multiply-accumulates of all parts of layer 0. */
+static int64_t macs_of_parts(const th_set *set, const char *strategy)
+{
+    const th_placed at = place(0, 0, set, strategy);
+    const th_layer_plan *plan = th_plans_layer(plans, &at, 2, NULL);
+    int64_t sum = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
+    for (int i = 0; i < plan->n * plan->phases; i++)
+        sum += th_shard_macs(&th_works_get(th_plans_works(plans), plan->work[i])->shard);
+    return sum;
+}
+
+/* Up 2, kernel 3 x 1, 5 rows to 11, 4 channels to 6, 2 images: 2 * 4 * 6 * 15 = 720 products, 48 for each
+ * of the 5 * 3 pairs of rows. Of the 15, H in 4 pieces that end at rows 2, 5, 8 and 11 has 30/11 = 2, 4, 4, 5. */
+static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
+{
+    static const char *const strategies[] = {"H4", "K2 H2", "C2 R2", "H2 K2 rH", "K2 H2 rC", "H3 B1"};
+    static const int pairs[] = {2, 4, 4, 5};
+    int32_t in[] = {-1}, accels[] = {0, 1, 2, 3};
+    begin(5);
+    th_layer l = layer_of(TH_LAYER_CONV, 6, 4, 11, in, 1);
+    l.precision[TH_TENSOR_INPUT] = TH_INT4;
+    l.dim[TH_DIM_R] = 3;
+    l.in_h = 5;
+    l.up_h = 2;
+    l.pad_top = 2;
+    add("up", l);
+    finish();
+    CU_ASSERT_EQUAL(th_layer_macs(&net->layers[0]), 720);
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        th_set s = {0, strategies[i][1] == '3' ? 3 : 4, accels};
+        CU_ASSERT_EQUAL(macs_of_parts(&s, strategies[i]), 720);
+    }
+    th_set four = {0, 4, accels};
+    const th_placed at = place(0, 0, &four, "H4");
+    const th_layer_plan *plan = th_plans_layer(plans, &at, 2, NULL);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(th_shard_macs(&th_works_get(th_plans_works(plans), plan->work[i])->shard),
+                        48 * pairs[i]);
+    tear_down();
+}
+
 /* --- edges ------------------------------------------------------------------------------------ */
 
 /* x: 4 channels of 3 rows, 2 images, int4, from the host. c joins x and x. K2 on accelerators 0 and 1:
@@ -234,6 +278,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(everything_that_matters_makes_a_class),
+        TAP(parts_of_a_transposed_conv_add_up_to_the_layer),
         TAP(a_position_gets_only_the_input_it_needs),
         TAP(one_tensor_as_two_inputs_comes_once),
         TAP(the_second_input_stays_while_the_first_rotates),
