@@ -48,11 +48,11 @@ static double density_of(const th_layer_source *s, int input)
     return from ? from->density[TH_TENSOR_OUTPUT] : s->w->density;
 }
 
-/* Sequences have a width of 1. form: what the type reads. */
-static int check_width(const th_layer_source *s, const char *form)
+/* Sequences have a width of 1, those of numbers one channel. form: what the type reads. */
+static int check_sequence(const th_layer_source *s, const char *form)
 {
     shape in = shape_of(s, 0);
-    if (in.w == 1)
+    if (in.w == 1 && (in.c == 1 || s->layer->kind != TH_LAYER_EMBEDDING))
         return 0;
     return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0023",
                                    "a layer of kind %s reads %s x 1, but its input is %d x %d x %d",
@@ -119,11 +119,17 @@ static int stretch_axis(const th_layer_source *s, const stretch *a, int32_t *out
     int64_t reach = (int64_t)(a->kernel - 1) * a->dilation;
     int64_t extent = (int64_t)(a->in - 1) * a->stride - a->pad_before - a->pad_after + reach +
                      a->output_padding + 1;
-    if (a->pad_before > reach || extent < 1)
+    if (a->pad_before > reach)
         return th_workload_layer_error(
             s->w, s->layer, s->err, "WORK-0040",
-            "padding %d crops too much of a transposed conv: at most %lld, and one pixel must stay",
+            "padding %d crops too much of a transposed conv: at most (kernel - 1) * dilation = %lld",
             (int)a->pad_before, (long long)reach);
+    if (extent < 1)
+        return th_workload_layer_error(
+            s->w, s->layer, s->err, "WORK-0070",
+            "padding %d and %d crop all %lld pixels of a transposed conv: one must stay",
+            (int)a->pad_before, (int)a->pad_after,
+            (long long)extent + a->pad_before + a->pad_after);
     if (a->output_padding >= a->stride && a->output_padding >= a->dilation)
         return th_workload_layer_error(
             s->w, s->layer, s->err, "WORK-0041",
@@ -251,7 +257,7 @@ static int infer_product(const th_layer_source *s)
 static int infer_matmul(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    if (check_width(s, "inner x rows") < 0)
+    if (check_sequence(s, "inner x rows") < 0)
         return -1;
     return s->layer->n_inputs == 2 ? infer_product(s) : infer_weighted(s);
 }
@@ -262,7 +268,7 @@ static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
     shape in = shape_of(s, 0);
     set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
     s->layer->has_bias = true;
-    if (check_width(s, "channels x steps") < 0 ||
+    if (check_sequence(s, "channels x steps") < 0 ||
         th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
     return th_layer_read_bool(s, "bias", &s->layer->has_bias);
@@ -273,7 +279,7 @@ static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
     (void)t;
     shape in = shape_of(s, 0);
     set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
-    if (check_width(s, "1 x rows") < 0 ||
+    if (check_sequence(s, "1 x rows") < 0 ||
         th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
     return th_layer_read_extent(s, "vocabulary", true, &s->layer->vocabulary);
@@ -332,6 +338,12 @@ static int infer_slice(const th_layer_source *s, const th_layer_type *t)
 enum { PART_QUERIES, PART_KEYS, PART_VALUES, PART_SCORES, PART_SOFTMAX, PART_CONTEXT };
 enum { N_SLICES = 3 };
 
+bool th_attention_is_packed(const th_config_node *n)
+{
+    const th_config_node *inputs = th_config_member(n, "inputs");
+    return !inputs || th_config_kind_of(inputs) != TH_CONFIG_LIST || th_config_count(inputs) == 1;
+}
+
 /* Queries, keys or values out of an input that holds all three. */
 static int infer_third(const th_layer_source *s, const th_layer_type *t)
 {
@@ -344,17 +356,19 @@ static int infer_third(const th_layer_source *s, const th_layer_type *t)
             (int)in.c);
     set_extents(s->layer, channels, in.c, in.h, in.w, 1, 1);
     s->layer->first_channel = t->part * channels;
-    return 0;
+    return th_layer_check_stated(s, "in_channels", in.c);
 }
 
 static int infer_attention_product(const th_layer_source *s, const th_layer_type *t)
 {
     s->layer->is_transposed = t->part == PART_SCORES; /* they read the keys by columns */
-    if (check_width(s, "channels x rows") < 0 ||
+    if (check_sequence(s, "channels x rows") < 0 ||
         th_layer_read_extent(s, "heads", true, &s->layer->groups) < 0)
         return -1;
     multiply_inputs(s);
-    return 0;
+    if (t->part != PART_SCORES || th_attention_is_packed(s->n))
+        return 0;
+    return th_layer_check_stated(s, "in_channels", s->layer->dim[TH_DIM_C]);
 }
 
 /* ---- the types ---- */
@@ -404,6 +418,7 @@ static const th_layer_type layer_types[] = {
     {"softmax", softmax_keys, infer_softmax, .kind = TH_LAYER_SOFTMAX},
     {"concat", alike_keys, infer_concat, .kind = TH_LAYER_CONCAT, .keeps_precision = true},
     {"slice", slice_keys, infer_slice, .kind = TH_LAYER_SLICE, .keeps_precision = true},
+    {"split", slice_keys, infer_slice, .kind = TH_LAYER_SLICE, .keeps_precision = true},
 };
 enum { N_LAYER_TYPES = sizeof layer_types / sizeof layer_types[0] };
 
@@ -555,11 +570,13 @@ static int read_tensors(const th_layer_source *s, const th_layer_type *t)
     return read_sparsity(s);
 }
 
-static int check_all_stated(const th_layer_source *s)
+/* The channels that an attention reads are those of its first parts, not of its last. */
+static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
 {
     const int32_t *d = s->layer->dim;
-    if (th_layer_check_stated(s, "in_channels", d[TH_DIM_C]) < 0 ||
-        th_layer_check_stated(s, "outputs", d[TH_DIM_K]) < 0 || th_layer_check_stated(s, "height", d[TH_DIM_H]) < 0)
+    if ((t->part != PART_CONTEXT && th_layer_check_stated(s, "in_channels", d[TH_DIM_C]) < 0) ||
+        th_layer_check_stated(s, "outputs", d[TH_DIM_K]) < 0 ||
+        th_layer_check_stated(s, "height", d[TH_DIM_H]) < 0)
         return -1;
     return th_layer_check_stated(s, "width", d[TH_DIM_W]);
 }
@@ -569,5 +586,5 @@ int th_layer_type_infer(const th_layer_source *s, const th_layer_type *t)
     take_inputs(s);
     if (t->infer(s, t) < 0 || read_tensors(s, t) < 0)
         return -1;
-    return t->is_inner ? 0 : check_all_stated(s);
+    return t->is_inner ? 0 : check_all_stated(s, t);
 }

@@ -191,11 +191,13 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
                      (l->kind == TH_LAYER_MATMUL && l->n_inputs == 2);
     if (divides && (l->groups == 1 || may_group))
         return 0;
+    bool has_heads = l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL;
     return th_workload_layer_error(
         w, l, err, "WORK-0012",
-        "%d groups do not divide %d input and %d output channels of a layer of "
+        "%d %s do not divide %d input and %d output channels of a layer of "
         "kind %s",
-        (int)l->groups, (int)l->dim[TH_DIM_C], (int)l->dim[TH_DIM_K], th_layer_type_name(l));
+        (int)l->groups, has_heads ? "heads" : "groups", (int)l->dim[TH_DIM_C],
+        (int)l->dim[TH_DIM_K], th_layer_type_name(l));
 }
 
 /* Does the function belong to the kind? */

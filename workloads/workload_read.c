@@ -56,13 +56,6 @@ static int add_entry(reader *r, const entry *e, const char *name)
     return th_workload_add_layer(r->w, &l, r->err) < 0 ? -1 : 0;
 }
 
-/* inputs = ["q", "k", "v"], or one that holds all three. */
-static bool reads_packed(const th_config_node *n)
-{
-    const th_config_node *inputs = th_config_member(n, "inputs");
-    return !inputs || th_config_kind_of(inputs) != TH_CONFIG_LIST || th_config_count(inputs) == 1;
-}
-
 static int add_parts(reader *r, entry *e, const th_layer_type *parts, const char *name)
 {
     th_strbuf text = TH_STRBUF_INIT;
@@ -86,7 +79,7 @@ static int add_layer(reader *r, const th_config_node *n)
                             "%s:%d: a layer must be a group: { name = ...; type = ...; }",
                             th_config_file(n), th_config_line(n));
     entry e = {.n = n, .type = th_layer_type_of(n, r->err), .first = r->w->n_layers,
-               .packed = reads_packed(n)};
+               .packed = th_attention_is_packed(n)};
     if (!e.type || th_config_string(n, "name", true, &name, r->err) < 0)
         return -1;
     if (strcmp(name, "input") == 0)

@@ -180,6 +180,22 @@ static void reads_what_moves_channels(void)
     th_workload_free(w);
 }
 
+/* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or apart
+ * 12 of each. A split is a slice. */
+static void an_attention_states_what_it_is_as_a_whole(void)
+{
+    th_workload *w = good(SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
+                                    " height = 13; width = 1; },"
+                                    "{ name = \"b\"; type = \"attention\"; heads = 3; in_channels = 12; outputs = 12;"
+                                    " height = 13; inputs = [\"input\", \"input\", \"input\"]; },"
+                                    "{ name = \"s\"; type = \"split\"; first = 8; channels = 4; in_channels = 12; }");
+    expect_dims(layer_of(w, "a.context"), 4, 26, 13, 1);
+    expect_dims(layer_of(w, "b.context"), 12, 39, 13, 1);
+    expect_dims(layer_of(w, "s"), 4, 12, 13, 1);
+    CU_ASSERT_TRUE(layer_of(w, "s")->kind == TH_LAYER_SLICE && layer_of(w, "s")->first_channel == 8);
+    th_workload_free(w);
+}
+
 /* Every function has its own word, and a function of its own. */
 static void reads_every_function(void)
 {
@@ -285,11 +301,9 @@ static void refuses_windows_that_leave_nothing(void)
 {
     static const refusal cases[] = {
         {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }", "WORK-0040",
-         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most 1, and one pixel must "
-         "stay"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }", "WORK-0040",
-         "net.cfg:2: layer \"a\": padding 0 crops too much of a transposed conv: at most 1, and one pixel must "
-         "stay"},
+         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most (kernel - 1) * dilation = 1"},
+        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }", "WORK-0070",
+         "net.cfg:2: layer \"a\": padding 0 and 7 crop all 6 pixels of a transposed conv: one must stay"},
         {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; output_padding = 2; }",
          "WORK-0041",
          "net.cfg:2: layer \"a\": output_padding 2: must be less than the stride or the dilation (2, 1)"},
@@ -308,7 +322,7 @@ static void refuses_attentions(void)
         {SEQUENCE, A("slice") "channels = 7; }, { name = \"b\"; type = \"attention\"; heads = 1; }", "WORK-0043",
          "net.cfg:2: layer \"b.q\": 7 channels are not queries, keys and values of equal size; give three inputs"},
         {SEQUENCE, A("attention") "heads = 3; }", "WORK-0012",
-         "net.cfg:2: layer \"a.scores\": 3 groups do not divide 4 input and 39 output channels of a layer of kind "
+         "net.cfg:2: layer \"a.scores\": 3 heads do not divide 4 input and 39 output channels of a layer of kind "
          "matmul"},
         {SEQUENCE, A("attention") "}", "BASE-0034", "net.cfg:2: element 1 of \"layers\": has no key \"heads\""},
         {SEQUENCE, A("attention") "heads = 2; },\n" A("relu") "}", "WORK-0045",
@@ -319,8 +333,12 @@ static void refuses_attentions(void)
                    " inputs = \"atn\"; }",
          "WORK-0027",
          "net.cfg:2: layer \"b\": input \"atn\" is neither a layer nor \"input\" (did you mean \"attn\"?)"},
+        {SEQUENCE, A("attention") "heads = 2; in_channels = 4; }", "WORK-0021",
+         "net.cfg:2: layer \"a.q\": key \"in_channels\" is 4, but 12 follows from its input"},
+        {SEQUENCE, A("attention") "heads = 2; in_channels = 4; inputs = [\"input\", \"input\", \"input\"]; }",
+         "WORK-0021", "net.cfg:2: layer \"a.scores\": key \"in_channels\" is 4, but 12 follows from its input"},
         {SEQUENCE, A("softmax") "heads = 5; }", "WORK-0012",
-         "net.cfg:2: layer \"a\": 5 groups do not divide 12 input and 12 output channels of a layer of kind "
+         "net.cfg:2: layer \"a\": 5 heads do not divide 12 input and 12 output channels of a layer of kind "
          "softmax"},
     };
     EXPECT_REFUSALS(cases);
@@ -333,8 +351,8 @@ static void refuses_shapes(void)
          "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input is 3 x 5 x 9"},
         {IMAGE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
          "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 3 x 5 x 9"},
-        {SEQUENCE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0013",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads one channel and has a vocabulary"},
+        {SEQUENCE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
+         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 12 x 13 x 1"},
         {SEQUENCE, A("slice") "first = 9; channels = 4; }", "WORK-0042",
          "net.cfg:2: layer \"a\": takes channels 9 to 12, but its input has 12"},
         {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; }", "WORK-0015",
@@ -381,7 +399,8 @@ int main(int argc, char **argv)
                                      TAP(a_packed_attention_takes_thirds),
                                      TAP(reads_sequences),
                                      TAP(reads_what_moves_channels),
-                                     TAP(reads_every_function),
+                                     TAP(an_attention_states_what_it_is_as_a_whole),
+        TAP(reads_every_function),
                                      TAP(inputs_are_what_their_makers_made),
                                      TAP(refuses_precisions_and_densities),
                                      TAP(refuses_keys_of_another_form),
