@@ -48,7 +48,7 @@ static int add_single_sets(th_level1 *l, bool inside_groups)
         while (same < i && (l->tree.node[same].n != l->tree.node[i].n ||
                             !can_be_set(l, (int32_t)same, inside_groups)))
             same++;
-        if (same == i && add_partition(l, &(th_partition){1, {(int32_t)i}}, inside_groups))
+        if (same == i && add_partition(l, &(th_partition){1, {(int32_t)i}, false}, inside_groups))
             return -1;
     }
     return 0;
@@ -58,7 +58,7 @@ static int add_single_sets(th_level1 *l, bool inside_groups)
  * changes or there are too many. */
 static bool descend(const th_level1 *l, const th_partition *p, th_partition *out)
 {
-    out->n = 0;
+    *out = (th_partition){0};
     for (int32_t i = 0; i < p->n; i++) {
         const th_set_node *node = &l->tree.node[p->node[i]];
         int32_t children = node->n_children;
@@ -72,18 +72,61 @@ static bool descend(const th_level1 *l, const th_partition *p, th_partition *out
     return out->n > p->n;
 }
 
+/* Can n accelerators share the layer at all? */
+static bool can_share(const th_level1 *l, int layer, int32_t n)
+{
+    const th_workload *w = l->problem->workload;
+    th_strategy s = th_strategy_single;
+    return th_strategy_repair(&s, &w->layers[layer], w->batch / l->problem->stream.micro_batches, n);
+}
+
+static bool can_share_some_layers(const th_level1 *l, int32_t n)
+{
+    int n_layers = l->problem->workload->n_layers, shared = 0;
+    for (int i = 0; i < n_layers; i++)
+        shared += can_share(l, i, n);
+    return shared > 0 && shared < n_layers;
+}
+
+static int32_t largest_sibling(const th_set_tree *t, int32_t first)
+{
+    const th_set_node *parent = &t->node[t->node[first].parent];
+    int32_t best = first + 1;
+    for (int32_t i = best; i < first + parent->n_children; i++)
+        if (t->node[i].n > t->node[best].n)
+            best = i;
+    return best;
+}
+
+/* The first accelerator, for the layers that only one can run, beside a set for all others: on every
+ * way from it to the root the largest part that it is not in. */
+static int add_uneven(th_level1 *l, bool inside_groups)
+{
+    const th_set_tree *t = &l->tree;
+    int32_t leaf = 0;
+    while (t->node[leaf].n_children > 0)
+        leaf = t->node[leaf].first_child;
+    for (int32_t i = leaf; t->node[i].parent >= 0; i = t->node[i].parent) {
+        int32_t beside = largest_sibling(t, i);
+        const th_partition p = {2, {leaf, beside}, true};
+        if (can_share_some_layers(l, t->node[beside].n) && add_partition(l, &p, inside_groups))
+            return -1;
+    }
+    return 0;
+}
+
 int th_level1_init(th_level1 *l, const th_problem *p, bool inside_groups)
 {
     *l = (th_level1){.problem = p};
     if (th_set_tree_init(&l->tree, p->system) || add_single_sets(l, inside_groups))
         return -1;
-    th_partition now = {1, {0}}, next;
+    th_partition now = {1, {0}, false}, next;
     while (descend(l, &now, &next)) {
         if (add_partition(l, &next, inside_groups))
             return -1;
         now = next;
     }
-    return 0;
+    return add_uneven(l, inside_groups);
 }
 
 void th_level1_clear(th_level1 *l)
@@ -148,6 +191,22 @@ static void cut_evenly(th_mapping *m, const th_time *time)
     }
 }
 
+/* Near-equal ranges; of an uneven partition all that the second set can run. */
+static int give_layers(const th_level1 *l, th_seeder *s, const th_partition *p, th_mapping *m,
+                       th_error *err)
+{
+    for (int i = 0; p->is_uneven && i < m->n_layers; i++)
+        m->set_of[i] = can_share(l, i, m->sets[1].n_accels);
+    if (p->is_uneven)
+        return 0;
+    th_time *time = th_alloc_zero((size_t)m->n_layers, sizeof *time);
+    int failed = time ? estimate_layers(l, s, m, time, err) : th_error_no_memory(err);
+    if (!failed)
+        cut_evenly(m, time);
+    th_free(time);
+    return failed;
+}
+
 static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, const int32_t *design)
 {
     int32_t sizes[TH_LEVEL1_SETS_MAX];
@@ -167,15 +226,11 @@ int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p,
                       th_error *err)
 {
     th_mapping *m = empty_mapping(l, p, design);
-    th_time *time = th_alloc_zero((size_t)l->problem->workload->n_layers, sizeof *time);
-    int failed = m && time ? estimate_layers(l, s, m, time, err) : th_error_no_memory(err);
-    if (!failed)
-        cut_evenly(m, time);
+    int failed = m ? give_layers(l, s, p, m, err) : th_error_no_memory(err);
     for (int32_t set = 0; !failed && set < p->n; set++) {
         th_time estimate;
         failed = th_seeder_run(s, m, set, jitter, r, &estimate, err);
     }
-    th_free(time);
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);

@@ -375,6 +375,38 @@ static void partitions_of_f1(void)
     th_level1_clear(&l);
 }
 
+/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 4 2 1;
+ * together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives the product a set of
+ * several; one accelerator for both, the uniform answer, is slower. */
+static void one_accelerator_runs_what_cannot_be_split(void)
+{
+    th_workload *w =
+        workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = 32; width = 1; }; layers = ("
+                    "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
+                    "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
+    th_problem p = problem_of(f1, w);
+    th_level1 l;
+    CU_ASSERT_EQUAL(th_level1_init(&l, &p, false), 0);
+    CU_ASSERT_EQUAL_FATAL(l.n, 7);
+    for (int i = 5; i < 7; i++) {
+        const th_partition *uneven = &l.partitions[i];
+        CU_ASSERT_TRUE(uneven->is_uneven && uneven->n == 2);
+        CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
+        CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 5 ? 2 : 4);
+    }
+    CU_ASSERT_EQUAL(l.tree.node[l.partitions[6].node[1]].accels[0], 4);
+    th_level1_clear(&l);
+    th_search_options options = th_search_defaults;
+    options.evaluations = 100;
+    th_search *s = found("two_level", &p, &options), *u = found("uniform", &p, &th_search_defaults);
+    CU_ASSERT_TRUE(s->best_fitness < u->best_fitness);
+    CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 1);
+    CU_ASSERT_TRUE(s->best->sets[s->best->set_of[1]].n_accels > 1);
+    th_search_free(s);
+    th_search_free(u);
+    th_workload_free(w);
+}
+
 /* --- baselines -------------------------------------------------------------------------------- */
 
 /* branches: stem, then a (3 x 3) and b (1 x 1) from it, and their sum. Sets are the groups of four,
@@ -520,6 +552,7 @@ int main(int argc, char **argv)
         TAP(nothing_that_fits_is_an_error),
         TAP(hundreds_of_accelerators),
         TAP(partitions_of_f1),
+        TAP(one_accelerator_runs_what_cannot_be_split),
         TAP(computation_prioritized_by_hand),
         TAP(a_chain_leaves_the_second_group_idle),
         TAP(uniform_by_brute_force),
