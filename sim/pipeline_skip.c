@@ -3,12 +3,14 @@
  *
  *   init -> try_skip after every computed step
  *
- * When a step's end moves loop L on (its inner loops are at 0), the state is compared with the one
- * at L's previous move: everything relative to now and to the counters, doubles bit by bit. If it
- * recurs, what follows is the same period again, for as long as no cursor (array, load engines,
- * store engine) enters the first or last iteration of L, where tiles may differ. So n periods are
- * jumped by adding n times the difference, and the result equals the one of going step by step to
- * the last bit. */
+ * When a step's end moves loop L on (its inner loops are at 0), the state is compared with those of
+ * earlier moves of L: everything relative to now and to the counters, doubles bit by bit. Where slots
+ * wait for the latency, states recur after as many moves as there are slots, or more; so one state is
+ * held for 1, 2, 4 ... moves (R. Brent, BIT 20, 1980), which finds any period, besides the one of the
+ * move before. If one recurs, what follows is the same period again, for as long as no cursor (array,
+ * load engines, store engine) enters the first or last iteration of L, where tiles may differ. So n
+ * periods are jumped by adding n times the difference, and the result equals the one of going step by
+ * step to the last bit. */
 #include <config.h>
 
 #include "sim/pipeline_skip.h"
@@ -18,10 +20,14 @@
 
 void th_pipeline_skip_init(th_pipeline_skip *k)
 {
-    memset(k->known, 0, sizeof k->known);
+    for (int loop = 0; loop < TH_N_LOOPS; loop++) {
+        k->of[loop].known = false;
+        k->of[loop].anchor = 0;
+        k->of[loop].gap = 1;
+    }
 }
 
-/* Cursors agree outside and inside loop, and moved by one (or not at all) in it. */
+/* Cursors agree outside and inside loop, and moved by so many iterations in it. */
 static bool index_moved(const int32_t *before, const int32_t *now, int loop, int32_t by)
 {
     for (int i = 0; i < TH_N_LOOPS; i++)
@@ -68,12 +74,12 @@ static bool in_use(const th_pipeline *p, int e)
     return e != TH_ENGINE_PARTIAL || p->reads_partials;
 }
 
-static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop)
+static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop, int32_t moves)
 {
     for (int e = 0; e < TH_N_ENGINES; e++) {
         const th_engine *x = &a->engine[e], *y = &b->engine[e];
         bool is_store = e == TH_ENGINE_OUTPUT;
-        int32_t by = is_store && loop == TH_LOOP_C && !a->revisits ? 0 : 1;
+        int32_t by = is_store && loop == TH_LOOP_C && !a->revisits ? 0 : moves;
         if (!in_use(a, e))
             continue;
         int64_t x_lead = x->n_done - (is_store ? a->tiles_done : a->steps_done);
@@ -88,7 +94,9 @@ static bool same_engines(const th_pipeline *a, const th_pipeline *b, int loop)
 static bool recurs(const th_pipeline *a, const th_pipeline *b, int loop, const th_schedule *s,
                    th_time latency)
 {
-    if (!index_moved(a->index, b->index, loop, 1) || !same_engines(a, b, loop))
+    int32_t moves = b->index[loop] - a->index[loop];
+    if (moves < 1 || !index_moved(a->index, b->index, loop, moves) ||
+        !same_engines(a, b, loop, moves))
         return false;
     if ((a->compute_end == TH_TIME_MAX) != (b->compute_end == TH_TIME_MAX) ||
         (a->compute_end != TH_TIME_MAX && a->compute_end - a->now != b->compute_end - b->now))
@@ -113,7 +121,8 @@ static int64_t room(const th_pipeline *before, const th_pipeline *p, int loop, c
                                               iteration */
         if (in_use(p, e) && p->engine[e].index[loop] > furthest)
             furthest = p->engine[e].index[loop];
-    return first < 1 ? 0 : (int64_t)s->count[loop] - 2 - furthest;
+    int32_t moves = p->index[loop] - before->index[loop];
+    return first < 1 ? 0 : ((int64_t)s->count[loop] - 2 - furthest) / moves;
 }
 
 static void shift_slots(th_time *slots, int n, int64_t moved, th_time by)
@@ -151,7 +160,7 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
         p->compute_end += by;
     p->steps_done += steps;
     p->tiles_done += tiles;
-    p->index[loop] += (int32_t)n;
+    p->index[loop] += (int32_t)n * (p->index[loop] - before->index[loop]);
     p->stats.busy_ps += n * (p->stats.busy_ps - before->stats.busy_ps);
     for (int e = 0; e < TH_N_ENGINES; e++) {
         p->stats.stall_ps[e] += n * (p->stats.stall_ps[e] - before->stats.stall_ps[e]);
@@ -159,19 +168,51 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
     }
 }
 
+/* Steps of no time, whose periods take none either, fit in any limit. */
+static int64_t periods_until(th_time limit, th_time now, th_time period)
+{
+    return period > 0 ? (limit - now) / period : INT64_MAX;
+}
+
+static bool jump_from(const th_pipeline *before, th_pipeline *p, const th_schedule *s,
+                      const th_port *port, th_time limit)
+{
+    int loop = p->last_carry;
+    if (!recurs(before, p, loop, s, port->latency_ps))
+        return false;
+    int64_t n = room(before, p, loop, s), fits = periods_until(limit, p->now, p->now - before->now);
+    n = n < fits ? n : fits;
+    if (n > 0)
+        jump(p, before, s, n, loop);
+    return n > 0;
+}
+
+/* Has the anchor been there long enough? One of another round of the loops outside is of no use. */
+static bool anchor_moves(th_pipeline_seen *seen, const th_pipeline *p, int loop)
+{
+    const int32_t *at = seen->state[seen->anchor].index;
+    int32_t moves = p->index[loop] - at[loop];
+    bool same_round = moves > 0 && index_moved(at, p->index, loop, moves);
+    if (same_round && moves < seen->gap)
+        return false;
+    seen->gap = same_round ? 2 * moves : 1;
+    return true;
+}
+
 void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s,
                           const th_port *port, th_time limit)
 {
     int loop = p->last_carry;
+    th_pipeline_seen *seen = &k->of[loop];
     if (s->count[loop] < 5)
         return;
-    const th_pipeline *before = &k->at[loop];
-    if (k->known[loop] && recurs(before, p, loop, s, port->latency_ps)) {
-        int64_t n = room(before, p, loop, s), fits = (limit - p->now) / (p->now - before->now);
-        n = n < fits ? n : fits;
-        if (n > 0)
-            jump(p, before, s, n, loop);
-    }
-    k->known[loop] = true;
-    memcpy(&k->at[loop], p, offsetof(th_pipeline, shares_known));
+    if (seen->known && !jump_from(&seen->state[seen->newest], p, s, port, limit) &&
+        seen->anchor != seen->newest)
+        jump_from(&seen->state[seen->anchor], p, s, port, limit);
+    bool moves = !seen->known || anchor_moves(seen, p, loop);
+    seen->newest = 1 - seen->anchor;
+    if (moves)
+        seen->anchor = seen->newest;
+    memcpy(&seen->state[seen->newest], p, offsetof(th_pipeline, shares_known));
+    seen->known = true;
 }

@@ -4,18 +4,25 @@
 #define TH_SIM_PIPELINE_SKIP_H
 #include "sim/pipeline.h"
 
-/* The state at the last time that each loop moved on; lives as long as rates from outside are
- * constant. */
+/* Two states of earlier moves of one loop. The newest finds periods of one move at once, the anchor
+ * longer ones: it stays for gap moves, and every next one for twice as many. They may be one. */
+typedef struct th_pipeline_seen {
+    bool known;
+    int newest, anchor; /* in state */
+    int32_t gap;
+    th_pipeline state[2];
+} th_pipeline_seen;
+
+/* Lives as long as rates from outside are constant. */
 typedef struct th_pipeline_skip {
-    bool known[TH_N_LOOPS];
-    th_pipeline at[TH_N_LOOPS];
+    th_pipeline_seen of[TH_N_LOOPS];
 } th_pipeline_skip;
 
 void th_pipeline_skip_init(th_pipeline_skip *k);
 
 /* To be called when a step has just computed and all that follows at this instant has been done. If
- * the state recurs since the loop that moved last moved before, jumps as many whole periods as end
- * by limit. */
+ * the state is that of an earlier move of the loop that moved last, jumps as many whole periods as
+ * end by limit. */
 void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule *s,
                           const th_port *port, th_time limit);
 

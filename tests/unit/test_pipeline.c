@@ -262,6 +262,27 @@ static void jumps_whole_periods_of_every_loop(void)
     CU_ASSERT_EQUAL(run(&s, &ideal, true, NULL), (20000000LL * 5000 + 30 + 70) * CYCLE_PS);
 }
 
+/* Slots that wait for the latency are filled and computed in groups, so states recur after as many steps
+ * as there are slots. Inputs alone, m = 30 cycles to move, c = 50 to compute, latency l = 400: with two
+ * slots compute[j] = compute[j - 2] + l + m + c, compute[1] = l + m + 2 c; the one store of 70 cycles
+ * begins after the latency. With three, l + m + c for three steps, of which the last one ends c later
+ * still. Steps of no time behind no memory take none in any number. */
+static void jumps_periods_of_several_steps(void)
+{
+    const int32_t count[] = {1, 1, 1, 1, 999999996};
+    const th_port slow = {ideal.bits_per_s, 400 * CYCLE_PS, 1, 1, 0, {0}},
+                  none = {TH_UNLIMITED, 0, 1, 1, 0, {0}};
+    th_schedule s = uniform(count, 120, 0, 50, 280, 4);
+    for (int slots = 2; slots <= 3; slots++) {
+        s.slots_in = slots;
+        int64_t computed = count[TH_LOOP_C] / slots * (400 + 30 + 50LL) + (slots - 1) * 50;
+        CU_ASSERT_EQUAL(run(&s, &slow, true, NULL), (computed + 400 + 70) * CYCLE_PS);
+    }
+    s = uniform(count, 120, 0, 0, 280, 4);
+    memset(s.port_bits_per_s, 0, sizeof s.port_bits_per_s);
+    CU_ASSERT_EQUAL(run(&s, &none, true, NULL), 0);
+}
+
 /* Max-min fair rates of the engines that move, each behind its port. */
 static void set_fair_rates(th_pipeline *p, const th_port *port)
 {
@@ -361,6 +382,7 @@ int main(int argc, char **argv)
         TAP(skipping_and_looking_change_nothing),
         TAP(skipping_long_layers_changes_nothing),
         TAP(jumps_whole_periods_of_every_loop),
+        TAP(jumps_periods_of_several_steps),
         TAP(rates_from_outside_give_the_same_times),
         TAP(never_below_compute_or_traffic),
         TAP(converges_to_the_roofline),
