@@ -124,6 +124,15 @@ static void release_sums(th_pipeline *p, const th_schedule *s, int64_t visit)
         p->sums_free[slot_of(step, s->slots_in)] = p->now;
 }
 
+/* From now on the weight engine loads ahead, behind another port. */
+static void find_weights_in(th_pipeline *p, const th_schedule *s)
+{
+    bool are_in = !p->uses_weights || is_past_end(p->engine[TH_ENGINE_WEIGHT].index, p, s);
+    if (are_in && !p->weights_in)
+        p->shares_known = 0;
+    p->weights_in = are_in;
+}
+
 static void end_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = &p->engine[e];
@@ -133,7 +142,7 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
     if (e == TH_ENGINE_WEIGHT)
-        p->weights_in = is_past_end(g->index, p, s);
+        find_weights_in(p, s);
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
@@ -224,8 +233,8 @@ static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port
     }
 }
 
-/* The slot that the next request ahead takes, or -1 when none is free: the array must have left it.
- * A task without weights leaves all of them. */
+/* Has the array left the slot that the next request ahead takes, and when? A task without weights
+ * leaves all of them. */
 static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
 {
     int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->ahead.n_done;
@@ -367,6 +376,12 @@ static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
     p->now = t;
 }
 
+/* What the weight engine does then does not recur. */
+static bool is_loading_ahead(const th_pipeline *p)
+{
+    return p->weights_in && p->ahead.n_done < p->next.n;
+}
+
 static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
 {
     th_pipeline_skip skip;
@@ -381,7 +396,7 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
             share_dram(p, port);
-        if (p->skip && p->steps_done != steps && !(p->weights_in && p->next.n > 0))
+        if (p->skip && p->steps_done != steps && !is_loading_ahead(p))
             th_pipeline_try_skip(&skip, p, s, port, limit);
     }
 }
@@ -456,7 +471,6 @@ static void leave_nothing_to_do(th_pipeline *p)
     for (int e = 0; e < TH_N_ENGINES; e++)
         p->engine[e].index[p->order[0]] = 1;
     p->index[p->order[0]] = 1;
-    p->weights_in = true;
 }
 
 static void take_own(th_pipeline *p, const th_schedule *s, const th_port *port, const th_ahead *own)
@@ -466,7 +480,6 @@ static void take_own(th_pipeline *p, const th_schedule *s, const th_port *port, 
     for (int64_t j = 0; j < own->n_done && plan.n > 0; j++)
         advance_index(g->index, p, s, false);
     resume(g, own, &plan);
-    p->weights_in = is_past_end(g->index, p, s);
     p->stats.moved_bytes[TH_ENGINE_WEIGHT] = own->moved_bytes;
 }
 
@@ -484,6 +497,7 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
         leave_nothing_to_do(p);
     if (b->own)
         take_own(p, s, port, b->own);
+    find_weights_in(p, s);
     if (b->next) {
         p->next = *b->next;
         p->ahead_moved = b->next_done->moved_bytes;

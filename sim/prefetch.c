@@ -4,7 +4,8 @@
  *   load -> (task_begins -> task_ends -> idles?)*
  *
  * What comes next on an accelerator is fixed by the program: the first task, in program order, that
- * has weights and has not started (its target). When the running task's own weights are in, the weight
+ * has weights and has not started (its target). Where its weights follow from its inputs (rows of an
+ * embedding, products of activations), nothing of it can be loaded ahead. When the running task's own weights are in, the weight
  * engine goes on with the target's, into slots that the array has left (sim/pipeline.c); when no task
  * runs, it goes on alone (LOADING). The target finds them in its slots. A task without weights leaves
  * them there; another task with weights that overtakes the target throws them away, and their bytes
@@ -28,39 +29,60 @@ static const th_work *work_of_task(const th_machine *m, int32_t task)
     return th_works_get(m->works, m->program->tasks[task].work);
 }
 
-/* The accelerator of a task that may be loaded ahead, or -1. */
-static int loads_on(const th_machine *m, int32_t task)
+static bool has_weights(const th_machine *m, int32_t task)
+{
+    return work_of_task(m, task)->total.weight_bytes > 0;
+}
+
+/* The accelerator of a task with weights, if it loads ahead; else NULL. */
+static th_accel_state *loader_of(th_machine *m, int32_t task)
 {
     const th_task *t = &m->program->tasks[task];
     if (t->kind != TH_TASK_COMPUTE)
-        return -1;
+        return NULL;
     int accel = m->system->nodes[t->node].accel;
-    return th_prefetch_is_on(m, accel) && work_of_task(m, task)->ahead.n > 0 ? accel : -1;
+    return th_prefetch_is_on(m, accel) && has_weights(m, task) ? &m->accels[accel] : NULL;
+}
+
+/* Tasks with weights, in program order, the first accelerator's first: counted, then dealt out. */
+static void deal_out(th_machine *m)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < m->program->n_tasks; t++) {
+        th_accel_state *a = loader_of(m, t);
+        if (a)
+            a->end_weighted++;
+    }
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        int32_t own = a->end_weighted;
+        a->next_weighted = a->end_weighted = n;
+        n += own;
+    }
+    for (int32_t t = 0; t < m->program->n_tasks; t++) {
+        th_accel_state *a = loader_of(m, t);
+        if (a)
+            m->weighted[a->end_weighted++] = t;
+    }
 }
 
 int th_prefetch_load(th_machine *m)
 {
-    int n_accels = m->system->n_accels, any = 0;
-    for (int a = 0; a < n_accels; a++)
-        any |= th_prefetch_is_on(m, a);
-    if (!any)
-        return 0;
-    size_t tasks = (size_t)m->program->n_tasks + 1;
-    if (th_grow(&m->weighted, &m->weighted_capacity, tasks, sizeof *m->weighted))
-        return -1;
-    int32_t n = 0;
-    for (int a = 0; a < n_accels; a++) {
-        th_accel_state *x = &m->accels[a];
-        x->next_weighted = n;
-        for (int32_t t = 0; th_prefetch_is_on(m, a) && t < m->program->n_tasks; t++)
-            if (loads_on(m, t) == a)
-                m->weighted[n++] = t;
-        x->end_weighted = n;
-        x->target = -1;
-        x->own = x->ahead = (th_ahead){0};
-        x->was_freed = th_prefetch_is_on(m, a);
+    m->any_prefetch = false;
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        a->target = -1;
+        a->own = a->ahead = (th_ahead){0};
+        a->end_weighted = 0;
+        a->was_freed = th_prefetch_is_on(m, i);
+        m->any_prefetch |= a->was_freed;
     }
-    m->any_prefetch = true;
+    if (!m->any_prefetch)
+        return 0;
+    if (th_grow(&m->weighted, &m->weighted_capacity, (size_t)m->program->n_tasks + 1,
+                sizeof *m->weighted))
+        return -1;
+    deal_out(m);
     return 0;
 }
 
@@ -75,8 +97,11 @@ static int32_t next_target(const th_machine *m, th_accel_state *a)
 void th_prefetch_task_begins(th_machine *m, th_accel_state *a)
 {
     a->own = (th_ahead){0};
-    if (a->task != a->target && work_of_task(m, a->task)->ahead.n == 0)
-        return; /* leaves the slots as they are */
+    if (!has_weights(m, a->task)) { /* leaves the slots as they are */
+        if (a->target < 0)
+            a->target = next_target(m, a);
+        return;
+    }
     if (a->task == a->target)
         a->own = a->ahead;
     else

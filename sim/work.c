@@ -120,6 +120,12 @@ static bool runs_on_array(const th_shard *s)
            s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
 }
 
+/* What comes the weights' way is another task's output, or is picked by one. */
+static bool weights_follow_inputs(const th_shard *s)
+{
+    return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
+}
+
 static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
                      th_error *err)
 {
@@ -138,7 +144,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
-    out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
+    if (!weights_follow_inputs(shard))
+        out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
     out->total = th_schedule_sum(&out->schedule);
     out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;

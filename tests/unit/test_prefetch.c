@@ -57,8 +57,8 @@ static int32_t release(setup *u, th_time at)
         &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .release_ps = at, .layer = -1}, NULL);
 }
 
-/* Every way of running it gives these ends (in ns) and so many bytes of weights. */
-static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
+/* Every way of running it gives these ends and so many bytes of weights. */
+static void expect_ps(setup *u, const th_time *end_ps, int64_t weight_bytes)
 {
     const th_machine_options ways[] = {{0}, {.unfold_all = true}, {.no_skip = true}};
     CU_ASSERT_EQUAL(th_program_finish(u->program, NULL), 0);
@@ -69,7 +69,7 @@ static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
         CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
         CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
         for (int32_t t = 0; t < r.n_tasks; t++)
-            CU_ASSERT_EQUAL(r.tasks[t].end_ps, end_ns[t] * 1000);
+            CU_ASSERT_EQUAL(r.tasks[t].end_ps, end_ps[t]);
         CU_ASSERT_EQUAL(r.accels[0].did.moved_bytes[TH_ENGINE_WEIGHT], weight_bytes);
         th_result_clear(&r);
         th_machine_free(m);
@@ -77,6 +77,16 @@ static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
     th_program_free(u->program);
     th_works_free(u->works);
     th_system_free(u->system);
+}
+
+enum { TASKS_MAX = 8 };
+
+static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
+{
+    th_time end_ps[TASKS_MAX];
+    for (int32_t t = 0; t < u->program->n_tasks; t++)
+        end_ps[t] = end_ns[t] * 1000;
+    expect_ps(u, end_ps, weight_bytes);
 }
 
 /* Alone: latency 100, both operands at 8 GB/s until 1124, array until 1444, latency and store of 512
@@ -130,6 +140,51 @@ static void a_task_without_weights_leaves_them_there(void)
     expect(&u, (int64_t[]){3000, 2148, 3221, 3221 + 1544}, 2 * 8192);
 }
 
+/* The pool comes first, and what it reads shares the DRAM with the conv's weights: inputs 100 .. 116,
+ * array until 121, store 221 .. 237; the weights have 128 + 1680 + 128 bytes then, 1600 more by 337,
+ * when the conv's inputs begin to move; the last 4656 at 8 GB/s until 919, 3536 bytes of inputs at 16
+ * until 1140. Array 1460, store 1560 .. 2072. */
+static void they_come_beside_a_task_without_weights(void)
+{
+    setup u = set_up(true);
+    compute(&u, u.conv, compute(&u, u.pool, -1));
+    expect(&u, (int64_t[]){237, 2072}, 8192);
+}
+
+/* Eight steps of 128 bytes in and out and 320 ns each. The weights of the conv begin with the first of
+ * them, which therefore moves until 116; the steps end at 116 + 8 * 320 = 2676, the last store is
+ * 2776 .. 2784. The conv finds all its weights. */
+static void they_come_from_the_first_step_of_a_task_without_weights(void)
+{
+    setup u = set_up(true);
+    th_shard pool = conv_shard(1, 64, 64, 8, 1, 8);
+    pool.kind = TH_LAYER_POOL;
+    pool.in_h = 8;
+    pool.in_w = 1;
+    int32_t work = th_works_intern(u.works, 0, 0, &pool, NULL);
+    CU_ASSERT_EQUAL(th_works_get(u.works, work)->total.n_steps, 8);
+    compute(&u, u.conv, compute(&u, work, -1));
+    expect(&u, (int64_t[]){2784, 2784 + 1544}, 8192);
+}
+
+/* The second operand of a product of activations is there when the release at 1000 says so, and the
+ * rows of an embedding are known then: nothing of them comes before. */
+static void what_follows_from_inputs_is_not_loaded_ahead(void)
+{
+    for (int i = 0; i < 2; i++) {
+        setup u = set_up(true);
+        th_shard s = conv_shard(1, 64, 64, 8, 1, 1);
+        s.kind = i ? TH_LAYER_EMBEDDING : TH_LAYER_MATMUL;
+        s.n_operands = i ? 1 : 2;
+        int32_t number = th_works_intern(u.works, 0, 0, &s, NULL);
+        const th_work *work = th_works_get(u.works, number);
+        CU_ASSERT_TRUE(work->total.weight_bytes > 0);
+        compute(&u, number, release(&u, 1000000));
+        expect_ps(&u, (th_time[]){1000000, 1000000 + work->folded_ps},
+                  work->folded.moved_bytes[TH_ENGINE_WEIGHT]);
+    }
+}
+
 /* Task 2 waits for the release at 10000 and task 3 does not: task 3 overtakes at 2148, and what has
  * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own weights
  * are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000 + 1544. */
@@ -151,6 +206,9 @@ int main(int argc, char **argv)
         TAP(weights_come_while_nothing_runs),
         TAP(a_request_on_its_way_goes_on),
         TAP(a_task_without_weights_leaves_them_there),
+        TAP(they_come_beside_a_task_without_weights),
+        TAP(they_come_from_the_first_step_of_a_task_without_weights),
+        TAP(what_follows_from_inputs_is_not_loaded_ahead),
         TAP(an_overtaking_task_throws_them_away),
         TAP_END,
     };

@@ -319,11 +319,17 @@ static int order_breaches(const world *w, const th_result *r)
 
 enum { NONE_PREFETCHES, SOME_PREFETCH };
 
+static void let_some_prefetch(world *w)
+{
+    for (int a = 0; a < w->system->n_accels; a += 1 + (a == 3))
+        w->system->nodes[w->system->accel_node[a]].a.prefetches = true;
+}
+
 static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds, int prefetch)
 {
     world w = new_world(seed, dram_bits_per_s);
-    for (int a = 0; a < w.system->n_accels && prefetch; a += 1 + (a == 3))
-        w.system->nodes[w.system->accel_node[a]].a.prefetches = true;
+    if (prefetch)
+        let_some_prefetch(&w);
     int wrong = 0;
     int64_t unfolded = 0;
     for (int round = 0; round < rounds; round++) {
@@ -443,10 +449,20 @@ static int look(const world *w, th_machine *m, th_time *seen)
     return wrong;
 }
 
+enum { PLAIN, WEAK, AHEAD, WEAK_AND_AHEAD, N_SORTS };
+
+static world world_of_sort(uint64_t seed, int sort)
+{
+    world w = new_world(seed, sort & WEAK ? 40000000000 : 0);
+    if (sort & AHEAD)
+        let_some_prefetch(&w);
+    return w;
+}
+
 static void slices_and_steps_change_nothing(void)
 {
-    for (int weak = 0; weak < 2; weak++) {
-        world w = new_world(56, weak ? 40000000000 : 0);
+    for (int sort = 0; sort < N_SORTS; sort++) {
+        world w = world_of_sort(56, sort);
         int wrong = 0;
         random_program(&w, 250);
         th_result r = replay(&w, NULL);
@@ -477,8 +493,8 @@ static void slices_and_steps_change_nothing(void)
 /* Loaded again after the end, and from the midst of it, with another program in between. */
 static void loading_again_gives_the_same(void)
 {
-    for (int weak = 0; weak < 2; weak++) {
-        world w = new_world(57, weak ? 40000000000 : 0);
+    for (int sort = 0; sort < N_SORTS; sort++) {
+        world w = world_of_sort(57, sort);
         int wrong = 0;
         random_program(&w, 150);
         th_program *other = w.program;
@@ -577,8 +593,8 @@ static void any_allocation_may_fail(void)
 {
     const th_machine_options ways[] = {
         {.per_layer = true}, {.unfold_seed = 5}, {.unfold_all = true}, {.network = th_network_find("ideal")}};
-    for (int i = 0; i < 5; i++) {
-        world w = new_world(61, i == 4 ? 40000000000 : 0);
+    for (int i = 0; i < 6; i++) {
+        world w = world_of_sort(61, i == 4 ? WEAK : i == 5 ? AHEAD : PLAIN);
         const th_machine_options *o = &ways[i % 4];
         random_program(&w, 60);
         int64_t live = th_alloc_live(), calls = th_alloc_calls();
