@@ -21,15 +21,16 @@ typedef struct th_level1 {
     size_t n, capacity;
 } th_level1;
 
-/* All candidate partitions: one set of every size in the tree, every frontier of the tree, and where a
- * layer cannot be split over a set, one accelerator beside it. With inside_groups no set spans groups. 0, or -1: memory is out (clear all the same). */
+/* All candidate partitions: one set of every size in the tree, every frontier of the tree, and where
+ * a layer cannot be split over a set, one accelerator beside it. With inside_groups no set spans
+ * groups. 0, or -1: memory is out (clear all the same). */
 int th_level1_init(th_level1 *l, const th_problem *p, bool inside_groups);
 void th_level1_clear(th_level1 *l);
 
 /* A mapping with these sets and designs (design[i] of set i), the layers given to the sets in
  * contiguous ranges of near-equal estimated time (of an uneven partition, to the second set what it
- * can run); strategies by the dynamic programme. *out NULL
- * when some layer cannot run where it falls. 0 or -1. */
+ * can run); strategies by the dynamic programme. *out NULL when some layer cannot run where it
+ * falls. 0 or -1. */
 int th_level1_mapping(const th_level1 *l, th_seeder *s, const th_partition *p,
                       const int32_t *design, double jitter, gsl_rng *r, th_mapping **out,
                       th_error *err);

@@ -12,8 +12,8 @@
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels of a
  *            pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group
- *   concat   the inputs' channels one after the other (K = C = their sum); slice: K of the C channels of
- *            one input
+ *   concat   the inputs' channels one after the other (K = C = their sum); slice (or split): K of the C
+ *            channels of one input
  *   embedding  rows of a table: B x 1 x H numbers in (C = 1), K channels out; the table has vocabulary rows
  *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
  * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes the

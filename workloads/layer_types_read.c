@@ -169,8 +169,9 @@ static int infer_conv(const th_layer_source *s, const th_layer_type *t)
         th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0 ||
         th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
         th_layer_read_pair(s, "dilation", 1, &l->dilation_h, &l->dilation_w) < 0 ||
-        th_layer_read_extent(s, "groups", false, &l->groups) < 0 || th_layer_read_padding(s, &pad) < 0 ||
-        th_layer_read_bool(s, "norm", &l->has_norm) < 0 || th_layer_read_bool(s, "transposed", &is_transposed) < 0)
+        th_layer_read_extent(s, "groups", false, &l->groups) < 0 ||
+        th_layer_read_padding(s, &pad) < 0 || th_layer_read_bool(s, "norm", &l->has_norm) < 0 ||
+        th_layer_read_bool(s, "transposed", &is_transposed) < 0)
         return -1;
     l->has_bias = !l->has_norm;
     if (th_layer_read_bool(s, "bias", &l->has_bias) < 0)
@@ -195,7 +196,8 @@ static int infer_pool(const th_layer_source *s, const th_layer_type *t)
         return -1;
     l->stride_h = d[TH_DIM_R];
     l->stride_w = d[TH_DIM_S];
-    if (th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 || th_layer_read_padding(s, &pad) < 0)
+    if (th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
+        th_layer_read_padding(s, &pad) < 0)
         return -1;
     return slide_window(s, pad);
 }
