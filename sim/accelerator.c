@@ -117,7 +117,7 @@ static void apply_history(const th_machine *m, const th_accel_state *a, th_pipel
         th_prefetch_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
     for (size_t i = from; i < h->n; i++) {
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
-        th_pipeline_set_foreign(p, &w->schedule, &w->port, h->change[i].bytes_per_s);
+        th_pipeline_set_foreign(p, &w->port, h->change[i].bytes_per_s);
     }
 }
 
@@ -298,7 +298,7 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
     if (a->rates_are_old)
         return 0;
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    th_pipeline_set_foreign(&a->pipeline, &w->schedule, &w->port, draw);
+    th_pipeline_set_foreign(&a->pipeline, &w->port, draw);
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
 }
@@ -310,7 +310,7 @@ static int set_draw_of_loading(th_machine *m, th_accel_state *a)
     if (a->rates_are_old)
         return 0;
     advance_loading(m, a);
-    th_pipeline_set_foreign(&a->pipeline, &th_no_schedule, &port,
+    th_pipeline_set_foreign(&a->pipeline, &port,
                             th_network_draw(m->network, accel_of(m, a)));
     return 0;
 }

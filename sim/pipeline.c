@@ -57,7 +57,7 @@ static void change_rate(th_engine *g, th_time now, double rate)
     g->since = now;
     g->bytes_per_s = rate;
     th_time duration = th_fluid_duration(g->left_bytes, rate);
-    g->end_at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
+    g->at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
 }
 
 /* Max-min fair shares for the engines in moving of what the others leave, each up to its cap. */
@@ -89,7 +89,10 @@ static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
  * requests do. */
 static void share_dram(th_pipeline *p, const th_port *port)
 {
-    unsigned moving = th_pipeline_demand(p);
+    unsigned moving = p->moving;
+    if (!p->rates_are_old)
+        return;
+    p->rates_are_old = false;
     if (!(p->shares_known >> moving & 1u))
         find_shares(p, port, moving);
     for (int e = 0; e < TH_N_ENGINES; e++)
@@ -139,6 +142,7 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     if (e == TH_ENGINE_OUTPUT && p->spills)
         release_sums(p, s, g->n_done);
     g->phase = TH_ENGINE_IDLE;
+    g->at = TH_TIME_MAX;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
     if (e == TH_ENGINE_WEIGHT)
@@ -148,9 +152,12 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = mover(p, e);
+    p->moving &= ~(1u << e);
+    p->rates_are_old = true;
     if (g == &p->ahead) {
         p->ahead_moved += g->bytes;
         g->phase = TH_ENGINE_IDLE;
+        g->at = TH_TIME_MAX;
         g->n_done++;
         return;
     }
@@ -164,6 +171,9 @@ static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
     th_engine *g = mover(p, e);
     g->phase = TH_ENGINE_MOVES;
     g->since = p->now;
+    g->at = TH_TIME_MAX;
+    p->moving |= 1u << e;
+    p->rates_are_old = true;
     if (isinf(g->cap))
         finish_request(p, s, e);
 }
@@ -174,10 +184,9 @@ static void wait_or_move(th_pipeline *p, const th_schedule *s, const th_port *po
     th_engine *g = mover(p, e);
     g->left_bytes = dram_bytes;
     g->bytes_per_s = 0;
-    g->end_at = TH_TIME_MAX;
-    g->data_at = possible_since + port->latency_ps;
+    g->at = possible_since + port->latency_ps;
     g->phase = TH_ENGINE_WAITS;
-    if (g->data_at <= p->now)
+    if (g->at <= p->now)
         begin_to_move(p, s, e);
 }
 
@@ -313,7 +322,8 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     begin_load(p, s, port, TH_ENGINE_WEIGHT);
     if (p->reads_partials)
         begin_load(p, s, port, TH_ENGINE_PARTIAL);
-    begin_ahead(p, s, port);
+    if (p->next.n > 0)
+        begin_ahead(p, s, port);
     begin_compute(p, s);
     p->done = all_stored(p, s) && !(p->is_idle && p->ahead.n_done < p->next.n);
 }
@@ -334,12 +344,13 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
     for (int e = 0; e < TH_N_ENGINES; e++) {
-        th_engine *g = mover(p, e);
-        if (g->phase == TH_ENGINE_WAITS && g->data_at <= p->now) {
+        const th_engine *g = mover(p, e);
+        if (g->at > p->now)
+            continue;
+        if (g->phase == TH_ENGINE_WAITS)
             begin_to_move(p, s, e);
-        } else if (g->phase == TH_ENGINE_MOVES && g->end_at <= p->now) {
+        else
             finish_request(p, s, e);
-        }
     }
     if (p->compute_end <= p->now)
         finish_compute(p, s);
@@ -353,12 +364,8 @@ th_time th_pipeline_next(const th_pipeline *p)
     if (p->done)
         return TH_TIME_MAX;
     for (int e = 0; e < TH_N_ENGINES; e++) {
-        const th_engine *g = mover_of(p, e);
-        th_time at = g->phase == TH_ENGINE_WAITS   ? g->data_at
-                     : g->phase == TH_ENGINE_MOVES ? g->end_at
-                                                   : TH_TIME_MAX;
-        if (at < next)
-            next = at;
+        th_time at = mover_of(p, e)->at;
+        next = at < next ? at : next;
     }
     return next;
 }
@@ -459,8 +466,7 @@ static void resume(th_engine *g, const th_ahead *from, const th_ahead_plan *plan
     g->left_bytes = from->left_bytes;
     g->bytes_per_s = 0;
     g->since = 0;
-    g->end_at = TH_TIME_MAX;
-    g->data_at = from->latency_left;
+    g->at = g->phase == TH_ENGINE_WAITS ? from->latency_left : TH_TIME_MAX;
 }
 
 const th_schedule th_no_schedule = {
@@ -492,6 +498,9 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
                        .rates_from_outside = b->rates_from_outside,
                        .is_idle = s == &th_no_schedule,
                        .compute_end = TH_TIME_MAX};
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        p->engine[e].at = TH_TIME_MAX;
+    p->ahead.at = TH_TIME_MAX;
     order_loops(p, s);
     if (p->is_idle)
         leave_nothing_to_do(p);
@@ -503,6 +512,9 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
         p->ahead_moved = b->next_done->moved_bytes;
         resume(&p->ahead, b->next_done, b->next);
     }
+    if (mover(p, TH_ENGINE_WEIGHT)->phase == TH_ENGINE_MOVES)
+        p->moving = 1u << TH_ENGINE_WEIGHT;
+    p->rates_are_old = true;
     begin_all_possible(p, s, port);
     if (!p->rates_from_outside)
         share_dram(p, port);
@@ -528,13 +540,12 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
         move_to(p, s, t);
 }
 
-void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port,
-                             double bytes_per_s)
+void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s)
 {
     p->foreign_bytes_per_s = bytes_per_s;
     p->shares_known = 0;
+    p->rates_are_old = true;
     share_dram(p, port);
-    (void)s;
 }
 
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port)
@@ -546,11 +557,7 @@ th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *
 
 unsigned th_pipeline_demand(const th_pipeline *p)
 {
-    unsigned moving = 0;
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        if (mover_of(p, e)->phase == TH_ENGINE_MOVES)
-            moving |= 1u << e;
-    return moving;
+    return p->moving;
 }
 
 double th_pipeline_cap(const th_pipeline *p, th_engine_kind e)
@@ -569,7 +576,7 @@ th_ahead th_pipeline_handover(const th_pipeline *p)
     const th_engine *g = &p->ahead;
     th_ahead a = {.n_done = g->n_done, .moved_bytes = p->ahead_moved, .phase = g->phase};
     if (g->phase == TH_ENGINE_WAITS) {
-        a.latency_left = g->data_at - p->now;
+        a.latency_left = g->at - p->now;
         a.left_bytes = g->left_bytes;
     } else if (g->phase == TH_ENGINE_MOVES) {
         a.left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, p->now - g->since);

@@ -39,8 +39,9 @@ typedef struct th_engine {
     double cap;                /* bytes of DRAM time per second that it can take; INFINITY: no time */
     double left_bytes;         /* of DRAM time (bytes / efficiency), at time since */
     double bytes_per_s;        /* its rate from since on */
-    th_time since, end_at;     /* end_at: when it will be through at this rate */
-    th_time data_at;           /* when its first byte moves, while it waits */
+    th_time since;
+    th_time at; /* waits: when its first byte moves; moves: when it will be through at this rate;
+                   idle: TH_TIME_MAX */
     int64_t n_done;            /* requests through; the next or moving one has this number */
     int32_t index[TH_N_LOOPS]; /* the loops of that request */
     int32_t phase;             /* th_engine_phase */
@@ -82,6 +83,8 @@ typedef struct th_pipeline {
     th_pipeline_stats stats;
     bool done, skip;
     bool rates_from_outside; /* the network shares the DRAM, see th_pipeline_demand */
+    bool rates_are_old;      /* who moves, or what others draw, has changed since rates were set */
+    unsigned moving;         /* bit e: engine e moves data */
     bool weights_in;         /* all requests of the weight engine's own task are through */
     /* A memo, and no part of the state: the engines' rates while exactly those in a mask move. */
     unsigned shares_known; /* bit m: share[m] is up to date */
@@ -99,8 +102,7 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
  * earlier. */
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t);
 /* Others now draw this much, from p->now on. */
-void th_pipeline_set_foreign(th_pipeline *p, const th_schedule *s, const th_port *port,
-                             double bytes_per_s);
+void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s);
 /* Runs to the end; the time at which the last byte is stored. */
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port);
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */

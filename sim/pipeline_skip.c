@@ -44,11 +44,11 @@ static bool same_engine(const th_engine *a, th_time a_now, const th_engine *b, t
     case TH_ENGINE_IDLE:
         return true;
     case TH_ENGINE_WAITS:
-        return a->data_at - a_now == b->data_at - b_now && a->left_bytes == b->left_bytes &&
+        return a->at - a_now == b->at - b_now && a->left_bytes == b->left_bytes &&
                a->cap == b->cap;
     case TH_ENGINE_MOVES:
         return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s && a->cap == b->cap &&
-               a->since - a_now == b->since - b_now && a->end_at - a_now == b->end_at - b_now;
+               a->since - a_now == b->since - b_now && a->at - a_now == b->at - b_now;
     }
     return false;
 }
@@ -139,9 +139,8 @@ static void shift_engine(th_engine *g, const th_engine *before, int64_t n, th_ti
     g->index[loop] += (int32_t)((g->index[loop] - before->index[loop]) * n);
     g->n_done += n * requests;
     g->since += by;
-    g->data_at += by;
-    if (g->end_at != TH_TIME_MAX)
-        g->end_at += by;
+    if (g->at != TH_TIME_MAX)
+        g->at += by;
 }
 
 static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s, int64_t n,

@@ -201,7 +201,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
             th_pipeline_advance(&p, s, port, min2(d->at[i], p.now + pick(r, 0, piece) + 1));
         th_pipeline_advance(&p, s, port, d->at[i]);
         if (!p.done)
-            th_pipeline_set_foreign(&p, s, port, d->draw[i]);
+            th_pipeline_set_foreign(&p, port, d->draw[i]);
     }
     for (int i = 0; piece && !p.done && i < 500; i++)
         th_pipeline_advance(&p, s, port, p.now + pick(r, 0, piece));
