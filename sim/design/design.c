@@ -147,12 +147,31 @@ static void describe(const th_design_key *k, th_strbuf *out)
         th_strbuf_printf(out, "%s %s", i ? "," : "", k->choices[i]);
 }
 
-static int fail_kind(const th_design_block *b, const th_design_key *k, int line, th_error *err)
+/* A value as it stands in the file. */
+static void describe_value(const th_param *p, th_strbuf *out)
 {
-    th_strbuf wanted = TH_STRBUF_INIT;
+    switch (p->kind) {
+    case TH_PARAM_NUMBER:
+        th_strbuf_printf(out, "%.15g", p->number);
+        break;
+    case TH_PARAM_TEXT:
+        th_strbuf_printf(out, "\"%s\"", p->text);
+        break;
+    case TH_PARAM_BOOL:
+        th_strbuf_printf(out, "%s", p->number != 0 ? "true" : "false");
+        break;
+    }
+}
+
+static int fail_kind(const th_design_block *b, const th_design_key *k, const th_param *p,
+                     th_error *err)
+{
+    th_strbuf given = TH_STRBUF_INIT, wanted = TH_STRBUF_INIT;
+    describe_value(p, &given);
     describe(k, &wanted);
-    th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s must be %s", b->file, line, b->name,
-                 k->name, wanted.text ? wanted.text : "");
+    th_error_set(err, "SIM-0003", "%s:%d: design \"%s\": %s is %s, must be %s", b->file, p->line,
+                 b->name, k->name, given.text ? given.text : "", wanted.text ? wanted.text : "");
+    th_strbuf_clear(&given);
     th_strbuf_clear(&wanted);
     return -1;
 }
@@ -162,7 +181,7 @@ static int read_key(const th_design_block *b, const th_design_key *k, const th_p
 {
     double value = 0;
     if (convert(k, p, &value))
-        return fail_kind(b, k, p->line, err);
+        return fail_kind(b, k, p, err);
     if (k->kind != TH_KEY_CHOICE && k->kind != TH_KEY_TEXT &&
         !(value >= k->minimum && value <= k->maximum))
         return th_error_set(err, "SIM-0004",

@@ -143,21 +143,21 @@ static void refuses_unknown_types_and_keys(void)
 static void refuses_wrong_kinds(void)
 {
     assert_refused(TILED "slots = 2.5;", "SIM-0003",
-                   "test:1: design \"d\": slots must be a whole number");
+                   "test:1: design \"d\": slots is 2.5, must be a whole number");
     assert_refused(TILED "slots = \"2\";", "SIM-0003",
-                   "test:1: design \"d\": slots must be a whole number");
+                   "test:1: design \"d\": slots is \"2\", must be a whole number");
     assert_refused(TILED "clip = 1;", "SIM-0003",
-                   "test:1: design \"d\": clip must be true or false");
+                   "test:1: design \"d\": clip is 1, must be true or false");
     assert_refused("type = \"roofline\"; macs_per_cycle = true; clock = \"1GHz\";", "SIM-0003",
-                   "test:1: design \"d\": macs_per_cycle must be a number");
+                   "test:1: design \"d\": macs_per_cycle is true, must be a number");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = 1000000;", "SIM-0003",
-                   "test:1: design \"d\": clock must be a frequency such as \"200MHz\"");
+                   "test:1: design \"d\": clock is 1000000, must be a frequency such as \"200MHz\"");
     assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GB\";", "SIM-0003",
-                   "test:1: design \"d\": clock must be a frequency such as \"200MHz\"");
+                   "test:1: design \"d\": clock is \"1GB\", must be a frequency such as \"200MHz\"");
     assert_refused("type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = 8; "
                    "input_port = 40; weight_port = 40; output_port = 40; "
                    "weight_buffer = \"64kHz\";", "SIM-0003",
-                   "test:1: design \"d\": weight_buffer must be a size such as \"64KiB\"");
+                   "test:1: design \"d\": weight_buffer is \"64kHz\", must be a size such as \"64KiB\"");
 }
 
 static void refuses_values_out_of_range_and_missing_keys(void)

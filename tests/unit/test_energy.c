@@ -196,9 +196,9 @@ static void refuses_numbers_without_a_source(void)
 static void refuses_what_is_no_energy(void)
 {
     refuse("mac_energy = \"2W\"; energy_source = \"x\";", "SIM-0003",
-           "test:1: design \"d\": mac_energy must be an energy such as \"0.9pJ\"");
+           "test:1: design \"d\": mac_energy is \"2W\", must be an energy such as \"0.9pJ\"");
     refuse("static_power = 2; energy_source = \"x\";", "SIM-0003",
-           "test:1: design \"d\": static_power must be a power such as \"2W\"");
+           "test:1: design \"d\": static_power is 2, must be a power such as \"2W\"");
     refuse("dram_energy = \"2J\"; energy_source = \"x\";", "SIM-0004",
            "test:1: design \"d\": dram_energy is 2, must be in 0 .. 1");
     refuse("dram_enegry = \"2pJ\";", "SIM-0002",

@@ -203,7 +203,7 @@ static void keys_are_checked(void)
                      "time_limit \"1us\": must be a time");
     assert_key_error(SCRIPT "time_limit = \"soon\";", "SIM-0096", "time_limit \"soon\"");
     assert_key_error(SCRIPT "time_limit = \"2h\";", "SIM-0096", "time_limit \"2h\"");
-    assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit must be a text");
+    assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit is 2, must be a text");
     assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005",
                      "\"procedure\" is missing");
     assert_key_error("type = \"script\"; procedure = \"p\";", "SIM-0005", "\"clock\" is missing");
