@@ -39,7 +39,7 @@ int th_energy_configure(const th_design_block *b, const double *value, const cha
     *out = (th_design_energy){.source = text[SOURCE]};
     for (int k = MAC; k < SOURCE; k++)
         out->is_known |= value[k] >= 0;
-    if (out->is_known && !text[SOURCE])
+    if (out->is_known && (!text[SOURCE] || !text[SOURCE][0]))
         return th_error_set(err, "SIM-0100",
                             "%s:%d: design \"%s\": energies without energy_source: must say where "
                             "the numbers come from",

@@ -188,6 +188,9 @@ static void refuses_numbers_without_a_source(void)
     refuse("static_power = \"0W\";", "SIM-0100",
            "test:1: design \"d\": energies without energy_source: must say where the numbers come "
            "from");
+    refuse("static_power = \"1W\"; energy_source = \"\";", "SIM-0100",
+           "test:1: design \"d\": energies without energy_source: must say where the numbers come "
+           "from");
     refuse("mac_energy_int8 = \"0.2pJ\"; energy_source = \"x\";", "SIM-0101",
            "test:1: design \"d\": mac_energy_int8 without mac_energy: must be there for the other "
            "precisions");
