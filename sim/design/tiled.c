@@ -82,8 +82,9 @@ static int check_array(const double *v, const th_design_block *b, th_error *err)
         const char *tile_name = keys[tile[i]].name, *array_name = keys[array[i]].name;
         if (v[tile[i]] == 0 && v[array[i]] == 0)
             return th_error_set(err, "SIM-0050",
-                                "%s:%d: design \"%s\": one of %s and %s must be given", b->file,
-                                b->line, b->name, tile_name, array_name);
+                                "%s:%d: design \"%s\": neither %s nor %s is above 0: one of them "
+                                "must be",
+                                b->file, b->line, b->name, tile_name, array_name);
         if (v[array[i]] > 0 && v[tile[i]] > v[array[i]])
             return th_error_set(err, "SIM-0051",
                                 "%s:%d: design \"%s\": %s is %.15g, must be at most %s, %.15g",

@@ -420,7 +420,9 @@ static void assert_refused(const char *keys, const char *id, const char *text)
 static void keys_that_contradict_are_refused(void)
 {
     assert_refused(OPEN "tile_k = 8; ", "SIM-0050",
-                   "test:1: design \"d\": one of tile_c and array_c must be given");
+                   "test:1: design \"d\": neither tile_c nor array_c is above 0: one of them must be");
+    assert_refused(OPEN "tile_k = 0; tile_c = 8; ", "SIM-0050",
+                   "test:1: design \"d\": neither tile_k nor array_k is above 0: one of them must be");
     assert_refused(ARRAY SIX "array_k = 7; ", "SIM-0051",
                    "test:1: design \"d\": tile_k is 8, must be at most array_k, 7");
     assert_refused(ARRAY SIX "order = \"BHWKK\"; ", "SIM-0052",
