@@ -46,26 +46,31 @@ static int read_channels(th_system_reader *r, const th_config_node *g, th_accel 
     return th_reader_size(r, g, "interleave", false, &a->dram_interleave_bytes);
 }
 
-static int fail_point(th_system_reader *r, const th_config_node *n)
-{
-    return th_error_set(&r->error, "TOPO-0160",
-                        "%s:%d: key \"efficiency\": must be a list of at most %d points (\"RUN\", "
-                        "SHARE), runs ascending, shares more than 0 and at most 1",
-                        th_config_file(n), th_config_line(n), TH_EFFICIENCY_POINTS_MAX);
-}
-
 static int read_point(th_system_reader *r, const th_config_node *n, th_dram_efficiency *e)
 {
     if (th_config_kind_of(n) != TH_CONFIG_LIST || th_config_count(n) != 2)
-        return fail_point(r, n);
-    int64_t *run = &e->run_bytes[e->n];
+        return th_error_set(&r->error, "TOPO-0160",
+                            "%s:%d: key \"efficiency\": point %d must be (\"RUN\", SHARE), such as "
+                            "(\"64B\", 0.4)",
+                            th_config_file(n), th_config_line(n), e->n + 1);
+    int64_t *run = &e->run_bytes[e->n], before = e->n > 0 ? e->run_bytes[e->n - 1] : 0;
     double *share = &e->share[e->n];
     if (th_config_as_bytes(th_config_at(n, 0), run, &r->error) < 0 ||
         th_config_as_double(th_config_at(n, 1), share, &r->error) < 0)
         return -1;
-    bool ascends = *run > (e->n > 0 ? e->run_bytes[e->n - 1] : 0);
     e->n++;
-    return ascends && *share > 0 && *share <= 1 ? 0 : fail_point(r, n);
+    if (*run <= before)
+        return th_error_set(&r->error, "TOPO-0161",
+                            "%s:%d: key \"efficiency\": run %lld of point %d must be more than %lld "
+                            "bytes: runs ascend",
+                            th_config_file(n), th_config_line(n), (long long)*run, e->n,
+                            (long long)before);
+    if (!(*share > 0 && *share <= 1))
+        return th_error_set(&r->error, "TOPO-0162",
+                            "%s:%d: key \"efficiency\": share %g of point %d must be above 0 and at "
+                            "most 1",
+                            th_config_file(n), th_config_line(n), *share, e->n);
+    return 0;
 }
 
 static int read_efficiency(th_system_reader *r, const th_config_node *g, th_accel *a)
@@ -75,9 +80,12 @@ static int read_efficiency(th_system_reader *r, const th_config_node *g, th_acce
         return -1;
     if (!list)
         return 0;
-    if (th_config_count(list) > TH_EFFICIENCY_POINTS_MAX)
-        return fail_point(r, list);
-    for (int i = 0; i < th_config_count(list); i++)
+    int n = th_config_count(list);
+    if (n < 1 || n > TH_EFFICIENCY_POINTS_MAX)
+        return th_error_set(&r->error, "TOPO-0163",
+                            "%s:%d: key \"efficiency\": must have 1 to %d points, not %d",
+                            th_config_file(list), th_config_line(list), TH_EFFICIENCY_POINTS_MAX, n);
+    for (int i = 0; i < n; i++)
         if (read_point(r, th_config_at(list, i), &a->dram_efficiency) < 0)
             return -1;
     return 0;

@@ -90,17 +90,27 @@ static void an_unlimited_memory_takes_no_time(void)
 static void refuses_what_is_no_curve(void)
 {
     static const struct {
-        const char *dram, *id;
+        const char *dram, *id, *text;
     } cases[] = {
-        {"efficiency = ( (\"64B\", 0.5), (\"64B\", 0.6) );", "TOPO-0160"},
-        {"efficiency = ( (\"64B\", 0.0) );", "TOPO-0160"},
-        {"efficiency = ( (\"64B\", 1.5) );", "TOPO-0160"},
-        {"efficiency = ( (\"64B\") );", "TOPO-0160"},
-        {"efficiency = ( 7 );", "TOPO-0160"},
+        {"efficiency = ( (\"64B\", 0.5), (\"64B\", 0.6) );", "TOPO-0161",
+         "run 64 of point 2 must be more than 64 bytes: runs ascend"},
+        {"efficiency = ( (\"4KiB\", 0.9), (\"64B\", 0.4) );", "TOPO-0161",
+         "run 64 of point 2 must be more than 4096 bytes: runs ascend"},
+        {"efficiency = ( (\"0B\", 0.9) );", "TOPO-0161",
+         "run 0 of point 1 must be more than 0 bytes: runs ascend"},
+        {"efficiency = ( (\"64B\", 0.0) );", "TOPO-0162",
+         "share 0 of point 1 must be above 0 and at most 1"},
+        {"efficiency = ( (\"1B\", 1), (\"64B\", 1.5) );", "TOPO-0162",
+         "share 1.5 of point 2 must be above 0 and at most 1"},
+        {"efficiency = ( (\"64B\") );", "TOPO-0160",
+         "point 1 must be (\"RUN\", SHARE), such as (\"64B\", 0.4)"},
+        {"efficiency = ( 7 );", "TOPO-0160",
+         "point 1 must be (\"RUN\", SHARE), such as (\"64B\", 0.4)"},
+        {"efficiency = ( );", "TOPO-0163", "must have 1 to 8 points, not 0"},
         {"efficiency = ( (\"1B\", 1), (\"2B\", 1), (\"3B\", 1), (\"4B\", 1), (\"5B\", 1), (\"6B\", 1), "
          "(\"7B\", 1), (\"8B\", 1), (\"9B\", 1) );",
-         "TOPO-0160"},
-        {"interleave = \"0B\";", "TOPO-0033"},
+         "TOPO-0163", "must have 1 to 8 points, not 9"},
+        {"interleave = \"0B\";", "TOPO-0033", "must be greater than 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[2000];
@@ -109,7 +119,10 @@ static void refuses_what_is_no_curve(void)
                  cases[i].dram);
         CU_ASSERT_PTR_NULL(th_system_read_text(text, "test", &e));
         TAP_ASSERT_TEXT(e.id, cases[i].id);
-        CU_ASSERT_EQUAL(strncmp(e.text, "test:3: ", 8), 0);
+        CU_ASSERT_EQUAL(strncmp(e.text, "test:3: key ", 12), 0);
+        const char *tail = e.text + strlen(e.text) - strlen(cases[i].text);
+        CU_ASSERT_FATAL(tail >= e.text);
+        TAP_ASSERT_TEXT(tail, cases[i].text);
     }
 }
 
