@@ -516,9 +516,11 @@ const th_command th_report_commands[] = {
     {"report_layers", GROUP, "", 0, 0, table_options,
      "print what each layer took, and what bounds it",
      "A layer is active while any task of it runs, transfers of its inputs too. Busy, stalled on "
-     "input, weight, partial sums (csv and json) and output, and idle are times of its accelerators "
-     "together: they add up to active times accels. Of peak is MACs over those that the arrays "
-     "could have done while the layer was active. Bound is what took longest: computing, the DRAM at "
+     "input, weight, partial sums and output, and idle are times of its accelerators together: they "
+     "add up to active times accels. In text, stalls on partial sums are there where there are any, "
+     "and then idle only where it is not 0. Of peak is MACs over those that the arrays could have "
+     "done while the layer was active; MACs count as if dense and direct, so where zeros are skipped "
+     "or Winograd saves it may exceed 100 % and x roof stay below 1. Bound is what took longest: computing, the DRAM at "
      "its bandwidth, a port, or waiting. x roof is active over max(MACs / peak, DRAM bytes / "
      "bandwidth), both shared evenly among its accelerators. csv and json tell more: cycles, "
      "traffic of each operand, accesses to buffers on chip.",

@@ -5,6 +5,8 @@
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
+#include <string.h>
+
 /* Columns have the names of attributes; the first is the layer's name. */
 static const struct {
     const char *attribute, *title;
@@ -48,7 +50,15 @@ static int attribute_of(int column)
     return th_attribute_find(TH_CLASS_LAYER, columns[column].attribute, NULL);
 }
 
-static const th_column *make_columns(th_report *r)
+static int column_of(const char *attribute)
+{
+    int c = 0;
+    while (strcmp(columns[c].attribute, attribute) != 0)
+        c++;
+    return c;
+}
+
+static th_column *make_columns(th_report *r)
 {
     th_column *out = th_report_columns(r, N_COLUMNS);
     for (int c = 0; out != NULL && c < N_COLUMNS; c++)
@@ -83,10 +93,22 @@ static int add_row(th_session *s, th_table *t, int layer, th_quantity *sums, th_
     return 0;
 }
 
+/* In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
+ * to active there too; it takes the place of idle where nobody idles. */
+static void show_what_there_is(th_column *made, const th_quantity *sums)
+{
+    int partial = column_of("stall_partial"), idle = column_of("idle");
+    if (sums[partial].whole == 0)
+        return;
+    made[partial].title = "partial";
+    if (sums[idle].whole == 0)
+        made[idle].title = NULL;
+}
+
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
 {
     th_quantity sums[N_COLUMNS];
-    const th_column *made = make_columns(r);
+    th_column *made = make_columns(r);
     if (made == NULL || th_simulation_result(s->simulation, err) == NULL)
         return made == NULL ? th_error_no_memory(err) : -1;
     th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", made);
@@ -97,6 +119,7 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
     for (int l = 0; l < s->workload->n_layers; l++)
         if (add_row(s, t, l, sums, err) != 0)
             return -1;
+    show_what_there_is(made, sums);
     th_table_total(t, sums);
     return 0;
 }

@@ -22,14 +22,15 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
 {
     char text[400], seed[60] = "", batch[32];
     if (s->system != NULL) {
-        snprintf(text, sizeof text, "%.200s, %d accelerators, %d links", s->system->name,
-                 s->system->n_accels, s->system->n_links);
+        snprintf(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
+                 s->system->n_accels, s->system->n_accels == 1 ? "" : "s", s->system->n_links,
+                 s->system->n_links == 1 ? "" : "s");
         th_report_head_line(r, "system", text);
     }
     if (s->workload != NULL) {
         snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
-        snprintf(text, sizeof text, "%.200s, %d layers, %s", s->workload->name,
-                 s->workload->n_layers, batch);
+        snprintf(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
+                 s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
         th_report_head_line(r, "workload", text);
     }
     if (s->made != NULL) {
