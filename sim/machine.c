@@ -570,6 +570,15 @@ static int allocate_result(const th_machine *m, th_result *r)
     return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
 }
 
+/* An input that has tasks to come is not through, whatever of it has ended. */
+static void copy_input_ends(const th_machine *m, th_time *out)
+{
+    memcpy(out, m->input_end, (size_t)m->program->n_inputs * sizeof *out);
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->times[t].end_ps < 0)
+            out[m->program->tasks[t].input] = -1;
+}
+
 int th_machine_result(const th_machine *m, th_result *out, th_error *err)
 {
     th_result r;
@@ -591,7 +600,7 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);
     memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
-    memcpy(r.input_end_ps, m->input_end, (size_t)r.n_inputs * sizeof *r.input_end_ps);
+    copy_input_ends(m, r.input_end_ps);
     r.moved_bytes = m->moved_bytes;
     r.n_events = m->n_events;
     r.n_unfolded = m->n_unfolded;

@@ -506,7 +506,8 @@ const th_command th_report_commands[] = {
      "print latency, throughput, work and traffic of the run",
      "Latency is the mean time from an input's arrival to its end; throughput is that of the "
      "steady state, "
-     "(N - N/2) / (t_N - t_N/2).",
+     "(N - N/2) / (t_N - t_N/2). Latency and multiply-accumulates are those of inputs that are "
+     "through.",
      .run = run_report_summary, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, table_options,
      "print where the time of each accelerator went",
