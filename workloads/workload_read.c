@@ -293,6 +293,12 @@ static int read_precision(const reader *r, const th_config_node *root, th_precis
                             "%s:%d: key \"element_bytes\": must be 1, 2 or 4, not 3",
                             th_config_file(root),
                             th_config_line(th_config_member(root, "element_bytes")));
+    const th_config_node *both = th_config_member(root, "precision");
+    if (both && th_config_member(root, "element_bytes"))
+        return th_error_set(r->err, "WORK-0047",
+                            "%s:%d: key \"precision\": must not be given beside element_bytes, which "
+                            "stands in its place",
+                            th_config_file(both), th_config_line(both));
     *out = bytes == 1 ? TH_INT8 : bytes == 2 ? TH_FP16 : TH_FP32;
     return th_read_precision(root, "precision", out, r->err);
 }

@@ -261,6 +261,8 @@ static void refuses_precisions_and_densities(void)
          "net.cfg:1: key \"precision\": \"half\" must be one of fp32, fp16, bf16, int16, int8, int4"},
         {"element_bytes = 3;" SEQUENCE, A("relu") "}", "WORK-0029",
          "net.cfg:1: key \"element_bytes\": must be 1, 2 or 4, not 3"},
+        {"element_bytes = 1; precision = \"fp32\";" SEQUENCE, A("relu") "}", "WORK-0047",
+         "net.cfg:1: key \"precision\": must not be given beside element_bytes, which stands in its place"},
         {SEQUENCE, A("relu") "\noutput_density = 1.5; }", "WORK-0038",
          "net.cfg:3: key \"output_density\": 1.5: must be the part that is not zero, above 0 and at most 1"},
         {SEQUENCE, A("fc") "outputs = 3; weight_density = 0; }", "WORK-0038",
