@@ -103,7 +103,7 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t);
 /* Others now draw this much, from p->now on. */
 void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s);
-/* Runs to the end; the time at which the last byte is stored. */
+/* Runs to the end; the time at which the last byte is stored, TH_TIME_MAX if time ends before. */
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port);
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
 th_time th_pipeline_next(const th_pipeline *p);

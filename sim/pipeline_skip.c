@@ -139,8 +139,7 @@ static void shift_engine(th_engine *g, const th_engine *before, int64_t n, th_ti
     g->index[loop] += (int32_t)((g->index[loop] - before->index[loop]) * n);
     g->n_done += n * requests;
     g->since += by;
-    if (g->at != TH_TIME_MAX)
-        g->at += by;
+    g->at = th_time_add(g->at, by);
 }
 
 static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s, int64_t n,
@@ -155,8 +154,7 @@ static void jump(th_pipeline *p, const th_pipeline *before, const th_schedule *s
     shift_slots(p->sums_free, s->slots_in, steps, by);
     shift_slots(p->out_full, s->slots_out, tiles, by);
     p->now += by;
-    if (p->compute_end != TH_TIME_MAX)
-        p->compute_end += by;
+    p->compute_end = th_time_add(p->compute_end, by);
     p->steps_done += steps;
     p->tiles_done += tiles;
     p->index[loop] += (int32_t)n * (p->index[loop] - before->index[loop]);
@@ -194,7 +192,7 @@ static bool anchor_moves(th_pipeline_seen *seen, const th_pipeline *p, int loop)
     bool same_round = moves > 0 && index_moved(at, p->index, loop, moves);
     if (same_round && moves < seen->gap)
         return false;
-    seen->gap = same_round ? 2 * moves : 1;
+    seen->gap = !same_round ? 1 : moves < INT32_MAX / 2 ? 2 * moves : INT32_MAX;
     return true;
 }
 

@@ -351,6 +351,64 @@ static void never_below_compute_or_traffic(void)
     gsl_rng_free(r);
 }
 
+/* Steps of no time or one cycle, few bytes or none, one slot or eight; kinds of step are alike or not. */
+static th_schedule extreme_schedule(gsl_rng *r)
+{
+    th_schedule s = random_schedule(r);
+    s.slots_in = pick(r, 0, 1) ? 1 : TH_SLOTS_MAX;
+    s.slots_out = pick(r, 0, 1) ? 1 : TH_SLOTS_MAX;
+    for (int m = 0; m < TH_N_STEP_KINDS; m++)
+        s.step[m] = m > 0 && pick(r, 0, 1) ? s.step[0]
+                                           : (th_step){pick(r, 0, 50), pick(r, 0, 1) * pick(r, 0, 200),
+                                                       pick(r, 0, 1)};
+    for (int m = 0; m < TH_N_STORE_KINDS; m++) {
+        s.output_bytes[m] = pick(r, 0, 50);
+        s.partial_bytes[m] = pick(r, 0, 50);
+    }
+    memset(s.port_bits_per_s, 0, sizeof s.port_bits_per_s);
+    return s;
+}
+
+/* A loop of 2^31 - 1 iterations, or inputs of 2^53 bytes a step: no sum overflows, nothing is lost. */
+static void the_largest_counts_and_sizes(void)
+{
+    gsl_rng *r = th_random_stream(29, "limits", 0);
+    int wrong = 0;
+    for (int round = 0; round < 600; round++) {
+        th_schedule s = extreme_schedule(r);
+        th_port port = ideal;
+        int longest = (int)pick(r, 0, TH_N_LOOPS);
+        port.latency_ps = pick(r, 0, 1) * pick(r, 0, 1000);
+        for (int loop = 0; loop < TH_N_LOOPS; loop++)
+            s.count[loop] = (int32_t)(loop == longest ? INT32_MAX - pick(r, 0, 2) : pick(r, 1, 2));
+        for (int m = 0; longest == TH_N_LOOPS && m < TH_N_STEP_KINDS; m++)
+            s.step[m].input_bytes = ((int64_t)1 << 53) - pick(r, 0, 100);
+        th_pipeline_stats stats;
+        run(&s, &port, true, &stats);
+        th_schedule_totals t = th_schedule_sum(&s);
+        wrong += stats.busy_ps != t.cycles * CYCLE_PS;
+        wrong += th_stats_read(&stats) != t.input_bytes + t.weight_bytes + t.partial_bytes ||
+                 stats.moved_bytes[TH_ENGINE_OUTPUT] != t.output_bytes;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    gsl_rng_free(r);
+}
+
+/* A thousand steps of 8,000 bytes at a byte a second: 93 days. At half of that they last too long. */
+static void what_does_not_end_in_time_never_ends(void)
+{
+    const int32_t count[] = {1, 1, 1, 1, 1000};
+    const th_port slow = {8, 0, 1, 1, 0, {0}};
+    th_schedule s = uniform(count, 4000, 0, 5, 20, 0);
+    th_pipeline p;
+    for (int skip = 0; skip < 2; skip++) {
+        th_pipeline_start(&p, &s, &slow, 0, skip);
+        CU_ASSERT_DOUBLE_EQUAL((double)th_pipeline_finish(&p, &s, &slow), 8000040.0 * 1e12, 1e6);
+        th_pipeline_start(&p, &s, &slow, 0.5, skip);
+        CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &slow), TH_TIME_MAX);
+    }
+}
+
 /* A big layer comes within 1 % of max(compute, traffic / bandwidth) when its slots cover the
  * latency: 1600 tiles of 4 steps; traffic 6400*(4096+2048)+1600*4096 bytes, compute 6400*500 cycles
  * of 5 ns. */
@@ -385,6 +443,8 @@ int main(int argc, char **argv)
         TAP(jumps_periods_of_several_steps),
         TAP(rates_from_outside_give_the_same_times),
         TAP(never_below_compute_or_traffic),
+        TAP(the_largest_counts_and_sizes),
+        TAP(what_does_not_end_in_time_never_ends),
         TAP(converges_to_the_roofline),
         TAP_END,
     };

@@ -152,6 +152,24 @@ static int use(const th_system *s)
     return failed ? -1 : 0;
 }
 
+/* 200 MB of weights at 8 bits a second. */
+static void shards_that_never_end_are_refused(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    s->nodes[s->accel_node[0]].a.dram_bits_per_s = 8;
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(1, 10000, 10000, 1, 1, 1);
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &shard, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0110");
+    TAP_ASSERT_TEXT(e.text, "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
+                            "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
+                            "ends");
+    CU_ASSERT_EQUAL(th_works_count(w), 0);
+    th_works_free(w);
+    th_system_free(s);
+}
+
 /* 65,536 images in 65,536 groups would be 2^32 iterations of the outermost loop. */
 static void shards_beyond_counting_are_refused(void)
 {
@@ -194,6 +212,7 @@ int main(int argc, char **argv)
         TAP(partial_sums_are_read_once),
         TAP(designs_that_are_wrong_are_refused),
         TAP(shards_beyond_counting_are_refused),
+        TAP(shards_that_never_end_are_refused),
         TAP(any_allocation_may_fail),
         TAP_END,
     };
