@@ -198,6 +198,7 @@ static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
     int32_t t = emit_compute(l, layer, r, work[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
+    l->program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
     l->phase_task[at] = t;
     l->final[l->first_final[layer] + r] = t;
     if (p == 0)

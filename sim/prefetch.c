@@ -5,7 +5,7 @@
  *
  * What comes next on an accelerator is fixed by the program: the first task, in program order, that
  * has weights and has not started (its target). Where its weights follow from its inputs (rows of an
- * embedding, products of activations), nothing of it can be loaded ahead. When the running task's own weights are in, the weight
+ * embedding, products of activations) or arrive over the network, nothing of it can be loaded ahead. When the running task's own weights are in, the weight
  * engine goes on with the target's, into slots that the array has left (sim/pipeline.c); when no task
  * runs, it goes on alone (LOADING). The target finds them in its slots. A task without weights leaves
  * them there; another task with weights that overtakes the target throws them away, and their bytes
@@ -32,6 +32,13 @@ static const th_work *work_of_task(const th_machine *m, int32_t task)
 static bool has_weights(const th_machine *m, int32_t task)
 {
     return work_of_task(m, task)->total.weight_bytes > 0;
+}
+
+/* What may be loaded of a task before it starts. */
+static const th_ahead_plan *plan_of(const th_machine *m, int32_t task)
+{
+    static const th_ahead_plan nothing;
+    return m->program->tasks[task].weights_arrive ? &nothing : &work_of_task(m, task)->ahead;
 }
 
 /* The accelerator of a task with weights, if it loads ahead; else NULL. */
@@ -117,7 +124,7 @@ void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th
     int accel = (int)(a - m->accels);
     if (th_prefetch_is_on(m, accel)) {
         b->own = a->task >= 0 ? &a->own : NULL;
-        b->next = a->target >= 0 ? &work_of_task(m, a->target)->ahead : NULL;
+        b->next = a->target >= 0 ? plan_of(m, a->target) : NULL;
         b->next_done = &a->ahead;
     }
     th_port port = w ? w->port : th_port_of(&m->system->nodes[m->system->accel_node[accel]].a);
@@ -127,7 +134,8 @@ void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th
 /* What a task's end depends on besides its work and the draws. */
 void th_prefetch_digest(const th_machine *m, th_accel_state *a)
 {
-    const int32_t next = a->target >= 0 ? m->program->tasks[a->target].work : -1;
+    bool any = a->target >= 0 && plan_of(m, a->target)->n > 0;
+    const int32_t next = any ? m->program->tasks[a->target].work : -1;
     for (int i = 0; i < 2; i++) {
         uint64_t *d = &a->history.digest[i];
         *d = th_hash(&a->own, sizeof a->own, *d);
@@ -140,5 +148,5 @@ bool th_prefetch_has_more(const th_machine *m, th_accel_state *a)
 {
     if (a->target < 0)
         a->target = next_target(m, a);
-    return a->target >= 0 && a->ahead.n_done < work_of_task(m, a->target)->ahead.n;
+    return a->target >= 0 && a->ahead.n_done < plan_of(m, a->target)->n;
 }

@@ -25,6 +25,7 @@ typedef struct th_task {
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* not before */
     th_time delay_ps;   /* transfer: overhead before its first byte goes */
+    int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
     int32_t layer;      /* of the workload; -1: none */
     int32_t input;      /* of the stream, 0 based */
 } th_task;

@@ -185,6 +185,15 @@ static void what_follows_from_inputs_is_not_loaded_ahead(void)
     }
 }
 
+/* A piece of weights that the others pass on. */
+static void what_transfers_bring_is_not_loaded_ahead(void)
+{
+    setup u = set_up(true);
+    int32_t t = compute(&u, u.conv, release(&u, 1000000));
+    u.program->tasks[t].weights_arrive = 1;
+    expect(&u, (int64_t[]){1000, 1000 + 2056}, 8192);
+}
+
 /* Task 2 waits for the release at 10000 and task 3 does not: task 3 overtakes at 2148, and what has
  * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own weights
  * are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000 + 1544. */
@@ -209,6 +218,7 @@ int main(int argc, char **argv)
         TAP(they_come_beside_a_task_without_weights),
         TAP(they_come_from_the_first_step_of_a_task_without_weights),
         TAP(what_follows_from_inputs_is_not_loaded_ahead),
+        TAP(what_transfers_bring_is_not_loaded_ahead),
         TAP(an_overtaking_task_throws_them_away),
         TAP_END,
     };
