@@ -105,6 +105,7 @@ libtharsis_la_SOURCES += \
 	sim/pipeline.h \
 	sim/pipeline_requests.h \
 	sim/pipeline_skip.c \
+	sim/pipeline_stats.c \
 	sim/pipeline_skip.h \
 	sim/prefetch.c \
 	sim/program.c \

@@ -4,13 +4,13 @@
  *   init -> try_skip after every computed step
  *
  * When a step's end moves loop L on (its inner loops are at 0), the state is compared with those of
- * earlier moves of L: everything relative to now and to the counters, doubles bit by bit. Where slots
- * wait for the latency, states recur after as many moves as there are slots, or more; so one state is
- * held for 1, 2, 4 ... moves (R. Brent, BIT 20, 1980), which finds any period, besides the one of the
- * move before. If one recurs, what follows is the same period again, for as long as no cursor (array,
- * load engines, store engine) enters the first or last iteration of L, where tiles may differ. So n
- * periods are jumped by adding n times the difference, and the result equals the one of going step by
- * step to the last bit. */
+ * earlier moves of L: everything relative to now and to the counters, doubles bit by bit. Where
+ * slots wait for the latency, states recur after as many moves as there are slots, or more; so
+ * besides the state of the move before, one is held for 1, 2, 4 ... moves (R. Brent, BIT 20, 1980),
+ * which finds any period. If one recurs, what follows is the same period again, for as long as no
+ * cursor (array, load engines, store engine) enters the first or last iteration of L, where tiles
+ * may differ. So n periods are jumped by adding n times the difference, and the result equals the
+ * one of going step by step to the last bit. */
 #include <config.h>
 
 #include "sim/pipeline_skip.h"

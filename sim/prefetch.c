@@ -4,14 +4,15 @@
  *   load -> (task_begins -> task_ends -> idles?)*
  *
  * What comes next on an accelerator is fixed by the program: the first task, in program order, that
- * has weights and has not started (its target). Where its weights follow from its inputs (rows of an
- * embedding, products of activations) or arrive over the network, nothing of it can be loaded ahead. When the running task's own weights are in, the weight
- * engine goes on with the target's, into slots that the array has left (sim/pipeline.c); when no task
- * runs, it goes on alone (LOADING). The target finds them in its slots. A task without weights leaves
- * them there; another task with weights that overtakes the target throws them away, and their bytes
- * count for the accelerator alone.
- * Such an accelerator has no folded tasks: their ends depend on what came before, so they are known by
- * that too (the digest of their history).
+ * has weights and has not started (its target). Where its weights follow from its inputs (rows of
+ * an embedding, products of activations) or arrive over the network, nothing of it can be loaded
+ * ahead. When the running task's own weights are in, the weight engine goes on with the target's,
+ * into slots that the array has left (sim/pipeline.c); when no task runs, it goes on alone
+ * (LOADING). The target finds them in its slots. A task without weights leaves them there; another
+ * task with weights that overtakes the target throws them away, and their bytes count for the
+ * accelerator alone.
+ * Such an accelerator has no folded tasks: their ends depend on what came before, so they are known
+ * by that too (the digest of their history).
  * Invariant: ahead is what is done for target when the running task starts, or, between two tasks,
  * when the last one ended. */
 #include <config.h>

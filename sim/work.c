@@ -154,8 +154,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
     out->folded = p.stats;
     if (out->folded_ps == TH_TIME_MAX)
         return th_error_set(err, "SIM-0110",
-                            "accel/%s: a shard that reads %lld bytes and computes %lld cycles at %lld "
-                            "Hz must end within 2^63 ps (106 days), where simulated time ends",
+                            "accel/%s: a shard that reads %lld bytes and computes %lld cycles at "
+                            "%lld Hz must end within 2^63 ps (106 days), where simulated time ends",
                             w->system->nodes[w->system->accel_node[accel]].name,
                             (long long)(out->total.input_bytes + out->total.weight_bytes),
                             (long long)out->total.cycles, (long long)out->schedule.hz);

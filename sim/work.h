@@ -19,7 +19,7 @@ typedef struct th_work {
     th_port port;
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */
-    th_ahead_plan ahead;      /* weights that may come before it starts; none where inputs tell them */
+    th_ahead_plan ahead;      /* weights that may come before it starts */
 } th_work;
 
 typedef struct th_works th_works;
