@@ -215,6 +215,32 @@ static void narrow(const th_table *t, th_layout *l)
     }
 }
 
+static bool breaks_at(const th_table *t, int column)
+{
+    return t->breaks_at != NULL && strcmp(t->columns[column].name, t->breaks_at) == 0;
+}
+
+/* Of the parts that a break makes of the table, each with column 0. */
+static int widest_part(const th_table *t, const th_layout *l)
+{
+    int widest = 0, width = l->width[0];
+    for (int c = 1; c < t->n_columns; c++) {
+        if (breaks_at(t, c))
+            width = l->width[0];
+        width += GAP + l->width[c];
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* A long name must not cut a part in two. */
+static void narrow_names(const th_table *t, th_layout *l)
+{
+    int excess = widest_part(t, l) - WIDTH;
+    if (t->breaks_at != NULL && excess > 0 && l->width[0] - excess >= NARROWEST)
+        l->width[0] -= excess;
+}
+
 static int lay_out(const th_table *t, th_layout *l)
 {
     size_t n = (size_t)t->n_columns, rows = t->n_rows + (t->total != NULL);
@@ -236,6 +262,7 @@ static int lay_out(const th_table *t, th_layout *l)
         }
     }
     narrow(t, l);
+    narrow_names(t, l);
     return 0;
 }
 
@@ -300,11 +327,6 @@ static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
     if (has_units)
         add_line(t, l, units, out);
     add_rule(t, l, out);
-}
-
-static bool breaks_at(const th_table *t, int column)
-{
-    return t->breaks_at != NULL && strcmp(t->columns[column].name, t->breaks_at) == 0;
 }
 
 /* The columns from first on that fit beside column 0; returns the one after them. */
