@@ -184,7 +184,7 @@ static void wait_or_move(th_pipeline *p, const th_schedule *s, const th_port *po
     th_engine *g = mover(p, e);
     g->left_bytes = dram_bytes;
     g->bytes_per_s = 0;
-    g->at = possible_since + port->latency_ps;
+    g->at = th_time_add(possible_since, port->latency_ps);
     g->phase = TH_ENGINE_WAITS;
     if (g->at <= p->now)
         begin_to_move(p, s, e);

@@ -394,11 +394,12 @@ static void the_largest_counts_and_sizes(void)
     gsl_rng_free(r);
 }
 
-/* A thousand steps of 8,000 bytes at a byte a second: 93 days. At half of that they last too long. */
+/* A thousand steps of 8,000 bytes at a byte a second: 93 days. At half of that they last too long,
+ * and so do several latencies of 53 days. */
 static void what_does_not_end_in_time_never_ends(void)
 {
     const int32_t count[] = {1, 1, 1, 1, 1000};
-    const th_port slow = {8, 0, 1, 1, 0, {0}};
+    const th_port slow = {8, 0, 1, 1, 0, {0}}, late = {1000000000, TH_TIME_MAX / 2, 1, 1, 0, {0}};
     th_schedule s = uniform(count, 4000, 0, 5, 20, 0);
     th_pipeline p;
     for (int skip = 0; skip < 2; skip++) {
@@ -406,6 +407,8 @@ static void what_does_not_end_in_time_never_ends(void)
         CU_ASSERT_DOUBLE_EQUAL((double)th_pipeline_finish(&p, &s, &slow), 8000040.0 * 1e12, 1e6);
         th_pipeline_start(&p, &s, &slow, 0.5, skip);
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &slow), TH_TIME_MAX);
+        th_pipeline_start(&p, &s, &late, 0, skip);
+        CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &late), TH_TIME_MAX);
     }
 }
 
