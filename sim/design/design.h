@@ -30,7 +30,7 @@ typedef struct th_design_key {
     const char *name;
     th_key_kind kind;
     bool required;
-    double minimum, maximum, standard; /* standard: the value of an absent key */
+    double minimum, maximum, standard; /* standard: where absent; may be 0 out of range */
     const char *meaning;               /* one line, with the unit, for help and docs */
     const char *const *choices;        /* of a CHOICE, ends in NULL */
 } th_design_key;

@@ -34,7 +34,7 @@ static const th_design_key keys[] = {
     [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1, 1e12, 0, "peak multiply-accumulates per cycle", NULL},
     [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-3, 1, 1, "share of the peak that layers reach", NULL},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "pieces that each on-chip buffer holds", NULL},
-    [BANDWIDTH] = {"bandwidth", TH_KEY_BANDWIDTH, false, 0, 1e18, 0, "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
+    [BANDWIDTH] = {"bandwidth", TH_KEY_BANDWIDTH, false, 1, 1e18, 0, "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
     [ZERO_SKIPPING] = {"zero_skipping", TH_KEY_CHOICE, false, 0, 3, 0, "operands whose zeros cost no cycle", skippings},
     [FACTORS + TH_FP32] = {"fp32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "peak of this precision, in macs_per_cycle", NULL},
     [FACTORS + TH_FP16] = {"fp16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
@@ -98,7 +98,7 @@ static double worked_part(const th_design_config *d, const th_shard *s)
 static int64_t cycles_of(const th_design_config *d, const th_shard *s, double macs)
 {
     double cycles = ceil(macs * worked_part(d, s) / (peak(d, s) * d->value[EFFICIENCY]));
-    return cycles < 1 ? 1 : (int64_t)cycles;
+    return cycles < 1 ? 1 : cycles < 0x1p62 ? (int64_t)cycles : (int64_t)1 << 62;
 }
 
 static void set_step(const th_design_config *d, const th_shard *s, const plan *p, unsigned mask,

@@ -34,12 +34,12 @@ static const th_design_key keys[] = {
                     "real time that a call may take, \"2s\" when left out", NULL},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
                "tiles that each on-chip buffer holds", NULL},
-    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
-                    "elements per cycle; 0: as fast as the DRAM", NULL},
-    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
-                     "elements per cycle; 0: as fast as the DRAM", NULL},
-    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 0, 1e6, 0,
-                     "elements per cycle; 0: as fast as the DRAM", NULL},
+    [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0,
+                    "elements per cycle; absent: as fast as the DRAM", NULL},
+    [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0,
+                     "elements per cycle; absent: as fast as the DRAM", NULL},
+    [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, false, 1e-3, 1e6, 0,
+                     "elements per cycle; absent: as fast as the DRAM", NULL},
     {.name = NULL},
 };
 

@@ -44,9 +44,9 @@ static const th_design_key keys[] = {
     [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1, "a pass fills while the one before drains", NULL},
     [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "steps that each on-chip buffer holds", NULL},
     [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder blocks move what they hold, not a full block", NULL},
-    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 0, 1e15, 0, "on-chip bytes for inputs, all slots; absent: any step fits", NULL},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 0, 1e15, 0, "on-chip bytes for weights, all slots; absent: any step fits", NULL},
-    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 0, 1e15, 0, "on-chip bytes for outputs, all slots; absent: any pass fits", NULL},
+    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for inputs, all slots; absent: any step fits", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for weights, all slots; absent: any step fits", NULL},
+    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for outputs, all slots; absent: any pass fits", NULL},
     {.name = NULL},
 };
 

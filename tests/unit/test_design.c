@@ -175,8 +175,29 @@ static void refuses_values_out_of_range_and_missing_keys(void)
                    "multiply-accumulates per cycle");
 }
 
-/* Every row has its keys within the table's bounds, standard values within their own, and is found
- * by name. */
+/* A key that is left out may mean no limit; one that is 0 means nothing. */
+static void refuses_rates_and_sizes_of_nothing(void)
+{
+#define SYSTOLIC "type = \"systolic\"; clock = \"1GHz\"; rows = 4; cols = 4; dataflow = \"os\"; "
+    assert_refused(SYSTOLIC "input_port = 0;", "SIM-0004",
+                   "test:1: design \"d\": input_port is 0, must be in 0.001 .. 1000000");
+    assert_refused(SYSTOLIC "buffer = \"0B\";", "SIM-0004",
+                   "test:1: design \"d\": buffer is 0, must be in 1 .. 1e+15");
+    assert_refused(TILED "weight_buffer = \"0B\";", "SIM-0004",
+                   "test:1: design \"d\": weight_buffer is 0, must be in 1 .. 1e+15");
+    assert_refused("type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 3; "
+                   "bandwidth = \"0bps\";", "SIM-0003",
+                   "test:1: design \"d\": bandwidth is \"0bps\", must be a bandwidth such as "
+                   "\"16GB/s\"");
+    assert_refused("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8; throughput = 0;",
+                   "SIM-0004", "test:1: design \"d\": throughput is 0, must be in 1 .. 1e+16");
+    assert_refused("type = \"script\"; clock = \"1GHz\"; procedure = \"p\"; output_port = 0;",
+                   "SIM-0004",
+                   "test:1: design \"d\": output_port is 0, must be in 0.001 .. 1000000");
+}
+
+/* Every row has its keys within the table's bounds, standard values within their own (or 0, which
+ * stands for a key that is left out), and is found by name. */
 static void the_table_is_in_order(void)
 {
     for (int i = 0; th_design_types[i]; i++) {
@@ -186,7 +207,8 @@ static void the_table_is_in_order(void)
         for (const th_design_key *k = t->keys; k->name; k++, n++)
             CU_ASSERT_TRUE(
                 k->minimum <= k->maximum && k->meaning &&
-                (k->required || (k->standard >= k->minimum && k->standard <= k->maximum)));
+                (k->required || k->standard == 0 ||
+                 (k->standard >= k->minimum && k->standard <= k->maximum)));
         CU_ASSERT_TRUE(n > 0 && n <= TH_DESIGN_KEYS_MAX);
     }
     CU_ASSERT_PTR_NULL(th_design_find("tile"));
@@ -217,6 +239,7 @@ int main(int argc, char **argv)
         TAP(refuses_unknown_types_and_keys),
         TAP(refuses_wrong_kinds),
         TAP(refuses_values_out_of_range_and_missing_keys),
+        TAP(refuses_rates_and_sizes_of_nothing),
         TAP(the_table_is_in_order),
         TAP(shipped_systems_have_valid_designs),
         TAP_END,

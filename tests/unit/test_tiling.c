@@ -438,7 +438,7 @@ static void keys_that_contradict_are_refused(void)
                    "test:1: design \"d\": tile_h is to be chosen: the sizes of buffers must be "
                    "given");
     assert_refused(ARRAY SIX "accumulator_bits = -1; ", "SIM-0004",
-                   "test:1: design \"d\": accumulator_bits is -1, must be in 0 .. 128");
+                   "test:1: design \"d\": accumulator_bits is -1, must be in 1 .. 128");
 }
 
 int main(int argc, char **argv)
