@@ -190,6 +190,66 @@ static void the_block_has_optional_keys(void)
     TAP_ASSERT_TEXT(e.id, "TOPO-0033");
 }
 
+/* A layer of rows: B (n ceil(p K W f / lanes) + ceil(rest K W f / lanes)) cycles, p = ceil(H / 16)
+ * rows a piece, n of them before the rest; f operations an output: R S of a pool, 1 of a relu, the
+ * operands but one of a sum. */
+static double row_cycles(const th_accel *a, const th_shard *s, int64_t operations)
+{
+    int64_t h = s->dim[TH_DIM_H], row = (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_W] * operations;
+    int64_t piece = over(h, 16), before = (h - 1) / piece;
+    return (double)s->dim[TH_DIM_B] *
+           (double)(before * over(piece * row, a->vector_elements_per_cycle) +
+                    over((h - before * piece) * row, a->vector_elements_per_cycle));
+}
+
+static th_shard random_rows(gsl_rng *r, int64_t *operations)
+{
+    th_shard s = random_shard(r);
+    s.dim[TH_DIM_C] = s.dim[TH_DIM_K];
+    s.groups = 1;
+    s.kind = (int32_t)(pick(r, 0, 1) ? TH_LAYER_POOL : TH_LAYER_ELEMENTWISE);
+    *operations = (int64_t)s.dim[TH_DIM_R] * s.dim[TH_DIM_S];
+    if (s.kind == TH_LAYER_POOL)
+        return s;
+    s.dim[TH_DIM_R] = s.dim[TH_DIM_S] = 1;
+    s.in_h = s.dim[TH_DIM_H];
+    s.in_w = s.dim[TH_DIM_W];
+    s.n_operands = (int32_t)pick(r, 1, 4);
+    s.function = s.n_operands > 1 ? TH_FUNCTION_ADD : TH_FUNCTION_RELU;
+    *operations = s.n_operands > 1 ? s.n_operands - 1 : 1;
+    return s;
+}
+
+/* With a memory that takes no time, the cycles alone; with any, never less than the larger of cycles and
+ * traffic, and no time is lost from the account. */
+static void the_closed_form_is_the_pipeline(void)
+{
+    gsl_rng *r = th_random_stream(47, "vector", 0);
+    const th_port ideal = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
+    int wrong = 0;
+    for (int round = 0; round < 1000; round++) {
+        const th_accel a = {.vector_hz = 1000000000, .vector_elements_per_cycle = pick(r, 1, 128)};
+        const th_port slow = {.bits_per_s = pick(r, 1, 400) * 1000000000, .burst_bytes = 64};
+        int64_t operations;
+        th_shard s = random_rows(r, &operations);
+        th_schedule out;
+        th_pipeline p;
+        th_vector_schedule(&a, &s, &out);
+        th_pipeline_start(&p, &out, &ideal, 0, true);
+        double cycles = row_cycles(&a, &s, operations);
+        wrong += (double)th_pipeline_finish(&p, &out, &ideal) != 1000 * cycles;
+        th_pipeline_start(&p, &out, &slow, 0, true);
+        th_time end = th_pipeline_finish(&p, &out, &slow);
+        double bytes = (double)(th_stats_read(&p.stats) + p.stats.moved_bytes[TH_ENGINE_OUTPUT]);
+        wrong += (double)end < 1000 * cycles ||
+                 (double)end < bytes * 8e12 / (double)slow.bits_per_s * (1 - 1e-9);
+        wrong += p.stats.busy_ps + th_stats_stall_in(&p.stats) +
+                     p.stats.stall_ps[TH_ENGINE_OUTPUT] != end;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    gsl_rng_free(r);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
@@ -200,6 +260,7 @@ int main(int argc, char **argv)
         TAP(an_embedding_gathers_rows),
         TAP(concat_is_a_copy_or_free),
         TAP(the_block_has_optional_keys),
+        TAP(the_closed_form_is_the_pipeline),
         TAP_END,
     };
     return tap_main("vector", tests, argc, argv);
