@@ -69,6 +69,7 @@ libtharsis_la_SOURCES += \
 	sim/least_first.c \
 	sim/least_first.h \
 	sim/machine.c \
+	sim/machine_look.c \
 	sim/machine.h \
 	sim/machine_state.h \
 	sim/network/astra.c \

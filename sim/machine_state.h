@@ -126,10 +126,11 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *di
 void th_layers_copy(const th_machine *m, th_layer_result *out);
 void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
                            th_layer_result *out);
+void th_layers_finish(th_layer_result *layers, int32_t n);
+
 /* energy.c: the energies of a result that is complete but for them. 0, or -1 when memory is out: then
  * r is cleared. */
 int th_energy_account(const th_machine *m, th_result *r);
-void th_layers_finish(th_layer_result *layers, int32_t n);
 
 /* prefetch.c: accelerators that load weights ahead. load: 0, or -1 when memory is out. */
 bool th_prefetch_is_on(const th_machine *m, int accel);

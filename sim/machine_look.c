@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* machine_look.c - looking at a machine: where it stands, and what it has done so far. Changes nothing.
+ *
+ * Of what is under way, links and accelerators count up to now; energy and on-chip accesses count tasks
+ * that have ended. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/machine_state.h"
+
+th_time th_machine_now(const th_machine *m)
+{
+    return m->now;
+}
+
+bool th_machine_is_done(const th_machine *m)
+{
+    return m->program && m->n_done == m->program->n_tasks;
+}
+
+int64_t th_machine_events(const th_machine *m)
+{
+    return m->n_events;
+}
+
+int64_t th_machine_tasks_done(const th_machine *m)
+{
+    return m->n_done;
+}
+
+int64_t th_machine_unfoldings(const th_machine *m)
+{
+    return m->n_unfolded;
+}
+
+th_time th_machine_input_end(const th_machine *m, int32_t input)
+{
+    return m->input_end[input];
+}
+
+th_task_state th_machine_task_state(const th_machine *m, int32_t task)
+{
+    const th_task_result *t = &m->times[task];
+    if (t->end_ps >= 0)
+        return TH_TASK_DONE;
+    if (t->start_ps >= 0)
+        return TH_TASK_RUNNING;
+    return t->ready_ps >= 0 ? TH_TASK_READY : TH_TASK_WAITING;
+}
+
+int32_t th_machine_running(const th_machine *m, int accel)
+{
+    return m->accels[accel].task;
+}
+
+const th_collective *th_machine_collective(const th_machine *m, int32_t number)
+{
+    return th_replay_collective(m->replay, number);
+}
+
+int32_t th_machine_link_flows(const th_machine *m, int link)
+{
+    return m->network->link_flows[link];
+}
+
+void th_machine_set_trace(th_machine *m, th_trace *t)
+{
+    m->trace = t;
+}
+
+void th_machine_watch(th_machine *m, struct th_link_watch *w)
+{
+    m->network->watch = w;
+}
+
+static th_link_result link_result(const th_network *n, int link, th_time now)
+{
+    int32_t flows = n->link_flows[link];
+    th_time open = flows > 0 ? now - n->link_since[link] : 0;
+    uint64_t flow_ps = n->link_flow_ps[link] + (uint64_t)flows * (uint64_t)now;
+    return (th_link_result){n->link_bytes[link], n->link_busy_ps[link] + open, (th_time)flow_ps,
+                            n->link_most_flows[link]};
+}
+
+static int allocate_result(const th_machine *m, th_result *r)
+{
+    *r = (th_result){.n_accels = m->system->n_accels,
+                     .n_links = m->system->n_links,
+                     .n_tasks = m->program->n_tasks,
+                     .n_layers = m->n_layers,
+                     .n_inputs = m->program->n_inputs,
+                     .wave = m->program->wave};
+    r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
+    r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
+    r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
+    r->layers = th_alloc_zero((size_t)r->n_layers + 1, sizeof *r->layers);
+    r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
+    return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
+}
+
+/* An input that has tasks to come is not through, whatever of it has ended. */
+static void copy_input_ends(const th_machine *m, th_time *out)
+{
+    memcpy(out, m->input_end, (size_t)m->program->n_inputs * sizeof *out);
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->times[t].end_ps < 0)
+            out[m->program->tasks[t].input] = -1;
+}
+
+int th_machine_result(const th_machine *m, th_result *out, th_error *err)
+{
+    th_result r;
+    if (allocate_result(m, &r)) {
+        th_result_clear(&r);
+        return th_error_no_memory(err);
+    }
+    r.is_done = th_machine_is_done(m);
+    r.elapsed_ps = r.is_done ? m->last_end : m->now;
+    th_layers_copy(m, r.layers);
+    for (int a = 0; a < r.n_accels; a++) {
+        th_pipeline_stats did = th_accelerator_running(m, a);
+        r.accels[a] = m->accels[a].sum;
+        th_stats_add(&r.accels[a].did, &did);
+        r.accels[a].idle_ps = r.elapsed_ps - th_stats_occupied(&r.accels[a].did);
+        th_layers_add_running(m, m->accels[a].task, &did, r.layers);
+    }
+    th_layers_finish(r.layers, r.n_layers);
+    for (int l = 0; l < r.n_links; l++)
+        r.links[l] = link_result(m->network, l, m->now);
+    memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
+    copy_input_ends(m, r.input_end_ps);
+    r.moved_bytes = m->moved_bytes;
+    r.n_events = m->n_events;
+    r.n_unfolded = m->n_unfolded;
+    if (th_energy_account(m, &r)) /* which clears it */
+        return th_error_no_memory(err);
+    *out = r;
+    return 0;
+}
