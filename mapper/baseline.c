@@ -11,6 +11,7 @@
  * convolutions and one for all fully connected layers: the best of all by simulation. */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -172,10 +173,10 @@ static void clear_nothing(th_search *s)
 static int iterate_computation_prioritized(th_search *s, th_error *err)
 {
     th_mapping *m;
-    th_time fitness;
+    th_fitness fitness;
     if (th_baseline_computation_prioritized(s, &m, err))
         return -1;
-    int failed = th_search_evaluate(s, &m, 1, TH_TIME_MAX, &fitness, err);
+    int failed = th_search_evaluate(s, &m, 1, INFINITY, &fitness, err);
     th_mapping_free(m);
     s->done = true;
     return failed;
@@ -185,6 +186,8 @@ const th_search_type th_search_computation_prioritized = {
     "computation_prioritized",
     "one set per group, each layer where its compute ends soonest (Herald manner)",
     true,
+    0,
+    TH_SEEDS_RANDOM,
     0,
     init_nothing,
     iterate_computation_prioritized,
@@ -284,10 +287,10 @@ static int iterate_uniform(th_search *s, th_error *err)
 {
     enum { BATCH = 64 };
     uniform *u = s->state;
-    th_time fitness[BATCH];
+    th_fitness fitness[BATCH];
     size_t n = u->n - u->next < BATCH ? u->n - u->next : BATCH;
     int failed =
-        th_search_evaluate(s, u->mappings + u->next, (int)n, s->best_fitness, fitness, err);
+        th_search_evaluate(s, u->mappings + u->next, (int)n, s->best_fitness.value, fitness, err);
     u->next += n;
     s->done = u->next == u->n;
     return failed;
@@ -303,7 +306,9 @@ static void clear_uniform(th_search *s)
 
 const th_search_type th_search_uniform = {
     "uniform",     "one set, one design, one split per kind of layer: the best of all",
-    true,          sizeof(uniform),
+    true,          0,
+    TH_SEEDS_RANDOM,
+    sizeof(uniform),
     init_uniform,  iterate_uniform,
     clear_uniform,
 };

@@ -7,6 +7,8 @@
 
 #include "mapper/evaluate.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 
 struct th_evaluator {
@@ -69,19 +71,38 @@ static th_time time_per_input(const th_evaluator *e)
     return (th_machine_input_end(e->machine, n - 1) - since) / counted;
 }
 
-static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *err)
+static double value_of(const th_problem *p, const th_metrics *m)
 {
-    bool by_latency = e->problem.objective == TH_OBJECTIVE_LATENCY;
+    switch (p->objective) {
+    case TH_OBJECTIVE_LATENCY:
+        return (double)m->latency_ps;
+    case TH_OBJECTIVE_THROUGHPUT:
+        return (double)m->interval_ps;
+    }
+    return INFINITY;
+}
+
+/* The makespan at which a run is stopped. */
+static th_time stop_at(const th_problem *p, double bound)
+{
+    bool by_latency = p->objective == TH_OBJECTIVE_LATENCY;
+    return by_latency && bound < (double)TH_TIME_MAX ? (th_time)bound : TH_TIME_MAX;
+}
+
+static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *err)
+{
     if (th_machine_load(e->machine, e->program, err))
         return -1;
-    switch (th_machine_run_bounded(e->machine, by_latency ? bound : TH_TIME_MAX, err)) {
+    switch (th_machine_run_bounded(e->machine, stop_at(&e->problem, bound), err)) {
     case TH_STOP_DONE:
-        *fitness = by_latency ? th_machine_now(e->machine) : time_per_input(e);
+        fitness->metrics = (th_metrics){th_machine_now(e->machine), time_per_input(e)};
+        fitness->value = value_of(&e->problem, &fitness->metrics);
+        fitness->fit = TH_FIT;
         return 0;
     case TH_STOP_BOUND:
     case TH_STOP_UNTIL:
     case TH_STOP_INTERRUPTED: /* nobody is asked here */
-        *fitness = TH_TIME_MAX - 1;
+        fitness->fit = TH_FIT_STOPPED;
         return 0;
     case TH_STOP_ERROR:
         break;
@@ -89,18 +110,18 @@ static int replay(th_evaluator *e, th_time bound, th_time *fitness, th_error *er
     return -1;
 }
 
-int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err)
 {
     th_error reason = {0};
+    *fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
     if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
         return replay(e, bound, fitness, err);
     if (th_script_is_needed(&reason))
         return 1;
     if (th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    *fitness = TH_TIME_MAX; /* it does not fit, or cannot run: not a failure of the search */
-    return 0;
+    return 0; /* it does not fit, or cannot run: not a failure of the search */
 }
 
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason)

@@ -7,6 +7,25 @@
 
 typedef enum { TH_OBJECTIVE_LATENCY, TH_OBJECTIVE_THROUGHPUT } th_objective;
 
+/* What a replay measures. */
+typedef struct th_metrics {
+    th_time latency_ps;  /* the makespan */
+    th_time interval_ps; /* mean time between inputs in the steady state; one input: the makespan */
+} th_metrics;
+
+typedef enum {
+    TH_FIT,           /* value counts */
+    TH_FIT_STOPPED,   /* its value passes the bound */
+    TH_FIT_INFEASIBLE /* does not fit in memory, or a design of it cannot run a layer */
+} th_fit;
+
+/* What a search makes small. Only a mapping that is TH_FIT has metrics. */
+typedef struct th_fitness {
+    th_fit fit;
+    double value; /* of the objective; INFINITY unless TH_FIT. Latency, throughput: in ps */
+    th_metrics metrics;
+} th_fitness;
+
 typedef struct th_problem {
     const th_system *system;
     const th_workload *workload;
@@ -22,12 +41,10 @@ typedef struct th_evaluator th_evaluator;
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 
-/* Fitness in picoseconds, less is better: the makespan (latency) or the mean time between inputs in
- * the steady state (throughput). TH_TIME_MAX for a mapping that does not fit in memory, or a design of
- * which cannot run a layer; a run whose makespan passes bound is stopped, and gets TH_TIME_MAX - 1.
- * 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when answers of scripts are
- * deferred and one is needed first. */
-int th_evaluator_run(th_evaluator *e, const th_mapping *m, th_time bound, th_time *fitness,
+/* The fitness of a mapping. A run of which it is clear that its value passes bound may be stopped
+ * (INFINITY: never). 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when answers
+ * of scripts are deferred and one is needed first. */
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err);
 
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */

@@ -1,6 +1,8 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
 	mapper/baseline.c \
+	mapper/breed.c \
+	mapper/breed.h \
 	mapper/emit.c \
 	mapper/emit.h \
 	mapper/evaluate.c \
@@ -25,6 +27,8 @@ libtharsis_la_SOURCES += \
 	mapper/pool.h \
 	mapper/pool_threads.c \
 	mapper/random_search.c \
+	mapper/remember.c \
+	mapper/remember.h \
 	mapper/search.c \
 	mapper/search.h \
 	mapper/searches.h \

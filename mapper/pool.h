@@ -12,8 +12,8 @@ void th_pool_free(th_pool *p);
 
 /* fitness[i] of mappings[i] with this bound, for i < n. 0, or -1 with the error of the lowest i
  * that failed. */
-int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound,
-                     th_time *fitness, th_error *err);
+int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
+                     th_fitness *fitness, th_error *err);
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);

@@ -33,7 +33,8 @@ struct th_pool {
     th_script_memo *scripts;
     /* the batch */
     th_mapping *const *mappings;
-    th_time bound, *fitness;
+    double bound;
+    th_fitness *fitness;
     int failed_at; /* lowest index that failed; the batch's size: none */
     th_error error;
     /* the round: the mappings at todo[0 .. n), those that want another round in again */
@@ -192,8 +193,8 @@ static void do_rounds(th_pool *p)
     th_script_memo_defer(p->scripts, false);
 }
 
-int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, th_time bound,
-                     th_time *fitness, th_error *err)
+int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
+                     th_fitness *fitness, th_error *err)
 {
     if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
         th_grow(&p->again, &p->again_capacity, (size_t)n, sizeof *p->again))

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - the table of searches, and what they share.
- *   new -> iterate until done -> free */
+ *   new | new_child -> iterate until done -> free
+ * Evaluations go up to the outermost search, which remembers and simulates; on the way back every
+ * search of the chain counts them and keeps its best. */
 #include <config.h>
 
 #include "mapper/search.h"
 
+#include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "mapper/searches.h"
 
-const th_search_options th_search_defaults = {.seed = 1, .evaluations = 0, .threads = 1};
+const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
 
 const th_search_type *const th_search_types[] = {
     &th_search_two_level,
@@ -28,26 +32,85 @@ const th_search_type *th_search_find(const char *name)
     return NULL;
 }
 
-th_search *th_search_new(const th_search_type *type, const th_problem *p,
-                         const th_search_options *o, th_error *err)
+/* --- life ------------------------------------------------------------------------------------- */
+
+static double wall_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static th_search *allocate(const th_search_type *type, const th_problem *p,
+                           const th_search_options *o, th_error *err)
 {
     th_search *s = th_alloc_zero(1, sizeof *s);
-    if (!s) {
+    if (!s || !(s->state = th_alloc_zero(1, type->state_size + 1))) {
+        th_free(s);
         th_error_no_memory(err);
         return NULL;
     }
     s->type = type;
     s->problem = *p;
     s->options = *o;
-    s->best_fitness = TH_TIME_MAX;
+    if (o->seeds == TH_SEEDS_DEFAULT)
+        s->options.seeds = type->seeds;
+    s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
+    if (type->is_baseline || s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
+        s->budget = INT64_MAX;
+    s->began_s = wall_s();
+    s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+    return s;
+}
+
+th_search *th_search_new(const th_search_type *type, const th_problem *p,
+                         const th_search_options *o, th_error *err)
+{
+    th_search *s = allocate(type, p, o, err);
+    if (!s)
+        return NULL;
     s->pool = th_pool_new(p, o->threads, err);
-    if (s->pool && !(s->state = th_alloc_zero(1, type->state_size + 1)))
+    if (s->pool && !(s->remembered = th_remembered_new()))
         th_error_no_memory(err);
-    if (s->state && type->init(s, err) == 0)
+    if (s->remembered && type->init(s, err) == 0)
         return s;
     th_search_free(s);
     return NULL;
 }
+
+th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
+                               uint64_t seed, th_error *err)
+{
+    th_search_options o = parent->options;
+    o.evaluations = evaluations;
+    o.seed = seed;
+    o.seconds = 0; /* the outermost looks at the clock */
+    th_search *s = allocate(type, &parent->problem, &o, err);
+    if (!s)
+        return NULL;
+    s->parent = parent;
+    s->pool = parent->pool;
+    if (type->init(s, err) == 0)
+        return s;
+    th_search_free(s);
+    return NULL;
+}
+
+void th_search_free(th_search *s)
+{
+    if (!s)
+        return;
+    if (s->pool) /* else init was never called */
+        s->type->clear(s);
+    th_free(s->state);
+    if (!s->parent)
+        th_pool_free(s->pool);
+    th_remembered_free(s->remembered);
+    th_mapping_free(s->best);
+    th_free(s);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static int nothing_found(const th_search *s, th_error *err)
 {
@@ -62,6 +125,12 @@ static int nothing_found(const th_search *s, th_error *err)
                         s->type->name, (long long)s->n_evaluations, workload, system, why);
 }
 
+static bool is_spent(const th_search *s)
+{
+    return th_search_left(s, 1) == 0 ||
+           (s->options.seconds > 0 && wall_s() - s->began_s >= s->options.seconds);
+}
+
 int th_search_iterate(th_search *s, th_error *err)
 {
     if (s->done)
@@ -69,52 +138,97 @@ int th_search_iterate(th_search *s, th_error *err)
     s->n_batches++;
     if (s->type->iterate(s, err))
         return -1;
-    return s->done && !s->best ? nothing_found(s, err) : 0;
+    if (is_spent(s))
+        s->done = true;
+    return s->done && !s->best && !s->parent ? nothing_found(s, err) : 0;
 }
 
-void th_search_free(th_search *s)
+/* --- evaluations ------------------------------------------------------------------------------ */
+
+int th_search_left(const th_search *s, int wanted)
 {
-    if (!s)
-        return;
-    if (s->state)
-        s->type->clear(s);
-    th_free(s->state);
-    th_pool_free(s->pool);
-    th_mapping_free(s->best);
-    th_free(s);
+    for (; s; s = s->parent)
+        if (s->budget - s->n_evaluations < wanted)
+            wanted = (int)(s->budget - s->n_evaluations);
+    return wanted > 0 ? wanted : 0;
 }
 
-static int keep_if_best(th_search *s, const th_mapping *m, th_time fitness, int64_t number,
-                        th_error *err)
+int32_t th_search_batch(const th_search *s)
 {
-    if (fitness == TH_TIME_MAX && s->n_infeasible++ == 0)
+    return s->problem.workload->batch / s->problem.stream.micro_batches;
+}
+
+/* Simulates what is not remembered: mappings[which[i]] for i < n. */
+static int simulate(th_search *s, th_mapping *const *mappings, const int *which, int n,
+                    double bound, th_fitness *fitness, th_error *err)
+{
+    th_mapping **asked = th_alloc_array((size_t)n + 1, sizeof *asked);
+    th_fitness *got = th_alloc_array((size_t)n + 1, sizeof *got);
+    int failed = asked && got ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < n; i++)
+        asked[i] = mappings[which[i]];
+    if (!failed)
+        failed = th_pool_evaluate(s->pool, asked, n, bound, got, err);
+    for (int i = 0; !failed && i < n; i++) {
+        fitness[which[i]] = got[i];
+        failed = th_remembered_keep(s->remembered, asked[i], bound, &got[i])
+                     ? th_error_no_memory(err)
+                     : 0;
+    }
+    th_free(asked);
+    th_free(got);
+    return failed;
+}
+
+/* Of the outermost search. *answered: how many were remembered. */
+static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                               th_fitness *fitness, int *answered, th_error *err)
+{
+    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0;
+    if (!which)
+        return th_error_no_memory(err);
+    for (int i = 0; i < n; i++)
+        if (!th_remembered_find(s->remembered, mappings[i], bound, &fitness[i]))
+            which[unknown++] = i;
+    *answered = n - unknown;
+    int failed = simulate(s, mappings, which, unknown, bound, fitness, err);
+    th_free(which);
+    return failed;
+}
+
+static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
+                        int64_t number, th_error *err)
+{
+    if (fitness->fit == TH_FIT_INFEASIBLE && s->n_infeasible++ == 0)
         th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_misfit);
-    s->n_stopped += fitness == TH_TIME_MAX - 1;
-    if (fitness >= TH_TIME_MAX - 1 || fitness >= s->best_fitness)
+    s->n_stopped += fitness->fit == TH_FIT_STOPPED;
+    if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
         return 0;
     th_mapping *copy = th_mapping_copy(m);
     if (!copy)
         return th_error_no_memory(err);
     th_mapping_free(s->best);
     s->best = copy;
-    s->best_fitness = fitness;
+    s->best_fitness = *fitness;
     s->best_found_at = number;
     return 0;
 }
 
-int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, th_time bound,
-                       th_time *fitness, th_error *err)
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                       th_fitness *fitness, th_error *err)
 {
-    if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
+    th_search *outermost = s;
+    int answered = 0;
+    while (outermost->parent)
+        outermost = outermost->parent;
+    if (look_up_or_simulate(outermost, mappings, n, bound, fitness, &answered, err))
         return -1;
-    for (int i = 0; i < n; i++)
-        if (keep_if_best(s, mappings[i], fitness[i], s->n_evaluations + i + 1, err))
-            return -1;
-    s->n_evaluations += n;
+    for (; s; s = s->parent) {
+        for (int i = 0; i < n; i++)
+            if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, err))
+                return -1;
+        s->n_evaluations += n;
+        s->n_remembered += answered;
+    }
     return 0;
-}
-
-int32_t th_search_batch(const th_search *s)
-{
-    return s->problem.workload->batch / s->problem.stream.micro_batches;
 }

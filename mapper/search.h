@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.h - the table of searches and baselines; all are steppers.
  *   new -> iterate until done -> best, reports -> free
- * The result depends on problem, options and seed alone, not on the number of threads. */
+ * The result depends on problem, options and seed alone, not on the number of threads; with a budget
+ * of time it depends on when it ran out, and n_evaluations is the budget that gives the same again.
+ * A search may run others inside itself: a child evaluates through its parent, with its pool and
+ * what it remembers, and what it spends and finds counts for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate.h"
 #include "mapper/pool.h"
+#include "mapper/remember.h"
+
+/* What a search that takes seeds starts from. */
+typedef enum {
+    TH_SEEDS_DEFAULT,   /* as the search's type has it */
+    TH_SEEDS_RANDOM,    /* mappings drawn at random */
+    TH_SEEDS_HEURISTIC  /* those of breed.h: the dynamic programme, uniform splits, a baseline */
+} th_seeds;
 
 typedef struct th_search_options {
     uint64_t seed;
-    int64_t evaluations;     /* budget; 0: the search's own default */
+    int64_t evaluations;     /* budget; 0: the type's default */
+    double seconds;          /* budget of wall time, looked at between batches; 0: none */
     int threads;             /* >= 1 */
     bool sets_inside_groups; /* a set never spans groups */
-    bool heuristic_seeds;    /* random: also start from the seeds of two_level */
+    th_seeds seeds;
 } th_search_options;
 extern const th_search_options th_search_defaults;
 
@@ -21,10 +33,13 @@ typedef struct th_search th_search;
 typedef struct th_search_type {
     const char *name; /* two_level random computation_prioritized uniform ... */
     const char *synopsis;
-    bool is_baseline; /* takes no budget and no seed */
+    bool is_baseline;            /* takes no budget and no seed */
+    int64_t default_evaluations; /* 0: as many as it takes */
+    th_seeds seeds;              /* never TH_SEEDS_DEFAULT */
     size_t state_size;
     int (*init)(th_search *s, th_error *err);
-    int (*iterate)(th_search *s, th_error *err); /* sets s->done when there is nothing left to do */
+    /* One batch; sets s->done when there is nothing left to do. Budgets are seen to outside. */
+    int (*iterate)(th_search *s, th_error *err);
     void (*clear)(th_search *s);
 } th_search_type;
 
@@ -35,11 +50,16 @@ const th_search_type *th_search_find(const char *name);
 struct th_search {
     const th_search_type *type;
     th_problem problem;
-    th_search_options options;
-    th_pool *pool;
-    th_mapping *best;                               /* NULL until one was feasible */
-    th_time best_fitness;                           /* TH_TIME_MAX until then */
+    th_search_options options; /* seeds: never TH_SEEDS_DEFAULT */
+    th_search *parent;         /* NULL: none */
+    th_pool *pool;             /* the parent's, where there is one */
+    th_remembered *remembered; /* of the outermost search; NULL in others */
+    int64_t budget;            /* of evaluations; INT64_MAX: none */
+    double began_s;
+    th_mapping *best;        /* NULL until one was feasible */
+    th_fitness best_fitness; /* value INFINITY until then */
     int64_t n_evaluations, n_infeasible, n_stopped; /* stopped: by the bound */
+    int64_t n_remembered; /* evaluations that were answered from memory */
     th_error first_misfit; /* why the first mapping that did not fit, or could not be made, did
                               * not; of no meaning once one fits */
     int64_t best_found_at; /* evaluations when the best was found */
@@ -50,12 +70,22 @@ struct th_search {
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err);
-/* One batch. 0 or -1. */
+/* A search inside another: the parent's problem, pool and options, but for the budget (0: the type's
+ * default; the parent's holds besides) and the seed. Freed before its parent. */
+th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
+                               uint64_t seed, th_error *err);
+/* One batch. 0 or -1. That nothing was found is an error of the outermost search alone. */
 int th_search_iterate(th_search *s, th_error *err);
 void th_search_free(th_search *s);
 
-/* For the searches: evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those
- * that pass bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
-int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, th_time bound,
-                       th_time *fitness, th_error *err);
+/* --- for the searches ------------------------------------------------------------------------- */
+
+/* Evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those whose value passes
+ * bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                       th_fitness *fitness, th_error *err);
+/* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */
+int th_search_left(const th_search *s, int wanted);
+/* Images that a strategy may split: those of the smallest micro-batch. */
+int32_t th_search_batch(const th_search *s);
 #endif

@@ -12,7 +12,4 @@ extern const th_search_type th_search_uniform;
 /* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
 int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);
 
-/* Images that a strategy may split: those of the smallest micro-batch. */
-int32_t th_search_batch(const th_search *s);
-
 #endif

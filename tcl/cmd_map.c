@@ -70,7 +70,7 @@ static void show_progress(th_progress *p, const th_search *s)
     char best[64] = "-", left[64] = "";
     double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
     if (s->best != NULL)
-        th_format_time(s->best_fitness, best, sizeof best);
+        th_format_time((th_time)s->best_fitness.value, best, sizeof best);
     if (s->options.evaluations > s->n_evaluations && rate > 0)
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(s->options.evaluations - s->n_evaluations) / rate);
@@ -111,11 +111,12 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .infeasible = search->n_infeasible,
         .stopped = search->n_stopped,
         .found_at = search->best_found_at,
+        .remembered = search->n_remembered,
         .fitness = search->best_fitness,
     };
     th_session_set_mapping(c->session, best, &how);
     c->session->defaults = *run;
-    th_call_return_time(c, how.fitness);
+    th_call_return_time(c, (th_time)how.fitness.value);
     return 0;
 }
 

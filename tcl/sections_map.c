@@ -118,6 +118,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"evaluations", "evaluations", TH_KIND_COUNT},
         {"infeasible", "infeasible", TH_KIND_COUNT},
         {"stopped", "stopped by the bound", TH_KIND_COUNT},
+        {"remembered", "answered from memory", TH_KIND_COUNT},
         {"found_at", "best found at evaluation", TH_KIND_COUNT},
         {"best", "best", TH_KIND_TIME},
         {NULL, NULL, TH_KIND_TEXT},
@@ -135,8 +136,9 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_count(f->evaluations),
         th_count(f->infeasible),
         th_count(f->stopped),
+        th_count(f->remembered),
         th_count(f->found_at),
-        f->type != NULL ? th_ps(f->fitness) : th_absent(TH_KIND_TIME),
+        f->type != NULL ? th_ps((th_time)f->fitness.value) : th_absent(TH_KIND_TIME),
     };
     th_table_row(th_report_record(r, "search", NULL, columns), cells);
     return 0;

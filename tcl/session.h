@@ -19,8 +19,8 @@ typedef struct th_searched {
     th_objective objective;
     uint64_t seed;
     bool inside_groups;
-    int64_t evaluations, infeasible, stopped, found_at;
-    th_time fitness;
+    int64_t evaluations, infeasible, stopped, remembered, found_at;
+    th_fitness fitness;
 } th_searched;
 
 typedef struct th_breakpoint {

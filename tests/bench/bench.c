@@ -15,6 +15,7 @@
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
+#include <math.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static th_search *search(const th_problem *p, const char *name, int64_t evaluati
 static th_time latency(const th_problem *p, const char *name, int64_t evaluations, bool inside)
 {
     th_search *s = search(p, name, evaluations, inside);
-    th_time best = s->best_fitness;
+    th_time best = (th_time)s->best_fitness.value;
     th_search_free(s);
     return best;
 }
@@ -187,13 +188,13 @@ static double evaluation_seconds(const th_problem *p, const th_mapping *m)
 {
     enum { RUNS = 400 };
     th_error e = {0};
-    th_time fitness;
+    th_fitness fitness;
     th_evaluator *ev = th_evaluator_new(p, &e);
-    if (!ev || th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
+    if (!ev || th_evaluator_run(ev, m, INFINITY, &fitness, &e))
         stop_at(&e);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < RUNS; i++)
-        if (th_evaluator_run(ev, m, TH_TIME_MAX, &fitness, &e))
+        if (th_evaluator_run(ev, m, INFINITY, &fitness, &e))
             stop_at(&e);
     double seconds = (th_bench_cpu_seconds() - start) / RUNS;
     th_evaluator_free(ev);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
+#include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate.h"
 #include "mapper/strategies.h"
@@ -49,12 +50,18 @@ static th_result replay(const th_problem *p, const th_mapping *m)
     return r;
 }
 
-static th_time fitness_of(th_evaluator *e, const th_mapping *m, th_time bound)
+/* The value of a mapping that fits; -1: stopped, -2: does not fit. */
+static th_time time_of(const th_fitness *f)
+{
+    return f->fit == TH_FIT ? (th_time)f->value : f->fit == TH_FIT_STOPPED ? -1 : -2;
+}
+
+static th_time fitness_of(th_evaluator *e, const th_mapping *m, double bound)
 {
     th_error err = {"", ""};
-    th_time fitness = -3;
+    th_fitness fitness;
     CU_ASSERT_EQUAL(th_evaluator_run(e, m, bound, &fitness, &err), 0);
-    return fitness;
+    return time_of(&fitness);
 }
 
 /* One evaluator, whose memos fill up, against fresh ones; and the first mapping again at the end. */
@@ -64,15 +71,15 @@ static void latency_is_the_makespan_of_the_machine(void)
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_mapping *first = random_mapping(r);
-    th_time first_fitness = fitness_of(e, first, TH_TIME_MAX);
+    th_time first_fitness = fitness_of(e, first, INFINITY);
     for (int i = 0; i < 20; i++) {
         th_mapping *m = random_mapping(r);
         th_result expected = replay(&p, m);
-        CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), expected.elapsed_ps);
+        CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), expected.elapsed_ps);
         th_result_clear(&expected);
         th_mapping_free(m);
     }
-    CU_ASSERT_EQUAL(fitness_of(e, first, TH_TIME_MAX), first_fitness);
+    CU_ASSERT_EQUAL(fitness_of(e, first, INFINITY), first_fitness);
     th_mapping_free(first);
     th_evaluator_free(e);
     gsl_rng_free(r);
@@ -104,7 +111,7 @@ static void one_input_has_its_latency_for_throughput(void)
                q = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_evaluator *e = th_evaluator_new(&p, NULL), *f = th_evaluator_new(&q, NULL);
     th_mapping *m = random_mapping(r);
-    CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), fitness_of(f, m, TH_TIME_MAX));
+    CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), fitness_of(f, m, INFINITY));
     th_mapping_free(m);
     th_evaluator_free(e);
     th_evaluator_free(f);
@@ -117,12 +124,12 @@ static void a_bound_stops_what_passes_it(void)
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_mapping *m = random_mapping(r);
-    th_time t = fitness_of(e, m, TH_TIME_MAX);
-    CU_ASSERT_EQUAL(fitness_of(e, m, t), t);
-    CU_ASSERT_EQUAL(fitness_of(e, m, t - 1), TH_TIME_MAX - 1);
-    CU_ASSERT_EQUAL(fitness_of(e, m, t / 3), TH_TIME_MAX - 1);
-    CU_ASSERT_EQUAL(fitness_of(e, m, 0), TH_TIME_MAX - 1);
-    CU_ASSERT_EQUAL(fitness_of(e, m, t + 1), t); /* a stopped run leaves nothing behind */
+    th_time t = fitness_of(e, m, INFINITY);
+    CU_ASSERT_EQUAL(fitness_of(e, m, (double)t), t);
+    CU_ASSERT_EQUAL(fitness_of(e, m, (double)t - 1), -1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, (double)t / 3), -1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, 0), -1);
+    CU_ASSERT_EQUAL(fitness_of(e, m, (double)t + 1), t); /* a stopped run leaves nothing behind */
     th_mapping_free(m);
     th_evaluator_free(e);
     gsl_rng_free(r);
@@ -135,8 +142,8 @@ static void what_does_not_fit_is_no_error(void)
     th_problem p = {.system = small, .workload = alexnet, .stream = th_stream_single};
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_mapping *m = mapping_on("3", alexnet);
-    CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), TH_TIME_MAX);
-    CU_ASSERT_EQUAL(fitness_of(e, m, 7), TH_TIME_MAX);
+    CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), -2);
+    CU_ASSERT_EQUAL(fitness_of(e, m, 7), -2);
     th_mapping_free(m);
     th_evaluator_free(e);
     th_system_free(small);
@@ -184,19 +191,19 @@ static void no_memory_is_an_error_once(void)
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_mapping *m = random_mapping(r);
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_time expected = fitness_of(e, m, TH_TIME_MAX);
+    th_time expected = fitness_of(e, m, INFINITY);
     th_evaluator_free(e);
     int64_t live = th_alloc_live(), k = 1;
     for (int failed = 1; failed; k += 1 + k / 8) {
         th_error err = {"", ""};
-        th_time fitness = -3;
+        th_fitness fitness;
         e = th_evaluator_new(&p, NULL);
         th_alloc_fail_at(k);
-        failed = th_evaluator_run(e, m, TH_TIME_MAX, &fitness, &err);
+        failed = th_evaluator_run(e, m, INFINITY, &fitness, &err);
         th_alloc_fail_at(0);
         if (failed)
             TAP_ASSERT_TEXT(err.id, "BASE-0001");
-        CU_ASSERT_EQUAL(fitness_of(e, m, TH_TIME_MAX), expected);
+        CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), expected);
         th_evaluator_free(e);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }

@@ -379,7 +379,7 @@ static void threads_change_nothing(void)
     th_system *s = system_of(four_accelerators);
     th_workload *net = shipped_workload("alexnet");
     th_mapping **mappings = random_mappings(net);
-    th_time expected[MAPPINGS] = {0}, got[MAPPINGS];
+    static th_fitness expected[MAPPINGS], got[MAPPINGS];
     th_error error[2] = {{"", ""}, {"", ""}};
     for (int t = 0; t < 3; t++) {
         fake *g = &f;
@@ -388,25 +388,25 @@ static void threads_change_nothing(void)
             .system = s, .workload = net, .stream = th_stream_single, .scripts = memo_of(g)};
         th_pool *p = th_pool_new(&problem, threads[t], NULL);
         CU_ASSERT_EQUAL(
-            th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, t ? got : expected, NULL), 0);
+            th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, t ? got : expected, NULL), 0);
         CU_ASSERT_TRUE(g->calls > 50 && g->calls == th_script_memo_count(problem.scripts));
         CU_ASSERT_TRUE(t == 0 || memcmp(expected, got, sizeof got) == 0);
         if (t == 0)
             first = f;
         CU_ASSERT_EQUAL(memcmp(&first, &f, sizeof f), 0);
         int calls = g->calls;
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, NULL), 0);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, NULL), 0);
         CU_ASSERT_TRUE(g->calls == calls && memcmp(expected, got, sizeof got) == 0);
         th_script_memo_clear(problem.scripts);
         th_pool_free(p);
         g->calls = 0;
         g->fails_at = 30;
         p = th_pool_new(&problem, threads[t], NULL);
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, &error[t > 0]),
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, &error[t > 0]),
                         -1);
         CU_ASSERT_PTR_NOT_NULL(strstr(error[t > 0].text, "call 30 fails"));
         CU_ASSERT_TRUE(t == 0 || memcmp(&error[0], &error[1], sizeof *error) == 0);
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, TH_TIME_MAX, got, NULL), 0);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, NULL), 0);
         CU_ASSERT_EQUAL(memcmp(expected, got, sizeof got), 0);
         th_pool_free(p);
         th_script_memo_free(problem.scripts);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
+#include <math.h>
 #include "base/alloc.h"
 #include "mapper/level1.h"
 #include "mapper/search.h"
@@ -28,13 +29,13 @@ static th_search *search_of(const char *name, const th_problem *p, const th_sear
 static void run(th_search *s)
 {
     th_error e = {"", ""};
-    th_time before = TH_TIME_MAX;
+    double before = INFINITY;
     while (!s->done) {
         CU_ASSERT_EQUAL_FATAL(th_search_iterate(s, &e), 0);
-        CU_ASSERT_TRUE(s->best_fitness <= before);
+        CU_ASSERT_TRUE(s->best_fitness.value <= before);
         CU_ASSERT_TRUE(!s->best ||
                        th_mapping_check(s->best, s->problem.system, s->problem.workload, &e) == 0);
-        before = s->best_fitness;
+        before = s->best_fitness.value;
     }
     TAP_ASSERT_TEXT(e.text, "");
 }
@@ -46,13 +47,13 @@ static th_search *found(const char *name, const th_problem *p, const th_search_o
     return s;
 }
 
-static th_time fitness_of(const th_problem *p, const th_mapping *m)
+static double fitness_of(const th_problem *p, const th_mapping *m)
 {
     th_evaluator *e = th_evaluator_new(p, NULL);
-    th_time t = -1;
-    CU_ASSERT_EQUAL(th_evaluator_run(e, m, TH_TIME_MAX, &t, NULL), 0);
+    th_fitness f;
+    CU_ASSERT_EQUAL(th_evaluator_run(e, m, INFINITY, &f, NULL), 0);
     th_evaluator_free(e);
-    return t;
+    return f.value;
 }
 
 /* --- what every search keeps ------------------------------------------------------------------ */
@@ -63,7 +64,7 @@ static void assert_same(const th_search *a, const th_search *b)
     th_mapping_write(a->best, a->problem.system, a->problem.workload, &x);
     th_mapping_write(b->best, b->problem.system, b->problem.workload, &y);
     TAP_ASSERT_TEXT(y.text, x.text);
-    CU_ASSERT_TRUE(a->best_fitness == b->best_fitness && a->n_evaluations == b->n_evaluations &&
+    CU_ASSERT_TRUE(a->best_fitness.value == b->best_fitness.value && a->n_evaluations == b->n_evaluations &&
                    a->best_found_at == b->best_found_at && a->n_stopped == b->n_stopped &&
                    a->n_infeasible == b->n_infeasible && a->n_batches == b->n_batches);
     th_strbuf_clear(&x);
@@ -81,7 +82,7 @@ static void the_same_twice_and_on_two_threads(void)
         th_search *two = found(th_search_types[i]->name, &p, &o);
         assert_same(first, again);
         assert_same(first, two);
-        CU_ASSERT_EQUAL(fitness_of(&p, first->best), first->best_fitness);
+        CU_ASSERT_EQUAL(fitness_of(&p, first->best), first->best_fitness.value);
         CU_ASSERT_TRUE(first->best_found_at >= 1 && first->best_found_at <= first->n_evaluations);
         th_search_free(first);
         th_search_free(again);
@@ -139,11 +140,11 @@ static void two_level_beats_baselines_and_chance(void)
               *uniform = found("uniform", &p, &o);
     printf("# alexnet on f1_16xlarge, ms: two_level %.3f, random %.3f, uniform %.3f, "
            "computation_prioritized %.3f\n",
-           (double)two->best_fitness * 1e-9, (double)random->best_fitness * 1e-9,
-           (double)uniform->best_fitness * 1e-9, (double)herald->best_fitness * 1e-9);
-    CU_ASSERT_TRUE(two->best_fitness <= herald->best_fitness);
-    CU_ASSERT_TRUE(two->best_fitness <= uniform->best_fitness);
-    CU_ASSERT_TRUE(two->best_fitness <= random->best_fitness);
+           two->best_fitness.value * 1e-9, random->best_fitness.value * 1e-9,
+           uniform->best_fitness.value * 1e-9, herald->best_fitness.value * 1e-9);
+    CU_ASSERT_TRUE(two->best_fitness.value <= herald->best_fitness.value);
+    CU_ASSERT_TRUE(two->best_fitness.value <= uniform->best_fitness.value);
+    CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
     CU_ASSERT_TRUE(two->n_evaluations == 600 && random->n_evaluations == 600);
     th_search_free(two);
     th_search_free(random);
@@ -180,9 +181,9 @@ static void searches_for_throughput(void)
     th_search_options o = {.seed = 1, .evaluations = 300, .threads = 2};
     th_search *s = found("two_level", &p, &o), *herald = found("computation_prioritized", &p, &o),
               *latency = found("two_level", &q, &o);
-    CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness);
-    CU_ASSERT_TRUE(s->best_fitness <= herald->best_fitness);
-    CU_ASSERT_TRUE(s->best_fitness <= fitness_of(&p, latency->best));
+    CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness.value);
+    CU_ASSERT_TRUE(s->best_fitness.value <= herald->best_fitness.value);
+    CU_ASSERT_TRUE(s->best_fitness.value <= fitness_of(&p, latency->best));
     CU_ASSERT_EQUAL(s->n_stopped, 0);
     th_search_free(s);
     th_search_free(herald);
@@ -399,7 +400,7 @@ static void one_accelerator_runs_what_cannot_be_split(void)
     th_search_options options = th_search_defaults;
     options.evaluations = 100;
     th_search *s = found("two_level", &p, &options), *u = found("uniform", &p, &th_search_defaults);
-    CU_ASSERT_TRUE(s->best_fitness < u->best_fitness);
+    CU_ASSERT_TRUE(s->best_fitness.value < u->best_fitness.value);
     CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 1);
     CU_ASSERT_TRUE(s->best->sets[s->best->set_of[1]].n_accels > 1);
     th_search_free(s);
@@ -471,7 +472,7 @@ static void uniform_by_brute_force(void)
         "{ name = \"f\"; type = \"fc\"; outputs = 30; } );");
     th_problem p = problem_of(sys, w);
     th_mapping *m = mapping_on("0", w);
-    th_time best = fitness_of(&p, m);
+    double best = fitness_of(&p, m);
     th_mapping_free(m);
     m = mapping_on("01", w);
     for (int c = 0; c < 4; c++) {
@@ -479,13 +480,13 @@ static void uniform_by_brute_force(void)
             put_layer(m, 0, 0, convs[c]);
             put_layer(m, 1, 0, follows[c]);
             put_layer(m, 2, 0, denses[d]);
-            th_time t = fitness_of(&p, m);
+            double t = fitness_of(&p, m);
             best = t < best ? t : best;
         }
     }
     th_mapping_free(m);
     th_search *s = found("uniform", &p, &th_search_defaults);
-    CU_ASSERT_TRUE(s->n_evaluations == 9 && s->best_fitness == best);
+    CU_ASSERT_TRUE(s->n_evaluations == 9 && s->best_fitness.value == best);
     th_search_free(s);
     th_workload_free(w);
     th_system_free(sys);

@@ -2,6 +2,7 @@
 /* test_search_random.c - every search on random workloads of every kind of layer: what it finds can be
  * run, and takes what it said. */
 #include <config.h>
+#include <math.h>
 #include "mapper/search.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
@@ -25,7 +26,7 @@ static void check_search(const th_search_type *type, const th_problem *p)
 {
     th_search_options o = {.seed = (uint64_t)case_number, .evaluations = 40, .threads = 1};
     th_error e = {"", ""};
-    th_time fitness;
+    th_fitness fitness;
     th_search *s = th_search_new(type, p, &o, &e);
     while (s && !s->done && th_search_iterate(s, &e) == 0)
         ;
@@ -33,11 +34,11 @@ static void check_search(const th_search_type *type, const th_problem *p)
         if (strcmp(e.id, "MAP-0025") != 0) /* a layer too small for the baseline's groups */
             wrong("%s: %s %s", type->name, e.id, e.text);
     } else if (th_mapping_check(s->best, p->system, p->workload, &e) ||
-               th_evaluator_run(th_pool_evaluator(s->pool), s->best, TH_TIME_MAX, &fitness, &e)) {
+               th_evaluator_run(th_pool_evaluator(s->pool), s->best, INFINITY, &fitness, &e)) {
         wrong("%s: best mapping: %s %s", type->name, e.id, e.text);
-    } else if (fitness != s->best_fitness || s->n_infeasible > 0) {
-        wrong("%s: best fitness %lld, is %lld; %lld infeasible", type->name,
-              (long long)s->best_fitness, (long long)fitness, (long long)s->n_infeasible);
+    } else if (fitness.value != s->best_fitness.value || s->n_infeasible > 0) {
+        wrong("%s: best fitness %.17g, is %.17g; %lld infeasible", type->name,
+              s->best_fitness.value, fitness.value, (long long)s->n_infeasible);
     }
     th_search_free(s);
 }

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* breed.c - what searches start from, and how they make new mappings of old ones.
+ *
+ * Seeds, in the order of their coming: the dynamic programme (seed.c) on candidates of the upper
+ * level, exact and blurred; the mapping of computation_prioritized; uniform splits. */
+#include <config.h>
+
+#include "mapper/breed.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/searches.h"
+#include "mapper/strategies.h"
+
+enum {
+    SEEDS_PER_PARTITION = 12, /* vectors of designs tried at most */
+    RANDOM_SEEDS = 96
+};
+static const double CROSS_RATE = 0.4;    /* children that have a father's run of layers */
+static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
+
+bool th_breed_chance(th_breed *b, double p)
+{
+    return th_random_unit(b->random) < p;
+}
+
+int th_breed_below(th_breed *b, int n)
+{
+    return (int)th_random_below(b->random, (uint64_t)n);
+}
+
+int th_breed_rank(th_breed *b, int n)
+{
+    int rank = 0;
+    while (rank < n - 1 && th_breed_chance(b, 0.5))
+        rank++;
+    return rank;
+}
+
+/* --- seeds ------------------------------------------------------------------------------------ */
+
+static int add_seed(th_breed *b, th_mapping *m)
+{
+    if (!m)
+        return 0;
+    if (th_grow(&b->seeds, &b->seed_capacity, b->n_seeds + 1, sizeof *b->seeds)) {
+        th_mapping_free(m);
+        return -1;
+    }
+    b->seeds[b->n_seeds++] = m;
+    return 0;
+}
+
+static int seed_by_programme(th_breed *b, const th_partition *p, const int32_t *design,
+                             th_error *err)
+{
+    for (size_t j = 0; j < sizeof JITTERS / sizeof *JITTERS; j++) {
+        th_mapping *m;
+        if (th_level1_mapping(&b->level1, b->seeder, p, design, JITTERS[j], b->random, &m, err))
+            return -1;
+        if (add_seed(b, m))
+            return th_error_no_memory(err);
+    }
+    return 0;
+}
+
+static int seed_partition(th_breed *b, const th_partition *p, th_error *err)
+{
+    int32_t design[TH_LEVEL1_SETS_MAX] = {-1};
+    for (int i = 0; i < SEEDS_PER_PARTITION && th_level1_next_designs(&b->level1, p, design); i++)
+        if (seed_by_programme(b, p, design, err))
+            return -1;
+    return 0;
+}
+
+/* One split for all layers (the nearest where it does not fit), on every set of a mapping. */
+static int seed_uniform(th_breed *b, const th_mapping *like,
+                        const th_strategy *split)
+{
+    const th_workload *w = b->search->problem.workload;
+    th_mapping *m = th_mapping_copy(like);
+    bool fits = m != NULL;
+    for (int l = 0; fits && l < w->n_layers; l++) {
+        m->strategy[l] = *split;
+        if (th_layer_has_macs(&w->layers[l]))
+            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(b->search),
+                                      m->sets[m->set_of[l]].n_accels);
+    }
+    if (fits && th_mapping_follow(m, w, th_search_batch(b->search)))
+        return add_seed(b, m);
+    th_mapping_free(m);
+    return like && !m ? -1 : 0;
+}
+
+static const th_mapping *programme_seed_of(const th_breed *b, int32_t n_accels, int32_t design)
+{
+    for (size_t i = 0; i < b->n_seeds; i++)
+        if (b->seeds[i]->n_sets == 1 && b->seeds[i]->sets[0].n_accels == n_accels &&
+            b->seeds[i]->sets[0].design == design)
+            return b->seeds[i];
+    return NULL;
+}
+
+/* Uniform splits on the largest set alone, with every design. */
+static int seed_uniforms(th_breed *b, th_error *err)
+{
+    const th_workload *w = b->search->problem.workload;
+    int32_t n = b->level1.tree.node[b->level1.partitions[0].node[0]].n;
+    th_strategy *list = NULL;
+    int widest = 0, failed = 0;
+    for (int l = 1; l < w->n_layers; l++)
+        if (th_layer_macs(&w->layers[l]) > th_layer_macs(&w->layers[widest]))
+            widest = l;
+    int count = th_strategies_list(&w->layers[widest], th_search_batch(b->search), n, &list);
+    for (int32_t d = 0; d < b->search->problem.system->n_designs; d++) {
+        const th_mapping *like = programme_seed_of(b, n, d);
+        for (int i = 0; like && !failed && i < count; i++)
+            if (list[i].rotate == TH_NO_ROTATION && list[i].split[TH_DIM_C] == 1)
+                failed = seed_uniform(b, like, &list[i]);
+    }
+    th_free(list);
+    return failed || count < 0 ? th_error_no_memory(err) : 0;
+}
+
+/* The baseline's mapping, where it has one. */
+static int seed_herald(th_breed *b, th_error *err)
+{
+    th_mapping *m;
+    th_error reason = {"", ""};
+    if (th_baseline_computation_prioritized(b->search, &m, &reason) == 0)
+        return add_seed(b, m) ? th_error_no_memory(err) : 0;
+    return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
+}
+
+static int make_seeds(th_breed *b, th_error *err)
+{
+    for (size_t i = 0; i < b->level1.n; i++)
+        if (seed_partition(b, &b->level1.partitions[i], err))
+            return -1;
+    if (seed_herald(b, err))
+        return -1;
+    return b->level1.n > 0 ? seed_uniforms(b, err) : 0;
+}
+
+static int make_random_seeds(th_breed *b, th_error *err)
+{
+    for (int tries = 0; b->n_seeds < RANDOM_SEEDS && tries < 64 * RANDOM_SEEDS; tries++) {
+        th_mapping *m;
+        if (th_breed_draw(b, false, &m, err))
+            return -1;
+        if (add_seed(b, m))
+            return th_error_no_memory(err);
+    }
+    return 0;
+}
+
+int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
+{
+    b->search = s;
+    b->random = th_random_stream(s->options.seed, stream, 0);
+    b->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    if (!b->random || !b->seeder ||
+        th_level1_init(&b->level1, &s->problem, s->options.sets_inside_groups))
+        return th_error_no_memory(err);
+    if (s->options.seeds == TH_SEEDS_HEURISTIC ? make_seeds(b, err) : make_random_seeds(b, err))
+        return -1;
+    s->first_misfit = *th_seeder_misfit(b->seeder); /* of interest when nothing fits */
+    return 0;
+}
+
+void th_breed_clear(th_breed *b)
+{
+    for (size_t i = b->next_seed; i < b->n_seeds; i++)
+        th_mapping_free(b->seeds[i]);
+    th_free(b->seeds);
+    th_level1_clear(&b->level1);
+    th_seeder_free(b->seeder);
+    if (b->random)
+        gsl_rng_free(b->random);
+}
+
+th_mapping *th_breed_next_seed(th_breed *b)
+{
+    return th_breed_has_seeds(b) ? b->seeds[b->next_seed++] : NULL;
+}
+
+bool th_breed_has_seeds(const th_breed *b)
+{
+    return b->next_seed < b->n_seeds;
+}
+
+/* --- strategies -------------------------------------------------------------------------------- */
+
+static void cross(th_breed *b, th_mapping *child, const th_mapping *other)
+{
+    int n = child->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    memcpy(child->strategy + from, other->strategy + from,
+           (size_t)(to - from) * sizeof *child->strategy);
+}
+
+static int random_weighted_layer(th_breed *b, const th_workload *w)
+{
+    int l = th_breed_below(b, w->n_layers);
+    for (int i = 0; i < w->n_layers && !th_layer_has_macs(&w->layers[l]); i++)
+        l = (l + 1) % w->n_layers;
+    return l;
+}
+
+/* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can
+ * run. */
+static int draw_strategy(th_breed *b, th_mapping *m, int l, th_strategy *out, th_error *err)
+{
+    const th_choices *c = th_seeder_choices(b->seeder, &m->sets[m->set_of[l]], l, err);
+    if (!c)
+        return -1;
+    if (c->n > 0) {
+        double u = th_random_unit(b->random);
+        *out = c->strategy[(int)(u * u * c->n)];
+    }
+    return 0;
+}
+
+static bool same_shape(const th_breed *b, int one, int other)
+{
+    const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(b->search->pool)));
+    return th_plans_class(plans, one) == th_plans_class(plans, other);
+}
+
+/* One layer, a run of layers, or all layers of a shape get a strategy. */
+static int mutate(th_breed *b, th_mapping *m, th_error *err)
+{
+    const th_workload *w = b->search->problem.workload;
+    int l = random_weighted_layer(b, w), kind = th_breed_below(b, 4), run = kind == 1 ? 1 + th_breed_below(b, 8) : 1;
+    th_strategy drawn = m->strategy[l];
+    if (!th_layer_has_macs(&w->layers[l]))
+        return 0;
+    if (th_breed_chance(b, 0.25))
+        drawn = m->strategy[random_weighted_layer(b, w)];
+    else if (draw_strategy(b, m, l, &drawn, err))
+        return -1;
+    for (int i = 0; i < w->n_layers; i++) {
+        bool is_meant = kind >= 2 ? same_shape(b, i, l) : i >= l && i < l + run;
+        th_strategy repaired = drawn;
+        if (is_meant && th_layer_has_macs(&w->layers[i]) &&
+            th_strategy_repair(&repaired, &w->layers[i], th_search_batch(b->search),
+                               m->sets[m->set_of[i]].n_accels))
+            m->strategy[i] = repaired;
+    }
+    return 0;
+}
+
+int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *father,
+                   th_mapping **out, th_error *err)
+{
+    th_mapping *m = th_mapping_copy(mother);
+    if (!m)
+        return th_error_no_memory(err);
+    if (father && th_breed_chance(b, CROSS_RATE))
+        cross(b, m, father);
+    do {
+        if (mutate(b, m, err)) {
+            th_mapping_free(m);
+            return -1;
+        }
+    } while (th_breed_chance(b, 0.5));
+    if (!th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search))) {
+        th_mapping_free(m);
+        m = NULL;
+    }
+    *out = m;
+    return 0;
+}
+
+/* --- sets, designs and ranges ------------------------------------------------------------------ */
+
+/* The boundary of two neighbouring ranges moves by a few layers. */
+static void move_boundary(th_breed *b, th_mapping *m)
+{
+    if (m->n_layers < 2)
+        return;
+    int l = 1 + th_breed_below(b, m->n_layers - 1), by = 1 + th_breed_below(b, 4);
+    while (l < m->n_layers && m->set_of[l] == m->set_of[l - 1])
+        l++;
+    if (l == m->n_layers)
+        return;
+    int32_t lower = m->set_of[l - 1], upper = m->set_of[l];
+    bool up = th_breed_chance(b, 0.5);
+    for (int i = 0; i < by; i++) {
+        if (up && l + i < m->n_layers && m->set_of[l + i] == upper)
+            m->set_of[l + i] = lower;
+        else if (!up && l - 1 - i >= 0 && m->set_of[l - 1 - i] == lower)
+            m->set_of[l - 1 - i] = upper;
+    }
+}
+
+/* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators of
+ * its own. */
+static void move_run(th_breed *b, th_mapping *m)
+{
+    const th_workload *w = b->search->problem.workload;
+    int l = th_breed_below(b, m->n_layers), length = 1 + th_breed_below(b, 8);
+    int32_t set = (int32_t)th_breed_below(b, m->n_sets);
+    for (int i = l; i < m->n_layers && i < l + length; i++) {
+        if (i > l && (w->layers[i].n_inputs > 1 || w->layers[i].inputs[0] != i - 1))
+            break;
+        m->set_of[i] = set;
+    }
+}
+
+static void change_design(th_breed *b, th_mapping *m)
+{
+    th_set *set = &m->sets[th_breed_below(b, m->n_sets)];
+    int32_t d = (int32_t)th_breed_below(b, b->search->problem.system->n_designs);
+    if (th_set_can_take(b->search->problem.system, set, d))
+        set->design = d;
+}
+
+/* New strategies for all sets, since what is best depends on design and range. */
+static int reseed(th_breed *b, th_mapping *m, double jitter, th_error *err)
+{
+    for (int set = 0; set < m->n_sets; set++) {
+        th_time estimate;
+        int failed = th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
+        if (failed)
+            return failed;
+    }
+    return 0;
+}
+
+static const th_partition *draw_level1(th_breed *b, int32_t *design)
+{
+    const th_partition *p = &b->level1.partitions[th_breed_below(b, (int)b->level1.n)];
+    for (int32_t i = 0; i < p->n; i++) {
+        const th_set_node *node = &b->level1.tree.node[p->node[i]];
+        th_set set = {0, node->n, node->accels};
+        do
+            design[i] = (int32_t)th_breed_below(b, b->search->problem.system->n_designs);
+        while (!th_set_can_take(b->search->problem.system, &set, design[i]));
+    }
+    return p;
+}
+
+static int another_partition(th_breed *b, th_mapping **out, th_error *err)
+{
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    const th_partition *p = draw_level1(b, design);
+    return th_level1_mapping(&b->level1, b->seeder, p, design, th_random_unit(b->random), b->random,
+                             out, err);
+}
+
+int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err)
+{
+    if (mother->n_sets == 1 || th_breed_chance(b, 0.3))
+        return another_partition(b, out, err);
+    th_mapping *m = th_mapping_copy(mother);
+    if (!m)
+        return th_error_no_memory(err);
+    switch (th_breed_below(b, 3)) {
+    case 0:
+        move_boundary(b, m);
+        break;
+    case 1:
+        move_run(b, m);
+        break;
+    default:
+        change_design(b, m);
+    }
+    int failed = reseed(b, m, th_breed_chance(b, 0.5) ? 0.3 : 0, err);
+    *out = failed ? NULL : m;
+    if (failed)
+        th_mapping_free(m);
+    return failed < 0 ? -1 : 0;
+}
+
+/* --- at random -------------------------------------------------------------------------------- */
+
+static int randomize(th_breed *b, th_mapping *m, th_error *err)
+{
+    const th_workload *w = b->search->problem.workload;
+    for (int l = 0; l < w->n_layers; l++) {
+        th_strategy *list = NULL;
+        if (!th_layer_has_macs(&w->layers[l]))
+            continue;
+        int n = th_strategies_list(&w->layers[l], th_search_batch(b->search),
+                                   m->sets[m->set_of[l]].n_accels, &list);
+        if (n > 0)
+            m->strategy[l] = list[th_random_below(b->random, (uint64_t)n)];
+        th_free(list);
+        if (n < 0)
+            return th_error_no_memory(err);
+    }
+    return th_mapping_follow(m, w, th_search_batch(b->search)) ? 0 : 1;
+}
+
+int th_breed_draw(th_breed *b, bool by_programme, th_mapping **out, th_error *err)
+{
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    *out = NULL;
+    if (b->level1.n == 0)
+        return 0;
+    const th_partition *p = draw_level1(b, design);
+    if (th_level1_mapping(&b->level1, b->seeder, p, design, 1.0, b->random, out, err))
+        return -1;
+    if (!*out || by_programme)
+        return 0;
+    int failed = randomize(b, *out, err);
+    if (failed) {
+        th_mapping_free(*out);
+        *out = NULL;
+    }
+    return failed < 0 ? -1 : 0;
+}
