@@ -266,7 +266,7 @@ static int init_uniform(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;
     int32_t all = system->n_accels, group = th_sets_first_group(system);
-    th_set set = {0, 0, th_alloc_zero((size_t)all, sizeof *set.accels)};
+    th_set set = {.accels = th_alloc_zero((size_t)all, sizeof *set.accels)};
     int failed = set.accels ? 0 : -1;
     for (int32_t own = 1; !failed && own >= 0; own--) /* the group's first, then the rest */
         for (int32_t a = 0; a < all; a++)

@@ -333,7 +333,7 @@ static const th_partition *draw_level1(th_breed *b, int32_t *design)
     const th_partition *p = &b->level1.partitions[th_breed_below(b, (int)b->level1.n)];
     for (int32_t i = 0; i < p->n; i++) {
         const th_set_node *node = &b->level1.tree.node[p->node[i]];
-        th_set set = {0, node->n, node->accels};
+        th_set set = {0, node->n, node->accels, NULL};
         do
             design[i] = (int32_t)th_breed_below(b, b->search->problem.system->n_designs);
         while (!th_set_can_take(b->search->problem.system, &set, design[i]));

@@ -12,7 +12,7 @@
 
 static bool can_take(const th_level1 *l, int32_t node, int32_t design)
 {
-    th_set set = {design, l->tree.node[node].n, l->tree.node[node].accels};
+    th_set set = {design, l->tree.node[node].n, l->tree.node[node].accels, NULL};
     return th_set_can_take(l->problem->system, &set, design);
 }
 

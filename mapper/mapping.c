@@ -8,6 +8,43 @@
 
 #include "base/alloc.h"
 
+/* --- sets ------------------------------------------------------------------------------------- */
+
+bool th_set_equal(const th_set *a, const th_set *b)
+{
+    size_t bytes = (size_t)a->n_accels * sizeof *a->accels;
+    return a->design == b->design && a->n_accels == b->n_accels && !a->shares == !b->shares &&
+           memcmp(a->accels, b->accels, bytes) == 0 &&
+           (!a->shares || memcmp(a->shares, b->shares, bytes) == 0);
+}
+
+int32_t th_set_design(const th_set *set, int r, const th_system *s)
+{
+    return set->design == TH_DESIGN_OWN ? s->nodes[s->accel_node[set->accels[r]]].a.designs[0]
+                                        : set->design;
+}
+
+const char *th_set_design_name(const th_set *set, const th_system *s)
+{
+    return set->design == TH_DESIGN_OWN ? TH_DESIGN_OWN_NAME : s->designs[set->design].name;
+}
+
+int th_set_share(th_set *set, const int32_t *shares)
+{
+    int32_t *copy = NULL;
+    if (shares) {
+        copy = th_alloc_array((size_t)set->n_accels + 1, sizeof *copy);
+        if (!copy)
+            return -1;
+        memcpy(copy, shares, (size_t)set->n_accels * sizeof *copy);
+    }
+    th_free(set->shares);
+    set->shares = copy;
+    return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
 th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers)
 {
     th_mapping *m = th_alloc_zero(1, sizeof *m);
@@ -47,6 +84,10 @@ th_mapping *th_mapping_copy(const th_mapping *m)
         copy->sets[i].design = m->sets[i].design;
         memcpy(copy->sets[i].accels, m->sets[i].accels,
                (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
+        if (th_set_share(&copy->sets[i], m->sets[i].shares)) {
+            th_mapping_free(copy);
+            return NULL;
+        }
     }
     memcpy(copy->set_of, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     memcpy(copy->strategy, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
@@ -57,26 +98,23 @@ void th_mapping_free(th_mapping *m)
 {
     if (!m)
         return;
-    for (int i = 0; m->sets && i <= m->n_sets; i++) /* the one that new failed at, too */
+    for (int i = 0; m->sets && i <= m->n_sets; i++) { /* the one that new failed at, too */
         th_free(m->sets[i].accels);
+        th_free(m->sets[i].shares);
+    }
     th_free(m->sets);
     th_free(m->set_of);
     th_free(m->strategy);
     th_free(m);
 }
 
-static bool same_set(const th_set *a, const th_set *b)
-{
-    return a->design == b->design && a->n_accels == b->n_accels &&
-           memcmp(a->accels, b->accels, (size_t)a->n_accels * sizeof *a->accels) == 0;
-}
 
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
 {
     if (a->n_sets != b->n_sets || a->n_layers != b->n_layers)
         return false;
     for (int i = 0; i < a->n_sets; i++)
-        if (!same_set(&a->sets[i], &b->sets[i]))
+        if (!th_set_equal(&a->sets[i], &b->sets[i]))
             return false;
     for (int l = 0; l < a->n_layers; l++)
         if (a->set_of[l] != b->set_of[l] || !th_strategy_equal(&a->strategy[l], &b->strategy[l]))
@@ -116,10 +154,35 @@ static int check_member(const th_mapping *m, int set, int i, const th_system *s,
     if (is_taken(m, set, i, accel))
         return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is in two sets, or twice in one",
                             prefix, set, node->name);
-    if (!can_take_design(&node->a, design))
+    if (design != TH_DESIGN_OWN && !can_take_design(&node->a, design))
         return th_error_set(err, "MAP-0008",
                             "%sset %d: accel/%s cannot be configured with design \"%s\"", prefix,
                             set, node->name, s->designs[design].name);
+    return 0;
+}
+
+static int check_design(const th_set *set, int number, const th_system *s, const char *prefix,
+                        th_error *err)
+{
+    if (set->design == TH_DESIGN_OWN)
+        return 0;
+    if (set->design < 0 || set->design >= s->n_designs)
+        return th_error_set(err, "MAP-0010", "%sset %d: design %d does not exist", prefix, number,
+                            (int)set->design);
+    if (strcmp(s->designs[set->design].name, TH_DESIGN_OWN_NAME) == 0)
+        return th_error_set(err, "MAP-0087",
+                            "%sset %d: a design that is called \"" TH_DESIGN_OWN_NAME
+                            "\" cannot be asked for: the word stands for each accelerator's own",
+                            prefix, number);
+    return 0;
+}
+
+static int check_shares(const th_set *set, int number, const char *prefix, th_error *err)
+{
+    for (int i = 0; set->shares && i < set->n_accels; i++)
+        if (set->shares[i] < 1 || set->shares[i] > TH_SHARE_MAX)
+            return th_error_set(err, "MAP-0088", "%sset %d: share %d must be 1 .. %d", prefix,
+                                number, (int)set->shares[i], TH_SHARE_MAX);
     return 0;
 }
 
@@ -128,9 +191,9 @@ int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const
 {
     if (m->sets[set].n_accels < 1)
         return th_error_set(err, "MAP-0009", "%sset %d has no accelerators", prefix, set);
-    if (m->sets[set].design < 0 || m->sets[set].design >= s->n_designs)
-        return th_error_set(err, "MAP-0010", "%sset %d: design %d does not exist", prefix, set,
-                            (int)m->sets[set].design);
+    if (check_design(&m->sets[set], set, s, prefix, err) ||
+        check_shares(&m->sets[set], set, prefix, err))
+        return -1;
     for (int i = 0; i < m->sets[set].n_accels; i++)
         if (check_member(m, set, i, s, prefix, err))
             return -1;
@@ -160,11 +223,14 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
 {
     const th_set *set = &m->sets[i];
-    th_strbuf_printf(out, "  { design = \"%s\"; accelerators = [ ", s->designs[set->design].name);
+    th_strbuf_printf(out, "  { design = \"%s\"; accelerators = [ ", th_set_design_name(set, s));
     for (int a = 0; a < set->n_accels; a++)
         th_strbuf_printf(out, "%s\"%s\"", a ? ", " : "",
                          s->nodes[s->accel_node[set->accels[a]]].name);
-    th_strbuf_printf(out, " ]; }%s\n", i + 1 < m->n_sets ? "," : "");
+    th_strbuf_printf(out, " ]; ");
+    for (int a = 0; set->shares && a < set->n_accels; a++)
+        th_strbuf_printf(out, "%s%d", a ? ", " : "shares = [ ", (int)set->shares[a]);
+    th_strbuf_printf(out, "%s}%s\n", set->shares ? " ]; " : "", i + 1 < m->n_sets ? "," : "");
 }
 
 static void write_layer(const th_mapping *m, int l, const th_workload *w, th_strbuf *out)

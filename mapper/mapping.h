@@ -7,11 +7,22 @@
 #include "mapper/shard.h"
 #include "topology/system.h"
 
+enum { TH_DESIGN_OWN = -1 }; /* each member has the first design of its own list */
+#define TH_DESIGN_OWN_NAME "own"
+
 typedef struct th_set {
-    int32_t design; /* index in system.designs */
+    int32_t design; /* index in system.designs, or TH_DESIGN_OWN */
     int32_t n_accels;
     int32_t *accels; /* accelerator indices; the position in this list is the shard's position */
+    int32_t *shares; /* of the work, by position, 1 .. TH_SHARE_MAX; NULL: equal ones (shard.h) */
 } th_set;
+
+bool th_set_equal(const th_set *a, const th_set *b);
+/* The design of the accelerator at position r. */
+int32_t th_set_design(const th_set *set, int r, const th_system *s);
+const char *th_set_design_name(const th_set *set, const th_system *s); /* of all: "own" besides */
+/* Gives the set a copy of these shares; NULL takes them away. 0, or -1: memory is out. */
+int th_set_share(th_set *set, const int32_t *shares);
 
 typedef struct th_mapping {
     int32_t n_sets;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mapping_read.c - a mapping from a libconfig file.
- *   sets = ( { design = "NAME"; accelerators = [ "NAME", ... ]; }, ... );
+ *   sets = ( { design = "NAME"; accelerators = [ "NAME", ... ]; shares = [ N, ... ]; }, ... );
  *   layers = ( { name = "LAYER"; set = N; split = { K = 2; H = 4; }; rotate = "C"; }, ... );
- * Every layer of the workload stands in it exactly once, in any order. */
+ * The design "own" leaves each accelerator its own; shares may be left out. Every layer of the workload stands in it exactly once, in any order. */
 #include <config.h>
 
 #include "mapper/mapping_read.h"
@@ -88,24 +88,54 @@ static int read_accels(const reader *r, const th_config_node *list, th_set *set)
     return 0;
 }
 
+static int read_shares(const reader *r, const th_config_node *g, th_set *set)
+{
+    const th_config_node *list;
+    if (th_config_child(g, "shares", false, TH_CONFIG_LIST, &list, r->err))
+        return -1;
+    if (!list)
+        return 0;
+    if (th_config_count(list) != set->n_accels)
+        return th_error_set(r->err, "MAP-0089", "%s:%d: %d shares for %d accelerators",
+                            th_config_file(list), th_config_line(list), th_config_count(list),
+                            (int)set->n_accels);
+    set->shares = th_alloc_zero((size_t)set->n_accels + 1, sizeof *set->shares);
+    if (!set->shares)
+        return th_error_no_memory(r->err);
+    for (int i = 0; i < set->n_accels; i++) {
+        int64_t share;
+        if (th_config_as_int(th_config_at(list, i), 1, TH_SHARE_MAX, &share, r->err))
+            return -1;
+        set->shares[i] = (int32_t)share;
+    }
+    return 0;
+}
+
+static int read_design(const reader *r, const th_config_node *g, const char *design, th_set *set)
+{
+    char near[NEAR_MAX];
+    set->design = TH_DESIGN_OWN;
+    if (strcmp(design, TH_DESIGN_OWN_NAME) == 0)
+        return 0;
+    set->design = th_system_find_design(r->system, design);
+    if (set->design >= 0)
+        return 0;
+    return th_error_set(r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s", th_config_file(g),
+                        th_config_line(g), design,
+                        near_miss(r, design, design_name, r->system->n_designs, near, NEAR_MAX));
+}
+
 static int read_set(const reader *r, const th_config_node *g, int number)
 {
     th_set *set = &r->mapping->sets[number];
-    static const char *const keys[] = {"design", "accelerators", NULL};
+    static const char *const keys[] = {"design", "accelerators", "shares", NULL};
     const char *design;
-    char near[NEAR_MAX];
     const th_config_node *accels;
     if (th_config_check_keys(g, keys, r->err) ||
         th_config_string(g, "design", true, &design, r->err) ||
         th_config_child(g, "accelerators", true, TH_CONFIG_LIST, &accels, r->err))
         return -1;
-    set->design = th_system_find_design(r->system, design);
-    if (set->design < 0)
-        return th_error_set(
-            r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s", th_config_file(g),
-            th_config_line(g), design,
-            near_miss(r, design, design_name, r->system->n_designs, near, NEAR_MAX));
-    if (read_accels(r, accels, set))
+    if (read_design(r, g, design, set) || read_accels(r, accels, set) || read_shares(r, g, set))
         return -1;
     place at = place_of(g);
     return th_mapping_check_set(r->mapping, number, r->system, at.text, r->err);

@@ -192,16 +192,21 @@ int th_plans_host_of(const th_plans *p, int accel)
     return p->host_of[accel];
 }
 
+enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
+
 static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
 {
     enum { SMALL = 130 };
     int32_t small[SMALL], *key = small;
     int64_t number = (int64_t)th_map_count(p->sets);
-    size_t n = (size_t)set->n_accels + 1;
+    size_t members = (size_t)set->n_accels, n = 2 + members * (set->shares ? 2 : 1);
     if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
         return th_error_no_memory(err);
     key[0] = design;
-    memcpy(key + 1, set->accels, (n - 1) * sizeof *key);
+    key[1] = set->n_accels;
+    memcpy(key + 2, set->accels, members * sizeof *key);
+    if (set->shares)
+        memcpy(key + 2 + members, set->shares, members * sizeof *key);
     if (!th_map_get(p->sets, key, n * sizeof *key, &number) &&
         th_map_put(p->sets, key, n * sizeof *key, number))
         number = th_error_no_memory(err);
@@ -214,7 +219,7 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
                    th_error *err)
 {
     int32_t number = number_of(p, set, set->design, err),
-            crew = number < 0 ? -1 : number_of(p, set, -1, err);
+            crew = number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
     if (crew < 0)
         return -1;
     *out = (th_placed){layer, set, number, crew, 0, *s};

@@ -67,8 +67,8 @@ typedef struct th_edge_plan {
 typedef struct th_placed {
     int32_t layer;
     const th_set *set;
-    int32_t set_number;  /* equal for equal accelerators and design, from th_plans_place */
-    int32_t crew_number; /* equal for equal accelerators */
+    int32_t set_number;  /* equal for equal accelerators, shares and design, from th_plans_place */
+    int32_t crew_number; /* equal for equal accelerators and shares */
     int32_t input;       /* as a consumer: which of its inputs the tensor is; else unused */
     th_strategy strategy;
 } th_placed;

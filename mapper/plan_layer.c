@@ -136,8 +136,9 @@ static int64_t output_bytes(const maker *k, const th_box *box)
 static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
-    int32_t work = th_works_intern(k->plans->works, k->at->set->accels[r], k->at->set->design, shard,
-                                   &reason);
+    int32_t design = th_set_design(k->at->set, r, k->plans->system);
+    int32_t work =
+        th_works_intern(k->plans->works, k->at->set->accels[r], design, shard, &reason);
     if (work >= 0)
         return work;
     if (th_error_is_no_memory(&reason))
@@ -149,7 +150,8 @@ static int plan_phases(maker *k, int r, th_error *err)
 {
     th_layer_plan *plan = k->plan;
     for (int phase = 0; phase < plan->phases; phase++) {
-        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, phase);
+        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                                                 r, phase);
         th_shard shard = shard_of(k->layer, &loops);
         int32_t work = intern(k, r, &shard, err), adding = work;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
@@ -171,11 +173,12 @@ static int plan_phases(maker *k, int r, th_error *err)
  * all the same part. */
 static void plan_needs(maker *k, int r)
 {
-    th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
+    th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     for (int i = 0; i < k->layer->n_inputs; i++)
         k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, &whole);
     if (k->plan->rotates_input) {
-        th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, r, 0);
+        th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
+                                               k->at->set->shares, r, 0);
         k->plan->at[r].need[0] = th_layer_input_of(k->layer, 0, &own);
     }
 }
@@ -202,7 +205,8 @@ static int plan_reduction(maker *k, int r, th_error *err)
     if (n == 1)
         return 0;
     for (int i = 0; i < n; i++) {
-        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->members[i]);
+        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                                     k->members[i]);
         if (i != rank && !th_box_is_empty(&piece))
             k->plan->sends[k->n_sends++] =
                 (th_partial_send){k->members[i], output_bytes(k, &piece)};
@@ -219,11 +223,11 @@ static int plan_reduction(maker *k, int r, th_error *err)
 static int plan_position(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
-    th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, r);
+    th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     th_box output = th_layer_output_of(k->layer, &loops);
-    at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, r);
+    at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     at->output_bytes = output_bytes(k, &output);
-    at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, r);
+    at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
     plan_needs(k, r);
     plan_ring(k, r);
     return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;

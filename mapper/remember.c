@@ -54,8 +54,11 @@ static digest digest_of(const th_mapping *m)
 {
     digest d = {{1, 2}};
     for (int i = 0; i < m->n_sets; i++) {
-        add(&d, &m->sets[i].design, sizeof m->sets[i].design);
+        const int32_t head[] = {m->sets[i].design, m->sets[i].n_accels, m->sets[i].shares != NULL};
+        add(&d, head, sizeof head);
         add(&d, m->sets[i].accels, (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
+        if (m->sets[i].shares)
+            add(&d, m->sets[i].shares, (size_t)m->sets[i].n_accels * sizeof *m->sets[i].shares);
     }
     add(&d, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     add(&d, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);

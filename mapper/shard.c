@@ -207,21 +207,75 @@ static void cut_loops(th_loop_box *box, int d, int i, int n)
     box->hi[d] = part.hi;
 }
 
-th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r)
+/* Elements along d that no cut may part: of a softmax, and of a matmul that is split between its groups,
+ * a whole group. 0: only the even cuts are sure to part no group. */
+static int32_t grain_of(const th_layer *l, int d, int n)
+{
+    bool keeps_groups = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX;
+    if (d != TH_DIM_K || l->groups == 1 || !keeps_groups)
+        return 1;
+    return l->groups % n == 0 ? l->dim[d] / l->groups : 0;
+}
+
+/* Shares by coordinate of dimension d; returns their sum. */
+static int64_t weigh(const th_strategy *s, const int32_t *shares, int d, int64_t *weight)
+{
+    int inner = 1, n = 1;
+    int64_t all = 0;
+    for (int i = 0; i < TH_N_DIMS; i++) {
+        n *= s->split[i];
+        inner *= i > d ? s->split[i] : 1;
+    }
+    for (int i = 0; i < s->split[d]; i++)
+        weight[i] = 0;
+    for (int r = 0; r < n; r++) {
+        weight[r / inner % s->split[d]] += shares[r];
+        all += shares[r];
+    }
+    return all;
+}
+
+/* Piece "digit" of dimension d, from 0 to its extent in the box. */
+static void cut_by_shares(const th_layer *l, const th_strategy *s, const int32_t *shares, int d,
+                          int digit, th_loop_box *box)
+{
+    int32_t n = s->split[d], grain = grain_of(l, d, n),
+            least = d == s->rotate ? th_shard_phases(l, s) : 1;
+    int64_t extent = grain > 0 ? box->hi[d] / grain : 0, weight[UINT8_MAX], so_far = 0, at = 0;
+    if (extent < (int64_t)n * least) {
+        cut_loops(box, d, digit, n);
+        return;
+    }
+    int64_t all = weigh(s, shares, d, weight);
+    for (int i = 0; i <= digit; i++) {
+        box->lo[d] = (int32_t)at * grain;
+        so_far += weight[i];
+        int64_t cut_at = extent * so_far / all, room = extent - (int64_t)(n - i - 1) * least;
+        at = cut_at > at + least ? cut_at : at + least;
+        at = at < room ? at : room;
+    }
+    box->hi[d] = (int32_t)at * grain;
+}
+
+th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                           const int32_t *shares, int r)
 {
     th_loop_box box = loops_of_batch(l, batch);
     int digit[TH_N_DIMS];
     coordinates(s, r, digit);
-    for (int d = 0; d < TH_N_DIMS; d++)
-        if (s->split[d] > 1)
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (s->split[d] > 1 && shares)
+            cut_by_shares(l, s, shares, d, digit[d], &box);
+        else if (s->split[d] > 1)
             cut_loops(&box, d, digit[d], s->split[d]);
+    }
     return box;
 }
 
-th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r,
-                                 int phase)
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                                 const int32_t *shares, int r, int phase)
 {
-    th_loop_box box = th_shard_loops(l, batch, s, r);
+    th_loop_box box = th_shard_loops(l, batch, s, shares, r);
     int n = th_shard_phases(l, s), rank = 0;
     if (n == 1)
         return box;
@@ -287,9 +341,10 @@ static int longest_dimension(const th_box *b)
     return longest;
 }
 
-th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int r)
+th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
+                     int r)
 {
-    th_loop_box loops = th_shard_loops(l, batch, s, r);
+    th_loop_box loops = th_shard_loops(l, batch, s, shares, r);
     th_box box = th_layer_output_of(l, &loops);
     int rank = 0, n = th_shard_partners(s, l, r, NULL, &rank);
     if (n == 1)
@@ -343,9 +398,9 @@ static int64_t parameters_per_channel(const th_layer *l)
     return (th_layer_parameters(l) - th_layer_weights(l)) / l->dim[TH_DIM_K];
 }
 
-int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r)
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares, int r)
 {
-    th_loop_box loops = th_shard_loops(l, 1, s, r), piece = loops;
+    th_loop_box loops = th_shard_loops(l, 1, s, shares, r), piece = loops;
     if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT) {
         int n = th_shard_phases(l, s);
         piece.hi[(int)s->rotate] =

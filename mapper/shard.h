@@ -4,7 +4,12 @@
  * Exclusive shards (ES): dimension d is cut split[d] ways, the product over d is the size of the
  * set. Position r of the set holds the coordinates of r written in the mixed radix of the splits,
  * the last dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
- * [i*e/n, (i+1)*e/n), never empty because n <= e. Shared shards (SS) on top: along rotate, an
+ * [i*e/n, (i+1)*e/n), never empty because n <= e. A set whose members have shares (positive integers,
+ * say their speeds) cuts in proportion: a piece of a dimension weighs as much as the shares of all
+ * positions with its coordinate together, w_i, and cut i stands at e * (w_0 + .. + w_{i-1}) / (sum of
+ * w), rounded down, then moved as little as leaves every piece an element (along rotate, one for every
+ * phase). Equal shares are the even cuts. Groups that may not be parted stay whole; where even pieces
+ * are parts of groups, shares do not count. Shared shards (SS) on top: along rotate, an
  * operand that ES leaves identical on a group of positions is cut into as many pieces as the group
  * has members; each member starts with the piece of its own rank and passes pieces round the ring
  * of the group, computing one phase with each. */
@@ -14,7 +19,10 @@
 #include "base/error.h"
 #include "workloads/workload.h"
 
-enum { TH_NO_ROTATION = -1 };
+enum {
+    TH_NO_ROTATION = -1,
+    TH_SHARE_MAX = 10000 /* of one accelerator of a set */
+};
 
 typedef struct th_strategy {
     uint8_t split[TH_N_DIMS]; /* by th_dim, each >= 1 */
@@ -37,10 +45,11 @@ bool th_strategy_equal(const th_strategy *a, const th_strategy *b);
 char *th_strategy_format(const th_strategy *s, char *out, size_t size);
 
 /* The part of the loop nest of position r: ES only, and in phase p of the rotation (0 when there is
- * none). */
-th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r);
-th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s, int r,
-                                 int phase);
+ * none). shares: of all positions, here and below; NULL: equal ones. */
+th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                           const int32_t *shares, int r);
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                                 const int32_t *shares, int r, int phase);
 int th_shard_phases(const th_layer *l, const th_strategy *s); /* 1 without rotation */
 th_operand th_shard_rotating(const th_layer *l, const th_strategy *s);
 /* The members of r's ring in order (positions), and r's rank in it. Returns the number of
@@ -51,9 +60,10 @@ int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, 
  * reduction dimension is split. */
 int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank);
 /* What position r holds of the output when the layer is through: its ES output box, or, after the
- * reduce-scatter that follows split reductions, its piece of it (cut along the longest dimension;
- * may be empty when there are fewer elements than partners). */
-th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, int r);
+ * reduce-scatter that follows split reductions, its piece of it (cut evenly along the longest
+ * dimension, whatever the shares; may be empty when there are fewer elements than partners). */
+th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
+                     int r);
 
 /* Bytes of the weights of a part of the loop nest as they lie in memory and travel: compressed where
  * they are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no
@@ -62,7 +72,7 @@ int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
 /* Bytes of parameters that position r keeps resident: the weights of its share (under SS the
  * rotating piece of one phase), and what its output channels have besides (biases, scales,
  * shifts), which is dense. */
-int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, int r);
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares, int r);
 int32_t th_density_ppm(double density); /* parts per million, as th_shard has it */
 
 /* a minus b as at most 2 * TH_TENSOR_DIMS disjoint boxes into out; returns their number. */

@@ -68,12 +68,9 @@ static bool same_level1(const th_mapping *a, const th_mapping *b)
     if (a->n_sets != b->n_sets ||
         memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) != 0)
         return false;
-    for (int i = 0; i < a->n_sets; i++) {
-        const th_set *x = &a->sets[i], *y = &b->sets[i];
-        if (x->design != y->design || x->n_accels != y->n_accels ||
-            memcmp(x->accels, y->accels, (size_t)x->n_accels * sizeof *x->accels) != 0)
+    for (int i = 0; i < a->n_sets; i++)
+        if (!th_set_equal(&a->sets[i], &b->sets[i]))
             return false;
-    }
     return true;
 }
 

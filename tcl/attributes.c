@@ -85,7 +85,7 @@ static const char *design_of(const th_session *s, int accel)
     for (int k = 0; s->mapping != NULL && k < s->mapping->n_sets; k++)
         for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
             if (s->mapping->sets[k].accels[i] == accel)
-                return s->system->designs[s->mapping->sets[k].design].name;
+                return s->system->designs[th_set_design(&s->mapping->sets[k], i, s->system)].name;
     return NULL;
 }
 

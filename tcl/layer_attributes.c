@@ -258,7 +258,7 @@ static th_quantity layer_mapped(th_session *s, int index, int attribute)
     if (attribute == LAYER_SET)
         return th_count(s->mapping->set_of[index]);
     if (attribute == LAYER_DESIGN)
-        return th_text(s->system->designs[set->design].name);
+        return th_text(th_set_design_name(set, s->system));
     th_strbuf_clear(&s->scratch);
     th_strbuf_add(&s->scratch, th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
     return th_text(s->scratch.text);

@@ -163,6 +163,23 @@ static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
     }
 }
 
+static bool has_shares(const th_mapping *m)
+{
+    bool some = false;
+    for (int k = 0; k < m->n_sets; k++)
+        some |= m->sets[k].shares != NULL;
+    return some;
+}
+
+/* "3 1"; "equal". */
+static void add_shares(const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; set->shares != NULL && i < set->n_accels; i++)
+        th_strbuf_printf(out, "%s%d", i > 0 ? " " : "", (int)set->shares[i]);
+    if (set->shares == NULL)
+        th_strbuf_add(out, "equal");
+}
+
 int th_section_sets(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
@@ -171,24 +188,35 @@ int th_section_sets(th_session *s, th_report *r, th_error *err)
         {"n_layers", "layers", TH_KIND_COUNT},
         {"design", "design", TH_KIND_TEXT},
         {"accels", "accelerators", TH_KIND_TEXT},
+        {"shares", "shares", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
+    enum { N = sizeof columns / sizeof *columns };
     const th_mapping *m = s->mapping;
-    th_table *t = th_report_table(r, "sets", "Sets of accelerators", columns);
+    th_column *shown = th_report_columns(r, N); /* ends in an empty one */
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    memcpy(shown, columns, sizeof columns);
+    if (!has_shares(m))
+        shown[N - 2] = columns[N - 1];
+    th_table *t = th_report_table(r, "sets", "Sets of accelerators", shown);
     for (int k = 0; k < m->n_sets; k++) {
-        th_strbuf accels = TH_STRBUF_INIT;
+        th_strbuf accels = TH_STRBUF_INIT, shares = TH_STRBUF_INIT;
         int n_layers = 0;
         for (int l = 0; l < m->n_layers; l++)
             n_layers += m->set_of[l] == k;
         add_accels(s, &m->sets[k], &accels);
-        if (accels.failed) {
-            th_strbuf_clear(&accels);
-            return th_error_no_memory(err);
-        }
-        const char *design = s->system->designs[m->sets[k].design].name;
-        th_table_row(t, (th_quantity[]){th_count(k), th_count(m->sets[k].n_accels),
-                                        th_count(n_layers), th_text(design), th_text(accels.text)});
+        add_shares(&m->sets[k], &shares);
+        bool failed = accels.failed || shares.failed;
+        const char *design = th_set_design_name(&m->sets[k], s->system);
+        if (!failed)
+            th_table_row(t, (th_quantity[]){th_count(k), th_count(m->sets[k].n_accels),
+                                        th_count(n_layers), th_text(design), th_text(accels.text),
+                                        th_text(shares.text)});
         th_strbuf_clear(&accels);
+        th_strbuf_clear(&shares);
+        if (failed)
+            return th_error_no_memory(err);
     }
     return 0;
 }
@@ -209,7 +237,8 @@ static th_layer_line line_of(const th_session *s, int layer)
     th_strategy_format(&m->strategy[layer], line.strategy, sizeof line.strategy);
     for (int p = 0; p < m->sets[line.set].n_accels; p++) {
         th_loop_box box = th_shard_phase_loops(&s->workload->layers[layer], s->workload->batch,
-                                               &m->strategy[layer], p, 0);
+                                               &m->strategy[layer], m->sets[line.set].shares, p,
+                                               0);
         for (int d = 0; d < TH_N_DIMS; d++)
             if (box.hi[d] - box.lo[d] > line.extent[d])
                 line.extent[d] = box.hi[d] - box.lo[d];

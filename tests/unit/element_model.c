@@ -20,17 +20,6 @@ static void digits_of(const th_strategy *s, int r, int *digit)
     }
 }
 
-loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, int r)
-{
-    loops x = {{0}, {0}};
-    int digit[TH_N_DIMS];
-    digits_of(s, r, digit);
-    for (int d = 0; d < TH_N_DIMS; d++) {
-        x.hi[d] = d == TH_DIM_B ? batch : l->dim[d];
-        cut(&x, d, digit[d], s->split[d]);
-    }
-    return x;
-}
 
 /* Does this digit make a difference to what a position reads of the rotating operand? */
 static bool indexes(const th_layer *l, bool weights, int d)
@@ -70,6 +59,57 @@ int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, 
             member[count++] = q;
     }
     return count;
+}
+
+/* Cuts in proportion to what the positions with a coordinate weigh together; then every piece gets its
+ * least, the first ones first, and what that takes too much the last ones give back. */
+static void cut_in_proportion(loops *x, const th_layer *l, const th_strategy *s,
+                              const int32_t *shares, int d, int own)
+{
+    int n = 1, member[64], rank, least = 1, pieces = s->split[d], digit[TH_N_DIMS];
+    bool whole_groups = d == TH_DIM_K && l->groups > 1 &&
+                        (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX);
+    int64_t grain = whole_groups ? l->dim[d] / l->groups : 1, weight[64] = {0}, cuts[65] = {0}, all = 0;
+    if (whole_groups && l->groups % pieces != 0) {
+        cut(x, d, own, pieces);
+        return;
+    }
+    for (int i = 0; i < TH_N_DIMS; i++)
+        n *= s->split[i];
+    if (s->rotate == d)
+        least = ring_of(l, s, n, 0, member, &rank);
+    for (int q = 0; q < n; q++) {
+        digits_of(s, q, digit);
+        weight[digit[d]] += shares[q];
+        all += shares[q];
+    }
+    for (int i = 1; i <= pieces; i++) {
+        int64_t below = 0;
+        for (int j = 0; j < i; j++)
+            below += weight[j];
+        cuts[i] = x->hi[d] / grain * below / all;
+        cuts[i] = cuts[i] < cuts[i - 1] + least ? cuts[i - 1] + least : cuts[i];
+    }
+    cuts[pieces] = x->hi[d] / grain;
+    for (int i = pieces - 1; i > 0; i--)
+        cuts[i] = cuts[i] > cuts[i + 1] - least ? cuts[i + 1] - least : cuts[i];
+    x->lo[d] = (int32_t)(cuts[own] * grain);
+    x->hi[d] = (int32_t)(cuts[own + 1] * grain);
+}
+
+loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares, int r)
+{
+    loops x = {{0}, {0}};
+    int digit[TH_N_DIMS];
+    digits_of(s, r, digit);
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        x.hi[d] = d == TH_DIM_B ? batch : l->dim[d];
+        if (shares)
+            cut_in_proportion(&x, l, s, shares, d, digit[d]);
+        else
+            cut(&x, d, digit[d], s->split[d]);
+    }
+    return x;
 }
 
 int partners_of(const th_strategy *s, int n, int r, int *member, int *rank)

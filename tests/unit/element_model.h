@@ -19,7 +19,8 @@ typedef struct {
 
 /* Piece i of n of dimension d. */
 void cut(loops *x, int d, int i, int n);
-loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, int r);
+/* shares: by position; NULL: equal ones. */
+loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares, int r);
 
 bool rotates_weights(const th_layer *l, const th_strategy *s);
 /* Of a set of n, the positions with the same rotating operand as r, or with the same output elements,

@@ -67,6 +67,20 @@ static int set_size(const book *k, int layer)
     return k->mapping->sets[k->mapping->set_of[layer]].n_accels;
 }
 
+static const int32_t *shares_of(const book *k, int layer)
+{
+    return k->mapping->sets[k->mapping->set_of[layer]].shares;
+}
+
+/* The design that position r runs its part with; the vector unit has none. */
+static int32_t design_of(const book *k, int layer, int r)
+{
+    int32_t design = k->mapping->sets[k->mapping->set_of[layer]].design;
+    if (!th_layer_has_macs(&k->workload->layers[layer]))
+        return -1;
+    return design >= 0 ? design : k->system->nodes[node_of(k, layer, r)].a.designs[0];
+}
+
 /* Elements of a tensor. */
 static int32_t size_of(const book *k, int tensor)
 {
@@ -208,7 +222,7 @@ static void prepare(const book *k, int layer, execution *x)
     x->rotates_input = rotates && !rotates_weights(l, s);
     for (int r = 0; r < x->n; r++) {
         int member[ACCELS_MAX], rank = 0;
-        loops whole = loops_of(l, k->batch, s, r);
+        loops whole = loops_of(l, k->batch, s, shares_of(k, layer), r);
         if (rotates)
             x->phases = ring_of(l, s, x->n, r, member, &rank);
         /* weights stay where they came to last: each pass begins with the piece in hand */
@@ -274,6 +288,9 @@ static void expect_phases(book *k, execution *x)
             int32_t t = expect(k, TH_TASK_COMPUTE, x->layer, node_of(k, x->layer, r), -1, 0);
             x->compute[r][p] = k->final[x->layer][r] = t;
             must_compute(k, t, l, &x->part[r][p], x->reads[r][p], p > 0 && rotate == TH_DIM_C);
+            if (t >= 0 && th_works_get(k->works, k->program->tasks[t].work)->design !=
+                              design_of(k, x->layer, r))
+                wrong("task %d: not the design of its accelerator", t);
             if (p == 0 && x->kept[r] >= 0)
                 must_wait(k, t, x->kept[r], "the pass before");
             if (p == 0)
@@ -295,7 +312,7 @@ static void expect_reduction(book *k, execution *x)
     elements piece;
     for (int r = 0; r < x->n; r++) {
         int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, r);
+        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
         for (int i = 0; i < n; i++) {
             outputs_held(l, &whole, i, n, &piece);
             if (i == rank || piece.n == 0)
@@ -309,7 +326,7 @@ static void expect_reduction(book *k, execution *x)
     }
     for (int r = 0; r < x->n; r++) {
         int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, r);
+        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
         outputs_held(l, &whole, rank, n, &piece);
         if (n == 1 || piece.n == 0)
             continue;
@@ -340,7 +357,7 @@ static void note_outputs(book *k, const execution *x)
     elements piece;
     for (int r = 0; r < x->n; r++) {
         int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, r);
+        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
         outputs_held(l, &whole, rank, n, &piece);
         held += piece.n;
         for (int e = 0; e < piece.size; e++) {
@@ -407,7 +424,8 @@ static void must_be_in_memory(const book *k, const execution *x, const int64_t *
     const th_layer *l = &k->workload->layers[x->layer];
     for (int r = 0; r < x->n; r++) {
         int a = accel_of(k, x->layer, r);
-        loops whole = loops_of(l, k->batch, &k->mapping->strategy[x->layer], r);
+        loops whole = loops_of(l, k->batch, &k->mapping->strategy[x->layer],
+                               shares_of(k, x->layer), r);
         elements out;
         outputs_held(l, &whole, 0, 1, &out);
         int64_t bytes = bytes_of(out.n, l->precision[TH_TENSOR_OUTPUT]);

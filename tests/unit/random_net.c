@@ -335,6 +335,20 @@ static void shuffle(gsl_rng *r, int32_t *item, int n)
     }
 }
 
+/* Some sets leave every accelerator its own design, some share unequally. */
+static void random_kind_of_set(gsl_rng *r, const th_system *s, th_set *set)
+{
+    int32_t shares[RANDOM_ACCELS_MAX];
+    set->design = (int32_t)pick(r, 0, s->n_designs - 1);
+    if (pick(r, 0, 3) == 0)
+        set->design = TH_DESIGN_OWN;
+    bool is_extreme = pick(r, 0, 3) == 0;
+    for (int i = 0; i < set->n_accels; i++)
+        shares[i] = (int32_t)pick(r, 1, is_extreme ? TH_SHARE_MAX : 5);
+    if (pick(r, 0, 2) == 0 && th_set_share(set, shares))
+        bail_out(&(th_error){"BASE-0001", "out of memory"});
+}
+
 static th_mapping *random_sets(gsl_rng *r, const th_system *s, int n_layers)
 {
     int32_t sizes[3] = {0}, order[RANDOM_ACCELS_MAX], used = 0;
@@ -346,7 +360,7 @@ static th_mapping *random_sets(gsl_rng *r, const th_system *s, int n_layers)
         order[a] = a;
     shuffle(r, order, s->n_accels);
     for (int i = 0; i < n; i++) {
-        m->sets[i].design = (int32_t)pick(r, 0, s->n_designs - 1);
+        random_kind_of_set(r, s, &m->sets[i]);
         for (int j = 0; j < sizes[i]; j++)
             m->sets[i].accels[j] = order[used++];
     }

@@ -166,7 +166,7 @@ static void shard_time_is_of_the_slowest_position(void)
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_evaluator *e = th_evaluator_new(&p, NULL);
     int32_t accels[] = {5, 1, 2};
-    th_set set = {1, 3, accels};
+    th_set set = {1, 3, accels, NULL};
     int c3 = th_workload_find(alexnet, "c3");
     th_strategy s = strategy_of("H3 rK");
     th_placed at;

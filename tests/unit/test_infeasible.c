@@ -109,9 +109,9 @@ static void a_layer_that_cannot_be_cut_has_no_choices(void)
     th_evaluator *evaluator = th_evaluator_new(&p, &e);
     th_seeder *seeder = th_seeder_new(evaluator, &e);
     int32_t accels[] = {0, 1};
-    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 1, accels}, 0, &e)->n, 1);
+    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
     TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->id, "");
-    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 2, accels}, 0, &e)->n, 0);
+    CU_ASSERT_EQUAL(th_seeder_choices(seeder, &(th_set){0, 2, accels, NULL}, 0, &e)->n, 0);
     TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->id, "MAP-0040");
     TAP_ASSERT_TEXT(th_seeder_misfit(seeder)->text,
                     "layer \"point\" cannot be split over 2 accelerators");

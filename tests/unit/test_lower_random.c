@@ -12,6 +12,7 @@ enum {
 };
 
 static int n_wrong;
+static int n_own, n_shared; /* layers on sets with own designs, with shares */
 static int n_programs, n_streams, n_rotating, n_reducing, n_products, n_rotating_products, n_up;
 static int n_of_kind[TH_LAYER_SLICE + 1];
 
@@ -55,8 +56,12 @@ static void check_mapping(gsl_rng *r, const th_system *s, const th_workload *w, 
         n_wrong += th_oracle_check(s, w, m, &stream, lower, program);
         n_programs++;
         n_streams += stream.n_inputs * stream.micro_batches > 1;
-        for (int l = 0; l < w->n_layers; l++)
+        for (int l = 0; l < w->n_layers; l++) {
+            const th_set *set = &m->sets[m->set_of[l]];
+            n_own += set->design == TH_DESIGN_OWN && set->n_accels > 1;
+            n_shared += set->shares && set->n_accels > 1;
             count_layer(&w->layers[l], &m->strategy[l]);
+        }
     }
     th_mapping_free(m);
 }
@@ -108,11 +113,12 @@ static void programs_are_exactly_what_the_rules_say(void)
             break;
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
-    printf("# %d programs, %d streams, %d rotating and %d reducing layers\n", n_programs, n_streams,
-           n_rotating, n_reducing);
+    printf("# %d programs, %d streams, %d rotating and %d reducing layers, %d on sets with own "
+           "designs, %d with shares\n",
+           n_programs, n_streams, n_rotating, n_reducing, n_own, n_shared);
     CU_ASSERT_TRUE(all_kinds_came() || only);
     CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > 1000 && n_rotating > 1000 &&
-                            n_reducing > 1000));
+                            n_reducing > 1000 && n_own > 1000 && n_shared > 1000));
     for (int i = 0; i < N; i++)
         th_system_free(systems[i]);
 }

@@ -138,8 +138,53 @@ static void refuses_bad_sets(void)
     m->sets[1].design = 2;
     assert_refused(m, "MAP-0010", "set 1: design 2 does not exist");
     m = good();
-    m->sets[0].design = -1;
-    assert_refused(m, "MAP-0010", "set 0: design -1 does not exist");
+    m->sets[0].design = -2;
+    assert_refused(m, "MAP-0010", "set 0: design -2 does not exist");
+    m = good();
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){1, 0}), 0);
+    assert_refused(m, "MAP-0088", "set 0: share 0 must be 1 .. 10000");
+    m = good();
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){10001, 3}), 0);
+    assert_refused(m, "MAP-0088", "set 0: share 10001 must be 1 .. 10000");
+}
+
+/* r has tiny, its first design, and s its only one. */
+static void each_accelerator_may_keep_its_own_design(void)
+{
+    th_mapping *m = mapping_on("23 0", net);
+    th_error e = {"", ""};
+    put_layer(m, 0, 0, "H2");
+    put_layer(m, 1, 1, "");
+    put_layer(m, 2, 0, "K2");
+    m->sets[0].design = TH_DESIGN_OWN;
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){3, 7}), 0);
+    CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), 0);
+    CU_ASSERT_EQUAL(th_set_design(&m->sets[0], 0, sys), 0);
+    CU_ASSERT_EQUAL(th_set_design(&m->sets[0], 1, sys), 1);
+    CU_ASSERT_EQUAL(th_set_design(&m->sets[1], 0, sys), 0);
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(m, sys, net, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { design = \"own\"; accelerators = [ \"r\", \"s\" ]; "
+                                             "shares = [ 3, 7 ]; },\n"));
+    th_strbuf_clear(&text);
+    th_mapping *copy = th_mapping_copy(m);
+    CU_ASSERT_TRUE(th_mapping_equal(m, copy));
+    copy->sets[0].shares[1] = 6;
+    CU_ASSERT_FALSE(th_mapping_equal(m, copy));
+    CU_ASSERT_EQUAL(th_set_share(&copy->sets[0], NULL), 0);
+    CU_ASSERT_FALSE(th_mapping_equal(m, copy) || th_mapping_equal(copy, m));
+    th_mapping_free(copy);
+    th_mapping_free(m);
+}
+
+static void a_design_called_own_cannot_be_asked_for(void)
+{
+    char own[] = "own", *name = sys->designs[0].name;
+    sys->designs[0].name = own;
+    assert_refused(good(), "MAP-0087",
+                   "set 0: a design that is called \"own\" cannot be asked for: the word stands for "
+                   "each accelerator's own");
+    sys->designs[0].name = name;
 }
 
 static void refuses_bad_layers(void)
@@ -189,6 +234,8 @@ int main(int argc, char **argv)
         TAP(writes_what_a_person_can_edit),
         TAP(a_copy_is_equal_until_it_is_changed),
         TAP(refuses_bad_sets),
+        TAP(each_accelerator_may_keep_its_own_design),
+        TAP(a_design_called_own_cannot_be_asked_for),
         TAP(refuses_bad_layers),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,

@@ -61,6 +61,9 @@ static void refuses_bad_sets(void)
         "MAP-0007", "m.map:1: set 0: accel/2 is in two sets, or twice in one");
     assert_refused("sets = ( { design = \"tiled\"; accelerators = [ ]; } ); layers = ();",
                    "MAP-0009", "m.map:1: set 0 has no accelerators");
+    assert_refused("sets = ( { design = \"tiled\"; accelerators = [ \"1\", \"2\" ];\n shares = [ 3 ]; } ); "
+                   "layers = ();",
+                   "MAP-0089", "m.map:2: 1 shares for 2 accelerators");
     assert_refused("sets = (\n 3 ); layers = ();", "MAP-0019",
                    "m.map:2: a set must be a group { ... }");
 }
@@ -133,6 +136,9 @@ static void refuses_what_is_no_mapping_at_all(void)
         "sets = ( { design = \"tiled\"; accelerators = [ 0, 1 ]; } ); layers = ( );",
         "sets = ( { accelerators = [ \"0\" ]; } ); layers = ( );",
         "sets = ( { design = \"tiled\"; } ); layers = ( );",
+        "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = 1; } ); layers = ( );",
+        "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = [ 0 ]; } ); layers = ( );",
+        "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = [ 10001 ]; } ); layers = ( );",
         "sets = ( ",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -165,7 +171,13 @@ static void reads_what_was_written(void)
             th_free(list);
         }
         for (int i = 0; i < m->n_sets; i++)
-            m->sets[i].design = (int32_t)pick(r, 0, 2);
+            m->sets[i].design = (int32_t)pick(r, TH_DESIGN_OWN, 2);
+        for (int i = 0; i < m->n_sets; i++) {
+            int32_t shares[8];
+            for (int a = 0; a < 8; a++)
+                shares[a] = (int32_t)pick(r, 1, TH_SHARE_MAX);
+            CU_ASSERT_EQUAL(th_set_share(&m->sets[i], pick(r, 0, 1) ? shares : NULL), 0);
+        }
         th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
         th_error e = {"", ""};
         th_mapping_write(m, sys, w, &text);

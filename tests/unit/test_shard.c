@@ -42,11 +42,85 @@ static void cuts_unevenly_but_exactly(void)
     th_strategy s = strategy_of("K2 H4");
     const int cuts[] = {0, 2, 5, 8, 11};
     for (int r = 0; r < 8; r++) {
-        th_loop_box b = th_shard_loops(&l, 5, &s, r);
+        th_loop_box b = th_shard_loops(&l, 5, &s, NULL, r);
         assert_range(&b, TH_DIM_K, r / 4 * 6, r / 4 * 6 + 6);
         assert_range(&b, TH_DIM_H, cuts[r % 4], cuts[r % 4 + 1]);
         assert_range(&b, TH_DIM_B, 0, 5);
         assert_range(&b, TH_DIM_C, 0, 10);
+    }
+}
+
+/* Shares 3 1 1 | 2 1 4 of K2 H3, by position; K: 5 and 7 of 12, H: 5, 2, 5 of 12.
+ * 12 channels: cut at 5. 11 rows: 55/12 = 4, 77/12 = 6. */
+static void cuts_in_proportion_to_shares(void)
+{
+    th_layer l = conv();
+    th_strategy s = strategy_of("K2 H3");
+    const int32_t shares[] = {3, 1, 1, 2, 1, 4};
+    const int rows[] = {0, 4, 6, 11}, channels[] = {0, 5, 12};
+    for (int r = 0; r < 6; r++) {
+        th_loop_box b = th_shard_loops(&l, 5, &s, shares, r);
+        assert_range(&b, TH_DIM_K, channels[r / 3], channels[r / 3 + 1]);
+        assert_range(&b, TH_DIM_H, rows[r % 3], rows[r % 3 + 1]);
+        assert_range(&b, TH_DIM_W, 0, 9);
+        /* 90 weights of 2 bytes per channel */
+        CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, shares, r), (r < 3 ? 5 : 7) * 90 * 2);
+    }
+}
+
+/* Every piece has an element, whatever the shares: 5 images as 1 1 3, or 3 1 1, or 1 3 1. Along rotate it
+ * has one per phase: K2 H3 rH rotates inputs in 2 phases, so 11 rows
+ * are cut as 7 2 2. */
+static void leaves_no_piece_empty(void)
+{
+    th_layer l = conv();
+    th_strategy s = strategy_of("B3"), rotating = strategy_of("K2 H3 rH");
+    const int32_t heavy[3][3] = {{1, 1, 9000}, {9000, 1, 1}, {1, 9000, 1}},
+                  first[] = {9000, 1, 1, 9000, 1, 1};
+    const int images[3][4] = {{0, 1, 2, 5}, {0, 3, 4, 5}, {0, 1, 4, 5}}, rows[] = {0, 7, 9, 11};
+    for (int i = 0; i < 3; i++) {
+        for (int r = 0; r < 3; r++) {
+            th_loop_box b = th_shard_loops(&l, 5, &s, heavy[i], r);
+            assert_range(&b, TH_DIM_B, images[i][r], images[i][r + 1]);
+        }
+    }
+    for (int r = 0; r < 6; r++) {
+        th_loop_box b = th_shard_loops(&l, 5, &rotating, first, r);
+        assert_range(&b, TH_DIM_H, rows[r % 3], rows[r % 3 + 1]);
+    }
+    th_loop_box phase = th_shard_phase_loops(&l, 5, &rotating, first, 4, 1); /* row 7 of 7 and 8 */
+    assert_range(&phase, TH_DIM_H, 7, 8);
+}
+
+/* A softmax of 4 groups of 3: shares 1 and 6 would cut 12 channels at 1, and leave at least one group. */
+static void parts_no_group(void)
+{
+    th_layer l = conv();
+    th_strategy s = strategy_of("K2");
+    l.kind = TH_LAYER_SOFTMAX;
+    l.groups = 4;
+    for (int32_t second = 1; second < 40; second++) {
+        const int32_t shares[] = {6, second};
+        th_loop_box b = th_shard_loops(&l, 5, &s, shares, 0);
+        int groups = 4 * 6 / (6 + second);
+        assert_range(&b, TH_DIM_K, 0, 3 * (groups > 1 ? groups : 1));
+    }
+}
+
+/* Equal shares are the even cuts, exactly. */
+static void equal_shares_are_even_cuts(void)
+{
+    static const char *const strategies[] = {"K2 H4", "B4 W2 rK", "H8", "C2 K4", "B2 K2 H2 rH"};
+    th_layer l = conv();
+    const int32_t shares[] = {7, 7, 7, 7, 7, 7, 7, 7};
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        th_strategy s = strategy_of(strategies[i]);
+        CU_ASSERT_TRUE(th_strategy_fits(&s, &l, 5, 8));
+        for (int r = 0; r < 8; r++) {
+            th_loop_box a = th_shard_phase_loops(&l, 5, &s, NULL, r, 0),
+                        b = th_shard_phase_loops(&l, 5, &s, shares, r, 0);
+            CU_ASSERT_EQUAL(memcmp(&a, &b, sizeof a), 0);
+        }
     }
 }
 
@@ -56,7 +130,7 @@ static void numbers_positions_with_the_last_dimension_fastest(void)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("B2 C3 S3");
-    th_loop_box b = th_shard_loops(&l, 3, &s, 17);
+    th_loop_box b = th_shard_loops(&l, 3, &s, NULL, 17);
     assert_range(&b, TH_DIM_B, 1, 3);
     assert_range(&b, TH_DIM_C, 6, 10);
     assert_range(&b, TH_DIM_S, 2, 3);
@@ -73,7 +147,7 @@ static void halos_follow_stride_and_dilation(void)
     l.pad_top = 1;
     l.dilation_h = 2;
     th_strategy s = strategy_of("H4");
-    th_loop_box first = th_shard_loops(&l, 5, &s, 0), third = th_shard_loops(&l, 5, &s, 2);
+    th_loop_box first = th_shard_loops(&l, 5, &s, NULL, 0), third = th_shard_loops(&l, 5, &s, NULL, 2);
     assert_range(&first, TH_DIM_H, 0, 1);
     assert_range(&third, TH_DIM_H, 3, 5);
     assert_box(th_layer_input_of(&l, 0, &first), (th_box){{0, 0, 1, 0}, {5, 10, 4, 11}});
@@ -88,11 +162,11 @@ static void groups_need_whole_groups_of_inputs(void)
     l.dim[TH_DIM_C] = 9;
     l.groups = 3;
     th_strategy s = strategy_of("K5");
-    th_loop_box b = th_shard_loops(&l, 5, &s, 3);
+    th_loop_box b = th_shard_loops(&l, 5, &s, NULL, 3);
     assert_range(&b, TH_DIM_K, 7, 9);
     assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 3, 0, 0}, {5, 9, 13, 11}});
     /* weights: 2 channels x 3 inputs x 9, 2 bytes */
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 3), 2 * 3 * 9 * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 3), 2 * 3 * 9 * 2);
 }
 
 /* 12 channels, each on its own; K4 H2: 3 filters of 3 x 3 and 3 folded shifts of 2 bytes. */
@@ -102,9 +176,9 @@ static void depthwise_reads_its_own_channels(void)
     l.dim[TH_DIM_C] = l.groups = 12;
     l.has_norm = true;
     th_strategy s = strategy_of("K4 H2");
-    th_loop_box b = th_shard_loops(&l, 5, &s, 5);
+    th_loop_box b = th_shard_loops(&l, 5, &s, NULL, 5);
     assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 6, 5, 0}, {5, 9, 13, 11}});
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 5), (3 * 9 + 3) * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 5), (3 * 9 + 3) * 2);
     CU_ASSERT_FALSE(th_strategy_fits(&(th_strategy){{1, 1, 2, 1, 1, 1, 1}, -1}, &l, 5, 2));
     CU_ASSERT_FALSE(th_strategy_fits(&(th_strategy){{1, 2, 1, 1, 1, 1, 1}, TH_DIM_H}, &l, 5, 2));
     CU_ASSERT_TRUE(th_strategy_fits(&(th_strategy){{1, 1, 1, 2, 1, 1, 1}, TH_DIM_K}, &l, 5, 2));
@@ -117,13 +191,13 @@ static void weights_by_position(void)
     th_layer l = conv();
     l.has_bias = true;
     th_strategy k = strategy_of("K4"), c = strategy_of("C3"), b = strategy_of("B5");
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &k, 2), (3 * 90 + 3) * 2);
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &c, 0), (12 * 3 * 9 + 12) * 2);
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &c, 2), (12 * 4 * 9 + 12) * 2);
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, 4), (12 * 90 + 12) * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &k, NULL, 2), (3 * 90 + 3) * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &c, NULL, 0), (12 * 3 * 9 + 12) * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &c, NULL, 2), (12 * 4 * 9 + 12) * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, NULL, 4), (12 * 90 + 12) * 2);
     l.kind = TH_LAYER_POOL;
     l.has_bias = false;
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, 4), 0);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &b, NULL, 4), 0);
 }
 
 /* --- partial sums ----------------------------------------------------------------------------- */
@@ -137,7 +211,7 @@ static void partners_share_an_output_box(void)
     int members[12], rank = -1;
     CU_ASSERT_EQUAL(th_shard_partners(&s, &l, 9, members, &rank), 3);
     CU_ASSERT_TRUE(members[0] == 7 && members[1] == 9 && members[2] == 11 && rank == 1);
-    assert_box(th_shard_held(&l, 5, &s, 9), (th_box){{0, 6, 5, 3}, {5, 12, 11, 6}});
+    assert_box(th_shard_held(&l, 5, &s, NULL, 9), (th_box){{0, 6, 5, 3}, {5, 12, 11, 6}});
     th_strategy none = strategy_of("K2 H2");
     CU_ASSERT_EQUAL(th_shard_partners(&none, &l, 3, members, &rank), 1);
     CU_ASSERT_TRUE(members[0] == 3 && rank == 0);
@@ -152,7 +226,7 @@ static void fewer_elements_than_partners_leave_some_empty(void)
     th_strategy s = strategy_of("R3");
     const int64_t elements[] = {0, 1, 1};
     for (int r = 0; r < 3; r++) {
-        th_box held = th_shard_held(&l, 1, &s, r);
+        th_box held = th_shard_held(&l, 1, &s, NULL, r);
         CU_ASSERT_EQUAL(th_box_elements(&held), elements[r]);
     }
 }
@@ -171,11 +245,11 @@ static void rotates_weights_along_k(void)
     CU_ASSERT_EQUAL(th_shard_ring(&l, &s, 2, members, &rank), 4);
     CU_ASSERT_TRUE(members[0] == 0 && members[3] == 3 && rank == 2);
     for (int p = 0; p < 4; p++) {
-        th_loop_box b = th_shard_phase_loops(&l, 5, &s, 2, p);
+        th_loop_box b = th_shard_phase_loops(&l, 5, &s, NULL, 2, p);
         assert_range(&b, TH_DIM_K, (2 + p) % 4 * 3, (2 + p) % 4 * 3 + 3);
         assert_range(&b, TH_DIM_H, 5, 11);
     }
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 2), 3 * 90 * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 2), 3 * 90 * 2);
 }
 
 /* Along C: 10 channels in 4 pieces of 2, 3, 2, 3; resident is the largest, 3, of 12 filters. */
@@ -186,10 +260,10 @@ static void rotates_weights_along_c(void)
     const int cuts[] = {0, 2, 5, 7, 10};
     CU_ASSERT_EQUAL(th_shard_rotating(&l, &s), TH_OPERAND_WEIGHT);
     for (int p = 0; p < 4; p++) {
-        th_loop_box b = th_shard_phase_loops(&l, 5, &s, 3, p);
+        th_loop_box b = th_shard_phase_loops(&l, 5, &s, NULL, 3, p);
         assert_range(&b, TH_DIM_C, cuts[(3 + p) % 4], cuts[(3 + p) % 4 + 1]);
     }
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 0), 12 * 3 * 9 * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 0), 12 * 3 * 9 * 2);
 }
 
 /* K3 W2 leaves inputs alike on positions that differ in K: rings {0, 2, 4} and {1, 3, 5}. Rotating H:
@@ -203,9 +277,9 @@ static void rotates_inputs(void)
     CU_ASSERT_EQUAL(th_shard_rotating(&l, &s), TH_OPERAND_INPUT);
     CU_ASSERT_EQUAL(th_shard_ring(&l, &s, 3, members, &rank), 3);
     CU_ASSERT_TRUE(members[0] == 1 && members[1] == 3 && members[2] == 5 && rank == 1);
-    th_loop_box b = th_shard_phase_loops(&l, 5, &s, 3, 0);
+    th_loop_box b = th_shard_phase_loops(&l, 5, &s, NULL, 3, 0);
     assert_box(th_layer_input_of(&l, 0, &b), (th_box){{0, 0, 3, 4}, {5, 10, 9, 11}});
-    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, 3), 4 * 90 * 2);
+    CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 3), 4 * 90 * 2);
     th_strategy c = strategy_of("K4 rC"), both = strategy_of("K2 H3 rC");
     CU_ASSERT_EQUAL(th_shard_rotating(&l, &c), TH_OPERAND_INPUT);
     CU_ASSERT_EQUAL(th_shard_rotating(&l, &both), TH_OPERAND_WEIGHT);
@@ -351,6 +425,10 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(cuts_unevenly_but_exactly),
+        TAP(cuts_in_proportion_to_shares),
+        TAP(leaves_no_piece_empty),
+        TAP(parts_no_group),
+        TAP(equal_shares_are_even_cuts),
         TAP(numbers_positions_with_the_last_dimension_fastest),
         TAP(halos_follow_stride_and_dilation),
         TAP(groups_need_whole_groups_of_inputs),

@@ -53,14 +53,14 @@ static void assert_refused(const th_layer *l, const char *strategy, int n, const
 static th_box needs(const th_layer *l, int input, const char *strategy, int r)
 {
     th_strategy s = strategy_of(strategy);
-    th_loop_box loops = th_shard_loops(l, 4, &s, r);
+    th_loop_box loops = th_shard_loops(l, 4, &s, NULL, r);
     return th_layer_input_of(l, input, &loops);
 }
 
 static int64_t weights(const th_layer *l, const char *strategy, int r)
 {
     th_strategy s = strategy_of(strategy);
-    return th_shard_weight_bytes(l, &s, r);
+    return th_shard_weight_bytes(l, &s, NULL, r);
 }
 
 /* --- products of two inputs ------------------------------------------------------------------- */
