@@ -18,6 +18,16 @@ struct th_evaluator {
     th_machine *machine;
 };
 
+static int check_goal(const th_evaluator *e, th_error *err)
+{
+    if (!th_goal_needs_energy(&e->problem.goal) || th_machine_knows_energy(e->machine))
+        return 0;
+    return th_error_set(err, "MAP-0113",
+                        "the objective needs energy, and the system \"%s\" does not say what things "
+                        "cost: mac_energy, dram_energy, static_power ... of its designs, or link_energy",
+                        e->problem.system->name);
+}
+
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
 {
     if (th_stream_check(&p->stream, p->workload, err))
@@ -36,7 +46,7 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
                                         .network_options = p->network_options};
     e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
                             : NULL;
-    if (e->machine)
+    if (e->machine && check_goal(e, err) == 0)
         return e;
     th_evaluator_free(e);
     return NULL;
@@ -71,33 +81,38 @@ static th_time time_per_input(const th_evaluator *e)
     return (th_machine_input_end(e->machine, n - 1) - since) / counted;
 }
 
-static double value_of(const th_problem *p, const th_metrics *m)
+static int measure(th_evaluator *e, th_metrics *m, th_error *err)
 {
-    switch (p->objective) {
-    case TH_OBJECTIVE_LATENCY:
-        return (double)m->latency_ps;
-    case TH_OBJECTIVE_THROUGHPUT:
-        return (double)m->interval_ps;
-    }
-    return INFINITY;
+    const th_goal *g = &e->problem.goal;
+    *m = (th_metrics){.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
+    if (g->deadline_ps > 0 && m->latency_ps > g->deadline_ps)
+        m->lateness_ps = m->latency_ps - g->deadline_ps;
+    return th_goal_needs_energy(g) ? th_machine_energy(e->machine, &m->energy_j, err) : 0;
 }
 
-/* The makespan at which a run is stopped. */
-static th_time stop_at(const th_problem *p, double bound)
+/* The makespan at which a run of the program that is loaded is stopped. */
+static int stop_at(th_evaluator *e, double bound, th_time *stop, th_error *err)
 {
-    bool by_latency = p->objective == TH_OBJECTIVE_LATENCY;
-    return by_latency && bound < (double)TH_TIME_MAX ? (th_time)bound : TH_TIME_MAX;
+    const th_problem *p = &e->problem;
+    th_energy_floor floor = {0, 0};
+    if (isfinite(bound) && th_goal_needs_energy(&p->goal) &&
+        th_machine_least_energy(e->machine, &floor.dynamic_j, &floor.static_w, err))
+        return -1;
+    *stop = th_goal_stop(&p->goal, bound, p->stream.n_inputs == 1, &floor);
+    return 0;
 }
 
 static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *err)
 {
-    if (th_machine_load(e->machine, e->program, err))
+    th_time stop;
+    if (th_machine_load(e->machine, e->program, err) || stop_at(e, bound, &stop, err))
         return -1;
-    switch (th_machine_run_bounded(e->machine, stop_at(&e->problem, bound), err)) {
+    switch (th_machine_run_bounded(e->machine, stop, err)) {
     case TH_STOP_DONE:
-        fitness->metrics = (th_metrics){th_machine_now(e->machine), time_per_input(e)};
-        fitness->value = value_of(&e->problem, &fitness->metrics);
         fitness->fit = TH_FIT;
+        if (measure(e, &fitness->metrics, err))
+            return -1;
+        fitness->value = th_goal_fitness(&e->problem.goal, &fitness->metrics);
         return 0;
     case TH_STOP_BOUND:
     case TH_STOP_UNTIL:

@@ -3,15 +3,8 @@
 #ifndef TH_MAPPER_EVALUATE_H
 #define TH_MAPPER_EVALUATE_H
 #include "mapper/lower.h"
+#include "mapper/objective.h"
 #include "sim/machine.h"
-
-typedef enum { TH_OBJECTIVE_LATENCY, TH_OBJECTIVE_THROUGHPUT } th_objective;
-
-/* What a replay measures. */
-typedef struct th_metrics {
-    th_time latency_ps;  /* the makespan */
-    th_time interval_ps; /* mean time between inputs in the steady state; one input: the makespan */
-} th_metrics;
 
 typedef enum {
     TH_FIT,           /* value counts */
@@ -22,7 +15,7 @@ typedef enum {
 /* What a search makes small. Only a mapping that is TH_FIT has metrics. */
 typedef struct th_fitness {
     th_fit fit;
-    double value; /* of the objective; INFINITY unless TH_FIT. Latency, throughput: in ps */
+    double value; /* th_goal_fitness, which is huge where a deadline is missed; INFINITY unless TH_FIT */
     th_metrics metrics;
 } th_fitness;
 
@@ -30,7 +23,10 @@ typedef struct th_problem {
     const th_system *system;
     const th_workload *workload;
     th_stream stream;
-    th_objective objective;
+    union {
+        th_objective objective; /* that of the goal, for those who want no more */
+        th_goal goal;
+    };
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
     th_script_memo *scripts; /* answers for script designs; NULL: nobody does */
@@ -38,6 +34,7 @@ typedef struct th_problem {
 
 typedef struct th_evaluator th_evaluator;
 
+/* Refuses an objective that asks for energy where the system does not say what things cost. */
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 

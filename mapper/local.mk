@@ -18,6 +18,8 @@ libtharsis_la_SOURCES += \
 	mapper/mapping.h \
 	mapper/mapping_read.c \
 	mapper/mapping_read.h \
+	mapper/objective.c \
+	mapper/objective.h \
 	mapper/plan.c \
 	mapper/plan.h \
 	mapper/plan_edge.c \
@@ -49,6 +51,7 @@ unit_tests += \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
+	tests/unit/test_objective \
 	tests/unit/test_plan \
 	tests/unit/test_plan_kinds \
 	tests/unit/test_pool \

@@ -125,6 +125,29 @@ static int nothing_found(const th_search *s, th_error *err)
                         s->type->name, (long long)s->n_evaluations, workload, system, why);
 }
 
+static int too_late(const th_search *s, th_error *err)
+{
+    const th_metrics *m = &s->best_fitness.metrics;
+    char deadline[64], took[64], late[64];
+    th_format_time(s->problem.goal.deadline_ps, deadline, sizeof deadline);
+    th_format_time(m->latency_ps, took, sizeof took);
+    th_format_time(m->lateness_ps, late, sizeof late);
+    return th_error_set(err, "MAP-0114",
+                        "%s: of %lld mappings of \"%s\" onto \"%s\" none meets the deadline of %s: "
+                        "the least late ends at %s, %s late",
+                        s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
+                        s->problem.system->name, deadline, took, late);
+}
+
+/* What an outermost search that is done has to show. */
+static int conclude(const th_search *s, th_error *err)
+{
+    if (!s->best)
+        return nothing_found(s, err);
+    bool is_late = s->best_fitness.metrics.lateness_ps > 0;
+    return is_late && !s->options.keep_late ? too_late(s, err) : 0;
+}
+
 static bool is_spent(const th_search *s)
 {
     return th_search_left(s, 1) == 0 ||
@@ -140,7 +163,7 @@ int th_search_iterate(th_search *s, th_error *err)
         return -1;
     if (is_spent(s))
         s->done = true;
-    return s->done && !s->best && !s->parent ? nothing_found(s, err) : 0;
+    return s->done && !s->parent ? conclude(s, err) : 0;
 }
 
 /* --- evaluations ------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ typedef struct th_search_options {
     double seconds;          /* budget of wall time, looked at between batches; 0: none */
     int threads;             /* >= 1 */
     bool sets_inside_groups; /* a set never spans groups */
+    bool keep_late;          /* a best that misses a deadline is no error */
     th_seeds seeds;
 } th_search_options;
 extern const th_search_options th_search_defaults;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* energy.c - what a run took, in joules, from what was done and what the system says that costs.
  *   th_energy_account: designs_of_accels -> add_tasks -> add_accels -> the run
+ *   th_machine_energy: the same sums without the figures of a result, for searches
  *
  *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
  *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what is
@@ -27,7 +28,7 @@ typedef struct {
     const th_design_energy **of_accel;
 } account;
 
-static bool is_known(const th_machine *m)
+bool th_machine_knows_energy(const th_machine *m)
 {
     bool known = m->system->link_j_per_byte > 0;
     for (int d = 0; m->works && d < m->system->n_designs; d++)
@@ -161,22 +162,75 @@ static void add_accel(const account *a, int accel)
     th_energy_add(&a->r->energy, &x->energy);
 }
 
-int th_energy_account(const th_machine *m, th_result *r)
+/* A result that is complete but for its energies. 0, or -1: memory is out. */
+static int sum_up(const th_machine *m, th_result *r)
 {
-    r->has_energy = is_known(m);
-    if (!r->has_energy)
-        return 0;
     account a = {m, r, th_alloc_array((size_t)r->n_accels + 1, sizeof *a.of_accel)};
-    if (!a.of_accel) {
-        th_result_clear(r);
+    if (!a.of_accel)
         return -1;
-    }
     designs_of_accels(&a);
     add_tasks(&a);
     for (int i = 0; i < r->n_accels; i++)
         add_accel(&a, i);
-    for (int l = 0; l < r->n_links; l++)
-        r->energy.link_j += (double)r->links[l].bytes * m->system->link_j_per_byte;
+    for (int l = 0; l < m->system->n_links; l++)
+        r->energy.link_j += (double)m->network->link_bytes[l] * m->system->link_j_per_byte;
+    th_free(a.of_accel);
+    return 0;
+}
+
+int th_energy_account(const th_machine *m, th_result *r)
+{
+    r->has_energy = th_machine_knows_energy(m);
+    if (!r->has_energy || sum_up(m, r) == 0)
+        return 0;
+    th_result_clear(r);
+    return -1;
+}
+
+/* --- for searches ----------------------------------------------------------------------------- */
+
+int th_machine_energy(const th_machine *m, double *joules, th_error *err)
+{
+    int n = m->system->n_accels;
+    th_result r = {.n_accels = n, .tasks = m->times, .elapsed_ps = m->last_end};
+    *joules = 0;
+    r.accels = th_alloc_zero((size_t)n + 1, sizeof *r.accels);
+    for (int a = 0; r.accels && a < n; a++)
+        r.accels[a] = m->accels[a].sum;
+    int failed = r.accels && sum_up(m, &r) == 0 ? 0 : th_error_no_memory(err);
+    *joules = th_energy_sum(&r.energy);
+    th_free(r.accels);
+    return failed;
+}
+
+/* What a task takes whenever it runs, whatever weights are loaded in vain. */
+static double least_of(const account *a, const th_task *k)
+{
+    int links[TH_ROUTE_MAX];
+    double per_link = a->m->system->link_j_per_byte;
+    if (k->kind == TH_TASK_TRANSFER)
+        return (double)k->bytes *
+               (dram_j_at(a, k->node) + dram_j_at(a, k->peer) +
+                (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
+    if (k->kind != TH_TASK_COMPUTE)
+        return 0;
+    th_energy e = energy_of_work(th_works_get(a->m->works, k->work),
+                                 a->of_accel[a->m->system->nodes[k->node].accel]);
+    return th_energy_sum(&e);
+}
+
+int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err)
+{
+    int n = m->system->n_accels;
+    account a = {m, NULL, th_alloc_array((size_t)n + 1, sizeof *a.of_accel)};
+    *dynamic_j = *static_w = 0;
+    if (!a.of_accel)
+        return th_error_no_memory(err);
+    designs_of_accels(&a);
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        *dynamic_j += least_of(&a, &m->program->tasks[t]);
+    for (int i = 0; i < n; i++)
+        *static_w += a.of_accel[i]->static_w;
     th_free(a.of_accel);
     return 0;
 }

@@ -82,6 +82,15 @@ void th_machine_watch(th_machine *m, struct th_link_watch *w);
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
+/* Does the system say what anything costs? */
+bool th_machine_knows_energy(const th_machine *m);
+/* Joules of a run that is done, to the bit what th_machine_result gives, without the rest of it. 0 or
+ * -1. */
+int th_machine_energy(const th_machine *m, double *joules, th_error *err);
+/* What a run of the program that is loaded takes at least: *dynamic_j however long it lasts, and
+ * *static_w all along. 0 or -1. */
+int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err);
+
 /* Start and end of every task is told to t from now on; NULL ends it. Never changes a time. */
 void th_machine_set_trace(th_machine *m, th_trace *t);
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include "base/alloc.h"
 #include "base/units.h"
+#include "tcl/goal.h"
 #include "tcl/options.h"
 #include "tcl/progress.h"
 #include "tcl/session.h"
@@ -21,6 +22,8 @@ enum {
     MAP_EVALUATIONS,
     MAP_SETS,
     MAP_THREADS,
+    MAP_DEADLINE,
+    MAP_KEEP_LATE,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -39,9 +42,11 @@ static const char *sets_name(int i)
 static const th_option map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME", "The search, or a baseline.",
                        .choice = algorithm_name},
-    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_CHOICE, "NAME",
-                       "What is made small: the time to the end, or the time between inputs.",
-                       .choice = th_objective_name},
+    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
+                       "What is made small: latency (the time to the end), throughput (the time "
+                       "between inputs), energy (of the whole run) or edp (energy times latency). "
+                       "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+                       "weight says what one of them is worth."},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; the search has a default of its own.", 1, INT64_MAX},
@@ -50,6 +55,10 @@ static const th_option map_options[] = {
                   .choice = sets_name},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "In the place of set_threads; changes no result.", 1, 1024},
+    [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                      "The run is to end by then, whatever the objective is."},
+    [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
+                       "Where no mapping is in time, the least late one instead of an error."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -62,15 +71,16 @@ static th_search_options search_options(const th_call *c)
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
+    o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     return o;
 }
 
 static void show_progress(th_progress *p, const th_search *s)
 {
-    char best[64] = "-", left[64] = "";
+    char best[160] = "-", left[64] = "";
     double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
     if (s->best != NULL)
-        th_format_time((th_time)s->best_fitness.value, best, sizeof best);
+        th_goal_format(&s->problem.goal, &s->best_fitness.metrics, best, sizeof best);
     if (s->options.evaluations > s->n_evaluations && rate > 0)
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(s->options.evaluations - s->n_evaluations) / rate);
@@ -98,13 +108,14 @@ static int iterate(th_call *c, th_search *search)
 /* The session takes over the best mapping and how it was found. */
 static int keep_best(th_call *c, const th_search *search, const th_run_options *run)
 {
+    char value[160];
     assert(search->best != NULL); /* a search that finds nothing that fits fails */
     th_mapping *best = th_mapping_copy(search->best);
     if (best == NULL)
         return th_error_no_memory(&c->err);
     th_searched how = {
         .type = search->type,
-        .objective = search->problem.objective,
+        .goal = search->problem.goal,
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
         .evaluations = search->n_evaluations,
@@ -116,7 +127,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
     };
     th_session_set_mapping(c->session, best, &how);
     c->session->defaults = *run;
-    th_call_return_time(c, (th_time)how.fitness.value);
+    th_call_return_text(c, th_goal_format(&how.goal, &how.fitness.metrics, value, sizeof value));
     return 0;
 }
 
@@ -126,13 +137,18 @@ static int run_map_workload(th_call *c)
     if (th_session_need_problem(s, &c->err) != 0)
         return -1;
     th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
-    if (th_network_parse(c, MAP_NETWORK, &run) != 0 || th_stream_parse(c, MAP_STREAM, &run) != 0)
+    th_goal goal = {.deadline_ps = th_call_number(c, MAP_DEADLINE, 0)};
+    if (th_call_has(c, MAP_DEADLINE) && goal.deadline_ps == 0)
+        return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, MAP_DEADLINE, ""));
+    if (th_network_parse(c, MAP_NETWORK, &run) != 0 ||
+        th_stream_parse(c, MAP_STREAM, &run) != 0 || th_goal_parse(c, MAP_OBJECTIVE, &goal) != 0)
         return -1;
     th_problem problem = {
         .system = s->system,
         .workload = s->workload,
         .stream = run.stream,
-        .objective = (th_objective)th_call_number(c, MAP_OBJECTIVE, TH_OBJECTIVE_LATENCY),
+        .goal = goal,
         .network = run.network,
         .network_options = run.network_options,
         .scripts = s->scripts,
@@ -171,7 +187,8 @@ static int run_write_mapping(th_call *c)
 const th_command th_map_commands[] = {
     {"map_workload", GROUP, "", 0, 0, map_options,
      "search for a good mapping of the workload on the system",
-     "Returns the fitness of the best mapping, simulated like any run, and keeps the mapping. The "
+     "Returns the value of the objective for the best mapping, simulated like any run, and keeps the "
+     "mapping. The "
      "same seed and "
      "options give the same mapping on any number of threads. The stream options and the network "
      "hold for run too. "

@@ -21,12 +21,6 @@ const char *th_deadlock_name(int i)
     return names[i];
 }
 
-const char *th_objective_name(int i)
-{
-    static const char *const names[] = {"latency", "throughput", NULL};
-    return names[i];
-}
-
 /* ---- the network ---- */
 
 /* The model that each option is for; NULL: for any. */

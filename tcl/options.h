@@ -7,7 +7,6 @@
 const char *th_network_name(int i);   /* of th_network_types; NULL after the last */
 const char *th_weights_name(int i);   /* equal latency */
 const char *th_deadlock_name(int i);  /* refuse allow */
-const char *th_objective_name(int i); /* latency throughput */
 
 /* Rows of an option table, from place first on: the network, and what its models can be told. */
 enum {

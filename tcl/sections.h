@@ -9,8 +9,10 @@
 /* System, workload, mapping, run, version: what a report is about. */
 int th_section_head(th_session *s, th_report *r, th_error *err);
 
-/* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
+/* sections_search.c */
 int th_section_search(th_session *s, th_report *r, th_error *err);
+
+/* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
 int th_section_memory(th_session *s, th_report *r, th_error *err);

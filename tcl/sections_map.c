@@ -106,44 +106,6 @@ int th_section_head(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-/* ---- search ---- */
-
-int th_section_search(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"algorithm", "algorithm", TH_KIND_TEXT},
-        {"objective", "objective", TH_KIND_TEXT},
-        {"sets", "sets", TH_KIND_TEXT},
-        {"seed", "seed", TH_KIND_COUNT},
-        {"evaluations", "evaluations", TH_KIND_COUNT},
-        {"infeasible", "infeasible", TH_KIND_COUNT},
-        {"stopped", "stopped by the bound", TH_KIND_COUNT},
-        {"remembered", "answered from memory", TH_KIND_COUNT},
-        {"found_at", "best found at evaluation", TH_KIND_COUNT},
-        {"best", "best", TH_KIND_TIME},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    (void)err;
-    const th_searched *f = &s->searched;
-    bool is_baseline = f->type == NULL || f->type->is_baseline;
-    th_quantity cells[] = {
-        th_text(algorithm_of(s)),
-        th_text(f->type != NULL ? th_objective_name((int)f->objective) : NULL),
-        th_text(is_baseline        ? NULL
-                : f->inside_groups ? "inside groups"
-                                   : "free"),
-        is_baseline ? th_absent(TH_KIND_COUNT) : th_count((int64_t)f->seed),
-        th_count(f->evaluations),
-        th_count(f->infeasible),
-        th_count(f->stopped),
-        th_count(f->remembered),
-        th_count(f->found_at),
-        f->type != NULL ? th_ps((th_time)f->fitness.value) : th_absent(TH_KIND_TIME),
-    };
-    th_table_row(th_report_record(r, "search", NULL, columns), cells);
-    return 0;
-}
-
 /* ---- sets ---- */
 
 /* "0-3 8", by accelerator names; runs of numbers that follow each other are drawn together. */

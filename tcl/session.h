@@ -16,7 +16,7 @@
 /* How the mapping came about; what report_search prints. */
 typedef struct th_searched {
     const th_search_type *type; /* NULL: the mapping was read from a file */
-    th_objective objective;
+    th_goal goal;
     uint64_t seed;
     bool inside_groups;
     int64_t evaluations, infeasible, stopped, remembered, found_at;

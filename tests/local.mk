@@ -58,6 +58,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \
 	tests/tcl/map.test \
+	tests/tcl/objective.test \
 	tests/tcl/objects.test \
 	tests/tcl/program.test \
 	tests/tcl/published.test \

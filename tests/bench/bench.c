@@ -163,7 +163,7 @@ static void bench_search(int64_t evaluations)
            "inside", "red.", "free", "red.");
     for (int i = 0; i < N_NETWORKS; i++) {
         th_workload *w = read_workload(networks[i]);
-        th_problem p = {system, w, th_stream_single, TH_OBJECTIVE_LATENCY, NULL};
+        th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
         th_time herald = latency(&p, "computation_prioritized", 0, false);
         th_time uniform = latency(&p, "uniform", 0, false);
         th_time control = latency(&p, "random", evaluations, false);
@@ -222,7 +222,7 @@ static void bench_fitness_of(const th_system *system, const char *network)
 {
     th_error e = {0};
     th_workload *w = read_workload(network);
-    th_problem p = {system, w, th_stream_single, TH_OBJECTIVE_LATENCY, NULL};
+    th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
     double warm = evaluation_seconds(&p, s->best);
     th_lower *lower = th_lower_new(system, w, &e);

@@ -47,7 +47,7 @@ static th_mapping *map_whole(const th_problem *p)
 void th_bench_systolic(const th_system *system, const th_workload *w)
 {
     th_error e = {0};
-    th_problem p = {system, w, th_stream_single, TH_OBJECTIVE_LATENCY, NULL};
+    th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_mapping *mapping = map_whole(&p);
     double start = th_bench_cpu_seconds();
     th_lower *lower = th_lower_new(system, w, &e);

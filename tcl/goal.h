@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* goal.h - what map_workload makes small: as its option says it, and as reports show it. */
+#ifndef TH_TCL_GOAL_H
+#define TH_TCL_GOAL_H
+#include "mapper/objective.h"
+#include "tcl/command.h"
+#include "tcl/report.h"
+
+/* "energy"; "latency 1 energy 0.5", a weighted sum; "pareto latency energy" or "latency energy", a
+ * front. Latency where the option is not given. The deadline is left alone. 0 or -1. */
+int th_goal_parse(th_call *c, int option, th_goal *out);
+
+/* Back to the words that th_goal_parse takes. */
+char *th_goal_describe(const th_goal *g, char *out, size_t size);
+
+/* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if so. */
+char *th_goal_format(const th_goal *g, const th_metrics *m, char *out, size_t size);
+
+/* The same as a column of a report and its cell, deadlines apart. */
+th_column th_goal_column(const th_goal *g);
+th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m);
+
+#endif
