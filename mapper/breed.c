@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* breed.c - what searches start from, and how they make new mappings of old ones.
  *
- * Seeds, in the order of their coming: the dynamic programme (seed.c) on candidates of the upper
+ * Seeds, in the order of their coming: what the search was told to start from; the dynamic programme (seed.c) on candidates of the upper
  * level, exact and blurred; the mapping of computation_prioritized; uniform splits. */
 #include <config.h>
 
@@ -133,6 +133,13 @@ static int seed_herald(th_breed *b, th_error *err)
     return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
 }
 
+static int seed_start(th_breed *b, th_error *err)
+{
+    const th_mapping *start = b->search->options.start;
+    th_mapping *m = start ? th_mapping_copy(start) : NULL;
+    return (start && !m) || add_seed(b, m) ? th_error_no_memory(err) : 0;
+}
+
 static int make_seeds(th_breed *b, th_error *err)
 {
     for (size_t i = 0; i < b->level1.n; i++)
@@ -163,6 +170,8 @@ int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
     if (!b->random || !b->seeder ||
         th_level1_init(&b->level1, &s->problem, s->options.sets_inside_groups))
         return th_error_no_memory(err);
+    if (seed_start(b, err))
+        return -1;
     if (s->options.seeds == TH_SEEDS_HEURISTIC ? make_seeds(b, err) : make_random_seeds(b, err))
         return -1;
     s->first_misfit = *th_seeder_misfit(b->seeder); /* of interest when nothing fits */

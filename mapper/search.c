@@ -66,6 +66,11 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err)
 {
+    if (o->start && type->is_baseline) {
+        th_error_set(err, "MAP-0115", "%s: a baseline starts from nothing: only a search takes a start",
+                     type->name);
+        return NULL;
+    }
     th_search *s = allocate(type, p, o, err);
     if (!s)
         return NULL;
@@ -154,11 +159,23 @@ static bool is_spent(const th_search *s)
            (s->options.seconds > 0 && wall_s() - s->began_s >= s->options.seconds);
 }
 
+/* The result of a search is never worse than what it was given. */
+static int judge_start(th_search *s, th_error *err)
+{
+    th_mapping *start = th_mapping_copy(s->options.start);
+    th_fitness fitness;
+    int failed = start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err)
+                       : th_error_no_memory(err);
+    th_mapping_free(start);
+    return failed;
+}
+
 int th_search_iterate(th_search *s, th_error *err)
 {
     if (s->done)
         return 0;
-    s->n_batches++;
+    if (s->n_batches++ == 0 && s->options.start && !s->parent && judge_start(s, err))
+        return -1;
     if (s->type->iterate(s, err))
         return -1;
     if (is_spent(s))

@@ -25,6 +25,7 @@ typedef struct th_search_options {
     int threads;             /* >= 1 */
     bool sets_inside_groups; /* a set never spans groups */
     bool keep_late;          /* a best that misses a deadline is no error */
+    const th_mapping *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
     th_seeds seeds;
 } th_search_options;
 extern const th_search_options th_search_defaults;

@@ -4,8 +4,11 @@
  *   session */
 #include <config.h>
 #include <assert.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "base/units.h"
+#include "mapper/mapping_read.h"
+#include "tcl/files.h"
 #include "tcl/goal.h"
 #include "tcl/options.h"
 #include "tcl/progress.h"
@@ -24,6 +27,7 @@ enum {
     MAP_THREADS,
     MAP_DEADLINE,
     MAP_KEEP_LATE,
+    MAP_START,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -59,6 +63,9 @@ static const th_option map_options[] = {
                       "The run is to end by then, whatever the objective is."},
     [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
                        "Where no mapping is in time, the least late one instead of an error."},
+    [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
+                   "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
+                   "first, and is a seed: what is found is never worse. Not for baselines."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -131,18 +138,62 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
     return 0;
 }
 
+static int parse_goal(th_call *c, th_goal *out)
+{
+    *out = (th_goal){.deadline_ps = th_call_number(c, MAP_DEADLINE, 0)};
+    if (th_call_has(c, MAP_DEADLINE) && out->deadline_ps == 0)
+        return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, MAP_DEADLINE, ""));
+    return th_goal_parse(c, MAP_OBJECTIVE, out);
+}
+
+/* The mapping to start from, for the caller to free; *out is NULL where there is none. */
+static int read_start(th_call *c, th_mapping **out)
+{
+    th_session *s = c->session;
+    bool is_current = strcmp(th_call_text(c, MAP_START, ""), "current") == 0;
+    *out = NULL;
+    if (!th_call_has(c, MAP_START))
+        return 0;
+    if (is_current) {
+        if (th_session_need_mapping(s, &c->err) != 0)
+            return -1;
+        *out = th_mapping_copy(s->mapping);
+        return *out != NULL ? 0 : th_error_no_memory(&c->err);
+    }
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_START].word, &c->err);
+    if (path == NULL)
+        return -1;
+    *out = th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    Tcl_DecrRefCount(path);
+    return *out != NULL ? 0 : -1;
+}
+
+static int search_and_keep(th_call *c, const th_problem *problem, const th_search_options *options,
+                           const th_run_options *run)
+{
+    const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+    th_search *search = th_search_new(type, problem, options, &c->err);
+    int rc = search == NULL ? -1 : iterate(c, search);
+    if (rc < 0 && th_session_is_interrupted(c->session)) /* in the procedure of a script design */
+        rc = 1;
+    if (rc == 0)
+        rc = keep_best(c, search, run);
+    else if (rc == 1)
+        rc = th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
+    th_search_free(search);
+    return rc;
+}
+
 static int run_map_workload(th_call *c)
 {
     th_session *s = c->session;
     if (th_session_need_problem(s, &c->err) != 0)
         return -1;
     th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
-    th_goal goal = {.deadline_ps = th_call_number(c, MAP_DEADLINE, 0)};
-    if (th_call_has(c, MAP_DEADLINE) && goal.deadline_ps == 0)
-        return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
-                            th_call_text(c, MAP_DEADLINE, ""));
+    th_goal goal;
     if (th_network_parse(c, MAP_NETWORK, &run) != 0 ||
-        th_stream_parse(c, MAP_STREAM, &run) != 0 || th_goal_parse(c, MAP_OBJECTIVE, &goal) != 0)
+        th_stream_parse(c, MAP_STREAM, &run) != 0 || parse_goal(c, &goal) != 0)
         return -1;
     th_problem problem = {
         .system = s->system,
@@ -154,16 +205,12 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
-    const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
-    th_search *search = th_search_new(type, &problem, &options, &c->err);
-    int rc = search == NULL ? -1 : iterate(c, search);
-    if (rc < 0 && th_session_is_interrupted(s)) /* in the procedure of a script design */
-        rc = 1;
-    if (rc == 0)
-        rc = keep_best(c, search, &run);
-    else if (rc == 1)
-        rc = th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
-    th_search_free(search);
+    th_mapping *start;
+    if (read_start(c, &start) != 0)
+        return -1;
+    options.start = start;
+    int rc = search_and_keep(c, &problem, &options, &run);
+    th_mapping_free(start);
     return rc;
 }
 

@@ -262,6 +262,45 @@ static void deadlines_are_met_or_told(void)
     th_search_free(quickest);
 }
 
+/* --- starting from a mapping ------------------------------------------------------------------ */
+
+static th_fitness best_from(const char *type, const th_mapping *start, int64_t evaluations)
+{
+    th_error err = {"", ""};
+    th_problem p = {.system = costed, .workload = alexnet, .stream = th_stream_single};
+    th_search_options o = th_search_defaults;
+    o.evaluations = evaluations;
+    o.start = start;
+    o.seed = 9;
+    th_search *s = th_search_new(th_search_find(type), &p, &o, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    while (!s->done)
+        CU_ASSERT_EQUAL(th_search_iterate(s, &err), 0);
+    CU_ASSERT_TRUE(s->n_evaluations <= evaluations);
+    th_fitness best = s->best_fitness;
+    th_search_free(s);
+    return best;
+}
+
+/* What a long search found is kept by a search of one evaluation, and bettered by breeding alone. */
+static void a_start_is_never_lost(void)
+{
+    th_error err = {"", ""};
+    th_search *s = search_for(&(th_goal){.objective = TH_OBJECTIVE_LATENCY}, false, &err);
+    for (int i = 0; th_search_types[i]; i++) {
+        const th_search_type *t = th_search_types[i];
+        if (t->is_baseline || t->default_evaluations == 0)
+            continue;
+        CU_ASSERT_EQUAL(best_from(t->name, s->best, 1).value, s->best_fitness.value);
+        CU_ASSERT_TRUE(best_from(t->name, s->best, 40).value <= s->best_fitness.value);
+    }
+    th_search_options o = {.seed = 1, .threads = 1, .start = s->best};
+    CU_ASSERT_PTR_NULL(th_search_new(th_search_find("uniform"), &s->problem, &o, &err));
+    TAP_ASSERT_TEXT(err.id, "MAP-0115");
+    TAP_ASSERT_TEXT(err.text, "uniform: a baseline starts from nothing: only a search takes a start");
+    th_search_free(s);
+}
+
 static void no_memory_is_an_error_once(void)
 {
     gsl_rng *r = th_random_stream(5, "memory", 0);
@@ -298,6 +337,7 @@ int main(int argc, char **argv)
         TAP(energy_of_what_costs_nothing_is_refused),
         TAP(searches_make_their_objective_small),
         TAP(deadlines_are_met_or_told),
+        TAP(a_start_is_never_lost),
         TAP(no_memory_is_an_error_once),
         TAP_END,
     };
