@@ -3,12 +3,16 @@ libtharsis_la_SOURCES += \
 	mapper/baseline.c \
 	mapper/breed.c \
 	mapper/breed.h \
+	mapper/checkpoint.c \
+	mapper/checkpoint.h \
 	mapper/emit.c \
 	mapper/emit.h \
 	mapper/evaluate.c \
 	mapper/evaluate.h \
 	mapper/footprint.c \
 	mapper/footprint.h \
+	mapper/journal.c \
+	mapper/journal.h \
 	mapper/level1.c \
 	mapper/level1.h \
 	mapper/lower.c \
@@ -42,11 +46,16 @@ libtharsis_la_SOURCES += \
 	mapper/shard.h \
 	mapper/strategies.c \
 	mapper/strategies.h \
-	mapper/two_level.c
+	mapper/two_level.c \
+	mapper/wire.c \
+	mapper/wire.h \
+	mapper/wire_problem.c \
+	mapper/wire_system.c
 
 unit_tests += \
 	tests/unit/test_evaluate \
 	tests/unit/test_infeasible \
+	tests/unit/test_journal \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
@@ -60,7 +69,8 @@ unit_tests += \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
 	tests/unit/test_shard_kinds \
-	tests/unit/test_strategies
+	tests/unit/test_strategies \
+	tests/unit/test_wire
 
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \

@@ -22,10 +22,6 @@ struct th_remembered {
     size_t n, capacity;
 };
 
-typedef struct {
-    uint64_t half[2];
-} digest;
-
 th_remembered *th_remembered_new(void)
 {
     th_remembered *r = th_alloc_zero(1, sizeof *r);
@@ -44,15 +40,15 @@ void th_remembered_free(th_remembered *r)
     th_free(r);
 }
 
-static void add(digest *d, const void *bytes, size_t n)
+static void add(th_mapping_digest *d, const void *bytes, size_t n)
 {
     for (int i = 0; i < 2; i++)
         d->half[i] = th_hash(bytes, n, d->half[i]);
 }
 
-static digest digest_of(const th_mapping *m)
+th_mapping_digest th_mapping_digest_of(const th_mapping *m)
 {
-    digest d = {{1, 2}};
+    th_mapping_digest d = {{1, 2}};
     for (int i = 0; i < m->n_sets; i++) {
         const int32_t head[] = {m->sets[i].design, m->sets[i].n_accels, m->sets[i].shares != NULL};
         add(&d, head, sizeof head);
@@ -68,7 +64,7 @@ static digest digest_of(const th_mapping *m)
 bool th_remembered_find(const th_remembered *r, const th_mapping *m, double bound,
                         th_fitness *fitness)
 {
-    digest key = digest_of(m);
+    th_mapping_digest key = th_mapping_digest_of(m);
     int64_t number;
     if (!th_map_get(r->numbers, &key, sizeof key, &number))
         return false;
@@ -82,7 +78,7 @@ bool th_remembered_find(const th_remembered *r, const th_mapping *m, double boun
 int th_remembered_keep(th_remembered *r, const th_mapping *m, double bound,
                        const th_fitness *fitness)
 {
-    digest key = digest_of(m);
+    th_mapping_digest key = th_mapping_digest_of(m);
     int64_t number;
     if (th_map_get(r->numbers, &key, sizeof key, &number)) {
         r->all[number] = (known){*fitness, bound};

@@ -18,4 +18,10 @@ bool th_remembered_find(const th_remembered *r, const th_mapping *m, double boun
 int th_remembered_keep(th_remembered *r, const th_mapping *m, double bound,
                        const th_fitness *fitness);
 
+/* The digest: of sets, designs, layers and strategies. */
+typedef struct th_mapping_digest {
+    uint64_t half[2];
+} th_mapping_digest;
+th_mapping_digest th_mapping_digest_of(const th_mapping *m);
+
 #endif

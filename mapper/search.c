@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "mapper/checkpoint.h"
+#include "mapper/journal.h"
 #include "mapper/searches.h"
 
 const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
@@ -63,6 +65,19 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     return s;
 }
 
+static int open_journal(th_search *s, th_error *err)
+{
+    th_journal_header header;
+    const char *path = s->options.checkpoint;
+    s->options.checkpoint = NULL; /* the caller's */
+    if (!path)
+        return 0;
+    if (th_checkpoint_describe(s->type, &s->problem, &s->options, &header, err))
+        return -1;
+    s->journal = th_journal_open(path, &header, err);
+    return s->journal ? 0 : -1;
+}
+
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err)
 {
@@ -77,7 +92,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     s->pool = th_pool_new(p, o->threads, err);
     if (s->pool && !(s->remembered = th_remembered_new()))
         th_error_no_memory(err);
-    if (s->remembered && type->init(s, err) == 0)
+    if (s->remembered && open_journal(s, err) == 0 && type->init(s, err) == 0)
         return s;
     th_search_free(s);
     return NULL;
@@ -110,6 +125,7 @@ void th_search_free(th_search *s)
     th_free(s->state);
     if (!s->parent)
         th_pool_free(s->pool);
+    th_journal_free(s->journal);
     th_remembered_free(s->remembered);
     th_mapping_free(s->best);
     th_free(s);
@@ -153,10 +169,17 @@ static int conclude(const th_search *s, th_error *err)
     return is_late && !s->options.keep_late ? too_late(s, err) : 0;
 }
 
+double th_search_elapsed_s(const th_search *s)
+{
+    while (s->parent)
+        s = s->parent;
+    return s->journal ? th_journal_elapsed_s(s->journal) : wall_s() - s->began_s;
+}
+
 static bool is_spent(const th_search *s)
 {
     return th_search_left(s, 1) == 0 ||
-           (s->options.seconds > 0 && wall_s() - s->began_s >= s->options.seconds);
+           (s->options.seconds > 0 && th_search_elapsed_s(s) >= s->options.seconds);
 }
 
 /* The result of a search is never worse than what it was given. */
@@ -180,6 +203,8 @@ int th_search_iterate(th_search *s, th_error *err)
         return -1;
     if (is_spent(s))
         s->done = true;
+    if (s->done && s->journal && th_journal_sync(s->journal, err))
+        return -1;
     return s->done && !s->parent ? conclude(s, err) : 0;
 }
 
@@ -198,6 +223,30 @@ int32_t th_search_batch(const th_search *s)
     return s->problem.workload->batch / s->problem.stream.micro_batches;
 }
 
+/* The clock goes on from where the journal's stood. */
+static void go_on(th_search *s)
+{
+    if (!s->goes_on && th_journal_answered(s->journal) > 0)
+        s->began_s = wall_s() - th_journal_elapsed_s(s->journal);
+    s->goes_on = true;
+}
+
+/* Answers from the journal; where that has come to its end, simulates and adds to it. */
+static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err)
+{
+    if (!s->journal || n == 0)
+        return th_pool_evaluate(s->pool, mappings, n, bound, fitness, err);
+    uint64_t digest = th_checkpoint_batch(mappings, n, bound);
+    int answered = th_journal_answer(s->journal, digest, n, fitness, err);
+    if (answered != 0)
+        return answered > 0 ? 0 : -1;
+    go_on(s);
+    if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
+        return -1;
+    return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, err);
+}
+
 /* Simulates what is not remembered: mappings[which[i]] for i < n. */
 static int simulate(th_search *s, th_mapping *const *mappings, const int *which, int n,
                     double bound, th_fitness *fitness, th_error *err)
@@ -208,7 +257,7 @@ static int simulate(th_search *s, th_mapping *const *mappings, const int *which,
     for (int i = 0; !failed && i < n; i++)
         asked[i] = mappings[which[i]];
     if (!failed)
-        failed = th_pool_evaluate(s->pool, asked, n, bound, got, err);
+        failed = evaluate(s, asked, n, bound, got, err);
     for (int i = 0; !failed && i < n; i++) {
         fitness[which[i]] = got[i];
         failed = th_remembered_keep(s->remembered, asked[i], bound, &got[i])

@@ -27,6 +27,7 @@ typedef struct th_search_options {
     bool keep_late;          /* a best that misses a deadline is no error */
     const th_mapping *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
     th_seeds seeds;
+    const char *checkpoint; /* file to go on from (journal.h); NULL: none */
 } th_search_options;
 extern const th_search_options th_search_defaults;
 
@@ -56,6 +57,8 @@ struct th_search {
     th_search *parent;         /* NULL: none */
     th_pool *pool;             /* the parent's, where there is one */
     th_remembered *remembered; /* of the outermost search; NULL in others */
+    struct th_journal *journal; /* likewise; NULL: no checkpoint */
+    bool goes_on;              /* past what the journal had */
     int64_t budget;            /* of evaluations; INT64_MAX: none */
     double began_s;
     th_mapping *best;        /* NULL until one was feasible */
@@ -79,6 +82,9 @@ th_search *th_search_new_child(th_search *parent, const th_search_type *type, in
 /* One batch. 0 or -1. That nothing was found is an error of the outermost search alone. */
 int th_search_iterate(th_search *s, th_error *err);
 void th_search_free(th_search *s);
+/* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs, so
+ * that a search that looks at the clock sees the same again. */
+double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches ------------------------------------------------------------------------- */
 

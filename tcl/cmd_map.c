@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/units.h"
+#include "mapper/journal.h"
 #include "mapper/mapping_read.h"
 #include "tcl/files.h"
 #include "tcl/goal.h"
@@ -28,6 +29,7 @@ enum {
     MAP_DEADLINE,
     MAP_KEEP_LATE,
     MAP_START,
+    MAP_CHECKPOINT,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -66,6 +68,8 @@ static const th_option map_options[] = {
     [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
                    "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
                    "first, and is a seed: what is found is never worse. Not for baselines."},
+    [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
+                        "Log of the search, from which the same command goes on after any end."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -77,6 +81,8 @@ static th_search_options search_options(const th_call *c)
     o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
+    if (th_call_has(c, MAP_CHECKPOINT))
+        o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     return o;
@@ -110,6 +116,26 @@ static int iterate(th_call *c, th_search *search)
     }
     th_progress_end(&progress);
     return rc;
+}
+
+/* Its last record was not whole, or of another budget. */
+static void warn_of_cut(const th_call *c, const th_search *search)
+{
+    if (search == NULL || search->journal == NULL || th_journal_cut_bytes(search->journal) == 0)
+        return;
+    fprintf(stderr,
+            "Warning TCL-0240: map_workload: checkpoint \"%s\": goes on behind %lld evaluations; "
+            "%lld bytes after them were cut off\n",
+            th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
+            (long long)th_journal_cut_bytes(search->journal));
+}
+
+static int end_early(th_call *c, const th_search *search)
+{
+    if (search == NULL || search->journal == NULL)
+        return th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
+    return th_call_cancel(c, "map_workload: interrupted; the mapping is the one before; the same "
+                             "command goes on from its checkpoint");
 }
 
 /* The session takes over the best mapping and how it was found. */
@@ -175,12 +201,13 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
     th_search *search = th_search_new(type, problem, options, &c->err);
     int rc = search == NULL ? -1 : iterate(c, search);
+    warn_of_cut(c, search);
     if (rc < 0 && th_session_is_interrupted(c->session)) /* in the procedure of a script design */
         rc = 1;
     if (rc == 0)
         rc = keep_best(c, search, run);
     else if (rc == 1)
-        rc = th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
+        rc = end_early(c, search);
     th_search_free(search);
     return rc;
 }
@@ -205,6 +232,9 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
+    if (options.checkpoint != NULL &&
+        th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
+        return -1;
     th_mapping *start;
     if (read_start(c, &start) != 0)
         return -1;
@@ -239,7 +269,9 @@ const th_command th_map_commands[] = {
      "same seed and "
      "options give the same mapping on any number of threads. The stream options and the network "
      "hold for run too. "
-     "Ctrl-C leaves the session as it was.",
+     "Ctrl-C leaves the session as it was. With -checkpoint a search that ended for whatever reason, "
+     "killed or out of disk, goes on when the same command is given again, to the same result; another "
+     "number of evaluations or threads may be given then.",
      .run = run_map_workload, .not_while_running = true},
     {"write_mapping", GROUP, "FILE", 1, 1, NULL,
      "write the mapping to a file that read_mapping takes",

@@ -50,6 +50,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/build.test \
+	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
 	tests/tcl/designs.test \
 	tests/tcl/energy.test \

@@ -92,6 +92,16 @@ bool th_explicit_find(const th_system *s, int from, int to)
     return th_explicit_links(s, from, to, &n) != NULL;
 }
 
+bool th_system_given_route(const th_system *s, int i, th_given_route *out)
+{
+    const table *x = s->explicit_routes;
+    if (!x || (size_t)i >= x->n_routes)
+        return false;
+    const explicit_route *r = &x->routes[i];
+    *out = (th_given_route){r->from, r->to, r->n_links, &x->links[r->first]};
+    return true;
+}
+
 void th_explicit_free(th_system *s)
 {
     table *x = s->explicit_routes;

@@ -174,6 +174,12 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
  * with ends must lead from the one to the other, over nodes that forward; segments may stand
  * anywhere. No node and no segment twice, at most one route a pair. 0 or -1. */
 int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);
+/* The i-th of them, as they were added; false: there are no more. */
+typedef struct th_given_route {
+    int32_t from, to, n_links;
+    const int32_t *links;
+} th_given_route;
+bool th_system_given_route(const th_system *s, int i, th_given_route *out);
 
 /* Names the links added so far, in the order in which they were added: after it they can be found
  * by name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */
