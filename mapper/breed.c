@@ -57,7 +57,7 @@ static int seed_by_programme(th_breed *b, const th_partition *p, const int32_t *
 {
     for (size_t j = 0; j < sizeof JITTERS / sizeof *JITTERS; j++) {
         th_mapping *m;
-        if (th_level1_mapping(&b->level1, b->seeder, p, design, JITTERS[j], b->random, &m, err))
+        if (th_level1_mapping(&b->level1, p, design, JITTERS[j], b->random, &m, err))
             return -1;
         if (add_seed(b, m))
             return th_error_no_memory(err);
@@ -67,8 +67,11 @@ static int seed_by_programme(th_breed *b, const th_partition *p, const int32_t *
 
 static int seed_partition(th_breed *b, const th_partition *p, th_error *err)
 {
-    int32_t design[TH_LEVEL1_SETS_MAX] = {-1};
-    for (int i = 0; i < SEEDS_PER_PARTITION && th_level1_next_designs(&b->level1, p, design); i++)
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_designs designs;
+    if (th_designs_init(&designs, &b->level1, p, err))
+        return -1;
+    for (int i = 0; i < SEEDS_PER_PARTITION && th_designs_next(&designs, design); i++)
         if (seed_by_programme(b, p, design, err))
             return -1;
     return 0;
@@ -167,10 +170,11 @@ int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
     b->search = s;
     b->random = th_random_stream(s->options.seed, stream, 0);
     b->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
-    if (!b->random || !b->seeder ||
-        th_level1_init(&b->level1, &s->problem, s->options.sets_inside_groups))
+    if (!b->random)
         return th_error_no_memory(err);
-    if (seed_start(b, err))
+    if (!b->seeder ||
+        th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err) ||
+        seed_start(b, err))
         return -1;
     if (s->options.seeds == TH_SEEDS_HEURISTIC ? make_seeds(b, err) : make_random_seeds(b, err))
         return -1;
@@ -330,32 +334,33 @@ static int reseed(th_breed *b, th_mapping *m, double jitter, th_error *err)
 {
     for (int set = 0; set < m->n_sets; set++) {
         th_time estimate;
-        int failed = th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
+        int failed = th_level1_share(&b->level1, m, set, err);
+        if (!failed)
+            failed = th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
         if (failed)
             return failed;
     }
     return 0;
 }
 
-static const th_partition *draw_level1(th_breed *b, int32_t *design)
+/* NULL on failure. */
+static const th_partition *draw_level1(th_breed *b, int32_t *design, th_error *err)
 {
+    th_designs designs;
     const th_partition *p = &b->level1.partitions[th_breed_below(b, (int)b->level1.n)];
-    for (int32_t i = 0; i < p->n; i++) {
-        const th_set_node *node = &b->level1.tree.node[p->node[i]];
-        th_set set = {0, node->n, node->accels, NULL};
-        do
-            design[i] = (int32_t)th_breed_below(b, b->search->problem.system->n_designs);
-        while (!th_set_can_take(b->search->problem.system, &set, design[i]));
-    }
+    if (th_designs_init(&designs, &b->level1, p, err))
+        return NULL;
+    th_designs_draw(&designs, b->random, design);
     return p;
 }
 
 static int another_partition(th_breed *b, th_mapping **out, th_error *err)
 {
     int32_t design[TH_LEVEL1_SETS_MAX];
-    const th_partition *p = draw_level1(b, design);
-    return th_level1_mapping(&b->level1, b->seeder, p, design, th_random_unit(b->random), b->random,
-                             out, err);
+    const th_partition *p = draw_level1(b, design, err);
+    return p ? th_level1_mapping(&b->level1, p, design, th_random_unit(b->random), b->random, out,
+                                 err)
+             : -1;
 }
 
 int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err)
@@ -408,8 +413,8 @@ int th_breed_draw(th_breed *b, bool by_programme, th_mapping **out, th_error *er
     *out = NULL;
     if (b->level1.n == 0)
         return 0;
-    const th_partition *p = draw_level1(b, design);
-    if (th_level1_mapping(&b->level1, b->seeder, p, design, 1.0, b->random, out, err))
+    const th_partition *p = draw_level1(b, design, err);
+    if (!p || th_level1_mapping(&b->level1, p, design, 1.0, b->random, out, err))
         return -1;
     if (!*out || by_programme)
         return 0;

@@ -15,6 +15,10 @@ libtharsis_la_SOURCES += \
 	mapper/journal.h \
 	mapper/level1.c \
 	mapper/level1.h \
+	mapper/level1_ability.c \
+	mapper/level1_kinds.c \
+	mapper/level1_layers.c \
+	mapper/level1_state.h \
 	mapper/lower.c \
 	mapper/lower.h \
 	mapper/lower_state.h \
@@ -56,6 +60,7 @@ unit_tests += \
 	tests/unit/test_evaluate \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
+	tests/unit/test_level1 \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \

@@ -80,6 +80,11 @@ void th_seeder_free(th_seeder *s)
     th_free(s);
 }
 
+th_plans *th_seeder_plans(const th_seeder *s)
+{
+    return s->plans;
+}
+
 const th_error *th_seeder_misfit(const th_seeder *s)
 {
     return &s->misfit;

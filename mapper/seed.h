@@ -12,6 +12,9 @@ typedef struct th_seeder th_seeder;
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err);
 void th_seeder_free(th_seeder *s);
 
+/* The plans that it reckons with. */
+th_plans *th_seeder_plans(const th_seeder *s);
+
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
  * ps), and their number (0: the layer cannot run there); -1: error. Owned by the seeder. */
 typedef struct th_choices {

@@ -18,7 +18,7 @@ bool th_set_can_take(const th_system *s, const th_set *set, int32_t design)
     for (int i = 0; i < set->n_accels; i++) {
         const th_accel *a = &s->nodes[s->accel_node[set->accels[i]]].a;
         int j = 0;
-        while (j < a->n_designs && a->designs[j] != design)
+        while (j < a->n_designs && a->designs[j] != design && design != TH_DESIGN_OWN)
             j++;
         if (j == a->n_designs)
             return false;
@@ -200,6 +200,17 @@ int th_set_tree_init(th_set_tree *t, const th_system *s)
     th_free(above);
     th_free(part_of);
     return failed;
+}
+
+int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n)
+{
+    int32_t node = add_node(t, -1, n);
+    if (node < 0)
+        return -1;
+    memcpy(t->node[node].accels, accels, (size_t)n * sizeof *accels);
+    t->node[node].n = n;
+    note_groups(s, &t->node[node]);
+    return node;
 }
 
 void th_set_tree_clear(th_set_tree *t)

@@ -23,6 +23,8 @@ typedef struct th_set_tree {
 
 int th_set_tree_init(th_set_tree *t,
                      const th_system *s); /* -1: memory is out; clear all the same */
+/* A set beside the tree, without parent and children. Its node, or -1: memory is out. */
+int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);
 
 /* Can every accelerator of the set be configured with this design? */

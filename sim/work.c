@@ -191,6 +191,11 @@ int32_t th_works_count(const th_works *w)
     return (int32_t)w->n;
 }
 
+int32_t th_works_memory_class(const th_works *w, int accel)
+{
+    return w->class_of[accel];
+}
+
 const th_design_energy *th_works_energy(const th_works *w, int32_t design)
 {
     return &w->designs[design].config.energy;

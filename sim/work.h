@@ -40,6 +40,8 @@ bool th_works_scripts_are_current(const th_works *w);
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
 const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
 int32_t th_works_count(const th_works *w);
+/* Equal for accelerators with equal memories and vector units. */
+int32_t th_works_memory_class(const th_works *w, int accel);
 /* What a design (an index in the system) says of its energy. */
 const th_design_energy *th_works_energy(const th_works *w, int32_t design);
 

@@ -355,7 +355,9 @@ static void partitions_of_f1(void)
 {
     th_problem p = problem_of(f1, alexnet);
     th_level1 l;
-    CU_ASSERT_EQUAL(th_level1_init(&l, &p, false), 0);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_seeder *seeder = th_seeder_new(e, NULL);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
     /* alone: 8 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 2, 4, 8}, first[] = {8, 4, 2, 1, 4, 2, 1};
     CU_ASSERT_EQUAL_FATAL(l.n, 7);
@@ -363,17 +365,12 @@ static void partitions_of_f1(void)
         CU_ASSERT_EQUAL(l.partitions[i].n, sets[i]);
         CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
     }
-    int32_t design[TH_LEVEL1_SETS_MAX] = {-1};
-    int n = 0; /* two sets with one of three designs each, counting up */
-    while (th_level1_next_designs(&l, &l.partitions[4], design)) {
-        CU_ASSERT_EQUAL(3 * design[0] + design[1], n);
-        n++;
-    }
-    CU_ASSERT_EQUAL(n, 9);
     th_level1_clear(&l);
-    CU_ASSERT_EQUAL(th_level1_init(&l, &p, true), 0);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, true, NULL), 0);
     CU_ASSERT_EQUAL(l.n, 6);
     th_level1_clear(&l);
+    th_seeder_free(seeder);
+    th_evaluator_free(e);
 }
 
 /* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 4 2 1;
@@ -387,16 +384,20 @@ static void one_accelerator_runs_what_cannot_be_split(void)
                     "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
     th_problem p = problem_of(f1, w);
     th_level1 l;
-    CU_ASSERT_EQUAL(th_level1_init(&l, &p, false), 0);
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_seeder *seeder = th_seeder_new(e, NULL);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(l.n, 7);
     for (int i = 5; i < 7; i++) {
         const th_partition *uneven = &l.partitions[i];
-        CU_ASSERT_TRUE(uneven->is_uneven && uneven->n == 2);
+        CU_ASSERT_TRUE(uneven->way == TH_LAYERS_UNEVEN && uneven->n == 2);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 5 ? 2 : 4);
     }
     CU_ASSERT_EQUAL(l.tree.node[l.partitions[6].node[1]].accels[0], 4);
     th_level1_clear(&l);
+    th_seeder_free(seeder);
+    th_evaluator_free(e);
     th_search_options options = th_search_defaults;
     options.evaluations = 100;
     th_search *s = found("two_level", &p, &options), *u = found("uniform", &p, &th_search_defaults);
