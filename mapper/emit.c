@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* emit.c - the tasks of one pass, from the plans of a mapping.
  *
- *   th_emit_pass: release -> per layer { deliveries and needs -> phases -> partial sums } -> outputs
+ *   th_emit_pass: per part { release -> per layer { deliveries and needs -> phases -> partial sums }
+ *   -> outputs }
  *
  * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in
  * topological order the transfers that bring what positions lack, the computes (one per phase of a
  * rotation), the exchange of partial sums, and last the transfers of the outputs to the host. Task
- * numbers are program order, so earlier passes and layers go first wherever a choice is left.
+ * numbers are program order, so earlier passes, models and layers go first wherever a choice is left.
+ * Models of a workload (its parts) have releases of their own and do not wait for each other.
  * Invariant: final[] names the task after which a position holds its part of a layer's output.
  * Weights are resident from the start. Not modelled: loading them, and training. */
 #include <config.h>
@@ -65,7 +67,7 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
 {
     const th_edge *edge = &l->edges[e];
     const th_edge_plan *plan = edge->plan;
-    int32_t siblings = l->edge_start[edge->tensor + 1];
+    int32_t siblings = edge->first;
     for (int32_t d = plan->first_of[r]; d < plan->first_of[r + 1]; d++)
         if (need(l, edge->first_task + d))
             return -1;
@@ -302,16 +304,21 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
     return end_of_pass(l, task) ? th_error_no_memory(err) : 0;
 }
 
-static int emit_outputs(th_lower *l, th_error *err)
+static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
 {
-    for (int i = 0; i < l->workload->n_outputs; i++)
-        for (int r = 0; r < l->layer_plan[l->workload->outputs[i]]->n; r++)
-            if (emit_output(l, l->workload->outputs[i], r, err))
+    for (int i = 0; i < l->workload->n_outputs; i++) {
+        int32_t layer = l->workload->outputs[i];
+        bool is_of_part =
+            layer >= part->first_layer && layer < part->first_layer + part->n_layers;
+        for (int r = 0; is_of_part && r < l->layer_plan[layer]->n; r++)
+            if (emit_output(l, layer, r, err))
                 return -1;
+    }
     return 0;
 }
 
-static int emit_release(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
+/* The part's input arrives, and as many passes of the part are in the system as may be. */
+static int emit_release(th_lower *l, const th_stream *stream, int number, const th_model *part,
                         th_error *err)
 {
     th_task t = {.kind = TH_TASK_HOST,
@@ -320,33 +327,41 @@ static int emit_release(th_lower *l, const th_stream *stream, int32_t pass, int3
                  .work = -1,
                  .layer = -1,
                  .input = l->input,
-                 .release_ps = l->input * stream->interval_ps};
+                 .release_ps = part->arrival_ps + l->input * stream->interval_ps};
+    int32_t before = l->pass - l->in_flight[number];
     l->release = th_program_add(l->program, &t, err);
     if (l->release < 0)
         return -1;
-    if (pass < in_flight)
+    if (before < 0)
         return 0;
-    for (size_t i = l->pass_end_start[pass - in_flight];
-         i < l->pass_end_start[pass - in_flight + 1]; i++)
+    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
+    for (size_t i = l->pass_end_start[at]; i < l->pass_end_start[at + 1]; i++)
         if (th_program_depend(l->program, l->release, l->pass_end[i], err))
             return -1;
     return 0;
 }
 
-int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
-                 th_error *err)
+static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
 {
-    l->pass = pass;
-    l->input = pass / stream->micro_batches;
-    if (emit_release(l, stream, pass, in_flight, err))
+    th_model part = th_workload_part(l->workload, number);
+    if (emit_release(l, stream, number, &part, err))
         return -1;
-    for (int layer = 0; layer < l->workload->n_layers; layer++)
+    for (int layer = part.first_layer; layer < part.first_layer + part.n_layers; layer++)
         if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
             emit_reduction(l, layer, err))
             return -1;
-    l->pass_end_start[pass] = l->n_pass_ends;
-    if (emit_outputs(l, err))
-        return -1;
-    l->pass_end_start[pass + 1] = l->n_pass_ends;
+    return emit_outputs(l, &part, err);
+}
+
+int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err)
+{
+    int parts = th_workload_parts(l->workload);
+    l->pass = pass;
+    l->input = pass / stream->micro_batches;
+    for (int i = 0; i < parts; i++) {
+        if (emit_part(l, stream, i, err))
+            return -1;
+        l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = l->n_pass_ends;
+    }
     return 0;
 }

@@ -6,7 +6,6 @@
 
 /* Adds the tasks of a pass to l->program. The plans of its batch are in l; passes come in order. 0 or
  * -1. */
-int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, int32_t in_flight,
-                 th_error *err);
+int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
 
 #endif

@@ -10,13 +10,25 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "mapper/due.h"
 
 struct th_evaluator {
     th_problem problem;
     th_lower *lower;
     th_program *program;
     th_machine *machine;
+    th_time *model_end; /* scratch; NULL: no model has a deadline */
 };
+
+static int make_room(th_evaluator *e, th_error *err)
+{
+    const th_workload *w = e->problem.workload;
+    if (!th_due_has_deadlines(w))
+        return 0;
+    e->model_end = th_alloc_array((size_t)w->n_models * (size_t)e->problem.stream.n_inputs,
+                                  sizeof *e->model_end);
+    return e->model_end ? 0 : th_error_no_memory(err);
+}
 
 static int check_goal(const th_evaluator *e, th_error *err)
 {
@@ -46,7 +58,7 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
                                         .network_options = p->network_options};
     e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
                             : NULL;
-    if (e->machine && check_goal(e, err) == 0)
+    if (e->machine && check_goal(e, err) == 0 && make_room(e, err) == 0)
         return e;
     th_evaluator_free(e);
     return NULL;
@@ -56,6 +68,7 @@ void th_evaluator_free(th_evaluator *e)
 {
     if (!e)
         return;
+    th_free(e->model_end);
     th_machine_free(e->machine);
     th_program_free(e->program);
     th_lower_free(e->lower);
@@ -87,6 +100,11 @@ static int measure(th_evaluator *e, th_metrics *m, th_error *err)
     *m = (th_metrics){.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
     if (g->deadline_ps > 0 && m->latency_ps > g->deadline_ps)
         m->lateness_ps = m->latency_ps - g->deadline_ps;
+    if (e->model_end) {
+        const th_workload *w = e->problem.workload;
+        th_due_ends(w, e->program, th_machine_times(e->machine), e->model_end);
+        m->lateness_ps += th_due_lateness(w, &e->problem.stream, e->model_end);
+    }
     return th_goal_needs_energy(g) ? th_machine_energy(e->machine, &m->energy_j, err) : 0;
 }
 

@@ -14,15 +14,23 @@
 
 #include "base/alloc.h"
 
-static int64_t *change(th_lower *l, int accel, int layer)
+/* Every part of the workload has a column more than layers, for what ends with its last one. */
+static size_t columns(const th_lower *l)
 {
-    return &l->footprint[(size_t)accel * ((size_t)l->workload->n_layers + 1) + (size_t)layer];
+    return (size_t)l->workload->n_layers + (size_t)th_workload_parts(l->workload);
 }
 
+static int64_t *change(th_lower *l, int accel, int part, int layer)
+{
+    return &l->footprint[(size_t)accel * columns(l) + (size_t)(layer + part)];
+}
+
+/* Layers of one part. */
 static void hold(th_lower *l, int accel, int from, int to, int64_t bytes)
 {
-    *change(l, accel, from) += bytes;
-    *change(l, accel, to + 1) -= bytes;
+    int part = th_workload_part_of(l->workload, from, 0);
+    *change(l, accel, part, from) += bytes;
+    *change(l, accel, part, to + 1) -= bytes;
 }
 
 static void hold_layer(th_lower *l, int layer)
@@ -36,10 +44,15 @@ static void hold_layer(th_lower *l, int layer)
     }
 }
 
+static int first_of_part(const th_lower *l, int layer)
+{
+    return th_workload_part(l->workload, th_workload_part_of(l->workload, layer, 0)).first_layer;
+}
+
 static void hold_edge(th_lower *l, const th_edge *e)
 {
-    int from = e->tensor < 0 ? 0 : e->tensor;
-    int to = l->last_use[e->tensor + 1];
+    int from = e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor;
+    int to = e->last_reader;
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
         hold(l, accel, from, to, e->plan->deliveries[d].bytes);
@@ -53,18 +66,20 @@ static void hold_external(th_lower *l, const th_edge *e)
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[e->consumer].set->accels[r];
         if (th_plans_host_of(l->plans, accel) < 0)
-            hold(l, accel, 0, e->consumer,
-                 th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]), l->workload->precision));
+            hold(l, accel, first_of_part(l, e->consumer), e->consumer,
+                 th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
+                                 l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]));
     }
 }
 
-/* Greatest sum over the layers, and where. */
-static int64_t peak_of(th_lower *l, int accel, int *at)
+/* Greatest sum over the layers of a part, and where. */
+static int64_t peak_of_part(th_lower *l, int accel, int number, int *at)
 {
+    th_model part = th_workload_part(l->workload, number);
     int64_t sum = 0, peak = 0;
-    *at = 0;
-    for (int layer = 0; layer < l->workload->n_layers; layer++) {
-        sum += *change(l, accel, layer);
+    *at = part.first_layer;
+    for (int layer = part.first_layer; layer < part.first_layer + part.n_layers; layer++) {
+        sum += *change(l, accel, number, layer);
         if (sum > peak) {
             peak = sum;
             *at = layer;
@@ -73,10 +88,28 @@ static int64_t peak_of(th_lower *l, int accel, int *at)
     return peak;
 }
 
-int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err)
+/* Of all passes in flight, and the layer of the part that takes most. Nothing says how models go on
+ * beside each other, so their peaks may fall together. */
+static int64_t peak_of(th_lower *l, int accel, int *at)
+{
+    int64_t sum = 0, most = -1;
+    *at = 0;
+    for (int i = 0; i < th_workload_parts(l->workload); i++) {
+        int layer;
+        int64_t peak = l->in_flight[i] * peak_of_part(l, accel, i, &layer);
+        sum += peak;
+        if (peak > most) {
+            most = peak;
+            *at = layer;
+        }
+    }
+    return sum;
+}
+
+int th_footprint_check(th_lower *l, th_error *err)
 {
     const th_system *s = l->system;
-    size_t cells = (size_t)s->n_accels * ((size_t)l->workload->n_layers + 1);
+    size_t cells = (size_t)s->n_accels * columns(l);
     if (th_grow(&l->footprint, &l->footprint_capacity, cells, sizeof *l->footprint))
         return th_error_no_memory(err);
     memset(l->footprint, 0, cells * sizeof *l->footprint);
@@ -90,7 +123,7 @@ int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err)
     for (int a = 0; a < s->n_accels; a++) {
         int layer;
         const th_node *node = &s->nodes[s->accel_node[a]];
-        l->peak_bytes[a] = l->weight_bytes[a] + in_flight * peak_of(l, a, &layer);
+        l->peak_bytes[a] = l->weight_bytes[a] + peak_of(l, a, &layer);
         if (l->peak_bytes[a] > node->a.dram_bytes)
             return th_error_set(
                 err, "MAP-0022",

@@ -4,8 +4,8 @@
 #define TH_MAPPER_FOOTPRINT_H
 #include "mapper/lower_state.h"
 
-/* Fills l->weight_bytes and l->peak_bytes for the planned mapping with in_flight passes at once. 0,
- * or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it lacks. */
-int th_footprint_check(th_lower *l, int32_t in_flight, th_error *err);
+/* Fills l->weight_bytes and l->peak_bytes for the planned mapping with l->in_flight passes at
+ * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it lacks. */
+int th_footprint_check(th_lower *l, th_error *err);
 
 #endif

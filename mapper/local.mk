@@ -5,6 +5,8 @@ libtharsis_la_SOURCES += \
 	mapper/breed.h \
 	mapper/checkpoint.c \
 	mapper/checkpoint.h \
+	mapper/due.c \
+	mapper/due.h \
 	mapper/emit.c \
 	mapper/emit.h \
 	mapper/evaluate.c \
@@ -65,6 +67,7 @@ unit_tests += \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \
 	tests/unit/test_mapping_read \
+	tests/unit/test_multi_model \
 	tests/unit/test_objective \
 	tests/unit/test_plan \
 	tests/unit/test_plan_kinds \

@@ -19,6 +19,39 @@ const th_stream th_stream_single = {1, 0, 1, 0};
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+static int add_edge(th_lower *l, int32_t n, const th_edge *e)
+{
+    if (th_grow(&l->edges, &l->edge_capacity, (size_t)n + 1, sizeof *l->edges))
+        return -1;
+    l->edges[n] = *e;
+    return 0;
+}
+
+static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
+{
+    return a->tensor == b->tensor && (a->tensor >= 0 || th_workload_part_of(l->workload, a->consumer, 0) ==
+                                                            th_workload_part_of(l->workload, b->consumer, 0));
+}
+
+/* Edges stand by consumer, so those that share a tensor stand together. */
+static void find_sharers(th_lower *l, int32_t n)
+{
+    for (int32_t e = 0; e < n; e++)
+        l->edges[e].first =
+            e > 0 && share_tensor(l, &l->edges[e - 1], &l->edges[e]) ? l->edges[e - 1].first : e;
+    for (int32_t e = n - 1; e >= 0; e--)
+        l->edges[e].last_reader = e + 1 < n && l->edges[e + 1].first == l->edges[e].first
+                                      ? l->edges[e + 1].last_reader
+                                      : l->edges[e].consumer;
+}
+
+/* An output stays until it has left for the host. */
+static int32_t last_of_model(const th_lower *l, int layer)
+{
+    th_model part = th_workload_part(l->workload, th_workload_part_of(l->workload, layer, 0));
+    return part.first_layer + part.n_layers - 1;
+}
+
 /* Edges of the graph, by tensor: the external input first, then the layers' outputs in order. */
 static int list_edges(th_lower *l)
 {
@@ -30,17 +63,16 @@ static int list_edges(th_lower *l)
             for (int i = 0; i < w->layers[c].n_inputs; i++) {
                 if (w->layers[c].inputs[i] != t)
                     continue;
-                if (th_grow(&l->edges, &l->edge_capacity, (size_t)n + 1, sizeof *l->edges))
+                if (add_edge(l, n++, &(th_edge){.tensor = t, .consumer = c, .input = i}))
                     return -1;
-                l->edges[n++] = (th_edge){.tensor = t, .consumer = c, .input = i};
                 l->last_use[t + 1] = c;
             }
         }
-        if (l->edge_start[t + 1] == n)
-            l->last_use[t + 1] =
-                w->n_layers - 1; /* an output stays until it has left for the host */
+        if (l->edge_start[t + 1] == n && t >= 0)
+            l->last_use[t + 1] = last_of_model(l, t);
     }
     l->edge_start[w->n_layers + 1] = n;
+    find_sharers(l, n);
     l->consumers = th_alloc_zero((size_t)n + 1, sizeof *l->consumers);
     return l->consumers ? 0 : -1;
 }
@@ -58,7 +90,8 @@ static int allocate(th_lower *l)
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
     l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
-    return l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
+    l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
+    return l->in_flight && l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
                    l->last_use && l->peak_bytes && l->weight_bytes && l->first_need && l->kept
                ? 0
                : -1;
@@ -100,6 +133,7 @@ void th_lower_free(th_lower *l)
     th_free(l->weight_bytes);
     th_free(l->first_need);
     th_free(l->kept);
+    th_free(l->in_flight);
     th_free(l->needs);
     th_free(l->arrivals);
     th_free(l->phase_task);
@@ -154,8 +188,10 @@ static int plan_edges(th_lower *l, int32_t batch, th_error *err)
             l->consumers[e - first].input = l->edges[e].input;
         }
         for (int32_t e = first; e < end; e++) {
-            l->edges[e].plan = th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t], l->consumers,
-                                             e - first + 1, batch, err);
+            int32_t shared = l->edges[e].first;
+            l->edges[e].plan =
+                th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t],
+                              l->consumers + (shared - first), e - shared + 1, batch, err);
             if (!l->edges[e].plan)
                 return -1;
         }
@@ -175,16 +211,30 @@ static int plan_batch(th_lower *l, int32_t batch, th_error *err)
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-static int32_t sets_with_layers(const th_mapping *m)
+static int32_t sets_with_layers(const th_mapping *m, const th_model *part)
 {
-    int32_t n = 0;
+    int32_t n = 0, end = part->first_layer + part->n_layers;
     for (int i = 0; i < m->n_sets; i++) {
-        int l = 0;
-        while (l < m->n_layers && m->set_of[l] != i)
+        int l = part->first_layer;
+        while (l < end && m->set_of[l] != i)
             l++;
-        n += l < m->n_layers;
+        n += l < end;
     }
     return n;
+}
+
+/* Of every part, and the most of any of them. */
+static int32_t find_in_flight(th_lower *l, const th_mapping *m, const th_stream *stream)
+{
+    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
+    int32_t most = 0;
+    for (int i = 0; i < th_workload_parts(l->workload); i++) {
+        th_model part = th_workload_part(l->workload, i);
+        int32_t n = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m, &part);
+        most = n > most ? n : most;
+        l->in_flight[i] = n < passes ? n : (int32_t)passes;
+    }
+    return most;
 }
 
 static int32_t batch_of(const th_lower *l, const th_stream *stream, int32_t pass)
@@ -225,19 +275,20 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
     return 0;
 }
 
-static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_error *err)
+static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
-    if (th_grow(&l->pass_end_start, &l->pass_capacity, (size_t)passes + 1,
-                sizeof *l->pass_end_start))
+    size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
+    if (th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start))
         return th_error_no_memory(err);
+    l->pass_end_start[0] = 0;
     l->n_pass_ends = 0;
     for (int32_t pass = 0; pass < passes; pass++) {
         int32_t batch = batch_of(l, stream, pass);
         if (batch != planned && plan_batch(l, batch, err))
             return -1;
         planned = batch;
-        if (th_emit_pass(l, stream, pass, in_flight, err))
+        if (th_emit_pass(l, stream, pass, err))
             return -1;
     }
     return 0;
@@ -246,15 +297,13 @@ static int emit_all(th_lower *l, const th_stream *stream, int32_t in_flight, th_
 int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,
                      th_error *err)
 {
-    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
-    int32_t in_flight = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m);
+    int32_t in_flight = find_in_flight(l, m, stream);
     th_program_clear(program);
     th_plans_trim(l->plans, TH_PLANS_LIMIT);
     l->program = program;
     if (check_stream(l, m, stream, err) || place(l, m, err) ||
         plan_batch(l, largest_batch(l, stream), err) ||
-        th_footprint_check(l, in_flight < passes ? in_flight : (int32_t)passes, err) ||
-        emit_all(l, stream, in_flight, err) || th_program_finish(program, err)) {
+        th_footprint_check(l, err) || emit_all(l, stream, err) || th_program_finish(program, err)) {
         th_program_clear(program);
         return -1;
     }

@@ -10,6 +10,9 @@
 typedef struct th_edge {
     int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
     int32_t consumer, input;
+    /* The first edge of those that share the tensor (all of it, but for inputs of other models), and
+     * the last layer that reads it there. */
+    int32_t first, last_reader;
     const th_edge_plan *plan;
     int32_t first_task; /* of its deliveries in this pass */
 } th_edge;
@@ -22,17 +25,18 @@ struct th_lower {
     th_edge *edges;
     size_t edge_capacity;
     int32_t *edge_start; /* by tensor + 1 */
-    int32_t *last_use;   /* by tensor + 1: the last layer that reads it */
+    int32_t *last_use;   /* by tensor + 1: the last layer that reads it; of an output, of its model */
     /* the mapping */
     th_placed *placed;
     const th_layer_plan **layer_plan;
     th_placed *consumers;               /* scratch */
     int64_t *peak_bytes, *weight_bytes; /* by accelerator */
+    int32_t *in_flight;                 /* by part of the workload: passes in the system at once */
     int64_t *footprint;                 /* scratch of th_footprint_check */
     size_t footprint_capacity;
     /* the program */
     th_program *program;
-    int32_t pass, input, release; /* of the pass being emitted; its host task */
+    int32_t pass, input, release; /* of the pass being emitted; the host task of its part */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
@@ -40,8 +44,8 @@ struct th_lower {
     size_t n_needs, need_capacity;
     int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
     size_t arrival_capacity, phase_capacity;
-    int32_t *pass_end; /* last tasks of all passes so far */
-    size_t *pass_end_start;
+    int32_t *pass_end;      /* last tasks of all passes so far */
+    size_t *pass_end_start; /* by pass and part */
     size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };
 

@@ -5,7 +5,7 @@
  * an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each
  * lacked element has exactly one sender; all that one position sends to another is one transfer.
  * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
- * it is everywhere. A tensor travels in its producer's precision (the workload's, for the external
+ * it is everywhere. A tensor travels in its producer's precision (the reader's, for the external
  * input), dense whatever its density, and a transfer rounds up to whole bytes.
  * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for others.
  * A layer that reads one tensor as several inputs is several consumers, the later of which find what
@@ -74,9 +74,10 @@ typedef struct {
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
 {
     const th_workload *w = k->plans->workload;
+    const th_layer *reader = &w->layers[k->consumers[k->n_consumers - 1].layer];
     th_precision precision = k->producer
                                  ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
-                                 : w->precision;
+                                 : reader->precision[TH_TENSOR_INPUT];
     int64_t elements = 0;
     for (size_t i = first_box; i < k->out.n; i++)
         elements += th_box_elements(&k->out.box[i]);
@@ -218,7 +219,9 @@ static int get_inputs(maker *k, th_error *err)
     if (!k->reads ||
         (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
         return -1;
-    bool is_own = !k->producer && k->plans->workload->has_own_inputs;
+    const th_workload *w = k->plans->workload;
+    int part = th_workload_part_of(w, k->consumers[k->n_consumers - 1].layer, 0);
+    bool is_own = !k->producer && th_workload_part(w, part).has_own_inputs;
     k->n_earlier = is_own ? 0 : k->n_consumers - 1;
     k->earlier = th_alloc_zero((size_t)k->n_consumers, sizeof *k->earlier);
     if (!k->earlier)

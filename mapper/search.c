@@ -8,6 +8,7 @@
 #include "mapper/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -149,12 +150,14 @@ static int nothing_found(const th_search *s, th_error *err)
 static int too_late(const th_search *s, th_error *err)
 {
     const th_metrics *m = &s->best_fitness.metrics;
-    char deadline[64], took[64], late[64];
-    th_format_time(s->problem.goal.deadline_ps, deadline, sizeof deadline);
+    char deadline[100] = "deadlines of its models", time[64], took[64], late[64];
+    if (s->problem.goal.deadline_ps > 0)
+        snprintf(deadline, sizeof deadline, "deadline of %s",
+                 th_format_time(s->problem.goal.deadline_ps, time, sizeof time));
     th_format_time(m->latency_ps, took, sizeof took);
     th_format_time(m->lateness_ps, late, sizeof late);
     return th_error_set(err, "MAP-0114",
-                        "%s: of %lld mappings of \"%s\" onto \"%s\" none meets the deadline of %s: "
+                        "%s: of %lld mappings of \"%s\" onto \"%s\" none meets the %s: "
                         "the least late ends at %s, %s late",
                         s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
                         s->problem.system->name, deadline, took, late);

@@ -10,7 +10,8 @@
 /* --- layers ----------------------------------------------------------------------------------- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 120, "see layer() and head()");
+_Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
+_Static_assert(sizeof(th_model) == 56, "see model()");
 _Static_assert(sizeof(th_problem) == 184 && sizeof(th_goal) == 72, "see th_wire_goal");
 #endif
 
@@ -70,6 +71,23 @@ static void layer(th_wire *w, th_layer *l)
     w->failed |= !l->name;
 }
 
+static void model(th_wire *w, th_model *m, int n_layers)
+{
+    uint8_t precision;
+    th_wire_text(w, (const char **)&m->name);
+    th_wire_count(w, &m->first_layer, n_layers);
+    th_wire_count(w, &m->n_layers, n_layers);
+    th_wire_int(w, &m->input_c);
+    th_wire_int(w, &m->input_h);
+    th_wire_int(w, &m->input_w);
+    small(w, m->precision, TH_N_PRECISIONS, &precision);
+    m->precision = (th_precision)precision;
+    th_wire_bool(w, &m->has_own_inputs);
+    th_wire_int64(w, &m->arrival_ps);
+    th_wire_int64(w, &m->deadline_ps);
+    w->failed |= !m->name;
+}
+
 static void head(th_wire *w, th_workload *net)
 {
     uint8_t precision;
@@ -85,6 +103,7 @@ static void head(th_wire *w, th_workload *net)
     th_wire_double(w, &net->density);
     th_wire_bool(w, &net->has_own_inputs);
     th_wire_count(w, &net->n_layers, INT32_MAX);
+    th_wire_count(w, &net->n_models, net->n_layers);
     w->failed |= !net->name;
 }
 
@@ -102,6 +121,10 @@ void th_wire_put_workload(th_wire *w, const th_workload *net)
 {
     th_workload copy = *net; /* shallow, to be read from */
     head(w, &copy);
+    for (int i = 0; i < net->n_models; i++) {
+        th_model m = net->models[i];
+        model(w, &m, net->n_layers);
+    }
     for (int i = 0; i < net->n_layers; i++) {
         th_layer l = net->layers[i];
         layer(w, &l);
@@ -129,6 +152,38 @@ static int get_layer(th_wire *w, th_workload *net, int n_layers, th_error *err)
     return failed;
 }
 
+/* Models take the layers in turn. */
+static int get_models(th_wire *w, th_workload *net, int n, int n_layers, th_error *err)
+{
+    int32_t next = 0;
+    w->failed |= n > w->end - w->at;
+    if (w->failed)
+        return -1;
+    if (n > 0 && !(net->models = th_alloc_zero((size_t)n, sizeof *net->models)))
+        return th_error_no_memory(err);
+    for (int i = 0; i < n; i++) {
+        th_model m = {0};
+        model(w, &m, n_layers);
+        w->failed |= m.first_layer != next || m.n_layers < 1;
+        next += m.n_layers;
+        if (w->failed)
+            return -1;
+        if (!(m.name = th_alloc_string(m.name)))
+            return th_error_no_memory(err);
+        net->models[net->n_models++] = m;
+    }
+    w->failed |= n > 0 && next != n_layers;
+    return w->failed ? -1 : 0;
+}
+
+static int get_layers(th_wire *w, th_workload *net, int n, th_error *err)
+{
+    for (int i = 0; i < n; i++)
+        if (get_layer(w, net, n, err))
+            return -1;
+    return th_workload_finish(net, err);
+}
+
 static th_workload *get_workload(th_wire *w, th_error *err)
 {
     th_workload h = {0};
@@ -141,13 +196,8 @@ static th_workload *get_workload(th_wire *w, th_error *err)
         return NULL;
     net->density = h.density;
     net->has_own_inputs = h.has_own_inputs;
-    for (int i = 0; i < h.n_layers; i++) {
-        if (get_layer(w, net, h.n_layers, err)) {
-            th_workload_free(net);
-            return NULL;
-        }
-    }
-    if (th_workload_finish(net, err) == 0)
+    if (get_models(w, net, h.n_models, h.n_layers, err) == 0 &&
+        get_layers(w, net, h.n_layers, err) == 0)
         return net;
     th_workload_free(net);
     return NULL;

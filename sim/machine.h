@@ -62,6 +62,9 @@ int64_t th_machine_unfoldings(const th_machine *m); /* tasks that had to unfold 
  * -1: none. */
 th_time th_machine_input_end(const th_machine *m, int32_t input);
 
+/* Of every task of the program; -1: not yet. Valid until the next load. */
+const th_task_result *th_machine_times(const th_machine *m);
+
 /* What a task is doing. */
 typedef enum { TH_TASK_WAITING, TH_TASK_READY, TH_TASK_RUNNING, TH_TASK_DONE } th_task_state;
 th_task_state th_machine_task_state(const th_machine *m, int32_t task);

@@ -40,6 +40,11 @@ th_time th_machine_input_end(const th_machine *m, int32_t input)
     return m->input_end[input];
 }
 
+const th_task_result *th_machine_times(const th_machine *m)
+{
+    return m->times;
+}
+
 th_task_state th_machine_task_state(const th_machine *m, int32_t task)
 {
     const th_task_result *t = &m->times[task];

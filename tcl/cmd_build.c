@@ -14,6 +14,7 @@
 #include "topology/generate.h"
 #include "topology/scalesim_read.h"
 #include "topology/system_read.h"
+#include "workloads/models.h"
 #include "workloads/scalesim_read.h"
 #include "workloads/workload_read.h"
 
@@ -326,7 +327,15 @@ static int run_create_system(th_call *c)
 
 /* ---- read_workload ---- */
 
-enum { WORKLOAD_BATCH, WORKLOAD_FORMAT, WORKLOAD_PRECISION };
+enum {
+    WORKLOAD_BATCH,
+    WORKLOAD_FORMAT,
+    WORKLOAD_PRECISION,
+    WORKLOAD_ADD,
+    WORKLOAD_NAME,
+    WORKLOAD_ARRIVAL,
+    WORKLOAD_DEADLINE
+};
 enum { WORKLOAD_CFG, WORKLOAD_SCALESIM };
 
 static const char *workload_format_name(int i)
@@ -351,6 +360,14 @@ static const th_option read_workload_options[] = {
     [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
                             "Of a word of -format scalesim; int8 when left out.",
                             .choice = precision_name},
+    [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
+                      "Shares the system with the models of the present workload."},
+    [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                       "Of the model, in front of its layers' names (that of the workload)."},
+    [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
+                          "When the model's first input arrives (0)."},
+    [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                           "Every input of the model is to be through so long after its arrival."},
     {.name = NULL},
 };
 
@@ -364,6 +381,38 @@ static th_workload *read_workload(th_call *c, const char *path, bool is_scalesim
     return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
 }
 
+static bool is_model(const th_call *c)
+{
+    return th_call_has(c, WORKLOAD_ADD) || th_call_has(c, WORKLOAD_NAME) ||
+           th_call_has(c, WORKLOAD_ARRIVAL) || th_call_has(c, WORKLOAD_DEADLINE);
+}
+
+/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure. */
+static th_workload *make_model(th_call *c, th_workload *w)
+{
+    if (w == NULL || !is_model(c))
+        return w;
+    th_model_options o = {
+        .name = th_call_text(c, WORKLOAD_NAME, NULL),
+        .arrival_ps = th_call_number(c, WORKLOAD_ARRIVAL, 0),
+        .deadline_ps = th_call_number(c, WORKLOAD_DEADLINE, 0),
+    };
+    const th_workload *base = th_call_has(c, WORKLOAD_ADD) ? c->session->workload : NULL;
+    th_workload *joined = th_models_join(base, w, &o, &c->err);
+    th_workload_free(w);
+    return joined;
+}
+
+static int check_model_options(th_call *c)
+{
+    if (th_call_has(c, WORKLOAD_ADD) && th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    if (th_call_has(c, WORKLOAD_DEADLINE) && th_call_number(c, WORKLOAD_DEADLINE, 0) == 0)
+        return th_error_set(&c->err, "TCL-0255", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, WORKLOAD_DEADLINE, ""));
+    return 0;
+}
+
 static int run_read_workload(th_call *c)
 {
     bool is_scalesim = th_call_number(c, WORKLOAD_FORMAT, WORKLOAD_CFG) == WORKLOAD_SCALESIM;
@@ -371,12 +420,15 @@ static int run_read_workload(th_call *c)
         return -1;
     if (!is_scalesim && th_call_has(c, WORKLOAD_PRECISION))
         return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim");
+    if (check_model_options(c) != 0)
+        return -1;
     Tcl_Obj *path =
         th_file_find(c->session, is_scalesim ? &th_scalesim_workload_file : &th_workload_file,
                      c->words[0], &c->err);
     if (path == NULL)
         return -1;
-    th_workload *workload = read_workload(c, Tcl_FSGetNativePath(path), is_scalesim);
+    th_workload *workload =
+        make_model(c, read_workload(c, Tcl_FSGetNativePath(path), is_scalesim));
     Tcl_DecrRefCount(path);
     if (workload == NULL)
         return -1;
@@ -482,7 +534,10 @@ const th_command th_build_commands[] = {
      "read a workload: the layers of a network",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
      "left out. Returns "
-     "the workload's name. The mapping and the run of the workload before are dropped.",
+     "the workload's name. The mapping and the run of the workload before are dropped. Several "
+     "networks share the system when each but the first is read with -add: the layers of each are "
+     "called NAME/LAYER then, all have one batch, and earlier ones go first where two wait for one "
+     "accelerator.",
      .run = run_read_workload, .not_while_running = true},
     {"read_mapping", GROUP, "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",

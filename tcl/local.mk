@@ -30,7 +30,7 @@ face_sources = \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_collectives.c tcl/sections_energy.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_links.c tcl/sections_map.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c \
+	tcl/sections.h tcl/sections_collectives.c tcl/sections_energy.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_links.c tcl/sections_map.c tcl/sections_models.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 
@@ -67,6 +67,7 @@ dist_experiments_DATA = \
 	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \
+	scripts/experiments/multi_model.tcl \
 	scripts/experiments/pipeline_stream.tcl \
 	scripts/experiments/published_designs.tcl \
 	scripts/experiments/systolic_array.tcl

@@ -17,10 +17,14 @@ int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 
-/* sections_run.c; limit: the longest so many entries of the path, the others folded (0: all). */
+/* sections_run.c; summary: and, below it, the models of a workload that has some; limit: the longest
+ * so many entries of the path, the others folded (0: all). */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
+
+/* sections_models.c: of a workload of several networks. */
+int th_section_models(th_session *s, th_report *r, th_error *err);
 
 /* sections_layers.c: what each layer of the workload took; not for a made program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);

@@ -123,7 +123,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     if (shown == NULL)
         return th_error_no_memory(err);
     th_table_row(th_report_record(r, "summary", NULL, shown), cells);
-    return 0;
+    return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }
 
 /* ---- accelerators ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_search.c - how a mapping was found. */
 #include <config.h>
+#include "mapper/due.h"
 #include "tcl/goal.h"
 #include "tcl/sections.h"
 
@@ -41,6 +42,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     enum { N_FIRST = sizeof first / sizeof *first };
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
+    bool has_deadline = f->goal.deadline_ps > 0 ||
+                        (f->type != NULL && th_due_has_deadlines(s->workload));
     char objective[200];
     th_column *columns = th_report_columns(r, N_FIRST + 1);
     if (columns == NULL)
@@ -61,7 +64,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_count(f->remembered),
         th_count(f->found_at),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
-        f->goal.deadline_ps > 0 ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
+        has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_table_row(th_report_record(r, "search", NULL, columns), cells);

@@ -59,6 +59,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \
 	tests/tcl/map.test \
+	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
 	tests/tcl/program.test \
@@ -74,6 +75,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/design_in_five_lines.txt \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \
+	tests/golden/multi_model.txt \
 	tests/golden/pipeline_stream.txt \
 	tests/golden/published_designs.txt \
 	tests/golden/systolic_array.txt

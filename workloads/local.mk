@@ -4,6 +4,7 @@ libtharsis_la_SOURCES += \
 	workloads/layer_boxes.c \
 	workloads/layer_keys_read.c workloads/layer_keys_read.h \
 	workloads/layer_types_read.c workloads/layer_types_read.h \
+	workloads/models.c workloads/models.h \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
@@ -27,6 +28,7 @@ unit_tests += \
 	tests/unit/test_layer \
 	tests/unit/test_layer_kinds \
 	tests/unit/test_layer_types_read \
+	tests/unit/test_models \
 	tests/unit/test_scalesim_read \
 	tests/unit/test_workload \
 	tests/unit/test_workload_read

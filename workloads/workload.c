@@ -92,6 +92,9 @@ void th_workload_free(th_workload *w)
         return;
     for (int l = 0; l < w->n_layers; l++)
         layer_clear(&w->layers[l]);
+    for (int i = 0; i < w->n_models; i++)
+        th_free(w->models[i].name);
+    th_free(w->models);
     th_free(w->layers);
     th_free(w->consumer_start);
     th_free(w->consumers);
@@ -310,6 +313,33 @@ int th_workload_find(const th_workload *w, const char *layer_name)
         if (strcmp(w->layers[l].name, layer_name) == 0)
             return l;
     return -1;
+}
+
+int th_workload_parts(const th_workload *w)
+{
+    return w->n_models > 0 ? w->n_models : 1;
+}
+
+th_model th_workload_part(const th_workload *w, int i)
+{
+    if (w->n_models > 0)
+        return w->models[i];
+    return (th_model){.name = w->name,
+                      .n_layers = w->n_layers,
+                      .input_c = w->input_c,
+                      .input_h = w->input_h,
+                      .input_w = w->input_w,
+                      .precision = w->precision,
+                      .has_own_inputs = w->has_own_inputs};
+}
+
+int th_workload_part_of(const th_workload *w, int layer, int hint)
+{
+    for (int i = hint; i < w->n_models; i++)
+        if (layer >= w->models[i].first_layer &&
+            layer < w->models[i].first_layer + w->models[i].n_layers)
+            return i;
+    return hint > 0 ? th_workload_part_of(w, layer, 0) : 0;
 }
 
 int64_t th_workload_macs(const th_workload *w)

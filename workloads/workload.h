@@ -7,7 +7,19 @@
 #ifndef TH_WORKLOADS_WORKLOAD_H
 #define TH_WORKLOADS_WORKLOAD_H
 #include "base/error.h"
+#include "base/units.h"
 #include "workloads/layer.h"
+
+/* One of several networks that share a system (models.h), or a network alone. */
+typedef struct th_model {
+    char *name;
+    int32_t first_layer, n_layers;
+    int32_t input_c, input_h, input_w;   /* of its external input */
+    th_precision precision;
+    bool has_own_inputs;
+    th_time arrival_ps;          /* of its first input */
+    th_time deadline_ps;         /* of every input, after its arrival; 0: none */
+} th_model;
 
 typedef struct th_workload {
     char *name;
@@ -20,6 +32,7 @@ typedef struct th_workload {
      * that have nothing to do with each other. */
     bool has_own_inputs;
     th_layer *layers;   int n_layers;
+    th_model *models;   int n_models;    /* in the order of their layers; none: one network alone */
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
      * once. Those of the external input: external_consumers (which points into consumers). */
     int32_t *consumer_start, *consumers;
@@ -41,6 +54,13 @@ int th_workload_finish(th_workload *w, th_error *err);
 void th_workload_free(th_workload *w);   /* accepts NULL */
 
 int th_workload_find(const th_workload *w, const char *layer_name);   /* index or -1 */
+
+/* The networks that share the workload, of which there is at least one: its models, or the whole as
+ * one that arrives at 0. The name stays the workload's. */
+int th_workload_parts(const th_workload *w);
+th_model th_workload_part(const th_workload *w, int i);
+/* The number of the part that has layer; hint: one that may have it. */
+int th_workload_part_of(const th_workload *w, int layer, int hint);
 
 /* Sums over layers. */
 int64_t th_workload_macs(const th_workload *w);

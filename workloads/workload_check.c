@@ -372,12 +372,13 @@ static int check_edge(const th_workload *w, const th_layer *l, int input, th_err
     int p = l->inputs[input];
     const th_layer *from = p == TH_EXTERNAL_INPUT ? NULL : &w->layers[p];
     const char *maker = from ? from->name : "input";
-    if (!from && w->has_own_inputs)
+    th_model part = th_workload_part(w, th_workload_part_of(w, (int)(l - w->layers), 0));
+    if (!from && part.has_own_inputs)
         return 0;
-    int c = from ? from->dim[TH_DIM_K] : w->input_c;
-    int height = from ? from->dim[TH_DIM_H] : w->input_h;
-    int width = from ? from->dim[TH_DIM_W] : w->input_w;
-    th_precision made = from ? from->precision[TH_TENSOR_OUTPUT] : w->precision;
+    int c = from ? from->dim[TH_DIM_K] : part.input_c;
+    int height = from ? from->dim[TH_DIM_H] : part.input_h;
+    int width = from ? from->dim[TH_DIM_W] : part.input_w;
+    th_precision made = from ? from->precision[TH_TENSOR_OUTPUT] : part.precision;
     th_box read = th_layer_input_box(l, input);
     if (c != read.hi[1] || height != read.hi[2] || width != read.hi[3])
         return th_workload_layer_error(

@@ -14,6 +14,7 @@ set cases {
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
+    multi_model         {multi_model.tcl -evaluations 200}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
     systolic_array      {systolic_array.tcl}
