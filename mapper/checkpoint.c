@@ -15,7 +15,7 @@
 #include "sim/design/table_read.h"
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_search_options) == 56, "see describe_search");
+_Static_assert(sizeof(th_search_options) == 72, "see describe_search");
 #endif
 
 enum { TABLE_BYTES_MAX = 1 << 26 };

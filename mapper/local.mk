@@ -36,6 +36,7 @@ libtharsis_la_SOURCES += \
 	mapper/plan_layer.c \
 	mapper/plan_state.h \
 	mapper/plan_time.c \
+	mapper/pool.c \
 	mapper/pool.h \
 	mapper/pool_threads.c \
 	mapper/random_search.c \
@@ -56,7 +57,9 @@ libtharsis_la_SOURCES += \
 	mapper/wire.c \
 	mapper/wire.h \
 	mapper/wire_problem.c \
-	mapper/wire_system.c
+	mapper/wire_system.c \
+	mapper/worker.c \
+	mapper/worker.h
 
 unit_tests += \
 	tests/unit/test_evaluate \
@@ -78,7 +81,8 @@ unit_tests += \
 	tests/unit/test_shard \
 	tests/unit/test_shard_kinds \
 	tests/unit/test_strategies \
-	tests/unit/test_wire
+	tests/unit/test_wire \
+	tests/unit/test_worker
 
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \

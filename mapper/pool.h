@@ -6,9 +6,26 @@
 
 typedef struct th_pool th_pool;
 
-/* Threads on this machine (pool_threads.c), each with an evaluator of its own. */
-th_pool *th_pool_new(const th_problem *p, int threads, th_error *err);
-void th_pool_free(th_pool *p);
+/* A way of evaluating in parallel: one file each. */
+typedef struct th_pool_type {
+    const char *name; /* threads mpi */
+    th_pool *(*create)(const th_problem *p, int threads, th_error *err);
+    void (*destroy)(th_pool *p);
+    int (*evaluate)(th_pool *p, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err);
+    th_evaluator *(*evaluator)(th_pool *p);
+} th_pool_type;
+
+struct th_pool { /* at the head of every type's own struct */
+    const th_pool_type *type;
+};
+
+/* Threads on this machine, each with an evaluator of its own: what NULL stands for. The other type,
+ * th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
+extern const th_pool_type th_pool_threads;
+
+th_pool *th_pool_new(const th_pool_type *type, const th_problem *p, int threads, th_error *err);
+void th_pool_free(th_pool *p); /* accepts NULL */
 
 /* fitness[i] of mappings[i] with this bound, for i < n. 0, or -1 with the error of the lowest i
  * that failed. */

@@ -15,14 +15,17 @@
 #include "base/alloc.h"
 #include "mapper/pool.h"
 
+struct thread_pool;
+
 typedef struct {
-    th_pool *pool;
+    struct thread_pool *pool;
     th_evaluator *evaluator;
     pthread_t thread;
     bool runs;
 } worker;
 
-struct th_pool {
+typedef struct thread_pool {
+    th_pool pool;
     worker *workers;
     int n_workers;
     pthread_mutex_t lock;
@@ -41,9 +44,9 @@ struct th_pool {
     int *todo, *again, n, n_again;
     size_t todo_capacity, again_capacity;
     atomic_int next;
-};
+} thread_pool;
 
-static void note_failure(th_pool *p, int i, const th_error *e)
+static void note_failure(thread_pool *p, int i, const th_error *e)
 {
     pthread_mutex_lock(&p->lock);
     if (i < p->failed_at) {
@@ -53,7 +56,7 @@ static void note_failure(th_pool *p, int i, const th_error *e)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void note_again(th_pool *p, int i)
+static void note_again(thread_pool *p, int i)
 {
     pthread_mutex_lock(&p->lock);
     p->again[p->n_again++] = i;
@@ -62,7 +65,7 @@ static void note_again(th_pool *p, int i)
 
 static void work_on_round(worker *w)
 {
-    th_pool *p = w->pool;
+    thread_pool *p = w->pool;
     for (int j = atomic_fetch_add(&p->next, 1); j < p->n; j = atomic_fetch_add(&p->next, 1)) {
         th_error e = {0};
         int i = p->todo[j];
@@ -77,7 +80,7 @@ static void work_on_round(worker *w)
 static void *run_worker(void *argument)
 {
     worker *w = argument;
-    th_pool *p = w->pool;
+    thread_pool *p = w->pool;
     int64_t seen = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
@@ -96,9 +99,11 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-th_pool *th_pool_new(const th_problem *problem, int threads, th_error *err)
+static void destroy(th_pool *pool);
+
+static th_pool *create(const th_problem *problem, int threads, th_error *err)
 {
-    th_pool *p = th_alloc_zero(1, sizeof *p);
+    thread_pool *p = th_alloc_zero(1, sizeof *p);
     worker *workers = th_alloc_zero((size_t)threads, sizeof *workers);
     if (!p || !workers) {
         th_error_no_memory(err);
@@ -106,6 +111,7 @@ th_pool *th_pool_new(const th_problem *problem, int threads, th_error *err)
         th_free(workers);
         return NULL;
     }
+    p->pool.type = &th_pool_threads;
     p->workers = workers;
     p->scripts = problem->scripts;
     pthread_mutex_init(&p->lock, NULL);
@@ -120,16 +126,15 @@ th_pool *th_pool_new(const th_problem *problem, int threads, th_error *err)
             continue;
         if (w->evaluator)
             th_error_set(err, "MAP-0023", "thread %d of %d cannot be started", i + 1, threads);
-        th_pool_free(p);
+        destroy(&p->pool);
         return NULL;
     }
-    return p;
+    return &p->pool;
 }
 
-void th_pool_free(th_pool *p)
+static void destroy(th_pool *pool)
 {
-    if (!p)
-        return;
+    thread_pool *p = (thread_pool *)pool;
     pthread_mutex_lock(&p->lock);
     p->quit = true;
     pthread_cond_broadcast(&p->start);
@@ -148,7 +153,7 @@ void th_pool_free(th_pool *p)
     th_free(p);
 }
 
-static void do_round(th_pool *p)
+static void do_round(thread_pool *p)
 {
     pthread_mutex_lock(&p->lock);
     p->n_again = 0;
@@ -164,7 +169,7 @@ static void do_round(th_pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void take_again(th_pool *p)
+static void take_again(thread_pool *p)
 {
     int *todo = p->again;
     size_t capacity = p->again_capacity;
@@ -177,7 +182,7 @@ static void take_again(th_pool *p)
 
 /* A script that fails ends the batch after the round in which the mappings that asked it fail, too:
  * they know the layer. */
-static void do_rounds(th_pool *p)
+static void do_rounds(thread_pool *p)
 {
     int last = p->n - 1, failed = 0;
     th_script_memo_defer(p->scripts, true);
@@ -193,9 +198,10 @@ static void do_rounds(th_pool *p)
     th_script_memo_defer(p->scripts, false);
 }
 
-int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
-                     th_fitness *fitness, th_error *err)
+static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err)
 {
+    thread_pool *p = (thread_pool *)pool;
     if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
         th_grow(&p->again, &p->again_capacity, (size_t)n, sizeof *p->again))
         return th_error_no_memory(err);
@@ -211,7 +217,9 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
     return th_error_set(err, p->error.id, "%s", p->error.text);
 }
 
-th_evaluator *th_pool_evaluator(th_pool *p)
+static th_evaluator *evaluator(th_pool *pool)
 {
-    return p->workers[0].evaluator;
+    return ((thread_pool *)pool)->workers[0].evaluator;
 }
+
+const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator};

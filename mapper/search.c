@@ -90,7 +90,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     th_search *s = allocate(type, p, o, err);
     if (!s)
         return NULL;
-    s->pool = th_pool_new(p, o->threads, err);
+    s->pool = th_pool_new(o->pool, p, o->threads, err);
     if (s->pool && !(s->remembered = th_remembered_new()))
         th_error_no_memory(err);
     if (s->remembered && open_journal(s, err) == 0 && type->init(s, err) == 0)

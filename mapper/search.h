@@ -23,6 +23,7 @@ typedef struct th_search_options {
     int64_t evaluations;     /* budget; 0: the type's default */
     double seconds;          /* budget of wall time, looked at between batches; 0: none */
     int threads;             /* >= 1 */
+    const th_pool_type *pool; /* NULL: threads */
     bool sets_inside_groups; /* a set never spans groups */
     bool keep_late;          /* a best that misses a deadline is no error */
     const th_mapping *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */

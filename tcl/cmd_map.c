@@ -80,6 +80,7 @@ static th_search_options search_options(const th_call *c)
     th_search_options o = th_search_defaults;
     o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
+    o.pool = c->session->pool;
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_CHECKPOINT))
         o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);

@@ -38,10 +38,23 @@ face_sources = \
 face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
+noinst_LIBRARIES = tcl/libshell.a
+tcl_libshell_a_SOURCES = tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)
+tcl_libshell_a_CPPFLAGS = $(face_flags)
+
 bin_PROGRAMS += tharsis
-tharsis_SOURCES = tcl/shell.c tcl/unknown.c tcl/unknown.h $(face_sources)
-tharsis_CPPFLAGS = $(face_flags)
-tharsis_LDADD = libtharsis.la $(TCL_LIBS_SPEC)
+tharsis_SOURCES = tcl/main.c
+tharsis_LDADD = tcl/libshell.a libtharsis.la $(TCL_LIBS_SPEC)
+
+# The same on the ranks of MPI: the one program that is linked with it. configure adds it where MPI is.
+mpi_sources = tcl/main_mpi.c mapper/pool_mpi.c mapper/pool_mpi.h
+if HAVE_MPI
+bin_PROGRAMS += tharsis-mpi
+tharsis_mpi_SOURCES = $(mpi_sources)
+tharsis_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(TCL_CFLAGS) $(MPI_CFLAGS)
+tharsis_mpi_LDADD = tcl/libshell.a libtharsis.la $(TCL_LIBS_SPEC) $(MPI_LIBS)
+endif
+EXTRA_DIST += $(mpi_sources)
 
 # "package require tharsis", with $(pkglibdir) (or the build folder) in auto_path.
 pkglib_LTLIBRARIES += libtharsistcl.la

@@ -54,6 +54,7 @@ typedef struct th_saved_run {
 struct th_session {
     Tcl_Interp *interp;
     int threads;
+    const th_pool_type *pool;  /* of searches; NULL: threads */
     bool is_quiet; /* no progress lines */
     th_script_memo *scripts; /* what procedures of script designs of this system answered */
     th_system *system;

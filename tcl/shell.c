@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shell.c - the program tharsis: an interpreter with the commands at hand, a script, a prompt.
+/* shell.c - the shell of tharsis and tharsis-mpi: an interpreter with the commands at hand, a script, a
+ * prompt.
  *   block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT -> prompt
  * Exit codes: 0 all well, 1 a script failed, 2 the command line is wrong. */
 #include <config.h>
@@ -11,6 +12,7 @@
 #include "tcl/init.h"
 #include "tcl/interrupt.h"
 #include "tcl/session.h"
+#include "tcl/shell.h"
 #include "tcl/unknown.h"
 
 #if TCL_MAJOR_VERSION > 8 && !defined(Tcl_StaticPackage)
@@ -98,7 +100,7 @@ static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_co
     Tcl_SetVar2Ex(interp, "argv0", NULL, Tcl_NewStringObj(argv[line->script], -1), TCL_GLOBAL_ONLY);
 }
 
-static int start(Tcl_Interp *interp, const th_command_line *line)
+static int start(Tcl_Interp *interp, const th_command_line *line, const th_pool_type *pool)
 {
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
     Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
@@ -110,6 +112,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line)
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
+    s->pool = pool;
     if (line->threads > 0)
         s->threads = line->threads;
     th_interrupt_start(interp);
@@ -258,7 +261,7 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
     return read_commands(interp, is_on, !is_on && (line->exits || line->is_batch));
 }
 
-int main(int argc, char **argv)
+int th_shell_main(int argc, char **argv, const th_pool_type *pool)
 {
     th_command_line line = {0};
     th_interrupt_block();
@@ -267,7 +270,7 @@ int main(int argc, char **argv)
         return answer - 1;
     Tcl_FindExecutable(argv[0]);
     Tcl_Interp *interp = Tcl_CreateInterp();
-    int code = start(interp, &line);
+    int code = start(interp, &line, pool);
     if (code != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
         Tcl_Exit(EXIT_SCRIPT);

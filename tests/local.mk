@@ -23,7 +23,8 @@ check_scripts += \
 	tests/check/conversion.sh \
 	tests/check/headers.sh \
 	tests/check/includes.sh \
-	tests/check/messages.sh
+	tests/check/messages.sh \
+	tests/check/mpi.sh
 
 # What make check runs where the reference data are; see tests/check/accept.sh.
 EXTRA_DIST += \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
+tests/check/mpi.log: $(bin_PROGRAMS)
 
 if HAVE_CUNIT
 check_PROGRAMS = $(unit_tests)

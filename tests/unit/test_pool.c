@@ -69,7 +69,7 @@ static void results_do_not_depend_on_threads(void)
         CU_ASSERT_EQUAL(th_evaluator_run(e, mappings[i], INFINITY, &expected[i], NULL), 0);
     th_evaluator_free(e);
     for (int t = 0; t < 4; t++) {
-        th_pool *p = th_pool_new(&problem, threads[t], NULL);
+        th_pool *p = th_pool_new(NULL, &problem, threads[t], NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(p);
         for (int n = 0; n <= MAPPINGS; n += 1 + n / 4) {
             double bound = n % 2 ? expected[0].value : INFINITY;
@@ -89,7 +89,7 @@ static void results_do_not_depend_on_threads(void)
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */
 static void many_batches(void)
 {
-    th_pool *p = th_pool_new(&problem, 4, NULL);
+    th_pool *p = th_pool_new(NULL, &problem, 4, NULL);
     th_fitness first, t;
     CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, 1, INFINITY, &first, NULL), 0);
     int wrong = 0;
@@ -104,7 +104,7 @@ static void many_batches(void)
 
 static void a_failure_is_told_and_the_pool_lives_on(void)
 {
-    th_pool *p = th_pool_new(&problem, 1, NULL);
+    th_pool *p = th_pool_new(NULL, &problem, 1, NULL);
     th_error e = {"", ""};
     th_fitness fitness[MAPPINGS];
     th_alloc_fail_at(10);
@@ -121,7 +121,7 @@ static void no_memory_leaves_nothing_behind(void)
     for (int64_t k = 1; k < 1000; k++) {
         th_error e = {"", ""};
         th_alloc_fail_at(k);
-        th_pool *p = th_pool_new(&problem, 2, &e);
+        th_pool *p = th_pool_new(NULL, &problem, 2, &e);
         th_alloc_fail_at(0);
         bool done = p != NULL;
         if (!done)
@@ -139,7 +139,7 @@ static void threads_that_do_not_start_are_told(void)
     int64_t live = th_alloc_live();
     th_error e = {"", ""};
     threads_left = 2;
-    CU_ASSERT_PTR_NULL(th_pool_new(&problem, 5, &e));
+    CU_ASSERT_PTR_NULL(th_pool_new(NULL, &problem, 5, &e));
     threads_left = 1000000;
     TAP_ASSERT_TEXT(e.id, "MAP-0023");
     TAP_ASSERT_TEXT(e.text, "thread 4 of 5 cannot be started");

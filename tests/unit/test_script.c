@@ -386,7 +386,7 @@ static void threads_change_nothing(void)
         memset(g, 0, sizeof *g);
         th_problem problem = {
             .system = s, .workload = net, .stream = th_stream_single, .scripts = memo_of(g)};
-        th_pool *p = th_pool_new(&problem, threads[t], NULL);
+        th_pool *p = th_pool_new(NULL, &problem, threads[t], NULL);
         CU_ASSERT_EQUAL(
             th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, t ? got : expected, NULL), 0);
         CU_ASSERT_TRUE(g->calls > 50 && g->calls == th_script_memo_count(problem.scripts));
@@ -401,7 +401,7 @@ static void threads_change_nothing(void)
         th_pool_free(p);
         g->calls = 0;
         g->fails_at = 30;
-        p = th_pool_new(&problem, threads[t], NULL);
+        p = th_pool_new(NULL, &problem, threads[t], NULL);
         CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, &error[t > 0]),
                         -1);
         CU_ASSERT_PTR_NOT_NULL(strstr(error[t > 0].text, "call 30 fails"));

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shell.h - what the programs tharsis and tharsis-mpi have in common: all but how they evaluate. */
+#ifndef TH_TCL_SHELL_H
+#define TH_TCL_SHELL_H
+#include "mapper/pool.h"
+
+/* The exit status where the command line said no more than -help or was wrong; else it ends in Tcl_Exit.
+ * pool: how searches evaluate; NULL: on threads. */
+int th_shell_main(int argc, char **argv, const th_pool_type *pool);
+
+#endif

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# mpi.sh - tharsis-mpi: the same bytes from any number of ranks; a rank that is killed costs nothing that
+# a checkpoint has. Skipped where the program was not built.
+top=${builddir:-.}
+top=$(cd "$top" && pwd)
+program=$top/tharsis-mpi
+
+if [ ! -x "$program" ] || ! command -v mpirun >/dev/null 2>&1; then
+    echo "1..0 # SKIP tharsis-mpi was not built (no Open MPI, --without-mpi, or sanitizers), or mpirun is missing"
+    exit 0
+fi
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+count=0
+
+# verdict STATUS NAME: 0 is ok.
+verdict() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; fi
+}
+
+ranks() {
+    n=$1
+    shift
+    timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$program" -no_init -batch "$@"
+}
+
+# What a search says, and the mapping that it finds.
+cat >"$folder/search.tcl" <<'SCRIPT'
+read_system f1_16xlarge
+read_workload alexnet
+puts [map_workload -seed 3 {*}[lrange $argv 1 end]]
+puts [report_search -return_string]
+write_mapping [lindex $argv 0]
+SCRIPT
+
+"$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/expected.map" -evaluations 300 >"$folder/expected.txt" 2>&1
+verdict $? "tharsis"
+for n in 1 2 4; do
+    ranks "$n" "$folder/search.tcl" "$folder/$n.map" -evaluations 300 >"$folder/$n.txt" 2>"$folder/err.txt"
+    verdict $? "$n ranks end well"
+    cmp "$folder/$n.txt" "$folder/expected.txt" && cmp "$folder/$n.map" "$folder/expected.map"
+    verdict $? "$n ranks find the same, byte for byte"
+done
+
+# A failing script ends all ranks, with its status.
+echo 'read_system nowhere' >"$folder/fails.tcl"
+ranks 3 "$folder/fails.tcl" >"$folder/fails.txt" 2>&1
+[ $? -ne 0 ] && grep -q '^Error TCL-' "$folder/fails.txt"
+verdict $? "an error on rank 0 ends all ranks"
+
+# An error of an evaluation is the same as on threads.
+cat >"$folder/too_small.tcl" <<'SCRIPT'
+read_system f1_16xlarge_small
+read_workload vgg16 -batch 64
+catch {map_workload -evaluations 40} said
+puts $said
+SCRIPT
+"$top/tharsis" -no_init -batch "$folder/too_small.tcl" >"$folder/a.txt" 2>&1
+ranks 2 "$folder/too_small.tcl" >"$folder/b.txt" 2>/dev/null
+cmp "$folder/a.txt" "$folder/b.txt"
+verdict $? "what does not fit is told in the same words"
+
+# Procedures of a script design can be called on rank 0 alone.
+script=${srcdir:-.}/scripts/experiments/design_in_five_lines.tcl
+"$top/tharsis" -no_init -batch "$script" -evaluations 60 >"$folder/a.txt" 2>&1
+ranks 3 "$script" -evaluations 60 >"$folder/b.txt" 2>"$folder/err.txt"
+cmp "$folder/a.txt" "$folder/b.txt"
+verdict $? "a design that asks a procedure gives the same on ranks"
+
+# Ranks are killed in the middle of a search.
+log=$folder/search.checkpoint
+long="-evaluations 1500"
+
+# signal_rank N SIGNAL first|last SIZE: on N ranks, once the log has so many bytes. Ranks are known by the
+# folder in their command lines, and started in their order.
+signal_rank() {
+    # shellcheck disable=SC2086
+    ranks "$1" "$folder/search.tcl" "$folder/killed.map" $long -checkpoint "$log" >"$folder/killed.txt" 2>&1 &
+    running=$!
+    tries=0
+    while [ "$(cat "$log" 2>/dev/null | wc -c)" -lt "$4" ] && [ $tries -lt 300 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill "$2" "$(ps -eo pid=,args= | awk -v script="$folder/search.tcl" -v program="$program" -v which="$3" \
+        '$2 == program && index($0, script) { if (first == "") first = $1; last = $1 }
+         END { print which == "first" ? first : last }')"
+    wait $running
+}
+
+# shellcheck disable=SC2086
+"$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/long.map" $long >"$folder/long.txt" 2>&1
+signal_rank 4 -KILL last 1500
+[ $? -ne 0 ] && [ ! -f "$folder/killed.map" ] && grep -q 'exited on signal 9' "$folder/killed.txt"
+verdict $? "a rank that is killed ends the run"
+signal_rank 2 -TERM first 3000
+[ $? -ne 0 ] && [ ! -f "$folder/killed.map" ] &&
+    grep -q '^Error TCL-0241: tharsis-mpi: told to end, as when a rank is lost' "$folder/killed.txt"
+verdict $? "rank 0, told to end, says how to go on"
+size=$(wc -c <"$log")
+# shellcheck disable=SC2086
+ranks 2 "$folder/search.tcl" "$folder/again.map" $long -checkpoint "$log" >"$folder/again.txt" 2>"$folder/err.txt"
+cmp "$folder/again.map" "$folder/long.map" && cmp "$folder/again.txt" "$folder/long.txt" && [ "$size" -gt 200 ]
+verdict $? "it goes on, on other ranks, to the same bytes"
+# shellcheck disable=SC2086
+"$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/threads.map" $long -checkpoint "$log" -threads 2 >"$folder/threads.txt" 2>&1
+cmp "$folder/threads.map" "$folder/long.map"
+verdict $? "threads take up what ranks have left"
+echo "1..$count"

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/strategies.h"
+#include "mapper/worker.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+enum { MAPPINGS = 20 };
+
+static th_system *sys;
+static th_workload *net;
+static th_problem problem;
+static th_mapping *mappings[MAPPINGS];
+static int which[MAPPINGS];
+
+static void make_mappings(void)
+{
+    gsl_rng *r = th_random_stream(9, "worker", 0);
+    for (int i = 0; i < MAPPINGS; i++) {
+        which[i] = MAPPINGS - 1 - i;
+        mappings[i] = mapping_on(i % 3 ? "0213" : "01 23", net);
+        for (int l = 0; l < net->n_layers; l++) {
+            th_strategy *list;
+            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
+            int n = th_strategies_list(&net->layers[l], 1,
+                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
+            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
+            th_free(list);
+        }
+    }
+    gsl_rng_free(r);
+}
+
+static th_worker *worker_with(const th_problem *p)
+{
+    th_worker *w = th_worker_new(NULL);
+    th_wire bytes = TH_WIRE_INIT;
+    th_worker_put_problem(&bytes, p);
+    CU_ASSERT_FALSE(bytes.failed);
+    th_worker_problem(w, bytes.out.text, bytes.out.length);
+    th_wire_clear(&bytes);
+    return w;
+}
+
+/* The answer to a chunk of the first n of which. */
+static th_wire answer_of(th_worker *w, int n, double bound)
+{
+    th_wire chunk = TH_WIRE_INIT, answer = TH_WIRE_INIT;
+    th_worker_put_chunk(&chunk, mappings, which, n, bound);
+    CU_ASSERT_EQUAL(th_worker_chunk(w, chunk.out.text, chunk.out.length, &answer), 0);
+    th_wire_clear(&chunk);
+    return answer;
+}
+
+static void assert_as_here(th_worker *w, const th_problem *p, double bound)
+{
+    th_evaluator *here = th_evaluator_new(p, NULL);
+    th_wire answer = answer_of(w, MAPPINGS, bound);
+    th_wire in = th_wire_open(answer.out.text, answer.out.length);
+    for (int i = 0; i < MAPPINGS; i++) {
+        th_fitness got = {0}, expected;
+        CU_ASSERT_EQUAL(th_worker_take(&in, &got, NULL), TH_ANSWER_DONE);
+        CU_ASSERT_EQUAL(th_evaluator_run(here, mappings[which[i]], bound, &expected, NULL), 0);
+        CU_ASSERT_TRUE(got.fit == expected.fit && got.value == expected.value);
+        CU_ASSERT_TRUE(got.fit != TH_FIT ||
+                       (got.metrics.latency_ps == expected.metrics.latency_ps &&
+                        got.metrics.interval_ps == expected.metrics.interval_ps));
+    }
+    CU_ASSERT_TRUE(in.at == in.end);
+    th_wire_clear(&answer);
+    th_evaluator_free(here);
+}
+
+static void answers_are_those_from_here(void)
+{
+    th_worker *w = worker_with(&problem);
+    assert_as_here(w, &problem, INFINITY);
+    assert_as_here(w, &problem, 2e6);
+    th_worker_free(w);
+}
+
+/* The stream, the network and the goal travel too, and a problem takes the place of the one before. */
+static void all_of_the_problem_travels(void)
+{
+    th_problem other = problem;
+    other.stream = (th_stream){.n_inputs = 3, .interval_ps = 777, .micro_batches = 1};
+    other.network = th_network_find("ideal");
+    other.goal.objective = TH_OBJECTIVE_THROUGHPUT;
+    other.goal.deadline_ps = 1000000;
+    th_worker *w = worker_with(&problem);
+    th_wire bytes = TH_WIRE_INIT;
+    th_worker_put_problem(&bytes, &other);
+    th_worker_problem(w, bytes.out.text, bytes.out.length);
+    th_wire_clear(&bytes);
+    assert_as_here(w, &other, INFINITY);
+    th_worker_free(w);
+}
+
+/* --- what goes wrong -------------------------------------------------------------------------- */
+
+static void assert_answers(th_worker *w, const char *id)
+{
+    th_wire answer = answer_of(w, 2, INFINITY);
+    th_wire in = th_wire_open(answer.out.text, answer.out.length);
+    for (int i = 0; i < 2; i++) {
+        th_error e = {"", ""};
+        th_fitness f;
+        CU_ASSERT_EQUAL(th_worker_take(&in, &f, &e), TH_ANSWER_FAILED);
+        TAP_ASSERT_TEXT(e.id, id);
+    }
+    th_wire_clear(&answer);
+}
+
+static void a_bad_problem_is_the_answer(void)
+{
+    th_worker *w = th_worker_new(NULL);
+    th_wire bytes = TH_WIRE_INIT;
+    th_worker_put_problem(&bytes, &problem);
+    th_worker_problem(w, bytes.out.text, bytes.out.length - 1);
+    assert_answers(w, "MAP-0110");
+    th_worker_problem(w, bytes.out.text, bytes.out.length - 300);
+    assert_answers(w, "MAP-0101");
+    bytes.out.text[0] = 77;
+    th_worker_problem(w, bytes.out.text, bytes.out.length);
+    assert_answers(w, "MAP-0109");
+    bytes.out.text[0] = 1;
+    th_worker_problem(w, bytes.out.text, bytes.out.length);
+    assert_as_here(w, &problem, INFINITY);
+    th_wire_clear(&bytes);
+    th_worker_free(w);
+}
+
+static void damaged_chunks_and_answers_are_told(void)
+{
+    th_worker *w = worker_with(&problem);
+    th_wire chunk = TH_WIRE_INIT, answer = TH_WIRE_INIT;
+    th_error e = {"", ""};
+    th_fitness f;
+    th_worker_put_chunk(&chunk, mappings, which, 1, INFINITY);
+    CU_ASSERT_EQUAL(th_worker_chunk(w, chunk.out.text, chunk.out.length - 1, &answer), 0);
+    th_wire in = th_wire_open(answer.out.text, answer.out.length);
+    CU_ASSERT_EQUAL(th_worker_take(&in, &f, &e), TH_ANSWER_FAILED);
+    TAP_ASSERT_TEXT(e.id, "MAP-0111");
+    CU_ASSERT_EQUAL(th_worker_take(&in, &f, &e), TH_ANSWER_FAILED);
+    TAP_ASSERT_TEXT(e.id, "MAP-0112");
+    th_wire_clear(&chunk);
+    th_wire_clear(&answer);
+    th_worker_free(w);
+}
+
+static void procedures_are_needed_elsewhere(void)
+{
+    static const char text[] =
+        "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
+        "\"1GHz\"; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"10GB/s\"; "
+        "latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; "
+        "}; designs = [\"d\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "
+        "latency = \"100ns\"; };";
+    th_problem p = problem;
+    th_system *s = system_of(text);
+    p.system = s;
+    th_worker *w = worker_with(&p);
+    th_wire answer = answer_of(w, 3, INFINITY);
+    th_wire in = th_wire_open(answer.out.text, answer.out.length);
+    for (int i = 0; i < 3; i++) {
+        th_error e = {"", ""};
+        th_fitness f;
+        CU_ASSERT_EQUAL(th_worker_take(&in, &f, &e), TH_ANSWER_NEEDED);
+        TAP_ASSERT_TEXT(e.text, "");
+    }
+    th_wire_clear(&answer);
+    th_worker_free(w);
+    th_system_free(s);
+}
+
+static void no_memory_leaves_nothing_behind(void)
+{
+    th_wire bytes = TH_WIRE_INIT, chunk = TH_WIRE_INIT;
+    th_worker_put_problem(&bytes, &problem);
+    th_worker_put_chunk(&chunk, mappings, which, 3, INFINITY);
+    int64_t live = th_alloc_live();
+    for (int64_t k = 1; k < 1500; k += 1 + k / 8) {
+        th_wire answer = TH_WIRE_INIT;
+        th_alloc_fail_at(k);
+        th_worker *w = th_worker_new(NULL);
+        if (w) {
+            th_worker_problem(w, bytes.out.text, bytes.out.length);
+            th_worker_chunk(w, chunk.out.text, chunk.out.length, &answer);
+        }
+        th_alloc_fail_at(0);
+        th_wire_clear(&answer);
+        th_worker_free(w);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_wire_clear(&bytes);
+    th_wire_clear(&chunk);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(answers_are_those_from_here),
+        TAP(all_of_the_problem_travels),
+        TAP(a_bad_problem_is_the_answer),
+        TAP(damaged_chunks_and_answers_are_told),
+        TAP(procedures_are_needed_elsewhere),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"ring\"; dims = "
+                "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    net = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 6; height = 10; width = 10; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
+        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
+        "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
+    make_mappings();
+    int status = tap_main("worker", tests, argc, argv);
+    for (int i = 0; i < MAPPINGS; i++)
+        th_mapping_free(mappings[i]);
+    th_workload_free(net);
+    th_system_free(sys);
+    return status;
+}
