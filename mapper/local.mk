@@ -13,6 +13,8 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate.h \
 	mapper/footprint.c \
 	mapper/footprint.h \
+	mapper/front.c \
+	mapper/front.h \
 	mapper/journal.c \
 	mapper/journal.h \
 	mapper/level1.c \
@@ -28,6 +30,7 @@ libtharsis_la_SOURCES += \
 	mapper/mapping.h \
 	mapper/mapping_read.c \
 	mapper/mapping_read.h \
+	mapper/nsga2.c \
 	mapper/objective.c \
 	mapper/objective.h \
 	mapper/plan.c \
@@ -63,6 +66,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/test_evaluate \
+	tests/unit/test_front \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
 	tests/unit/test_level1 \

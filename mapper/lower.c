@@ -29,8 +29,10 @@ static int add_edge(th_lower *l, int32_t n, const th_edge *e)
 
 static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
 {
-    return a->tensor == b->tensor && (a->tensor >= 0 || th_workload_part_of(l->workload, a->consumer, 0) ==
-                                                            th_workload_part_of(l->workload, b->consumer, 0));
+    const th_workload *w = l->workload;
+    return a->tensor == b->tensor &&
+           (a->tensor >= 0 || th_workload_part_of(w, a->consumer, 0) ==
+                                  th_workload_part_of(w, b->consumer, 0));
 }
 
 /* Edges stand by consumer, so those that share a tensor stand together. */

@@ -27,7 +27,7 @@ typedef struct th_metrics {
 typedef struct th_goal {
     th_objective objective;
     double weight[TH_N_TERMS]; /* of a weighted sum: per s, s, J and J s */
-    int n_front;               /* 0: a single objective; else 2 .. TH_FRONT_MAX, none of them weighted */
+    int n_front;               /* 0: a single objective; else 2 .. TH_FRONT_MAX of them, no sum */
     th_objective front[TH_FRONT_MAX];
     th_time deadline_ps; /* of the whole run; 0: none */
 } th_goal;

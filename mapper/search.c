@@ -21,6 +21,7 @@ const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
 
 const th_search_type *const th_search_types[] = {
     &th_search_two_level,
+    &th_search_nsga2,
     &th_search_random,
     &th_search_computation_prioritized,
     &th_search_uniform,
@@ -82,6 +83,11 @@ static int open_journal(th_search *s, th_error *err)
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err)
 {
+    if (p->goal.n_front > 0 && type != &th_search_nsga2) {
+        th_error_set(err, "MAP-0116", "%s: finds one mapping: a Pareto front is what nsga2 finds",
+                     type->name);
+        return NULL;
+    }
     if (o->start && type->is_baseline) {
         th_error_set(err, "MAP-0115", "%s: a baseline starts from nothing: only a search takes a start",
                      type->name);
@@ -128,6 +134,7 @@ void th_search_free(th_search *s)
         th_pool_free(s->pool);
     th_journal_free(s->journal);
     th_remembered_free(s->remembered);
+    th_free(s->found);
     th_mapping_free(s->best);
     th_free(s);
 }
@@ -288,6 +295,14 @@ static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n,
     return failed;
 }
 
+static int note_found(th_search *s, int64_t number, const th_metrics *m)
+{
+    if (th_grow(&s->found, &s->found_capacity, s->n_found + 1, sizeof *s->found))
+        return -1;
+    s->found[s->n_found++] = (th_found){number, *m};
+    return 0;
+}
+
 static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
                         int64_t number, th_error *err)
 {
@@ -297,8 +312,10 @@ static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fit
     if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
         return 0;
     th_mapping *copy = th_mapping_copy(m);
-    if (!copy)
+    if (!copy || note_found(s, number, &fitness->metrics)) {
+        th_mapping_free(copy);
         return th_error_no_memory(err);
+    }
     th_mapping_free(s->best);
     s->best = copy;
     s->best_fitness = *fitness;

@@ -47,6 +47,12 @@ typedef struct th_search_type {
     void (*clear)(th_search *s);
 } th_search_type;
 
+/* A best so far, and the number of the evaluation that found it. */
+typedef struct th_found {
+    int64_t evaluation;
+    th_metrics metrics;
+} th_found;
+
 extern const th_search_type *const th_search_types[]; /* ends in NULL; the first is the default */
 const th_search_type *th_search_find(const char *name);
 
@@ -69,6 +75,8 @@ struct th_search {
     th_error first_misfit; /* why the first mapping that did not fit, or could not be made, did
                               * not; of no meaning once one fits */
     int64_t best_found_at; /* evaluations when the best was found */
+    th_found *found;       /* every best so far, in turn */
+    size_t n_found, found_capacity;
     int32_t n_batches;
     bool done;
     void *state; /* the type's own */

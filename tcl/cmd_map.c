@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "mapper/journal.h"
 #include "mapper/mapping_read.h"
+#include "mapper/searches.h"
 #include "tcl/files.h"
 #include "tcl/goal.h"
 #include "tcl/options.h"
@@ -46,13 +47,15 @@ static const char *sets_name(int i)
 }
 
 static const th_option map_options[] = {
-    [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME", "The search, or a baseline.",
+    [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
+                       "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
     [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
                        "What is made small: latency (the time to the end), throughput (the time "
                        "between inputs), energy (of the whole run) or edp (energy times latency). "
                        "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
-                       "weight says what one of them is worth."},
+                       "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
+                       "its first mapping is taken, select_mapping takes others."},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; the search has a default of its own.", 1, INT64_MAX},
@@ -74,6 +77,13 @@ static const th_option map_options[] = {
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
 };
+
+static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
+{
+    if (goal->n_front > 0 && !th_call_has(c, MAP_ALGORITHM))
+        return &th_search_nsga2;
+    return th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+}
 
 static th_search_options search_options(const th_call *c)
 {
@@ -139,14 +149,25 @@ static int end_early(th_call *c, const th_search *search)
                              "command goes on from its checkpoint");
 }
 
+/* What of a search outlives it; th_free(found), th_front_free(front). */
+static int copy_findings(const th_search *search, th_searched *how, th_error *err)
+{
+    how->found = th_alloc_array(search->n_found + 1, sizeof *how->found);
+    if (how->found == NULL)
+        return th_error_no_memory(err);
+    memcpy(how->found, search->found, search->n_found * sizeof *how->found);
+    how->n_found = search->n_found;
+    if (search->problem.goal.n_front == 0)
+        return 0;
+    how->front = th_nsga2_front(search, err);
+    return how->front != NULL ? 0 : -1;
+}
+
 /* The session takes over the best mapping and how it was found. */
 static int keep_best(th_call *c, const th_search *search, const th_run_options *run)
 {
     char value[160];
     assert(search->best != NULL); /* a search that finds nothing that fits fails */
-    th_mapping *best = th_mapping_copy(search->best);
-    if (best == NULL)
-        return th_error_no_memory(&c->err);
     th_searched how = {
         .type = search->type,
         .goal = search->problem.goal,
@@ -159,6 +180,15 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .remembered = search->n_remembered,
         .fitness = search->best_fitness,
     };
+    th_mapping *best = NULL;
+    int rc = copy_findings(search, &how, &c->err);
+    if (rc == 0 && (best = th_mapping_copy(search->best)) == NULL)
+        rc = th_error_no_memory(&c->err);
+    if (rc != 0) {
+        th_free(how.found);
+        th_front_free(how.front);
+        return rc;
+    }
     th_session_set_mapping(c->session, best, &how);
     c->session->defaults = *run;
     th_call_return_text(c, th_goal_format(&how.goal, &how.fitness.metrics, value, sizeof value));
@@ -199,7 +229,7 @@ static int read_start(th_call *c, th_mapping **out)
 static int search_and_keep(th_call *c, const th_problem *problem, const th_search_options *options,
                            const th_run_options *run)
 {
-    const th_search_type *type = th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+    const th_search_type *type = algorithm_of(c, &problem->goal);
     th_search *search = th_search_new(type, problem, options, &c->err);
     int rc = search == NULL ? -1 : iterate(c, search);
     warn_of_cut(c, search);
@@ -245,6 +275,25 @@ static int run_map_workload(th_call *c)
     return rc;
 }
 
+/* ---- select_mapping ---- */
+
+static int run_select_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    char digest[20];
+    int number;
+    if (th_session_need_front(s, &c->err) != 0)
+        return -1;
+    int n = s->searched.front->n;
+    if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
+        return th_error_set(&c->err, "TCL-0257", "mapping \"%.40s\": must be an integer from 0 to %d",
+                            th_call_word(c, 0), n - 1);
+    if (th_session_select(s, number, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
 /* ---- write_mapping ---- */
 
 static int run_write_mapping(th_call *c)
@@ -274,6 +323,11 @@ const th_command th_map_commands[] = {
      "killed or out of disk, goes on when the same command is given again, to the same result; another "
      "number of evaluations or threads may be given then.",
      .run = run_map_workload, .not_while_running = true},
+    {"select_mapping", GROUP, "N", 1, 1, NULL,
+     "take another mapping of the Pareto front that was found",
+     "N counts from 0, as report_search -pareto lists them. The front stays, the run is dropped. "
+     "Returns the mapping's digest.",
+     .run = run_select_mapping, .not_while_running = true},
     {"write_mapping", GROUP, "FILE", 1, 1, NULL,
      "write the mapping to a file that read_mapping takes",
      "Folders that are missing on the way are made. Returns FILE.", .run = run_write_mapping},

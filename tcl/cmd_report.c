@@ -313,12 +313,47 @@ static int run_report_memory(th_call *c)
     return finish(c, r, rc, r->first);
 }
 
+/* ---- report_search ---- */
+
+enum { SEARCH_CONVERGENCE = REPORT_N_OPTIONS, SEARCH_PARETO };
+
+static const th_option search_report_options[] = {
+    TABLE_OPTIONS,
+    [SEARCH_CONVERGENCE] = {"-convergence", TH_OPTION_FLAG, NULL,
+                            "Every best so far, and the evaluation that found it."},
+    [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
+                       "The Pareto front that was found, by its first objective."},
+    {.name = NULL},
+};
+
+/* What -convergence and -pareto show must be there. */
+static int check_search_report(th_call *c)
+{
+    const th_session *s = c->session;
+    bool is_table = th_call_has(c, SEARCH_CONVERGENCE) || th_call_has(c, SEARCH_PARETO);
+    if (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO))
+        return th_error_set(&c->err, "TCL-0258", "-convergence, -pareto: one of them at a time");
+    if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
+        return -1;
+    if (th_call_has(c, SEARCH_CONVERGENCE) && s->searched.type == NULL)
+        return th_error_set(&c->err, "TCL-0259", "-convergence: the mapping was read from a file");
+    if (!is_table && (th_call_has(c, REPORT_LIMIT) || th_call_has(c, REPORT_SORT_BY)))
+        return th_error_set(&c->err, "TCL-0260", "-limit, -sort_by: are for -convergence and -pareto");
+    return 0;
+}
+
 static int run_report_search(th_call *c)
 {
-    if (th_session_need_mapping(c->session, &c->err) != 0)
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0 || check_search_report(c) != 0)
         return -1;
     th_report *r = new_report(c, "search", "Search");
-    return r != NULL ? finish(c, r, th_section_search(c->session, r, &c->err), NULL) : -1;
+    if (r == NULL)
+        return -1;
+    int rc = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
+             : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
+                                                : th_section_search(s, r, &c->err);
+    return finish(c, r, rc, r->first);
 }
 
 static int run_report_mapping(th_call *c)
@@ -500,7 +535,7 @@ const th_command th_report_commands[] = {
      "extent); extents of 1 are "
      "left out.",
      .run = run_report_mapping, .is_report = true},
-    {"report_search", GROUP, "", 0, 0, record_options, "print how the mapping was found", NULL,
+    {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found", NULL,
      .run = run_report_search, .is_report = true},
     {"report_summary", GROUP, "", 0, 0, record_options,
      "print latency, throughput, work and traffic of the run",

@@ -175,3 +175,19 @@ th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m)
            : column.kind == TH_KIND_ENERGY ? th_joules(value)
                                            : th_mean(value);
 }
+
+th_column th_objective_column(th_objective o)
+{
+    static const th_column columns[TH_N_TERMS] = {
+        [TH_OBJECTIVE_LATENCY] = {"latency", "latency", TH_KIND_TIME},
+        [TH_OBJECTIVE_THROUGHPUT] = {"interval", "time between inputs", TH_KIND_TIME},
+        [TH_OBJECTIVE_ENERGY] = {"energy", "energy", TH_KIND_ENERGY},
+        [TH_OBJECTIVE_EDP] = {"edp_js", "EDP, J s", TH_KIND_MEAN},
+    };
+    return columns[o];
+}
+
+th_quantity th_objective_quantity(th_objective o, const th_metrics *m)
+{
+    return th_goal_quantity(&(th_goal){.objective = o}, m);
+}

@@ -9,8 +9,10 @@
 /* System, workload, mapping, run, version: what a report is about. */
 int th_section_head(th_session *s, th_report *r, th_error *err);
 
-/* sections_search.c */
+/* sections_search.c: of a search, every best so far; of one for a Pareto front, its members. */
 int th_section_search(th_session *s, th_report *r, th_error *err);
+int th_section_convergence(th_session *s, th_report *r, th_error *err);
+int th_section_front(th_session *s, th_report *r, th_error *err);
 
 /* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);

@@ -70,3 +70,59 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     th_table_row(th_report_record(r, "search", NULL, columns), cells);
     return 0;
 }
+
+/* ---- the way to the best ---- */
+
+int th_section_convergence(th_session *s, th_report *r, th_error *err)
+{
+    const th_searched *f = &s->searched;
+    bool has_deadline = f->goal.deadline_ps > 0 || th_due_has_deadlines(s->workload);
+    th_column *columns = th_report_columns(r, 4);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"evaluation", "evaluation", TH_KIND_COUNT};
+    columns[1] = th_goal_column(&f->goal);
+    columns[2] = (th_column){"change", "change", TH_KIND_CHANGE};
+    columns[3] = (th_column){"lateness", has_deadline ? "late by" : NULL, TH_KIND_TIME};
+    columns[4] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_table(r, "convergence", "Every best so far", columns);
+    for (size_t i = 0; i < f->n_found; i++) {
+        const th_metrics *m = &f->found[i].metrics;
+        double value = th_goal_value(&f->goal, m),
+               before = i > 0 ? th_goal_value(&f->goal, &f->found[i - 1].metrics) : 0;
+        th_table_row(t, (th_quantity[]){
+                            th_count(f->found[i].evaluation),
+                            th_goal_quantity(&f->goal, m),
+                            before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE),
+                            th_ps(m->lateness_ps),
+                        });
+    }
+    return 0;
+}
+
+/* ---- the front ---- */
+
+int th_section_front(th_session *s, th_report *r, th_error *err)
+{
+    const th_searched *f = &s->searched;
+    int n = f->goal.n_front;
+    th_column *columns = th_report_columns(r, n + 3);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"mapping", "mapping", TH_KIND_COUNT};
+    for (int i = 0; i < n; i++)
+        columns[1 + i] = th_objective_column(f->goal.front[i]);
+    columns[n + 1] = (th_column){"n_sets", "sets", TH_KIND_COUNT};
+    columns[n + 2] = (th_column){"state", "state", TH_KIND_TEXT};
+    columns[n + 3] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_table(r, "front", "Pareto front", columns);
+    for (int k = 0; k < f->front->n; k++) {
+        th_quantity cells[TH_FRONT_MAX + 3] = {th_count(k)};
+        for (int i = 0; i < n; i++)
+            cells[1 + i] = th_objective_quantity(f->goal.front[i], &f->front->metrics[k]);
+        cells[n + 1] = th_count(f->front->mapping[k]->n_sets);
+        cells[n + 2] = th_text(k == f->selected ? "selected" : NULL);
+        th_table_row(t, cells);
+    }
+    return 0;
+}

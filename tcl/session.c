@@ -40,6 +40,8 @@ void th_session_free(th_session *s)
     th_breakpoints_clear(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
+    th_free(s->searched.found);
+    th_front_free(s->searched.front);
     th_made_free(s->made);
     th_workload_free(s->workload);
     th_script_memo_free(s->scripts);
@@ -58,6 +60,13 @@ void th_session_drop_run(th_session *s)
     s->links_of_task = -1;
 }
 
+static void clear_searched(th_searched *f)
+{
+    th_free(f->found);
+    th_front_free(f->front);
+    *f = (th_searched){0};
+}
+
 /* The mapping, or the made program in its place. */
 static void drop_mapping(th_session *s)
 {
@@ -66,7 +75,7 @@ static void drop_mapping(th_session *s)
     th_made_free(s->made);
     s->mapping = NULL;
     s->made = NULL;
-    s->searched = (th_searched){0};
+    clear_searched(&s->searched);
     s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
 }
 
@@ -90,6 +99,31 @@ void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searche
     drop_mapping(s);
     s->mapping = mapping;
     s->searched = *how;
+}
+
+int th_session_select(th_session *s, int number, th_error *err)
+{
+    const th_front *f = s->searched.front;
+    th_mapping *m = th_mapping_copy(f->mapping[number]);
+    if (m == NULL)
+        return th_error_no_memory(err);
+    th_session_drop_run(s);
+    th_mapping_free(s->mapping);
+    s->mapping = m;
+    s->searched.selected = number;
+    s->searched.fitness.metrics = f->metrics[number];
+    s->searched.fitness.value = th_goal_fitness(&s->searched.goal, &f->metrics[number]);
+    return 0;
+}
+
+int th_session_need_front(th_session *s, th_error *err)
+{
+    if (th_session_need_mapping(s, err) != 0)
+        return -1;
+    if (s->searched.front != NULL)
+        return 0;
+    return th_error_set(err, "TCL-0256",
+                        "no Pareto front: map_workload -objective {pareto latency energy} finds one");
 }
 
 void th_session_set_made(th_session *s, th_made *made)

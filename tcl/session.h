@@ -8,6 +8,7 @@
  * of it. */
 #ifndef TH_TCL_SESSION_H
 #define TH_TCL_SESSION_H
+#include "mapper/front.h"
 #include "mapper/search.h"
 #include "tcl/command.h"
 #include "tcl/made.h"
@@ -21,6 +22,10 @@ typedef struct th_searched {
     bool inside_groups;
     int64_t evaluations, infeasible, stopped, remembered, found_at;
     th_fitness fitness;
+    th_found *found; /* every best so far; the session's */
+    size_t n_found;
+    th_front *front; /* NULL: the objective was a single one; the session's */
+    int selected;    /* of the front: the mapping at hand */
 } th_searched;
 
 typedef struct th_breakpoint {
@@ -85,6 +90,8 @@ void th_session_free(th_session *s);
 void th_session_set_system(th_session *s, th_system *system);
 void th_session_set_workload(th_session *s, th_workload *workload);
 void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how);
+/* The mapping becomes member number of the front, which stays; 0, or -1: memory is out. */
+int th_session_select(th_session *s, int number, th_error *err);
 void th_session_set_made(th_session *s, th_made *made);
 void th_session_drop_run(th_session *s);
 /* The made program is about to grow: refused once it has begun to run. 0 or -1. */
@@ -97,6 +104,7 @@ int th_session_need_workload(th_session *s, th_error *err);
 int th_session_need_mapping(th_session *s, th_error *err);
 /* Something that can be simulated: a mapping, or a made program that has tasks. */
 int th_session_need_program(th_session *s, th_error *err);
+int th_session_need_front(th_session *s, th_error *err); /* of the search that found the mapping */
 int th_session_need_run(th_session *s, th_error *err);      /* one that has begun */
 int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
 
