@@ -178,7 +178,7 @@ int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
         return -1;
     if (s->options.seeds == TH_SEEDS_HEURISTIC ? make_seeds(b, err) : make_random_seeds(b, err))
         return -1;
-    s->first_misfit = *th_seeder_misfit(b->seeder); /* of interest when nothing fits */
+    s->first_misfit = b->level1.misfit.id[0] ? b->level1.misfit : *th_seeder_misfit(b->seeder);
     return 0;
 }
 
@@ -285,6 +285,23 @@ int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *fath
     return 0;
 }
 
+/* --- constraints ------------------------------------------------------------------------------- */
+
+/* In line with a partial mapping; what breaks a constraint is dropped. */
+static int keep_lawful(const th_breed *b, th_mapping **m, th_error *err)
+{
+    const th_problem *p = &b->search->problem;
+    if (!*m || !p->constraints)
+        return 0;
+    if (th_constraints_impose(p->constraints, *m, p->workload, th_search_batch(b->search)))
+        return th_error_no_memory(err);
+    if (th_constraints_check(p->constraints, *m, p->system, p->workload, NULL)) {
+        th_mapping_free(*m);
+        *m = NULL;
+    }
+    return 0;
+}
+
 /* --- sets, designs and ranges ------------------------------------------------------------------ */
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
@@ -380,7 +397,9 @@ int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_
     default:
         change_design(b, m);
     }
-    int failed = reseed(b, m, th_breed_chance(b, 0.5) ? 0.3 : 0, err);
+    int failed = keep_lawful(b, &m, err);
+    if (!failed && m)
+        failed = reseed(b, m, th_breed_chance(b, 0.5) ? 0.3 : 0, err);
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);

@@ -103,11 +103,12 @@ static int describe_problem(th_wire *w, const th_problem *p, th_journal_header *
     return digest_of(w, &out->part[TH_JOURNAL_OBJECTIVE], err);
 }
 
-static int describe_search(th_wire *w, const th_search_type *type, const th_search_options *o,
-                           th_journal_header *out, th_error *err)
+static int describe_search(th_wire *w, const th_search_type *type, const th_problem *p,
+                           const th_search_options *o, th_journal_header *out, th_error *err)
 {
     const char *name = type->name;
-    uint64_t seed = type->is_baseline ? 0 : o->seed;
+    uint64_t seed = type->is_baseline ? 0 : o->seed,
+             constraints = th_constraints_digest(p->constraints);
     int seeds = (int)(o->seeds == TH_SEEDS_DEFAULT ? type->seeds : o->seeds);
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     th_wire_text(w, &name);
@@ -117,6 +118,7 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_sear
     if (digest_of(w, &out->part[TH_JOURNAL_SEED], err))
         return -1;
     th_wire_bool(w, &inside);
+    th_wire_hash(w, &constraints);
     if (digest_of(w, &out->part[TH_JOURNAL_CONSTRAINTS], err))
         return -1;
     th_wire_int(w, &seeds);
@@ -133,7 +135,7 @@ int th_checkpoint_describe(const th_search_type *type, const th_problem *p,
 {
     th_wire w = {.skips_places = true};
     *out = (th_journal_header){0};
-    return describe_problem(&w, p, out, err) || describe_search(&w, type, o, out, err) ||
+    return describe_problem(&w, p, out, err) || describe_search(&w, type, p, o, out, err) ||
                    describe_designs(&w, p, out, err)
                ? -1
                : 0;

@@ -2,6 +2,7 @@
 /* evaluate.h - fitness: lower a mapping, replay it, read off the objective. One per thread. */
 #ifndef TH_MAPPER_EVALUATE_H
 #define TH_MAPPER_EVALUATE_H
+#include "mapper/constraints.h"
 #include "mapper/lower.h"
 #include "mapper/objective.h"
 #include "sim/machine.h"
@@ -29,6 +30,7 @@ typedef struct th_problem {
     };
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
+    const th_constraints *constraints; /* that searches keep to; NULL: none */
     th_script_memo *scripts; /* answers for script designs; NULL: nobody does */
 } th_problem;
 

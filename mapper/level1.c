@@ -15,12 +15,26 @@ static const int FRONTIER_SETS_MAX = 16; /* finer frontiers of the tree are not 
 
 /* --- partitions ------------------------------------------------------------------------------- */
 
+/* Of a set of the partial mapping; TH_DESIGN_ANY where it leaves that open, and of other sets. */
+static int32_t given_design(const th_level1 *l, int32_t node)
+{
+    const th_set_node *at = &l->tree.node[node];
+    const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL},
+                 *given = node >= l->first_given && node < l->first_given + l->n_given
+                              ? th_constraints_set(l->problem->constraints, &set)
+                              : NULL;
+    return given ? given->design : TH_DESIGN_ANY;
+}
+
 int32_t th_level1_designs_of(const th_level1 *l, int32_t node, int32_t *design, int32_t max)
 {
     const th_set_node *at = &l->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL};
-    int32_t n = 0;
-    for (int32_t d = 0; d < l->problem->system->n_designs && n < max; d++)
+    int32_t n = 0, given = given_design(l, node);
+    if (given != TH_DESIGN_ANY)
+        design[n++] = given;
+    for (int32_t d = 0; given == TH_DESIGN_ANY && d < l->problem->system->n_designs && n < max;
+         d++)
         if (th_set_can_take(l->problem->system, &set, d))
             design[n++] = d;
     if (n == 0)
@@ -42,7 +56,7 @@ static bool can_be_set(const th_level1 *l, int32_t node)
 {
     if (l->inside_groups && l->tree.node[node].spans_groups)
         return false;
-    return has_own_designs(l, &l->tree.node[node]);
+    return l->tree.node[node].n > 0 && has_own_designs(l, &l->tree.node[node]);
 }
 
 static bool is_known(const th_level1 *l, const th_partition *p)
@@ -56,14 +70,22 @@ static bool is_known(const th_level1 *l, const th_partition *p)
 
 int th_level1_add(th_level1 *l, const th_partition *p)
 {
+    th_partition with = {.n = l->n_given, .way = p->way};
     for (int32_t i = 0; i < p->n; i++)
         if (!can_be_set(l, p->node[i]))
             return 0;
-    if (p->n > l->problem->workload->n_layers || is_known(l, p))
+    bool is_idle = p->way == TH_LAYERS_BY_RANGES && p->n > l->problem->workload->n_layers;
+    if (is_idle || p->n + l->n_given > TH_LEVEL1_SETS_MAX)
+        return 0;
+    for (int32_t i = 0; i < l->n_given; i++)
+        with.node[i] = l->first_given + i;
+    for (int32_t i = 0; i < p->n; i++)
+        with.node[with.n++] = p->node[i];
+    if (with.n == 0 || is_known(l, &with))
         return 0;
     if (th_grow(&l->partitions, &l->capacity, l->n + 1, sizeof *l->partitions))
         return -1;
-    l->partitions[l->n++] = *p;
+    l->partitions[l->n++] = with;
     return 0;
 }
 
@@ -78,7 +100,7 @@ static bool are_of_a_kind(const th_level1 *l, const th_set_node *a, const th_set
 /* One set alone: the first of every size and row of kinds that can be one, the others idle. */
 static int add_single_sets(th_level1 *l)
 {
-    for (size_t i = 0; i < l->tree.n; i++) {
+    for (size_t i = 0; i < (size_t)l->first_given; i++) {
         size_t same = 0;
         while (same < i && (!are_of_a_kind(l, &l->tree.node[same], &l->tree.node[i]) ||
                             !can_be_set(l, (int32_t)same)))
@@ -184,7 +206,7 @@ static bool has_parallel_work(const th_level1 *l, int64_t *longest)
 /* Where there is work to be done side by side, the same sets again with layers where they end earliest. */
 static int add_by_finish(th_level1 *l)
 {
-    size_t n = l->n;
+    size_t n = l->n; /* of those with given sets the second way would be put before them again */
     int64_t *longest = th_alloc_zero((size_t)l->problem->workload->n_layers + 1, sizeof *longest);
     if (!longest)
         return -1;
@@ -193,8 +215,61 @@ static int add_by_finish(th_level1 *l)
     for (size_t i = 0; i < n && is_parallel; i++) {
         th_partition p = l->partitions[i];
         p.way = TH_LAYERS_BY_FINISH;
-        if (p.n > 1 && th_level1_add(l, &p))
+        memmove(p.node, p.node + l->n_given, sizeof *p.node * (size_t)(p.n - l->n_given));
+        p.n -= l->n_given;
+        if (p.n + l->n_given > 1 && th_level1_add(l, &p))
             return -1;
+    }
+    return 0;
+}
+
+/* The accelerators that the partial mapping leaves, as a tree, and its sets behind it. */
+static int make_tree(th_level1 *l)
+{
+    const th_system *s = l->problem->system;
+    const th_constraints *c = l->problem->constraints;
+    bool *is_taken = th_alloc_zero((size_t)s->n_accels + 1, sizeof *is_taken);
+    int failed = is_taken ? 0 : -1;
+    for (int32_t a = 0; !failed && a < s->n_accels; a++)
+        is_taken[a] = th_constraints_is_taken(c, a);
+    if (!failed)
+        failed = th_set_tree_init(&l->tree, s, is_taken);
+    th_free(is_taken);
+    l->first_given = (int32_t)l->tree.n;
+    for (; !failed && l->n_given < th_constraints_n_sets(c); l->n_given++) {
+        const th_set *set = &c->partial->sets[l->n_given];
+        failed = th_set_tree_add(&l->tree, s, set->accels, set->n_accels) < 0;
+    }
+    return failed ? -1 : 0;
+}
+
+/* The first layer on the array that no accelerator it may use can run alone: why searches find nothing, if
+ * they do not. */
+static int look_for_misfit(th_level1 *l, th_error *err)
+{
+    const th_workload *w = l->problem->workload;
+    const th_system *s = l->problem->system;
+    for (int i = 0; i < w->n_layers; i++) {
+        th_strbuf names = TH_STRBUF_INIT;
+        bool can = !th_layer_has_macs(&w->layers[i]);
+        for (int32_t a = 0; !can && a < s->n_accels; a++) {
+            if (!th_constraints_may(l->problem->constraints, i, a))
+                continue;
+            int able = th_level1_can_alone(l, a, i, err);
+            if (able < 0) {
+                th_strbuf_clear(&names);
+                return -1;
+            }
+            can = able;
+            th_strbuf_printf(&names, "%saccel/%s", names.length > 0 ? ", " : "",
+                             s->nodes[s->accel_node[a]].name);
+        }
+        if (!can)
+            th_error_set(&l->misfit, "MAP-0096", "layer \"%s\" can run on none of the accelerators that it may use: %s",
+                         w->layers[i].name, names.text ? names.text : "");
+        th_strbuf_clear(&names);
+        if (!can)
+            return 0;
     }
     return 0;
 }
@@ -203,13 +278,16 @@ int th_level1_init(th_level1 *l, th_seeder *s, const th_problem *p, bool inside_
                    th_error *err)
 {
     *l = (th_level1){.problem = p, .seeder = s, .inside_groups = inside_groups};
-    if (th_set_tree_init(&l->tree, p->system))
+    if (make_tree(l))
         return th_error_no_memory(err);
-    if (th_level1_look(l, err))
+    if (th_level1_look(l, err) || (p->constraints && look_for_misfit(l, err)))
         return -1;
-    if (add_single_sets(l) || add_frontiers(l) || add_uneven(l) || add_by_finish(l))
+    if (l->n_given > 0 && th_level1_add(l, &(th_partition){.way = TH_LAYERS_BY_FINISH}))
         return th_error_no_memory(err);
-    return has_several_kinds(l) ? th_level1_add_kinds(l, err) : 0;
+    if (add_single_sets(l) || add_frontiers(l) ||
+        (l->n_given == 0 && add_uneven(l)) || add_by_finish(l))
+        return th_error_no_memory(err);
+    return has_several_kinds(l) || p->constraints ? th_level1_add_kinds(l, err) : 0;
 }
 
 void th_level1_clear(th_level1 *l)

@@ -20,7 +20,7 @@ typedef enum {
     TH_LAYERS_UNEVEN     /* the second set has all that it can run */
 } th_layers_way;
 
-/* A partition of the system: nodes of the tree that do not overlap. */
+/* A partition of the system: nodes of the tree that do not overlap, those of the partial mapping first. */
 typedef struct th_partition {
     int32_t n;
     int32_t node[TH_LEVEL1_SETS_MAX];
@@ -38,6 +38,8 @@ typedef struct th_level1 {
     th_seeder *seeder;
     th_set_tree tree; /* behind it, further sets: of accelerators that can run the same layers */
     bool inside_groups;
+    int32_t first_given, n_given; /* nodes: the sets of the partial mapping, part of every partition */
+    th_error misfit; /* the first layer that none of the accelerators it may use can run alone */
     th_partition *partitions; /* candidates, coarse ones first */
     size_t n, capacity;
     int32_t *kind_of;   /* by accelerator: the first one alike */

@@ -133,12 +133,37 @@ static bool has_unlike(const th_level1 *l, const th_set *set)
     return unlike;
 }
 
+static const th_ability *ability_alone(th_level1 *l, int32_t accel, int32_t design, th_error *err)
+{
+    return th_level1_ability_of(l, &(th_set){design, 1, &accel, NULL}, err);
+}
+
+int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err)
+{
+    const th_system *s = l->problem->system;
+    const th_accel *a = &s->nodes[s->accel_node[accel]].a;
+    for (int d = 0; d < a->n_designs; d++) {
+        const th_ability *alone = ability_alone(l, accel, a->designs[d], err);
+        if (!alone)
+            return -1;
+        if (alone->time[layer] < TH_TIME_MAX)
+            return 1;
+    }
+    return 0;
+}
+
+bool th_level1_may(const th_level1 *l, int layer, int32_t node)
+{
+    const th_set_node *n = &l->tree.node[node];
+    return th_constraints_may_on(l->problem->constraints, layer,
+                                 &(th_set){TH_DESIGN_OWN, n->n, n->accels, NULL});
+}
+
 /* Layers that some member cannot run do not count. */
 static int leave_common(th_level1 *l, const th_set *set, bool *counts, th_error *err)
 {
     for (int r = 0; r < set->n_accels; r++) {
-        const th_ability *alone =
-            th_level1_ability(l, l->leaf_of[set->accels[r]], set->design, err);
+        const th_ability *alone = ability_alone(l, set->accels[r], set->design, err);
         if (!alone)
             return -1;
         for (int i = 0; i < l->problem->workload->n_layers; i++)
@@ -156,7 +181,7 @@ static int share_by_speed(th_level1 *l, th_set *set, bool *counts, th_error *err
     int failed = sum && shares ? leave_common(l, set, counts, err) : th_error_no_memory(err);
     for (int r = 0; !failed && r < set->n_accels; r++) {
         const th_ability *alone = /* known by now */
-            th_level1_ability(l, l->leaf_of[set->accels[r]], set->design, err);
+            ability_alone(l, set->accels[r], set->design, err);
         for (int i = 0; i < l->problem->workload->n_layers; i++)
             sum[r] += counts[i] ? (double)alone->time[i] : 0;
         least = r == 0 || sum[r] < least ? sum[r] : least;
@@ -176,6 +201,9 @@ static int share_by_speed(th_level1 *l, th_set *set, bool *counts, th_error *err
 int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err)
 {
     th_set *s = &m->sets[set];
+    const th_set *given = th_constraints_set(l->problem->constraints, s);
+    if (given)
+        return th_set_share(s, given->shares) ? th_error_no_memory(err) : 0;
     if (!has_unlike(l, s)) {
         th_set_share(s, NULL);
         return 0;

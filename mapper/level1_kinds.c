@@ -22,7 +22,7 @@ enum { SINGLES = 16 };
 
 typedef struct {
     int32_t accel;
-    double speed; /* 1 / time for all that it can run; 0: nothing */
+    double speed; /* 1 / time for all that it can run on its array; 0: nothing */
 } member;
 
 typedef struct {
@@ -42,6 +42,13 @@ typedef struct {
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
+/* Layers that a partial mapping has placed are no matter of the sets that are formed here. */
+static bool may_now(const th_level1 *l, int layer, int32_t accel)
+{
+    const th_constraints *c = l->problem->constraints;
+    return th_constraints_may(c, layer, accel) && !th_constraints_is_placed(c, layer);
+}
+
 /* What an accelerator can do with the best of its designs; *time NULL: on failure. */
 static int alone(kinds *k, int32_t accel, th_time *time, th_error *err)
 {
@@ -51,11 +58,13 @@ static int alone(kinds *k, int32_t accel, th_time *time, th_error *err)
     for (int i = 0; i < n; i++)
         time[i] = TH_TIME_MAX;
     for (int d = 0; d < a->n_designs; d++) {
-        const th_ability *with = th_level1_ability(l, l->leaf_of[accel], a->designs[d], err);
+        const th_ability *with =
+            th_level1_ability_of(l, &(th_set){a->designs[d], 1, &accel, NULL}, err);
         if (!with)
             return -1;
         for (int i = 0; i < n; i++)
-            time[i] = with->time[i] < time[i] ? with->time[i] : time[i];
+            if (with->time[i] < time[i] && may_now(l, i, accel))
+                time[i] = with->time[i];
     }
     return 0;
 }
@@ -66,6 +75,14 @@ static double speed_of(const th_workload *w, const th_time *time)
     for (int i = 0; i < w->n_layers; i++)
         sum += time[i] < TH_TIME_MAX ? (double)time[i] : 0;
     return sum > 0 ? 1 / sum : 0;
+}
+
+static bool can_some(const th_workload *w, const th_time *time)
+{
+    bool some = false;
+    for (int i = 0; i < w->n_layers; i++)
+        some |= time[i] < TH_TIME_MAX;
+    return some;
 }
 
 static bool can_same(const th_workload *w, const th_time *a, const th_time *b)
@@ -97,7 +114,8 @@ static void gather(kinds *k, int32_t accel, const th_time *time, bool *is_taken,
     *c = (class){k->all + *n_members, 0, *n_members};
     for (int32_t a = accel; a < k->l->problem->system->n_accels; a++) {
         const th_time *its = time + (size_t)a * (size_t)w->n_layers;
-        if (is_taken[a] || !can_same(w, its, time + (size_t)accel * (size_t)w->n_layers) ||
+        if (is_taken[a] || th_constraints_is_taken(k->l->problem->constraints, a) ||
+            !can_same(w, its, time + (size_t)accel * (size_t)w->n_layers) ||
             (k->l->inside_groups && group_of(k->l, a) != group_of(k->l, accel)))
             continue;
         is_taken[a] = true;
@@ -105,7 +123,7 @@ static void gather(kinds *k, int32_t accel, const th_time *time, bool *is_taken,
     }
     qsort(c->member, (size_t)c->n, sizeof *c->member, by_speed);
     *n_members += c->n;
-    if (c->member[0].speed == 0) /* it can run nothing on the array */
+    if (!can_some(w, time + (size_t)accel * (size_t)w->n_layers))
         k->n--;
 }
 
@@ -119,7 +137,7 @@ static int find_classes(kinds *k, th_error *err)
     for (int32_t a = 0; !failed && a < n; a++)
         failed = alone(k, a, time + (size_t)a * layers, err);
     for (int32_t a = 0; !failed && a < n; a++)
-        if (!is_taken[a])
+        if (!is_taken[a] && !th_constraints_is_taken(k->l->problem->constraints, a))
             gather(k, a, time, is_taken, &n_members);
     th_free(time);
     th_free(is_taken);

@@ -63,7 +63,7 @@ static int get_times(giver *g, th_level1 *l, const int32_t *design, double jitte
             return -1;
         for (int i = 0; i < n; i++) {
             th_time *own = &g->time[(size_t)set * (size_t)n + (size_t)i];
-            *own = a->time[i];
+            *own = th_level1_may(l, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
             g->is_alike &= *own == g->time[i];
             if (*own < TH_TIME_MAX)
                 *own = (th_time)((double)*own * blur_by(jitter, r));
@@ -358,6 +358,7 @@ static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, cons
 int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
                       gsl_rng *r, th_mapping **out, th_error *err)
 {
+    const th_problem *problem = l->problem;
     th_mapping *m = empty_mapping(l, p, design);
     int failed = m ? th_level1_give_layers(l, p, design, jitter, r, m->set_of, err)
                    : th_error_no_memory(err);
@@ -367,6 +368,9 @@ int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design
         if (!failed)
             failed = th_seeder_run(l->seeder, m, set, jitter, r, &estimate, err);
     }
+    if (!failed && th_constraints_impose(problem->constraints, m, problem->workload,
+                                         problem->workload->batch / problem->stream.micro_batches))
+        failed = th_error_no_memory(err);
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);

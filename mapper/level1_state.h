@@ -14,12 +14,16 @@ const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, 
 /* The same for any set; its own shares do not count. */
 const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err);
 void th_level1_forget(th_level1 *l);
+/* Has the accelerator a design for the layer? 1, 0, or -1 on failure. */
+int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err);
+/* May the layer run on the node's accelerators? */
+bool th_level1_may(const th_level1 *l, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
 bool th_level1_can_share(const th_level1 *l, int layer, int32_t n);
 
 /* --- level1.c --------------------------------------------------------------------------------- */
 
-/* Keeps the partition if all its nodes can be sets, there are layers enough, and it is new. 0, or -1:
+/* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are layers enough for ranges, and it is new. 0, or -1:
  * memory is out. */
 int th_level1_add(th_level1 *l, const th_partition *p);
 /* The designs that all accelerators of the node can take, at most max, or TH_DESIGN_OWN alone when

@@ -5,6 +5,8 @@ libtharsis_la_SOURCES += \
 	mapper/breed.h \
 	mapper/checkpoint.c \
 	mapper/checkpoint.h \
+	mapper/constraints.c \
+	mapper/constraints.h \
 	mapper/due.c \
 	mapper/due.h \
 	mapper/emit.c \
@@ -65,6 +67,7 @@ libtharsis_la_SOURCES += \
 	mapper/worker.h
 
 unit_tests += \
+	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
 	tests/unit/test_front \
 	tests/unit/test_infeasible \
@@ -91,6 +94,8 @@ unit_tests += \
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \
 	tests/unit/element_model.c tests/unit/element_model.h \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_test_constraints_SOURCES = tests/unit/test_constraints.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_search_random_SOURCES = tests/unit/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h

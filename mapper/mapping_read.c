@@ -18,6 +18,7 @@ typedef struct {
     const th_system *system;
     const th_workload *workload;
     th_mapping *mapping;
+    bool *has_strategy; /* by layer, of a partial mapping; NULL: a whole one is read */
     th_error *err;
 } reader;
 
@@ -115,7 +116,7 @@ static int read_design(const reader *r, const th_config_node *g, const char *des
 {
     char near[NEAR_MAX];
     set->design = TH_DESIGN_OWN;
-    if (strcmp(design, TH_DESIGN_OWN_NAME) == 0)
+    if (!design || strcmp(design, TH_DESIGN_OWN_NAME) == 0)
         return 0;
     set->design = th_system_find_design(r->system, design);
     if (set->design >= 0)
@@ -129,16 +130,20 @@ static int read_set(const reader *r, const th_config_node *g, int number)
 {
     th_set *set = &r->mapping->sets[number];
     static const char *const keys[] = {"design", "accelerators", "shares", NULL};
-    const char *design;
+    const char *design = NULL;
     const th_config_node *accels;
     if (th_config_check_keys(g, keys, r->err) ||
-        th_config_string(g, "design", true, &design, r->err) ||
+        th_config_string(g, "design", !r->has_strategy, &design, r->err) ||
         th_config_child(g, "accelerators", true, TH_CONFIG_LIST, &accels, r->err))
         return -1;
     if (read_design(r, g, design, set) || read_accels(r, accels, set) || read_shares(r, g, set))
         return -1;
     place at = place_of(g);
-    return th_mapping_check_set(r->mapping, number, r->system, at.text, r->err);
+    if (th_mapping_check_set(r->mapping, number, r->system, at.text, r->err))
+        return -1;
+    if (!design)
+        set->design = TH_DESIGN_ANY;
+    return 0;
 }
 
 static int read_split(const reader *r, const th_config_node *g, th_strategy *s)
@@ -209,9 +214,13 @@ static int read_layer(const reader *r, const th_config_node *g)
         th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err))
         return -1;
     int l = find_layer(r, g, name);
-    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
-        check_layer(r, g, l, set, &s))
+    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s))
         return -1;
+    bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION;
+    if (!is_open && check_layer(r, g, l, set, &s))
+        return -1;
+    if (r->has_strategy)
+        r->has_strategy[l] = !is_open;
     r->mapping->set_of[l] = (int32_t)set;
     r->mapping->strategy[l] = s;
     return 0;
@@ -261,7 +270,7 @@ static int read_all(reader *r, const th_config_node *root)
         if (expect_group(r, th_config_at(layers, i), "a layer") ||
             read_layer(r, th_config_at(layers, i)))
             return -1;
-    for (int l = 0; l < r->mapping->n_layers; l++)
+    for (int l = 0; !r->has_strategy && l < r->mapping->n_layers; l++)
         if (r->mapping->set_of[l] < 0)
             return th_error_set(
                 r->err, "MAP-0020", "%s: layer \"%s\" of workload \"%s\" is left out",
@@ -272,7 +281,7 @@ static int read_all(reader *r, const th_config_node *root)
 static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w,
                                th_error *err)
 {
-    reader r = {s, w, NULL, err};
+    reader r = {s, w, NULL, NULL, err};
     if (!c)
         return NULL;
     int failed = read_all(&r, th_config_root(c)); /* checks every set and layer as it comes */
@@ -293,4 +302,40 @@ th_mapping *th_mapping_read_text(const char *text, const char *name, const th_sy
                                  const th_workload *w, th_error *err)
 {
     return read_config(th_config_open_text(text, name, err), s, w, err);
+}
+
+static int read_partial(th_config *file, const th_system *s, const th_workload *w,
+                        th_constraints *c, th_error *err)
+{
+    size_t layers = (size_t)w->n_layers + 1;
+    reader r = {s, w, NULL, th_alloc_zero(layers, sizeof *r.has_strategy), err};
+    int failed = file && r.has_strategy ? 0 : -1;
+    if (file && !r.has_strategy)
+        th_error_no_memory(err);
+    if (!failed)
+        failed = read_all(&r, th_config_root(file));
+    if (file)
+        th_config_close(file);
+    if (failed) {
+        th_mapping_free(r.mapping);
+        th_free(r.has_strategy);
+        return -1;
+    }
+    th_mapping_free(c->partial);
+    th_free(c->has_strategy);
+    c->partial = r.mapping;
+    c->has_strategy = r.has_strategy;
+    return 0;
+}
+
+int th_mapping_read_partial(const char *path, const th_system *s, const th_workload *w,
+                            th_constraints *c, th_error *err)
+{
+    return read_partial(th_config_open(path, err), s, w, c, err);
+}
+
+int th_mapping_read_partial_text(const char *text, const char *name, const th_system *s,
+                                 const th_workload *w, th_constraints *c, th_error *err)
+{
+    return read_partial(th_config_open_text(text, name, err), s, w, c, err);
 }

@@ -279,17 +279,29 @@ static int simulate(th_search *s, th_mapping *const *mappings, const int *which,
     return failed;
 }
 
-/* Of the outermost search. *answered: how many were remembered. */
+/* Does it keep to the problem's constraints? reason may be NULL. */
+static bool is_lawful(const th_search *s, const th_mapping *m, th_error *reason)
+{
+    const th_problem *p = &s->problem;
+    return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
+}
+
+/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *answered: how many were remembered. */
 static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
                                th_fitness *fitness, int *answered, th_error *err)
 {
-    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0;
+    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0, n_lawful = 0;
     if (!which)
         return th_error_no_memory(err);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+        if (!is_lawful(s, mappings[i], NULL))
+            continue;
+        n_lawful++;
         if (!th_remembered_find(s->remembered, mappings[i], bound, &fitness[i]))
             which[unknown++] = i;
-    *answered = n - unknown;
+    }
+    *answered = n_lawful - unknown;
     int failed = simulate(s, mappings, which, unknown, bound, fitness, err);
     th_free(which);
     return failed;
@@ -306,7 +318,8 @@ static int note_found(th_search *s, int64_t number, const th_metrics *m)
 static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
                         int64_t number, th_error *err)
 {
-    if (fitness->fit == TH_FIT_INFEASIBLE && s->n_infeasible++ == 0)
+    if (fitness->fit == TH_FIT_INFEASIBLE && s->n_infeasible++ == 0 &&
+        is_lawful(s, m, &s->first_misfit))
         th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_misfit);
     s->n_stopped += fitness->fit == TH_FIT_STOPPED;
     if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
@@ -330,6 +343,10 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
     int answered = 0;
     while (outermost->parent)
         outermost = outermost->parent;
+    for (int i = 0; i < n; i++)
+        if (th_constraints_impose(s->problem.constraints, mappings[i], s->problem.workload,
+                                  th_search_batch(s)))
+            return th_error_no_memory(err);
     if (look_up_or_simulate(outermost, mappings, n, bound, fitness, &answered, err))
         return -1;
     for (; s; s = s->parent) {

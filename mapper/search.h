@@ -97,7 +97,8 @@ double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches ------------------------------------------------------------------------- */
 
-/* Evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those whose value passes
+/* Brings the mappings in line with a partial one that they are to complete, where they have its sets;
+ * those that break a constraint all the same are infeasible. Evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those whose value passes
  * bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err);

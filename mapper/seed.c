@@ -27,6 +27,7 @@ struct th_seeder {
     th_evaluator *evaluator;
     th_plans *plans;
     const th_workload *workload;
+    const th_constraints *constraints;
     int32_t batch;
     th_map *choice_numbers, *matrix_numbers;
     th_choices **choices;
@@ -45,6 +46,7 @@ th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
         s->evaluator = e;
         s->plans = th_lower_plans(th_evaluator_lower(e));
         s->workload = p->workload;
+        s->constraints = p->constraints;
         s->batch = p->workload->batch / p->stream.micro_batches;
         s->choice_numbers = th_map_new();
         s->matrix_numbers = th_map_new();
@@ -174,6 +176,24 @@ static int time_all(th_seeder *s, const th_set *set, int layer, const th_strateg
     return kept;
 }
 
+/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out. */
+static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n, th_strategy **list)
+{
+    if (!th_strategy_fits(given, l, batch, n))
+        return 0;
+    *list = th_alloc_array(1, sizeof **list);
+    if (!*list)
+        return -1;
+    **list = *given;
+    return 1;
+}
+
+/* Layers of one shape have the same choices, but for those whose strategy is given. */
+static int32_t given_key(const th_seeder *s, int layer)
+{
+    return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
+}
+
 static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
     const th_layer *l = &s->workload->layers[layer];
@@ -181,7 +201,8 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
     th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_strategy *list = NULL;
     th_choices *c = NULL;
-    int n = th_strategies_list(l, s->batch, set->n_accels, &list);
+    const th_strategy *given = th_constraints_strategy(s->constraints, layer);
+    int n = given ? only(given, l, s->batch, set->n_accels, &list) : th_strategies_list(l, s->batch, set->n_accels, &list);
     timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
     if (kept >= 0) {
@@ -206,7 +227,7 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
     int64_t number;
     if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
         return NULL;
-    const int32_t key[] = {at.set_number, th_plans_class(s->plans, layer)};
+    const int32_t key[] = {at.set_number, th_plans_class(s->plans, layer), given_key(s, layer)};
     if (th_map_get(s->choice_numbers, key, sizeof key, &number))
         return s->choices[number];
     th_choices *c = make_choices(s, set, layer, err);
@@ -324,7 +345,7 @@ static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int 
 static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, int layer,
                                 th_error *err)
 {
-    int32_t key[PATH_MAX_LAYERS + 4] = {0};
+    int32_t key[PATH_MAX_LAYERS + 5] = {0};
     int64_t number;
     th_placed at;
     if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
@@ -332,6 +353,8 @@ static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, 
     key[0] = at.set_number;
     key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
     key[2] = th_plans_class(s->plans, layer);
+    key[PATH_MAX_LAYERS + 3] = given_key(s, layer);
+    key[PATH_MAX_LAYERS + 4] = given_key(s, p->ancestor);
     for (int i = 0; i < PATH_MAX_LAYERS; i++)
         key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
     if (th_map_get(s->matrix_numbers, key, sizeof key, &number))

@@ -170,13 +170,15 @@ static int add_children(th_set_tree *t, const th_system *s, int32_t parent, cons
     return 0;
 }
 
-static int grow_tree(th_set_tree *t, const th_system *s, bool *inside, int32_t *above,
+static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, bool *inside, int32_t *above,
                      int32_t *part_of)
 {
     if (add_node(t, -1, s->n_accels) < 0)
         return -1;
-    for (t->node[0].n = 0; t->node[0].n < s->n_accels; t->node[0].n++)
-        t->node[0].accels[t->node[0].n] = t->node[0].n;
+    t->node[0].n = 0;
+    for (int32_t a = 0; a < s->n_accels; a++)
+        if (!is_taken || !is_taken[a])
+            t->node[0].accels[t->node[0].n++] = a;
     note_groups(s, &t->node[0]);
     for (size_t i = 0; i < t->n; i++) {
         if (t->node[i].n < 2)
@@ -188,14 +190,14 @@ static int grow_tree(th_set_tree *t, const th_system *s, bool *inside, int32_t *
     return 0;
 }
 
-int th_set_tree_init(th_set_tree *t, const th_system *s)
+int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken)
 {
     size_t nodes = (size_t)s->n_nodes + 1;
     bool *inside = th_alloc_zero(nodes, sizeof *inside);
     int32_t *above = th_alloc_zero(nodes, sizeof *above),
             *part_of = th_alloc_zero(nodes, sizeof *part_of);
     *t = (th_set_tree){0};
-    int failed = inside && above && part_of ? grow_tree(t, s, inside, above, part_of) : -1;
+    int failed = inside && above && part_of ? grow_tree(t, s, is_taken, inside, above, part_of) : -1;
     th_free(inside);
     th_free(above);
     th_free(part_of);

@@ -21,8 +21,9 @@ typedef struct th_set_tree {
     size_t n, capacity;
 } th_set_tree;
 
-int th_set_tree_init(th_set_tree *t,
-                     const th_system *s); /* -1: memory is out; clear all the same */
+/* Of all accelerators but those that are taken already (by number; NULL: none is). -1: memory is out;
+ * clear all the same. */
+int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
 /* A set beside the tree, without parent and children. Its node, or -1: memory is out. */
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);

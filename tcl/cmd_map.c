@@ -31,6 +31,9 @@ enum {
     MAP_KEEP_LATE,
     MAP_START,
     MAP_CHECKPOINT,
+    MAP_ALLOW,
+    MAP_FORBID,
+    MAP_COMPLETE,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -73,6 +76,14 @@ static const th_option map_options[] = {
                    "first, and is a seed: what is found is never worse. Not for baselines."},
     [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                         "Log of the search, from which the same command goes on after any end."},
+    [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
+                   "Layers and the only accelerators that they may use, by glob patterns of names."},
+    [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
+                    "Layers and accelerators that they may not use, even if allowed."},
+    [MAP_COMPLETE] = {"-complete", TH_OPTION_TEXT, "FILE",
+                      "A mapping of some sets and layers, to be completed: its sets keep members, "
+                      "shares, and the design if there is one, its layers their set, and the split if "
+                      "there is one."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -226,6 +237,60 @@ static int read_start(th_call *c, th_mapping **out)
     return *out != NULL ? 0 : -1;
 }
 
+typedef int restrict_layers(th_constraints *c, const th_system *s, const th_workload *w,
+                            const char *layers, const char *accels, th_error *err);
+
+/* Pairs of patterns. */
+static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_constraints *to)
+{
+    const th_session *s = c->session;
+    Tcl_Obj **words;
+    int n;
+    if (!th_call_has(c, option))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK || n % 2 != 0)
+        return th_error_set(&c->err, "TCL-0230",
+                            "%s \"%s\": must be a list of layers and accelerators in turn",
+                            map_options[option].name, th_call_text(c, option, ""));
+    for (int i = 0; i < n; i += 2)
+        if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[i]),
+                        Tcl_GetString(words[i + 1]), &c->err) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_partial(th_call *c, th_constraints *to)
+{
+    th_session *s = c->session;
+    if (!th_call_has(c, MAP_COMPLETE))
+        return 0;
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_COMPLETE].word, &c->err);
+    if (path == NULL)
+        return -1;
+    int rc = th_mapping_read_partial(Tcl_FSGetNativePath(path), s->system, s->workload, to, &c->err);
+    Tcl_DecrRefCount(path);
+    return rc;
+}
+
+/* For the caller to free; *out is NULL where there are none. */
+static int read_constraints(th_call *c, th_constraints **out)
+{
+    const th_session *s = c->session;
+    *out = NULL;
+    if (!th_call_has(c, MAP_ALLOW) && !th_call_has(c, MAP_FORBID) && !th_call_has(c, MAP_COMPLETE))
+        return 0;
+    *out = th_constraints_new(s->system, s->workload);
+    if (*out == NULL)
+        return th_error_no_memory(&c->err);
+    if (read_pairs(c, MAP_ALLOW, th_constraints_allow, *out) == 0 &&
+        read_pairs(c, MAP_FORBID, th_constraints_forbid, *out) == 0 && read_partial(c, *out) == 0 &&
+        th_constraints_seal(*out, s->system, s->workload, &c->err) == 0)
+        return 0;
+    th_constraints_free(*out);
+    *out = NULL;
+    return -1;
+}
+
 static int search_and_keep(th_call *c, const th_problem *problem, const th_search_options *options,
                            const th_run_options *run)
 {
@@ -270,7 +335,12 @@ static int run_map_workload(th_call *c)
     if (read_start(c, &start) != 0)
         return -1;
     options.start = start;
-    int rc = search_and_keep(c, &problem, &options, &run);
+    th_constraints *constraints;
+    int rc = read_constraints(c, &constraints);
+    problem.constraints = constraints;
+    if (rc == 0)
+        rc = search_and_keep(c, &problem, &options, &run);
+    th_constraints_free(constraints);
     th_mapping_free(start);
     return rc;
 }

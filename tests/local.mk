@@ -54,6 +54,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/build.test \
 	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
+	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/energy.test \
 	tests/tcl/help.test \

@@ -24,7 +24,7 @@ static void assert_tree(const th_system *s, const char *expected)
 {
     th_set_tree t;
     th_strbuf text = TH_STRBUF_INIT;
-    CU_ASSERT_EQUAL_FATAL(th_set_tree_init(&t, s), 0);
+    CU_ASSERT_EQUAL_FATAL(th_set_tree_init(&t, s, NULL), 0);
     print_node(&t, 0, &text);
     TAP_ASSERT_TEXT(text.text, expected);
     th_strbuf_clear(&text);
@@ -39,7 +39,7 @@ static void f1_parts_into_its_groups(void)
     th_system *s = shipped_system("f1_16xlarge");
     assert_tree(s, "((((0)(1))((2)(3)))(((4)(5))((6)(7))))");
     th_set_tree t;
-    th_set_tree_init(&t, s);
+    th_set_tree_init(&t, s, NULL);
     CU_ASSERT_TRUE(t.n == 15 && t.node[0].spans_groups && t.node[0].n == 8);
     for (size_t i = 1; i < t.n; i++)
         CU_ASSERT_FALSE(t.node[i].spans_groups);
@@ -85,7 +85,7 @@ static void every_node_is_the_union_of_its_children(void)
     th_system *s = system_of(EIGHT "topology = { type = \"tree\"; dims = [3, 3]; bandwidth = "
                                    "\"8Gbps\"; latency = \"1us\"; };");
     th_set_tree t;
-    CU_ASSERT_EQUAL_FATAL(th_set_tree_init(&t, s), 0);
+    CU_ASSERT_EQUAL_FATAL(th_set_tree_init(&t, s, NULL), 0);
     for (size_t i = 0; i < t.n; i++) {
         int32_t sum = 0;
         for (int32_t c = 0; c < t.node[i].n_children; c++) {
@@ -156,7 +156,7 @@ static void no_memory_leaves_nothing_behind(void)
     for (int done = 0; !done; k++) {
         th_set_tree t;
         th_alloc_fail_at(k);
-        done = th_set_tree_init(&t, s) == 0;
+        done = th_set_tree_init(&t, s, NULL) == 0;
         th_alloc_fail_at(0);
         th_set_tree_clear(&t);
         CU_ASSERT_EQUAL(th_alloc_live(), live);

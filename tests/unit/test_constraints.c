@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_constraints.c - what searches must keep to, and that they do. THARSIS_CASE=N runs one random case
+ * alone. */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/mapping_read.h"
+#include "mapper/search.h"
+#include "tests/unit/random_net.h"
+#include "tests/unit/tap.h"
+
+enum { CASES = 40, EVALUATIONS = 60 };
+
+static th_system *ring;
+static th_workload *chain;
+
+static const char chain_text[] =
+    "name = \"chain\"; batch = 2; input = { channels = 8; height = 8; width = 8; }; layers = ("
+    "{ name = \"c1\"; type = \"conv\"; outputs = 16; kernel = 3; padding = 1; },"
+    "{ name = \"p1\"; type = \"max_pool\"; kernel = 2; },"
+    "{ name = \"c2\"; type = \"conv\"; outputs = 16; kernel = 3; padding = 1; },"
+    "{ name = \"f1\"; type = \"fc\"; outputs = 10; } );";
+
+static th_constraints *none(void)
+{
+    th_constraints *c = th_constraints_new(ring, chain);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    return c;
+}
+
+static void allow(th_constraints *c, const char *layers, const char *accels)
+{
+    CU_ASSERT_EQUAL(th_constraints_allow(c, ring, chain, layers, accels, NULL), 0);
+}
+
+static void forbid(th_constraints *c, const char *layers, const char *accels)
+{
+    CU_ASSERT_EQUAL(th_constraints_forbid(c, ring, chain, layers, accels, NULL), 0);
+}
+
+static int32_t may(const th_constraints *c, int layer)
+{
+    int32_t bits = 0;
+    for (int32_t a = 0; a < ring->n_accels; a++)
+        bits |= th_constraints_may(c, layer, a) << a;
+    return bits;
+}
+
+static th_error refused(th_constraints *c)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_constraints_seal(c, ring, chain, &e), -1);
+    th_constraints_free(c);
+    return e;
+}
+
+/* --- what they say ---------------------------------------------------------------------------- */
+
+/* Six accelerators: c1, c2 may use 0 .. 2 and 5 but not 1; all others what is not 4. */
+static void patterns_add_up_and_forbid_at_last(void)
+{
+    th_constraints *c = none();
+    allow(c, "c*", "[0-2]");
+    allow(c, "c?", "5");
+    forbid(c, "c*", "1");
+    forbid(c, "*", "4");
+    CU_ASSERT_EQUAL(may(c, 0), 1 << 0 | 1 << 2 | 1 << 5);
+    CU_ASSERT_EQUAL(may(c, 2), 1 << 0 | 1 << 2 | 1 << 5);
+    CU_ASSERT_EQUAL(may(c, 1), 0x3f & ~(1 << 4));
+    CU_ASSERT_EQUAL(may(NULL, 1), 0x3f);
+    CU_ASSERT_EQUAL(th_constraints_seal(c, ring, chain, NULL), 0);
+    th_constraints_free(c);
+}
+
+static void refuses_patterns_without_a_match(void)
+{
+    th_constraints *c = none();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_constraints_allow(c, ring, chain, "d*", "1", &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0090");
+    TAP_ASSERT_TEXT(e.text, "no layer is called \"d*\"");
+    CU_ASSERT_EQUAL(th_constraints_forbid(c, ring, chain, "c*", "6", &e), -1);
+    TAP_ASSERT_TEXT(e.text, "no accelerator is called \"6\"");
+    CU_ASSERT_EQUAL(may(c, 0), 0x3f);
+    th_constraints_free(c);
+}
+
+static th_constraints *partial(const char *text)
+{
+    th_constraints *c = none();
+    th_error e = {"", ""};
+    if (th_mapping_read_partial_text(text, "p.map", ring, chain, c, &e))
+        bail_out(&e);
+    return c;
+}
+
+#define PARTIAL                                                                                    \
+    "sets = ( { accelerators = [\"3\", \"1\"]; shares = [2, 1]; }, { design = \"d\"; accelerators = [\"0\"]; } ); " \
+    "layers = ( { name = \"c2\"; set = 0; split = { K = 2; }; }, { name = \"f1\"; set = 1; } );"
+
+static void refuses_contradictions(void)
+{
+    th_constraints *c = none();
+    allow(c, "c2", "3");
+    forbid(c, "*", "3");
+    th_error e = refused(c);
+    TAP_ASSERT_TEXT(e.id, "MAP-0091");
+    TAP_ASSERT_TEXT(e.text, "layer \"c2\" is left no accelerator that it may use");
+    c = partial(PARTIAL);
+    forbid(c, "f*", "0");
+    e = refused(c);
+    TAP_ASSERT_TEXT(e.id, "MAP-0092");
+    TAP_ASSERT_TEXT(e.text, "layer \"f1\" is fixed to set 1, but may not use accel/0");
+}
+
+static void says_what_is_not_as_given(void)
+{
+    th_constraints *c = partial(PARTIAL);
+    th_mapping *m = mapping_on("31 0 2", chain);
+    th_error e = {"", ""};
+    put_layer(m, 0, 2, "");
+    put_layer(m, 1, 2, "");
+    put_layer(m, 2, 0, "H2");
+    put_layer(m, 3, 2, "");
+    CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0094");
+    TAP_ASSERT_TEXT(e.text, "set 0 is not as the partial mapping gives it");
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){2, 1}), 0);
+    CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0095");
+    TAP_ASSERT_TEXT(e.text, "layer \"c2\" is not as the partial mapping gives it");
+    forbid(c, "c1", "2");
+    CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0093");
+    TAP_ASSERT_TEXT(e.text, "layer \"c1\" may not use accel/2");
+    put_layer(m, 0, 1, "");
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], NULL), 0);
+    CU_ASSERT_EQUAL(th_constraints_impose(c, m, chain, 2), 0);
+    CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), 0);
+    CU_ASSERT_EQUAL(m->set_of[3], 1);
+    CU_ASSERT_EQUAL(m->strategy[2].split[TH_DIM_K], 2);
+    th_mapping_free(m);
+    th_constraints_free(c);
+}
+
+/* --- that they are kept to -------------------------------------------------------------------- */
+
+static th_search *search_for(const th_search_type *type, const th_problem *p, th_error *e)
+{
+    th_search_options o = th_search_defaults;
+    o.evaluations = EVALUATIONS;
+    th_search *s = th_search_new(type, p, &o, e);
+    while (s && !s->done && th_search_iterate(s, e) == 0)
+        ;
+    return s;
+}
+
+static void names_a_layer_that_none_can_run(void)
+{
+    th_system *s = system_of(
+        "name = \"s\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 4; },"
+        "{ name = \"no_tiles\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 64; throughput = 1e9; } );"
+        "accelerators = ( { names = [\"a\", \"b\"]; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
+        "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"no_tiles\"]; },"
+        "{ name = \"c\"; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
+        "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"d\"]; } );"
+        "hosts = ( \"h\" ); links = ( { center = \"h\"; leaves = [\"a\", \"b\", \"c\"]; "
+        "bandwidth = \"8Gbps\"; latency = \"1us\"; } );");
+    th_constraints *c = th_constraints_new(s, chain);
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_constraints_forbid(c, s, chain, "c2", "c", &e), 0);
+    CU_ASSERT_EQUAL(th_constraints_seal(c, s, chain, &e), 0);
+    th_problem p = {.system = s, .workload = chain, .stream = th_stream_single, .constraints = c};
+    th_search *x = search_for(th_search_find("two_level"), &p, &e);
+    TAP_ASSERT_TEXT(e.id, "MAP-0042");
+    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "layer \"c2\" can run on none of the accelerators that it may "
+                                          "use: accel/a, accel/b"));
+    th_search_free(x);
+    th_constraints_free(c);
+    th_system_free(s);
+}
+
+/* Two sets given with shares and with a design, one layer with its split, one without; the rest is free. What
+ * is given stands in the result byte by byte, and the file of the result is a mapping. */
+static void completes_what_is_begun(void)
+{
+    th_constraints *c = partial(PARTIAL);
+    th_problem p = {.system = ring, .workload = chain, .stream = th_stream_single, .constraints = c};
+    th_error e = {"", ""};
+    th_search *x = search_for(th_search_find("two_level"), &p, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x->best);
+    CU_ASSERT_EQUAL(th_constraints_check(c, x->best, ring, chain, &e), 0);
+    CU_ASSERT_EQUAL(th_mapping_check(x->best, ring, chain, &e), 0);
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(x->best, ring, chain, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "(\n  { design = \"d\"; accelerators = [ \"3\", \"1\" ]; shares = [ 2, 1 ]; },\n"
+                                             "  { design = \"d\"; accelerators = [ \"0\" ]; }"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { name = \"c2\"; set = 0; split = { K = 2; }; },\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { name = \"f1\"; set = 1; split = {  }; }\n"));
+    th_strbuf_clear(&text);
+    th_search_free(x);
+    th_constraints_free(c);
+}
+
+/* Random networks on random subsets of six accelerators. A search may find nothing, and says so; what it
+ * finds keeps to the constraints. Those that breed find something wherever one accelerator may run all. */
+static int check_case(int number)
+{
+    gsl_rng *r = th_random_stream(11, "constraints", (uint64_t)number);
+    th_workload *w = random_workload(r);
+    th_constraints *c = th_constraints_new(ring, w);
+    th_problem p = {.system = ring, .workload = w, .stream = th_stream_single, .constraints = c};
+    int32_t common = (int32_t)pick(r, 0, ring->n_accels - 1);
+    int n_found = 0;
+    for (int l = 0; l < w->n_layers; l++)
+        for (int32_t a = 0; a < ring->n_accels; a++)
+            c->is_forbidden[l * ring->n_accels + a] = a != common && pick(r, 0, 2) == 0;
+    for (int i = 0; th_search_types[i]; i++) {
+        th_error e = {"", ""};
+        const th_search_type *type = th_search_types[i];
+        th_search *x = search_for(type, &p, &e);
+        if (x && x->best) {
+            CU_ASSERT_EQUAL(th_constraints_check(c, x->best, ring, w, &e), 0);
+            TAP_ASSERT_TEXT(e.text, "");
+            n_found++;
+        } else {
+            CU_ASSERT_TRUE(e.text[0] && type->is_baseline);
+            if (!type->is_baseline)
+                printf("# %s: %s\n", type->name, e.text);
+        }
+        th_search_free(x);
+    }
+    th_constraints_free(c);
+    th_workload_free(w);
+    gsl_rng_free(r);
+    return n_found;
+}
+
+static void every_search_keeps_to_them(void)
+{
+    const char *only = getenv("THARSIS_CASE");
+    int n = 0;
+    for (int i = only ? atoi(only) : 0; i < CASES && (!only || i == atoi(only)); i++) {
+        unsigned before = CU_get_number_of_failures();
+        n += check_case(i);
+        if (CU_get_number_of_failures() > before)
+            printf("# case %d\n", i);
+    }
+    printf("# %d mappings found\n", n);
+    CU_ASSERT_TRUE(only || n >= 2 * CASES);
+}
+
+static void no_memory_leaves_nothing_behind(void)
+{
+    int64_t live = th_alloc_live();
+    for (int64_t k = 1;; k++) {
+        th_error e = {"", ""};
+        th_alloc_fail_at(k);
+        th_constraints *c = th_constraints_new(ring, chain);
+        int failed = c ? th_mapping_read_partial_text(PARTIAL, "p.map", ring, chain, c, &e) : -1;
+        th_alloc_fail_at(0);
+        th_constraints_free(c);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        if (!failed)
+            break;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(patterns_add_up_and_forbid_at_last),
+        TAP(refuses_patterns_without_a_match),
+        TAP(refuses_contradictions),
+        TAP(says_what_is_not_as_given),
+        TAP(names_a_layer_that_none_can_run),
+        TAP(completes_what_is_begun),
+        TAP(every_search_keeps_to_them),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    ring = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];"));
+    chain = workload_of(chain_text);
+    int status = tap_main("constraints", tests, argc, argv);
+    th_system_free(ring);
+    th_workload_free(chain);
+    return status;
+}
