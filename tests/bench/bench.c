@@ -10,6 +10,7 @@
  *   bench packet               packet network: latency and load on a mesh, against BookSim2
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
+ *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
  *   bench tiling               the search for tiles and loop orders
  *   bench lookup               finding a layer shard in the memo of folded tasks
  *   bench scale                what systems of 4,096 and 65,536 accelerators take
@@ -256,6 +257,15 @@ static void bench_fitness(char **network, int n)
     th_system_free(system);
 }
 
+static void bench_threads(int64_t evaluations)
+{
+    th_system *system = read_system("f1_16xlarge");
+    th_workload *w = read_workload("resnet101");
+    th_bench_threads(system, w, evaluations);
+    th_workload_free(w);
+    th_system_free(system);
+}
+
 static void bench_systolic(const char *network)
 {
     th_system *system = read_system("ws128");
@@ -273,6 +283,8 @@ int main(int argc, char **argv)
         answer_totals();
     } else if (strcmp(what, "fitness") == 0) {
         bench_fitness(argv + 2, argc - 2);
+    } else if (strcmp(what, "threads") == 0) {
+        bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "collective") == 0) {
@@ -299,7 +311,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...]\n");
+            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS]\n");
         return 2;
     }
     return 0;

@@ -11,6 +11,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
 	tests/bench/bench_systolic.c \
+	tests/bench/bench_threads.c \
 	tests/bench/bench_tiling.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
@@ -19,7 +20,7 @@ tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
 # The same flows under SimGrid, where its library is.
-EXTRA_DIST += tests/bench/simgrid_flows.cpp
+EXTRA_DIST += tests/bench/simgrid_flows.cpp tests/bench/ranks.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 
