@@ -1,6 +1,12 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
 	mapper/baseline.c \
+	mapper/baseline.h \
+	mapper/baseline_greedy.c \
+	mapper/baseline_herald.c \
+	mapper/baseline_pipeline.c \
+	mapper/baseline_single.c \
+	mapper/baseline_uniform.c \
 	mapper/breed.c \
 	mapper/breed.h \
 	mapper/checkpoint.c \
@@ -67,6 +73,7 @@ libtharsis_la_SOURCES += \
 	mapper/worker.h
 
 unit_tests += \
+	tests/unit/test_baseline \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
 	tests/unit/test_front \

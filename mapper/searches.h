@@ -10,6 +10,11 @@ extern const th_search_type th_search_nsga2;
 extern const th_search_type th_search_random;
 extern const th_search_type th_search_computation_prioritized;
 extern const th_search_type th_search_uniform;
+extern const th_search_type th_search_greedy;
+extern const th_search_type th_search_single;
+extern const th_search_type th_search_data_parallel;
+extern const th_search_type th_search_model_parallel;
+extern const th_search_type th_search_pipeline_parallel;
 
 /* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
 int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);

@@ -94,15 +94,9 @@ const th_error *th_seeder_misfit(const th_seeder *s)
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    th_strategy strategy;
-    th_time time;
-    int order;
-} timed;
-
 static int by_time(const void *a, const void *b)
 {
-    const timed *x = a, *y = b;
+    const th_timed *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return x->order - y->order;
@@ -142,7 +136,7 @@ static bool is_pure(const th_strategy *s)
     return n <= 1 && s->rotate == TH_NO_ROTATION;
 }
 
-static th_choices *keep_best(const timed *all, int n)
+static th_choices *keep_best(const th_timed *all, int n)
 {
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
@@ -164,11 +158,11 @@ static th_choices *keep_best(const timed *all, int n)
 
 /* Strategies that the set's design can run, with their times, into all; their number, or -1. */
 static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
-                    timed *all, th_error *err)
+                    th_timed *all, th_error *err)
 {
     int kept = 0;
     for (int i = 0; i < n; i++) {
-        all[kept] = (timed){list[i], own_time(s, set, layer, &list[i], err), i};
+        all[kept] = (th_timed){list[i], own_time(s, set, layer, &list[i], err), i};
         if (all[kept].time < 0)
             return -1;
         kept += all[kept].time < TH_TIME_MAX;
@@ -194,29 +188,41 @@ static int32_t given_key(const th_seeder *s, int layer)
     return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
 }
 
-static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
 {
     const th_layer *l = &s->workload->layers[layer];
     th_error none;
     th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_strategy *list = NULL;
-    th_choices *c = NULL;
     const th_strategy *given = th_constraints_strategy(s->constraints, layer);
-    int n = given ? only(given, l, s->batch, set->n_accels, &list) : th_strategies_list(l, s->batch, set->n_accels, &list);
-    timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
+    int n = given ? only(given, l, s->batch, set->n_accels, &list)
+                  : th_strategies_list(l, s->batch, set->n_accels, &list);
+    th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
-    if (kept >= 0) {
-        qsort(all, (size_t)kept, sizeof *all, by_time);
-        c = keep_best(all, kept);
-        if (!c)
-            th_error_no_memory(err);
-    }
     if (n == 0) {
         th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split over %d accelerators", l->name,
                      (int)set->n_accels);
         note_misfit(s, &none, false);
     }
     th_free(list);
+    if (kept < 0) {
+        th_free(all);
+        return -1;
+    }
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    *out = all;
+    return kept;
+}
+
+static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    th_timed *all;
+    int n = th_seeder_times(s, set, layer, &all, err);
+    if (n < 0)
+        return NULL;
+    th_choices *c = keep_best(all, n);
+    if (!c)
+        th_error_no_memory(err);
     th_free(all);
     return c;
 }

@@ -14,6 +14,14 @@ void th_seeder_free(th_seeder *s);
 
 /* The plans that it reckons with. */
 th_plans *th_seeder_plans(const th_seeder *s);
+typedef struct th_timed {
+    th_strategy strategy;
+    th_time time; /* of its own, in ps */
+    int order;    /* in the list of strategies.h, for ties */
+} th_timed;
+/* All strategies by which a set with its design can run a layer, by ascending time; *out is the caller's
+ * (th_free). Their number, or -1. */
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
  * ps), and their number (0: the layer cannot run there); -1: error. Owned by the seeder. */

@@ -26,6 +26,7 @@ enum {
     MAP_SEED,
     MAP_EVALUATIONS,
     MAP_SETS,
+    MAP_SEEDS,
     MAP_THREADS,
     MAP_DEADLINE,
     MAP_KEEP_LATE,
@@ -49,6 +50,13 @@ static const char *sets_name(int i)
     return names[i];
 }
 
+/* As th_seeds, without the default. */
+static const char *seeds_name(int i)
+{
+    static const char *const names[] = {"random", "heuristic", NULL};
+    return names[i];
+}
+
 static const th_option map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
@@ -65,6 +73,10 @@ static const th_option map_options[] = {
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Sets of accelerators may span the groups of the system, or not.",
                   .choice = sets_name},
+    [MAP_SEEDS] = {"-seeds", TH_OPTION_CHOICE, "WHICH",
+                   "What a search starts from: mappings drawn at random, or those of heuristics; searches "
+                   "have a default of their own, baselines take none.",
+                   .choice = seeds_name},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "In the place of set_threads; changes no result.", 1, 1024},
     [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
@@ -105,6 +117,8 @@ static th_search_options search_options(const th_call *c)
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_CHECKPOINT))
         o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
+    if (th_call_has(c, MAP_SEEDS))
+        o.seeds = (th_seeds)(TH_SEEDS_RANDOM + th_call_number(c, MAP_SEEDS, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     return o;
