@@ -1,5 +1,7 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
+	mapper/alternatives.c \
+	mapper/alternatives.h \
 	mapper/baseline.c \
 	mapper/baseline.h \
 	mapper/baseline_greedy.c \
@@ -73,6 +75,7 @@ libtharsis_la_SOURCES += \
 	mapper/worker.h
 
 unit_tests += \
+	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \

@@ -356,6 +356,27 @@ static int run_report_search(th_call *c)
     return finish(c, r, rc, r->first);
 }
 
+enum { MAPPING_ALTERNATIVES = REPORT_N_OPTIONS };
+
+static const th_option mapping_options[] = {
+    TABLE_OPTIONS,
+    [MAPPING_ALTERNATIVES] = {"-alternatives", TH_OPTION_FLAG, NULL,
+                              "What each layer on the array could have taken instead, in the place "
+                              "of the layers."},
+    {.name = NULL},
+};
+
+/* -sort_by arranges the shards, -limit the designs too. */
+static int report_alternatives(th_call *c, th_report *r)
+{
+    int rc = th_section_sets(c->session, r, &c->err);
+    if (rc == 0)
+        rc = th_section_alternatives(c->session, r, format_of(c) == TH_FORMAT_TEXT, &c->err);
+    if (rc == 0 && th_call_has(c, REPORT_LIMIT))
+        th_table_limit(r->first->next, c->option[REPORT_LIMIT].number);
+    return finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
+}
+
 static int run_report_mapping(th_call *c)
 {
     th_session *s = c->session;
@@ -364,6 +385,8 @@ static int run_report_mapping(th_call *c)
     th_report *r = new_report(c, "mapping", "Mapping");
     if (r == NULL)
         return -1;
+    if (th_call_has(c, MAPPING_ALTERNATIVES))
+        return report_alternatives(c, r);
     bool is_folded = format_of(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
     int rc = th_section_sets(s, r, &c->err);
     if (rc == 0)
@@ -527,13 +550,18 @@ static int run_report_compare(th_call *c)
 }
 
 const th_command th_report_commands[] = {
-    {"report_mapping", GROUP, "", 0, 0, table_options,
+    {"report_mapping", GROUP, "", 0, 0, mapping_options,
      "print sets, designs, and how each layer is sharded",
      "In text, neighbouring layers with the same set, strategy and extents of the output share a "
      "line. The shard is "
      "the largest that one accelerator has (over the layers of a line: the largest of each "
      "extent); extents of 1 are "
-     "left out.",
+     "left out. With -alternatives, for each layer that runs on the array: its time alone on its set, "
+     "as it is and by the quickest strategy under every design that the set could take; and the best "
+     "exclusive shards (ES), which rotate nothing: of a layer that rotates, those with which the whole "
+     "run would be shortest. What rotates, the largest piece that travels in a phase, and the change of "
+     "the run with those in its place say what the rotation buys (+) or costs (-); where none fit, why. "
+     "Times alone are estimates that seeds go by; runs are simulated.",
      .run = run_report_mapping, .is_report = true},
     {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found", NULL,
      .run = run_report_search, .is_report = true},

@@ -17,6 +17,9 @@ int th_section_front(th_session *s, th_report *r, th_error *err);
 /* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
+/* sections_alternatives.c: two tables, what layers could have taken instead; in text a third where
+ * something does not fit. */
+int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 
 /* sections_run.c; summary: and, below it, the models of a workload that has some; limit: the longest

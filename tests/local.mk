@@ -51,6 +51,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
+	tests/tcl/alternatives.test \
 	tests/tcl/build.test \
 	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
