@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* baseline_greedy.c - greedy: all accelerators are one set; in topological order each layer takes the
- * strategy with the least transfer + compute + reduction, given what the layers before it took.
- * model_parallel: the same, but a layer splits one of its dimensions K C H W, never the images, and
- * rotates nothing.
+ * exclusive shards with the least transfer + compute + reduction, given what the layers before it
+ * took. greedy_rotating: the same, among strategies that rotate too. model_parallel: the same as
+ * greedy, but a layer splits one of its dimensions K C H W, never the images.
  *   init, per design: its accelerators -> walk the layers -> a candidate; where a layer cannot be
  *   shared by so many, half as many
  *
@@ -16,6 +16,8 @@
 #include "mapper/searches.h"
 #include "mapper/strategies.h"
 
+typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
+
 typedef struct {
     th_search *search;
     th_seeder *seeder;
@@ -24,7 +26,7 @@ typedef struct {
     th_placed *placed; /* per layer, once it has its strategy */
     th_timed **timed;  /* per layer, NULL where an earlier layer of its shape has them */
     int *n_timed, *same_as; /* that layer; the layer itself where it is the first */
-    bool is_pure;      /* model_parallel */
+    allowed what;
 } walk;
 
 /* --- what a layer may take -------------------------------------------------------------------- */
@@ -37,18 +39,27 @@ static int dimensions_split(const th_strategy *s)
     return n;
 }
 
-/* Drops what pure model parallelism does not do: strategies of several dimensions only where there
- * are none of one. */
-static int keep_pure(th_timed *all, int n)
+/* How well a strategy may be taken; the least of a list may, and none below 0. */
+static int rank_of(const walk *k, const th_strategy *s)
 {
-    int fewest = TH_N_DIMS, kept = 0;
+    if (k->what == ROTATING)
+        return 0;
+    if (s->rotate != TH_NO_ROTATION || (k->what == ONE_DIMENSION && s->split[TH_DIM_B] > 1))
+        return -1;
+    return k->what == ONE_DIMENSION ? dimensions_split(s) : 0;
+}
+
+/* Of model parallelism: strategies of several dimensions only where there are none of one. */
+static int keep_allowed(const walk *k, th_timed *all, int n)
+{
+    int least = TH_N_DIMS, kept = 0;
+    for (int i = 0; i < n; i++) {
+        int rank = rank_of(k, &all[i].strategy);
+        if (rank >= 0 && rank < least)
+            least = rank;
+    }
     for (int i = 0; i < n; i++)
-        if (all[i].strategy.split[TH_DIM_B] == 1 && all[i].strategy.rotate == TH_NO_ROTATION &&
-            dimensions_split(&all[i].strategy) < fewest)
-            fewest = dimensions_split(&all[i].strategy);
-    for (int i = 0; i < n; i++)
-        if (all[i].strategy.split[TH_DIM_B] == 1 && all[i].strategy.rotate == TH_NO_ROTATION &&
-            dimensions_split(&all[i].strategy) == fewest)
+        if (rank_of(k, &all[i].strategy) == least)
             all[kept++] = all[i];
     return kept;
 }
@@ -65,7 +76,7 @@ static int list_times(walk *k, int layer, th_error *err)
     int n = th_seeder_times(k->seeder, &k->mapping->sets[0], layer, &k->timed[layer], err);
     if (n < 0)
         return -1;
-    k->n_timed[layer] = k->is_pure ? keep_pure(k->timed[layer], n) : n;
+    k->n_timed[layer] = keep_allowed(k, k->timed[layer], n);
     return 0;
 }
 
@@ -141,10 +152,10 @@ static int walk_layers(walk *k, th_error *err)
 }
 
 /* 0, 1 (a layer cannot be shared by so many) or -1. */
-static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, bool is_pure, th_error *err)
+static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, allowed what, th_error *err)
 {
     size_t n = (size_t)s->problem.workload->n_layers;
-    walk k = {.search = s, .seeder = seeder, .mapping = m, .is_pure = is_pure};
+    walk k = {.search = s, .seeder = seeder, .mapping = m, .what = what};
     k.plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
     k.placed = th_alloc_zero(n, sizeof *k.placed);
     k.timed = th_alloc_zero(n, sizeof *k.timed);
@@ -166,7 +177,7 @@ static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, bool is_pure
 
 /* --- the searches ----------------------------------------------------------------------------- */
 
-static int add_designs(th_search *s, th_seeder *seeder, bool is_pure, th_error *err)
+static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *err)
 {
     const th_system *system = s->problem.system;
     int32_t in_group, *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
@@ -174,16 +185,16 @@ static int add_designs(th_search *s, th_seeder *seeder, bool is_pure, th_error *
     for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
         int32_t n = th_baseline_crew(s, d, accels, &in_group);
         for (failed = 1; failed > 0 && n > 0; n /= 2)
-            failed = add_walk(s, seeder, th_baseline_on(s, d, accels, n), is_pure, err);
+            failed = add_walk(s, seeder, th_baseline_on(s, d, accels, n), what, err);
     }
     th_free(accels);
     return failed < 0 ? -1 : 0;
 }
 
-static int init(th_search *s, bool is_pure, th_error *err)
+static int init(th_search *s, allowed what, th_error *err)
 {
     th_seeder *seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
-    int failed = seeder ? add_designs(s, seeder, is_pure, err) : -1;
+    int failed = seeder ? add_designs(s, seeder, what, err) : -1;
     if (seeder)
         th_candidates_note_misfit(s, th_seeder_misfit(seeder));
     th_seeder_free(seeder);
@@ -192,12 +203,17 @@ static int init(th_search *s, bool is_pure, th_error *err)
 
 static int init_greedy(th_search *s, th_error *err)
 {
-    return init(s, false, err);
+    return init(s, EXCLUSIVE, err);
+}
+
+static int init_rotating(th_search *s, th_error *err)
+{
+    return init(s, ROTATING, err);
 }
 
 static int init_model_parallel(th_search *s, th_error *err)
 {
-    return init(s, true, err);
+    return init(s, ONE_DIMENSION, err);
 }
 
 const th_search_type th_search_greedy = {
@@ -205,6 +221,14 @@ const th_search_type th_search_greedy = {
     true,            0,
     TH_SEEDS_RANDOM, sizeof(th_candidates),
     init_greedy,     th_candidates_iterate,
+    th_candidates_clear,
+};
+
+const th_search_type th_search_greedy_rotating = {
+    "greedy_rotating", "greedy among strategies that rotate an operand too",
+    true,              0,
+    TH_SEEDS_RANDOM,   sizeof(th_candidates),
+    init_rotating,     th_candidates_iterate,
     th_candidates_clear,
 };
 

@@ -26,6 +26,7 @@ const th_search_type *const th_search_types[] = {
     &th_search_computation_prioritized,
     &th_search_uniform,
     &th_search_greedy,
+    &th_search_greedy_rotating,
     &th_search_single,
     &th_search_data_parallel,
     &th_search_model_parallel,

@@ -11,6 +11,7 @@ extern const th_search_type th_search_random;
 extern const th_search_type th_search_computation_prioritized;
 extern const th_search_type th_search_uniform;
 extern const th_search_type th_search_greedy;
+extern const th_search_type th_search_greedy_rotating;
 extern const th_search_type th_search_single;
 extern const th_search_type th_search_data_parallel;
 extern const th_search_type th_search_model_parallel;
