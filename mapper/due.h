@@ -6,13 +6,13 @@
 #include "mapper/lower.h"
 #include "sim/result.h"
 
-/* end[model * n_inputs + input]: the end of the last task of each input of each model; -1 while it has
- * tasks to come. times: by task of the program. */
+/* end[model * n_inputs + input]: the end of the last task of each input of each model; -1 while it
+ * has tasks to come. times: by task of the program. */
 void th_due_ends(const th_workload *w, const th_program *p, const th_task_result *times,
                  th_time *end);
 
-/* Of one model, over all inputs of the stream: input i arrives at the model's arrival + i * interval,
- * and its deadline is so long after that. */
+/* Of one model, over all inputs of the stream: input i arrives at the model's arrival + i *
+ * interval, and its deadline is so long after that. */
 typedef struct th_due {
     bool is_through;        /* all of its inputs are; else what follows is of no meaning */
     th_time end_ps;         /* of the last one */

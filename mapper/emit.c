@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* emit.c - the tasks of one pass, from the plans of a mapping.
  *
- *   th_emit_pass: per part { release -> per layer { deliveries and needs -> phases -> partial sums }
- *   -> outputs }
+ *   th_emit_pass: per part
+ *     { release -> per layer { deliveries and needs -> phases -> partial sums } -> outputs }
  *
  * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in
  * topological order the transfers that bring what positions lack, the computes (one per phase of a
  * rotation), the exchange of partial sums, and last the transfers of the outputs to the host. Task
- * numbers are program order, so earlier passes, models and layers go first wherever a choice is left.
- * Models of a workload (its parts) have releases of their own and do not wait for each other.
+ * numbers are program order, so earlier passes, models and layers go first wherever a choice is
+ * left. Models of a workload (its parts) have releases of their own and do not wait for each other.
  * Invariant: final[] names the task after which a position holds its part of a layer's output.
  * Weights are resident from the start. Not modelled: loading them, and training. */
 #include <config.h>

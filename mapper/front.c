@@ -66,7 +66,8 @@ typedef struct {
 static int by_value(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : x->index - y->index;
+    int order = (x->value > y->value) - (x->value < y->value);
+    return order != 0 ? order : x->index - y->index;
 }
 
 /* Along one objective; n >= 1 points of one rank are in order. */

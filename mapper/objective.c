@@ -4,8 +4,8 @@
  * Of a run that lasts T, with E(T) >= dynamic + static T:
  *   latency   T                          energy  E(T)
  *   EDP       E(T) T                     weighted  w_l T + w_t interval + w_e E(T) + w_p E(T) T
- * The least of these grows with T, so it is solved for the T at which it passes the bound; what is not
- * known of a run (its interval, weights that it loads in vain) counts as nothing. */
+ * The least of these grows with T, so it is solved for the T at which it passes the bound; what is
+ * not known of a run (its interval, weights that it loads in vain) counts as nothing. */
 #include <config.h>
 
 #include "mapper/objective.h"

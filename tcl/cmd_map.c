@@ -198,6 +198,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .goal = search->problem.goal,
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
+        .seeds = search->options.seeds,
+        .budget = search->budget,
         .evaluations = search->n_evaluations,
         .infeasible = search->n_infeasible,
         .stopped = search->n_stopped,

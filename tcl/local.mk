@@ -81,6 +81,7 @@ dist_experiments_DATA = \
 	scripts/experiments/f1_resnet34.tcl \
 	scripts/experiments/map_and_report.tcl \
 	scripts/experiments/multi_model.tcl \
+	scripts/experiments/pareto_front.tcl \
 	scripts/experiments/pipeline_stream.tcl \
 	scripts/experiments/published_designs.tcl \
 	scripts/experiments/systolic_array.tcl

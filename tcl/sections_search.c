@@ -24,6 +24,13 @@ static const char *sets_of(const th_searched *f)
     return f->inside_groups ? "inside groups" : "free";
 }
 
+static const char *seeds_of(const th_searched *f)
+{
+    if (f->type == NULL || f->type->is_baseline)
+        return NULL;
+    return f->seeds == TH_SEEDS_RANDOM ? "random seeds" : "heuristic seeds";
+}
+
 int th_section_search(th_session *s, th_report *r, th_error *err)
 {
     static const th_column first[] = {
@@ -31,6 +38,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"objective", "objective", TH_KIND_TEXT},
         {"sets", "sets", TH_KIND_TEXT},
         {"seed", "seed", TH_KIND_COUNT},
+        {"seeds", "started from", TH_KIND_TEXT},
+        {"budget", "evaluations allowed", TH_KIND_COUNT},
         {"evaluations", "evaluations", TH_KIND_COUNT},
         {"infeasible", "infeasible", TH_KIND_COUNT},
         {"stopped", "stopped by the bound", TH_KIND_COUNT},
@@ -58,6 +67,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         if_found(f, th_text(objective)),
         th_text(sets_of(f)),
         if_searched(f, th_count((int64_t)f->seed)),
+        th_text(seeds_of(f)),
+        f->budget < INT64_MAX ? if_searched(f, th_count(f->budget)) : th_absent(TH_KIND_COUNT),
         th_count(f->evaluations),
         th_count(f->infeasible),
         th_count(f->stopped),

@@ -20,6 +20,8 @@ typedef struct th_searched {
     th_goal goal;
     uint64_t seed;
     bool inside_groups;
+    th_seeds seeds;
+    int64_t budget; /* of evaluations; INT64_MAX: none */
     int64_t evaluations, infeasible, stopped, remembered, found_at;
     th_fitness fitness;
     th_found *found; /* every best so far; the session's */

@@ -80,6 +80,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \
 	tests/golden/multi_model.txt \
+	tests/golden/pareto_front.txt \
 	tests/golden/pipeline_stream.txt \
 	tests/golden/published_designs.txt \
 	tests/golden/systolic_array.txt

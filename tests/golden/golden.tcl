@@ -15,6 +15,7 @@ set cases {
     compare_all_reduce  {compare_all_reduce.tcl}
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
     multi_model         {multi_model.tcl -evaluations 200}
+    pareto_front        {pareto_front.tcl -evaluations 200}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
     systolic_array      {systolic_array.tcl}
