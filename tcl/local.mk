@@ -76,6 +76,7 @@ pkgIndex.tcl: tcl/pkgIndex.tcl.in Makefile
 dist_experiments_DATA = \
 	scripts/experiments/compare_all_reduce.tcl \
 	scripts/experiments/compare_collectives.tcl \
+	scripts/experiments/compare_mappers.tcl \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \

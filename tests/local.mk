@@ -30,6 +30,7 @@ check_scripts += \
 EXTRA_DIST += \
 	tests/accept/astra.tcl \
 	tests/accept/collectives.tcl \
+	tests/accept/mars.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
@@ -75,6 +76,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/traffic.test \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
+	tests/golden/compare_mappers.txt \
 	tests/golden/compare_topologies.txt \
 	tests/golden/design_in_five_lines.txt \
 	tests/golden/f1_alexnet.txt \

@@ -11,6 +11,7 @@ set cases {
     f1_alexnet          {f1_resnet34.tcl alexnet -seed 1 -evaluations 120 -out out/f1_alexnet.json}
     map_and_report      {map_and_report.tcl -evaluations 120}
     compare_topologies  {compare_topologies.tcl -evaluations 20}
+    compare_mappers     {compare_mappers.tcl -evaluations 60}
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
