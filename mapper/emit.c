@@ -71,9 +71,10 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
     for (int32_t d = plan->first_of[r]; d < plan->first_of[r + 1]; d++)
         if (need(l, edge->first_task + d))
             return -1;
-    for (int32_t i = 0; i < plan->n_reuses; i++)
-        if (plan->reuses[i].to == r &&
-            need(l,
+    int32_t reuse = plan->n_reuses > 0 ? plan->first_reuse_of[r] : 0,
+            end = plan->n_reuses > 0 ? plan->first_reuse_of[r + 1] : 0;
+    for (int32_t i = reuse; i < end; i++)
+        if (need(l,
                  l->edges[siblings + plan->reuses[i].edge].first_task + plan->reuses[i].delivery))
             return -1;
     if (plan->local_from[r] >= 0)
@@ -83,10 +84,16 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
 
 static int32_t edge_of_input(const th_lower *l, int layer, int input)
 {
-    int32_t e = l->edge_start[l->workload->layers[layer].inputs[input] + 1];
-    while (l->edges[e].consumer != layer || l->edges[e].input != input)
-        e++;
-    return e;
+    return l->input_edge[l->first_input[layer] + input];
+}
+
+/* Nothing to wait for but that the pass begins. */
+static int need_release(th_lower *l)
+{
+    if (l->release >= 0)
+        return need(l, l->release);
+    l->is_loose = true;
+    return 0;
 }
 
 static int emit_inputs(th_lower *l, int layer, th_error *err)
@@ -101,7 +108,7 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
         for (int i = 0; i < x->n_inputs; i++)
             if (needs_of_edge(l, edge_of_input(l, layer, i), r))
                 return th_error_no_memory(err);
-        if (l->first_need[r] == (int32_t)l->n_needs && need(l, l->release))
+        if (l->first_need[r] == (int32_t)l->n_needs && need_release(l))
             return th_error_no_memory(err);
     }
     l->first_need[l->layer_plan[layer]->n] = (int32_t)l->n_needs;
@@ -341,15 +348,21 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
     return 0;
 }
 
-static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
+static int emit_layers(th_lower *l, int first, int last, th_error *err)
 {
-    th_model part = th_workload_part(l->workload, number);
-    if (emit_release(l, stream, number, &part, err))
-        return -1;
-    for (int layer = part.first_layer; layer < part.first_layer + part.n_layers; layer++)
+    for (int layer = first; layer <= last; layer++)
         if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
             emit_reduction(l, layer, err))
             return -1;
+    return 0;
+}
+
+static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
+{
+    th_model part = th_workload_part(l->workload, number);
+    if (emit_release(l, stream, number, &part, err) ||
+        emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
+        return -1;
     return emit_outputs(l, &part, err);
 }
 
@@ -364,4 +377,43 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
         l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = l->n_pass_ends;
     }
     return 0;
+}
+
+/* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are among
+ * them. */
+static int emit_remains(th_lower *l, int layer, const th_remains *x, th_error *err)
+{
+    for (int32_t t = 0; t < x->n_tasks; t++) {
+        const th_remaining *from = &x->task[t];
+        th_task task = {.kind = from->peer < 0 ? TH_TASK_COMPUTE : TH_TASK_TRANSFER,
+                        .node = from->node,
+                        .peer = from->peer,
+                        .work = from->work,
+                        .bytes = from->bytes,
+                        .layer = layer};
+        if (th_program_add(l->program, &task, err) < 0)
+            return -1;
+    }
+    for (int32_t i = 0; i < x->n_waits; i++)
+        if (th_program_depend(l->program, x->wait[i].after, x->wait[i].before, err))
+            return -1;
+    for (int r = 0; r < l->layer_plan[layer]->n; r++)
+        l->final[l->first_final[layer] + r] = x->final[r];
+    return 0;
+}
+
+int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err)
+{
+    th_model part = th_workload_part(l->workload, 0);
+    l->pass = l->input = 0;
+    l->in_flight[0] = 1;
+    l->release = -1;
+    l->is_loose = false;
+    l->n_pass_ends = 0;
+    if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
+                   : emit_remains(l, first - 1, before, err))
+        return -1;
+    if (emit_layers(l, first, last, err))
+        return -1;
+    return last == l->workload->n_layers - 1 ? emit_outputs(l, &part, err) : 0;
 }

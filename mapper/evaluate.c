@@ -18,6 +18,7 @@ struct th_evaluator {
     th_program *program;
     th_machine *machine;
     th_time *model_end; /* scratch; NULL: no model has a deadline */
+    th_segments *segments; /* NULL: all programs are replayed whole */
 };
 
 static int make_room(th_evaluator *e, th_error *err)
@@ -40,6 +41,22 @@ static int check_goal(const th_evaluator *e, th_error *err)
                         e->problem.system->name);
 }
 
+/* A single pass of which the makespan is all that counts. */
+static bool is_told_by_segments(const th_evaluator *e)
+{
+    const th_problem *p = &e->problem;
+    return !p->no_segments && th_workload_parts(p->workload) == 1 && p->stream.n_inputs == 1 && p->stream.micro_batches == 1 &&
+           !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
+}
+
+static int make_segments(th_evaluator *e, th_error *err)
+{
+    if (!is_told_by_segments(e))
+        return 0;
+    e->segments = th_segments_new(e->lower, e->program, e->machine, TH_SEGMENTS_LIMIT);
+    return e->segments ? 0 : th_error_no_memory(err);
+}
+
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
 {
     if (th_stream_check(&p->stream, p->workload, err))
@@ -58,7 +75,8 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
                                         .network_options = p->network_options};
     e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
                             : NULL;
-    if (e->machine && check_goal(e, err) == 0 && make_room(e, err) == 0)
+    if (e->machine && check_goal(e, err) == 0 && make_room(e, err) == 0 &&
+        make_segments(e, err) == 0)
         return e;
     th_evaluator_free(e);
     return NULL;
@@ -69,10 +87,16 @@ void th_evaluator_free(th_evaluator *e)
     if (!e)
         return;
     th_free(e->model_end);
+    th_segments_free(e->segments);
     th_machine_free(e->machine);
     th_program_free(e->program);
     th_lower_free(e->lower);
     th_free(e);
+}
+
+th_segment_counts th_evaluator_segments(const th_evaluator *e)
+{
+    return th_segments_counts(e->segments);
 }
 
 th_lower *th_evaluator_lower(th_evaluator *e)
@@ -94,18 +118,30 @@ static th_time time_per_input(const th_evaluator *e)
     return (th_machine_input_end(e->machine, n - 1) - since) / counted;
 }
 
-static int measure(th_evaluator *e, th_metrics *m, th_error *err)
+/* Of a run that has ended; what models are late and energy are counted already. */
+static void set_fitness(const th_evaluator *e, th_metrics m, th_fitness *fitness)
 {
     const th_goal *g = &e->problem.goal;
-    *m = (th_metrics){.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
-    if (g->deadline_ps > 0 && m->latency_ps > g->deadline_ps)
-        m->lateness_ps = m->latency_ps - g->deadline_ps;
+    if (g->deadline_ps > 0 && m.latency_ps > g->deadline_ps)
+        m.lateness_ps += m.latency_ps - g->deadline_ps;
+    fitness->fit = TH_FIT;
+    fitness->metrics = m;
+    fitness->value = th_goal_fitness(g, &m);
+}
+
+static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
+{
+    th_metrics m = {.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
     if (e->model_end) {
         const th_workload *w = e->problem.workload;
         th_due_ends(w, e->program, th_machine_times(e->machine), e->model_end);
-        m->lateness_ps += th_due_lateness(w, &e->problem.stream, e->model_end);
+        m.lateness_ps = th_due_lateness(w, &e->problem.stream, e->model_end);
     }
-    return th_goal_needs_energy(g) ? th_machine_energy(e->machine, &m->energy_j, err) : 0;
+    if (th_goal_needs_energy(&e->problem.goal) &&
+        th_machine_energy(e->machine, &m.energy_j, err))
+        return -1;
+    set_fitness(e, m, fitness);
+    return 0;
 }
 
 /* The makespan at which a run of the program that is loaded is stopped. */
@@ -127,11 +163,7 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
         return -1;
     switch (th_machine_run_bounded(e->machine, stop, err)) {
     case TH_STOP_DONE:
-        fitness->fit = TH_FIT;
-        if (measure(e, &fitness->metrics, err))
-            return -1;
-        fitness->value = th_goal_fitness(&e->problem.goal, &fitness->metrics);
-        return 0;
+        return measure(e, fitness, err);
     case TH_STOP_BOUND:
     case TH_STOP_UNTIL:
     case TH_STOP_INTERRUPTED: /* nobody is asked here */
@@ -143,12 +175,41 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
     return -1;
 }
 
+/* 1: only a replay of the whole program tells. */
+static int run_segments(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
+                        th_error *err)
+{
+    th_segments_outcome outcome;
+    th_time makespan, stop;
+    if (!e->segments)
+        return 1;
+    if (stop_at(e, bound, &stop, err) ||
+        th_segments_run(e->segments, m, stop, &outcome, &makespan, err))
+        return -1;
+    switch (outcome) {
+    case TH_SEGMENTS_DONE: /* of one input, the interval is the makespan */
+        set_fitness(e, (th_metrics){.latency_ps = makespan, .interval_ps = makespan}, fitness);
+        return 0;
+    case TH_SEGMENTS_STOPPED:
+        fitness->fit = TH_FIT_STOPPED;
+        return 0;
+    case TH_SEGMENTS_MISFIT:
+        return 0;
+    case TH_SEGMENTS_WHOLE:
+        break;
+    }
+    return 1;
+}
+
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err)
 {
     th_error reason = {0};
     *fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
-    if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
+    int status = run_segments(e, m, bound, fitness, &reason);
+    if (status == 0)
+        return 0;
+    if (status > 0 && th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
         return replay(e, bound, fitness, err);
     if (th_script_is_needed(&reason))
         return 1;

@@ -5,6 +5,7 @@
 #include "mapper/constraints.h"
 #include "mapper/lower.h"
 #include "mapper/objective.h"
+#include "mapper/segment.h"
 #include "sim/machine.h"
 
 typedef enum {
@@ -32,6 +33,7 @@ typedef struct th_problem {
     th_network_options network_options;
     const th_constraints *constraints; /* that searches keep to; NULL: none */
     th_script_memo *scripts; /* answers for script designs; NULL: nobody does */
+    bool no_segments; /* replay every program whole (slower, same results) */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;
@@ -48,6 +50,9 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
 
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
+
+/* What the segment memo has done; all 0 where it does not apply. */
+th_segment_counts th_evaluator_segments(const th_evaluator *e);
 
 th_lower *th_evaluator_lower(th_evaluator *e);
 const th_problem *th_evaluator_problem(const th_evaluator *e);

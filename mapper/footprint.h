@@ -8,4 +8,14 @@
  * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it lacks. */
 int th_footprint_check(th_lower *l, th_error *err);
 
+/* Bytes on one accelerator of what layers first .. last hold: their weights, and at most at once
+ * inside; at the last layer, to which what the next segment has at its begin is to be added; and at
+ * layer first - 1. */
+typedef struct th_footprint_part {
+    int64_t weights, inside, at_begin, at_end;
+} th_footprint_part;
+
+/* Fills out[n_accels] for the layers, planned by th_lower_plan. 0, or -1: memory is out. */
+int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out);
+
 #endif

@@ -60,6 +60,10 @@ libtharsis_la_SOURCES += \
 	mapper/searches.h \
 	mapper/seed.c \
 	mapper/seed.h \
+	mapper/segment.c \
+	mapper/segment.h \
+	mapper/segment_pieces.c \
+	mapper/segment_pieces.h \
 	mapper/sets.c \
 	mapper/sets.h \
 	mapper/shard.c \
@@ -94,6 +98,7 @@ unit_tests += \
 	tests/unit/test_pool \
 	tests/unit/test_search \
 	tests/unit/test_search_random \
+	tests/unit/test_segment \
 	tests/unit/test_sets \
 	tests/unit/test_shard \
 	tests/unit/test_shard_kinds \
@@ -101,6 +106,8 @@ unit_tests += \
 	tests/unit/test_wire \
 	tests/unit/test_worker
 
+tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \
 	tests/unit/element_model.c tests/unit/element_model.h \

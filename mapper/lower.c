@@ -76,7 +76,14 @@ static int list_edges(th_lower *l)
     l->edge_start[w->n_layers + 1] = n;
     find_sharers(l, n);
     l->consumers = th_alloc_zero((size_t)n + 1, sizeof *l->consumers);
-    return l->consumers ? 0 : -1;
+    l->input_edge = th_alloc_zero((size_t)n + 1, sizeof *l->input_edge);
+    if (!l->consumers || !l->input_edge)
+        return -1;
+    for (int c = 0, i = 0; c < w->n_layers; i += w->layers[c++].n_inputs)
+        l->first_input[c] = i;
+    for (int32_t e = 0; e < n; e++)
+        l->input_edge[l->first_input[l->edges[e].consumer] + l->edges[e].input] = e;
+    return 0;
 }
 
 static int allocate(th_lower *l)
@@ -88,13 +95,15 @@ static int allocate(th_lower *l)
     l->final = th_alloc_zero(layers * accels, sizeof *l->final);
     l->edge_start = th_alloc_zero(layers, sizeof *l->edge_start);
     l->last_use = th_alloc_zero(layers, sizeof *l->last_use);
+    l->first_input = th_alloc_zero(layers, sizeof *l->first_input);
     l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
     l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
     l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
-    return l->in_flight && l->placed && l->layer_plan && l->first_final && l->final && l->edge_start &&
-                   l->last_use && l->peak_bytes && l->weight_bytes && l->first_need && l->kept
+    return l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
+                   l->edge_start && l->last_use && l->first_input && l->peak_bytes &&
+                   l->weight_bytes && l->first_need && l->kept
                ? 0
                : -1;
 }
@@ -129,6 +138,10 @@ void th_lower_free(th_lower *l)
     th_free(l->final);
     th_free(l->edge_start);
     th_free(l->last_use);
+    th_free(l->first_input);
+    th_free(l->input_edge);
+    th_free(l->set_number);
+    th_free(l->crew_number);
     th_free(l->edges);
     th_free(l->consumers);
     th_free(l->peak_bytes);
@@ -167,48 +180,75 @@ const int64_t *th_lower_weight_bytes(const th_lower *l)
 
 /* --- plans of this mapping -------------------------------------------------------------------- */
 
-static int place(th_lower *l, const th_mapping *m, th_error *err)
+void th_lower_begin(th_lower *l)
+{
+    th_plans_trim(l->plans, TH_PLANS_LIMIT);
+}
+
+int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)
+{
+    size_t n = (size_t)m->n_sets;
+    if (th_grow(&l->set_number, &l->set_capacity, n, sizeof *l->set_number) ||
+        th_grow(&l->crew_number, &l->crew_capacity, n, sizeof *l->crew_number))
+        return th_error_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (th_plans_number(l->plans, &m->sets[i], &l->set_number[i], &l->crew_number[i], err))
+            return -1;
+    return 0;
+}
+
+static void place(th_lower *l, const th_mapping *m, int first, int last)
 {
     int32_t n = 0;
-    for (int i = 0; i < l->workload->n_layers; i++) {
-        const th_set *set = &m->sets[m->set_of[i]];
-        if (th_plans_place(l->plans, i, set, &m->strategy[i], &l->placed[i], err))
-            return -1;
+    for (int i = first; i <= last; i++) {
+        int32_t set = m->set_of[i];
+        l->placed[i] = (th_placed){.layer = i,
+                                   .set = &m->sets[set],
+                                   .set_number = l->set_number[set],
+                                   .crew_number = l->crew_number[set],
+                                   .strategy = m->strategy[i]};
         l->first_final[i] = n;
-        n += set->n_accels;
+        n += m->sets[set].n_accels;
     }
-    l->first_final[l->workload->n_layers] = n;
-    return 0;
+    l->first_final[last + 1] = n;
 }
 
-static int plan_edges(th_lower *l, int32_t batch, th_error *err)
+static int plan_consumers(th_lower *l, int tensor, int32_t batch, th_error *err)
 {
-    for (int t = -1; t < l->workload->n_layers; t++) {
-        int32_t first = l->edge_start[t + 1], end = l->edge_start[t + 2];
-        for (int32_t e = first; e < end; e++) {
-            l->consumers[e - first] = l->placed[l->edges[e].consumer];
-            l->consumers[e - first].input = l->edges[e].input;
-        }
-        for (int32_t e = first; e < end; e++) {
-            int32_t shared = l->edges[e].first;
-            l->edges[e].plan =
-                th_plans_edge(l->plans, t < 0 ? NULL : &l->placed[t],
-                              l->consumers + (shared - first), e - shared + 1, batch, err);
-            if (!l->edges[e].plan)
-                return -1;
-        }
+    int32_t first = l->edge_start[tensor + 1], end = l->edge_start[tensor + 2];
+    const th_placed *producer = tensor < 0 ? NULL : &l->placed[tensor];
+    for (int32_t e = first; e < end; e++) {
+        l->consumers[e - first] = l->placed[l->edges[e].consumer];
+        l->consumers[e - first].input = l->edges[e].input;
+    }
+    for (int32_t e = first; e < end; e++) {
+        int32_t shared = l->edges[e].first;
+        l->edges[e].plan = th_plans_edge(l->plans, producer, l->consumers + (shared - first),
+                                         e - shared + 1, batch, err);
+        if (!l->edges[e].plan)
+            return -1;
     }
     return 0;
 }
 
-static int plan_batch(th_lower *l, int32_t batch, th_error *err)
+static int plan_batch(th_lower *l, int first, int last, int32_t batch, th_error *err)
 {
-    for (int i = 0; i < l->workload->n_layers; i++) {
+    for (int i = first > 0 ? first - 1 : 0; i <= last; i++) {
         l->layer_plan[i] = th_plans_layer(l->plans, &l->placed[i], batch, err);
         if (!l->layer_plan[i])
             return -1;
     }
-    return plan_edges(l, batch, err);
+    for (int t = first - 1; t < last; t++)
+        if (plan_consumers(l, t, batch, err))
+            return -1;
+    return 0;
+}
+
+int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t batch,
+                  th_error *err)
+{
+    place(l, m, first > 0 ? first - 1 : 0, last);
+    return plan_batch(l, first, last, batch, err);
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -287,7 +327,7 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
     l->n_pass_ends = 0;
     for (int32_t pass = 0; pass < passes; pass++) {
         int32_t batch = batch_of(l, stream, pass);
-        if (batch != planned && plan_batch(l, batch, err))
+        if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
             return -1;
         planned = batch;
         if (th_emit_pass(l, stream, pass, err))
@@ -301,10 +341,10 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
 {
     int32_t in_flight = find_in_flight(l, m, stream);
     th_program_clear(program);
-    th_plans_trim(l->plans, TH_PLANS_LIMIT);
+    th_lower_begin(l);
     l->program = program;
-    if (check_stream(l, m, stream, err) || place(l, m, err) ||
-        plan_batch(l, largest_batch(l, stream), err) ||
+    if (check_stream(l, m, stream, err) || th_lower_number_sets(l, m, err) ||
+        th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err) ||
         th_footprint_check(l, err) || emit_all(l, stream, err) || th_program_finish(program, err)) {
         th_program_clear(program);
         return -1;

@@ -26,7 +26,11 @@ struct th_lower {
     size_t edge_capacity;
     int32_t *edge_start; /* by tensor + 1 */
     int32_t *last_use;   /* by tensor + 1: the last layer that reads it; of an output, of its model */
+    int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
+    int32_t *first_input;
     /* the mapping */
+    int32_t *set_number, *crew_number; /* by set, see th_placed */
+    size_t set_capacity, crew_capacity;
     th_placed *placed;
     const th_layer_plan **layer_plan;
     th_placed *consumers;               /* scratch */
@@ -36,7 +40,9 @@ struct th_lower {
     size_t footprint_capacity;
     /* the program */
     th_program *program;
-    int32_t pass, input, release; /* of the pass being emitted; the host task of its part */
+    int32_t pass, input;
+    int32_t release; /* the host task of the part at hand; -1: not in the program */
+    bool is_loose;   /* something waits for a release that is not in the program */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
@@ -48,5 +54,13 @@ struct th_lower {
     size_t *pass_end_start; /* by pass and part */
     size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };
+
+/* lower.c, for those who lower a mapping by parts, in this order. */
+void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
+int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err); /* 0 or -1 */
+/* Plans of layers first .. last, of layer first - 1, which they read, and of the tensors between
+ * them, all of whose consumers are there. 0 or -1. */
+int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t batch,
+                  th_error *err);
 
 #endif

@@ -215,12 +215,19 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
     return (int32_t)number;
 }
 
+int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
+                    th_error *err)
+{
+    *set_number = number_of(p, set, set->design, err);
+    *crew_number = *set_number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
+    return *crew_number < 0 ? -1 : 0;
+}
+
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err)
 {
-    int32_t number = number_of(p, set, set->design, err),
-            crew = number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
-    if (crew < 0)
+    int32_t number, crew;
+    if (th_plans_number(p, set, &number, &crew, err))
         return -1;
     *out = (th_placed){layer, set, number, crew, 0, *s};
     return 0;

@@ -60,7 +60,8 @@ typedef struct th_edge_plan {
     int32_t *first_of;   /* n_positions + 1: deliveries to position r start at first_of[r] */
     int32_t *local_from; /* per position: the producer's on its own accelerator that it uses; -1 */
     int32_t n_reuses;
-    th_reuse *reuses;
+    th_reuse *reuses;    /* ascending by to */
+    int32_t *first_reuse_of; /* n_positions + 1 */
 } th_edge_plan;
 
 /* One end of an edge: a layer as some set runs it. */
@@ -90,6 +91,10 @@ int32_t th_plans_class(const th_plans *p, int layer);
  * 0 or -1. */
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err);
+
+/* The numbers of a set, of which th_placed tells. 0 or -1. */
+int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
+                    th_error *err);
 
 /* Does an error of planning end the search (memory is out, a script of the user fails), or is there only
  * a design that cannot run a layer? */

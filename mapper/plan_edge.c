@@ -68,7 +68,7 @@ typedef struct {
     size_t n, capacity;
     th_reuse *reuses;
     size_t n_reuses, reuse_capacity;
-    int32_t *first_of, *local_from;
+    int32_t *first_of, *local_from, *first_reuse_of;
 } maker;
 
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
@@ -168,6 +168,7 @@ static int plan_position(maker *k, int r)
     const th_box *need = &k->reads->at[r].need[consumer->input];
     int accel = consumer->set->accels[r];
     k->first_of[r] = (int32_t)k->n;
+    k->first_reuse_of[r] = (int32_t)k->n_reuses;
     k->lacked.n = 0;
     if (!th_box_is_empty(need) && add_box(&k->lacked, need))
         return -1;
@@ -180,12 +181,15 @@ static int plan_positions(maker *k)
 {
     k->first_of = th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_of);
     k->local_from = th_plans_alloc(k->plans, (size_t)k->reads->n, sizeof *k->local_from);
-    if (!k->first_of || !k->local_from)
+    k->first_reuse_of =
+        th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_reuse_of);
+    if (!k->first_of || !k->local_from || !k->first_reuse_of)
         return -1;
     for (int r = 0; r < k->reads->n; r++)
         if (plan_position(k, r))
             return -1;
     k->first_of[k->reads->n] = (int32_t)k->n;
+    k->first_reuse_of[k->reads->n] = (int32_t)k->n_reuses;
     return 0;
 }
 
@@ -198,6 +202,7 @@ static th_edge_plan *keep(maker *k)
     *e = (th_edge_plan){.n = (int32_t)k->n,
                         .n_reuses = (int32_t)k->n_reuses,
                         .first_of = k->first_of,
+                        .first_reuse_of = k->first_reuse_of,
                         .local_from = k->local_from};
     e->deliveries = th_plans_alloc(k->plans, k->n, sizeof *e->deliveries);
     e->boxes = th_plans_alloc(k->plans, k->out.n, sizeof *e->boxes);

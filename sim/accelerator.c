@@ -13,6 +13,8 @@
  * times; tests hold them against each other. */
 #include <config.h>
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "sim/machine_state.h"
 
@@ -96,10 +98,9 @@ static void begin_history(const th_machine *m, th_accel_state *a)
         th_prefetch_digest(m, a);
 }
 
-static int add_change(th_machine *m, th_accel_state *a, double draw)
+static int add_change(th_accel_state *a, th_draw_change c)
 {
     th_draw_history *h = &a->history;
-    th_draw_change c = {m->now - a->started, draw};
     if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
         return -1;
     h->change[h->n++] = c;
@@ -156,15 +157,21 @@ static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
     return post_end(m, a, &e, err);
 }
 
-static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+/* After a change: when it ends, if that is known, or a bound. */
+static int look_up_end(th_machine *m, th_accel_state *a, th_error *err)
 {
     int64_t number;
-    if (add_change(m, a, draw))
-        return th_error_no_memory(err);
     if (th_map_get(m->end_numbers, a->history.digest, sizeof a->history.digest, &number))
         return post_end(m, a, &m->ends[number], err);
     th_time bound = th_time_add(a->started, work_of(m, a)->folded.busy_ps);
     return set_event(m, a, bound > m->now ? bound : m->now, TH_COMPUTE_MAY_END, err);
+}
+
+static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
+{
+    if (add_change(a, (th_draw_change){m->now - a->started, draw}))
+        return th_error_no_memory(err);
+    return look_up_end(m, a, err);
 }
 
 static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -216,7 +223,37 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
 }
 
+int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err)
+{
+    th_accel_state *a = &m->accels[m->system->nodes[m->program->tasks[task].node].accel];
+    a->task = task;
+    a->started = u->started_ps;
+    if (u->n_draws == 0) {
+        a->mode = TH_ACCEL_FOLDED;
+        return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS,
+                         err);
+    }
+    a->mode = TH_ACCEL_UNFOLDED;
+    begin_history(m, a);
+    for (size_t i = 0; i < u->n_draws; i++)
+        if (add_change(a, u->draws[i]))
+            return th_error_no_memory(err);
+    return look_up_end(m, a, err);
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
+
+static int keep_run(th_machine *m, const th_accel_state *a)
+{
+    size_t n = a->mode == TH_ACCEL_UNFOLDED ? a->history.n : 0;
+    if (th_grow(&m->draws, &m->draws_capacity, m->n_draws + n + 1, sizeof *m->draws))
+        return -1;
+    m->runs[a->task] = (th_kept_run){a->started, m->n_draws, n};
+    if (n > 0)
+        memcpy(&m->draws[m->n_draws], a->history.change, n * sizeof *m->draws);
+    m->n_draws += n;
+    return 0;
+}
 
 static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did,
                     const th_ahead *ahead, th_error *err)
@@ -228,6 +265,8 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
     a->sum.n_tasks++;
     if (m->n_layers > 0)
         th_layers_computed(m, task, did);
+    if (m->keeps_runs && keep_run(m, a))
+        return th_error_no_memory(err);
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* machine.c - the replay of a program, event by event.
  *
- *   new -> load -> (run_until | step)* -> result
+ *   new -> (load | resume) -> (run_until | step)* -> result
  *   inside: act = { an event of now before READY | a message of a collective | a ready task
  *                   | an accelerator's start | an event of now from START on
  *                   | settle, then on to the next time }
@@ -81,6 +81,8 @@ void th_machine_free(th_machine *m)
     th_free(m->waiting);
     th_free(m->times);
     th_free(m->input_end);
+    th_free(m->runs);
+    th_free(m->draws);
     th_free(m->ready.item);
     th_free(m->startable.item);
     th_free(m);
@@ -106,7 +108,8 @@ static void reset(th_machine *m)
     m->ready.n = m->startable.n = m->n_fresh = 0;
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
-    m->settled = false;
+    m->settled = m->keeps_runs = false;
+    m->n_draws = 0;
 }
 
 /* What a READY event leads to besides its task. */
@@ -161,7 +164,7 @@ static int make_ready(th_machine *m, int32_t task)
     return th_least_first_add(&m->ready, task);
 }
 
-int th_machine_load(th_machine *m, const th_program *p, th_error *err)
+static int load(th_machine *m, const th_program *p, th_error *err)
 {
     size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
     if (th_grow(&m->waiting, &m->waiting_capacity, n, sizeof *m->waiting) ||
@@ -179,12 +182,57 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
         m->times[t] = (th_task_result){-1, -1, -1, -1};
     for (size_t i = 0; i < inputs; i++)
         m->input_end[i] = -1;
-    if (th_prefetch_load(m))
-        return th_error_no_memory(err);
-    for (int32_t t = 0; t < p->n_tasks; t++)
+    return th_prefetch_load(m) ? th_error_no_memory(err) : 0;
+}
+
+/* Tasks from number first on that wait for nothing. */
+static int begin(th_machine *m, int32_t first, th_error *err)
+{
+    const th_program *p = m->program;
+    for (int32_t t = first; t < p->n_tasks; t++)
         if (m->waiting[t] == 0 && p->tasks[t].release_ps <= 0 && make_ready(m, t))
             return th_error_no_memory(err);
     return post_chains(m) ? th_error_no_memory(err) : 0;
+}
+
+int th_machine_load(th_machine *m, const th_program *p, th_error *err)
+{
+    return load(m, p, err) || begin(m, 0, err) ? -1 : 0;
+}
+
+bool th_machine_can_resume(const th_machine *m)
+{
+    bool any_ahead = false;
+    for (int a = 0; a < m->system->n_accels; a++)
+        any_ahead |= th_prefetch_is_on(m, a);
+    return m->options.network->forgets && !m->options.network_options.weigh_by_latency &&
+           !m->any_shared && !any_ahead && !m->options.unfold_all && !m->options.unfold_seed;
+}
+
+int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
+                      th_error *err)
+{
+    if (th_grow(&m->runs, &m->runs_capacity, (size_t)p->n_tasks + 1, sizeof *m->runs))
+        return th_error_no_memory(err);
+    if (load(m, p, err))
+        return -1;
+    m->keeps_runs = true;
+    for (int32_t t = 0; t < n; t++) {
+        m->times[t].ready_ps = m->times[t].start_ps = 0;
+        if (th_accelerator_resume(m, t, &u[t], err))
+            return -1;
+    }
+    return begin(m, n, err);
+}
+
+th_under_way th_machine_was_under_way(const th_machine *m, int32_t task, th_time t)
+{
+    const th_kept_run *run = &m->runs[task];
+    const th_draw_change *draws = &m->draws[run->first];
+    size_t n = run->n;
+    while (n > 0 && run->started + draws[n - 1].at >= t)
+        n--;
+    return (th_under_way){run->started - t, draws, n};
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

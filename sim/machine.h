@@ -43,6 +43,31 @@ void th_machine_free(th_machine *m);
 /* Time 0, nothing has happened. The program is referred to, not copied. 0 or -1. */
 int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 
+/* From at on (relative to the task's start), flows draw this much from the DRAM. */
+typedef struct th_draw_change {
+    th_time at;
+    double bytes_per_s;
+} th_draw_change;
+
+/* A compute that is under way, alone on its accelerator, while nothing moves on the network. */
+typedef struct th_under_way {
+    th_time started_ps; /* <= 0: so long ago; it has not ended before now */
+    const th_draw_change *draws; /* what flows have drawn meanwhile, the last of them 0; may be none */
+    size_t n_draws;
+} th_under_way;
+
+/* Can runs on this machine be cut where only computes are under way, and what follows be replayed by
+ * resume, to the picosecond? Not where a DRAM is shared, weights are loaded ahead, or the network
+ * keeps something while nothing moves. */
+bool th_machine_can_resume(const th_machine *m);
+/* As load, but the first n tasks of the program, computes on different accelerators, are under way
+ * at time 0 as u[0 .. n) say. The machine keeps how every compute ran. */
+int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
+                      th_error *err);
+/* After resume, how a compute that has ended was under way at t, when no flow was; all of it relative
+ * to t. The draws are valid until the next load, and relative to the task's start as ever. */
+th_under_way th_machine_was_under_way(const th_machine *m, int32_t task, th_time t);
+
 /* All events up to and including time until. DONE: the program has ended; a program that cannot end
  * (tasks left but nothing pending) is ERROR, with the first such task in err. */
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
@@ -68,6 +93,7 @@ const th_task_result *th_machine_times(const th_machine *m);
 /* What a task is doing. */
 typedef enum { TH_TASK_WAITING, TH_TASK_READY, TH_TASK_RUNNING, TH_TASK_DONE } th_task_state;
 th_task_state th_machine_task_state(const th_machine *m, int32_t task);
+const th_task_result *th_machine_task_times(const th_machine *m); /* by task; until the next load */
 /* Task that runs on accelerator accel now, or -1. */
 int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */

@@ -18,12 +18,6 @@ typedef enum {
     TH_ACCEL_STEPPED   /* event by event: shared DRAM, or unfold_all */
 } th_accel_mode;
 
-/* From at on (relative to the task's start), flows draw this much from the DRAM. */
-typedef struct th_draw_change {
-    th_time at;
-    double bytes_per_s;
-} th_draw_change;
-
 typedef struct th_draw_history {
     th_draw_change *change;
     size_t n, capacity, n_applied; /* applied: those that the accelerator's pipeline has seen */
@@ -65,6 +59,12 @@ typedef struct th_layer_state {
     th_time since;       /* when it became more than none */
 } th_layer_state;
 
+/* How a compute ran: from when on, which of m->draws flows drew meanwhile. */
+typedef struct th_kept_run {
+    th_time started;
+    size_t first, n;
+} th_kept_run;
+
 struct th_machine {
     const th_system *system;
     const th_works *works;
@@ -97,6 +97,10 @@ struct th_machine {
     th_map *end_numbers; /* memo: digest of a history -> number in ends */
     th_known_end *ends;
     size_t n_ends, ends_capacity;
+    bool keeps_runs;     /* of computes that have ended, by task */
+    th_kept_run *runs;
+    th_draw_change *draws;
+    size_t n_draws, draws_capacity, runs_capacity;
     int64_t n_events, n_done, n_unfolded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
 };
@@ -110,6 +114,8 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
 {
     return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
 }
+/* The accelerator's task is under way when time begins. 0 or -1. */
+int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* What the running task has done so far, all 0 without one. */

@@ -456,6 +456,7 @@ static int settle(th_network *n, th_events *q, th_time now)
 const th_network_type th_network_fluid = {
     .name = "fluid",
     .synopsis = "max-min fair sharing of links",
+    .forgets = true,
     .create = create,
     .destroy = destroy,
     .reset = reset,

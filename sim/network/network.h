@@ -61,6 +61,7 @@ typedef struct th_network_type {
      * is to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
+    bool forgets; /* with no flow under way, settled, it is as after a reset, whatever the time */
 } th_network_type;
 
 /* What every model keeps, at the head of its own struct. */
