@@ -12,8 +12,8 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
-/* Constraints are the searching rank's own matter, scripts its memo. */
-_Static_assert(sizeof(th_problem) == 192 && sizeof(th_goal) == 72, "see th_wire_goal");
+/* Constraints are the searching rank's own matter, scripts its memo; no_segments changes no result. */
+_Static_assert(sizeof(th_problem) == 200 && sizeof(th_goal) == 72, "see th_wire_goal");
 #endif
 
 static void numbers(th_wire *w, int32_t *x, int n)
