@@ -62,7 +62,6 @@ struct th_segments {
     /* memos */
     th_map *kinds, *states, *steps; /* of placed pieces: their numbers; likewise */
     th_footprint_part *parts;       /* by kind and accelerator */
-    bool *is_misfit;                /* by kind: a design cannot run a layer */
     state *state;
     th_remaining *task; /* of states */
     th_waits *wait;
@@ -70,7 +69,7 @@ struct th_segments {
     th_draw_change *draw;
     step *step;
     size_t n_kinds, n_states, n_tasks, n_waits, n_finals, n_draws, n_steps;
-    size_t parts_room, misfit_room, state_room, task_room, wait_room, final_room, draw_room,
+    size_t parts_room, state_room, task_room, wait_room, final_room, draw_room,
         step_room;
     size_t held_bytes, limit;
     /* the mapping at hand */
@@ -159,7 +158,6 @@ void th_segments_free(th_segments *s)
     th_free(s->under_way);
     th_free(s->number);
     th_free(s->parts);
-    th_free(s->is_misfit);
     th_free(s->state);
     th_free(s->task);
     th_free(s->wait);
@@ -197,33 +195,35 @@ static int plan(th_segments *s, int32_t first_piece, int32_t last_piece, th_erro
                          s->pieces[last_piece].last, workload_of(s)->batch, err);
 }
 
-/* A kind that is new: does it run, and what does it hold? 0, or -1. */
-static int make_kind(th_segments *s, int32_t i, th_error *err)
+/* What a kind that is new holds, if its designs can run it: what cannot is not kept. 0 or -1. */
+static int make_kind(th_segments *s, int32_t i, bool *runs, th_error *err)
 {
     size_t accels = (size_t)s->lower->system->n_accels;
     th_error reason = {0};
-    bool is_misfit = plan(s, i, i, &reason) != 0;
-    if (is_misfit && (th_script_is_needed(&reason) || th_plans_is_fatal(&reason)))
+    *runs = plan(s, i, i, &reason) == 0;
+    if (!*runs && (th_script_is_needed(&reason) || th_plans_is_fatal(&reason)))
         return th_error_set(err, reason.id, "%s", reason.text);
+    if (!*runs)
+        return 0;
     if (th_grow(&s->parts, &s->parts_room, (s->n_kinds + 1) * accels, sizeof *s->parts) ||
-        th_grow(&s->is_misfit, &s->misfit_room, s->n_kinds + 1, sizeof *s->is_misfit) ||
-        (!is_misfit &&
-         th_footprint_of_segment(s->lower, s->pieces[i].first, s->pieces[i].last,
-                                 &s->parts[s->n_kinds * accels])))
+        th_footprint_of_segment(s->lower, s->pieces[i].first, s->pieces[i].last,
+                                &s->parts[s->n_kinds * accels]))
         return th_error_no_memory(err);
-    s->is_misfit[s->n_kinds] = is_misfit;
     s->held_bytes += accels * sizeof *s->parts;
     return 0;
 }
 
-/* The number of the i-th piece as the mapping has it. 0 or -1. */
-static int find_kind(th_segments *s, int32_t i, th_error *err)
+/* The number of the i-th piece as the mapping has it, if that runs. 0 or -1. */
+static int find_kind(th_segments *s, int32_t i, bool *runs, th_error *err)
 {
     size_t bytes = kind_key(s, &s->pieces[i], s->key);
     int64_t number = (int64_t)s->n_kinds;
+    *runs = true;
     if (!th_map_get(s->kinds, s->key, bytes, &number)) {
-        if (make_kind(s, i, err))
+        if (make_kind(s, i, runs, err))
             return -1;
+        if (!*runs)
+            return 0;
         if (th_map_put(s->kinds, s->key, bytes, number))
             return th_error_no_memory(err);
         s->n_kinds++;
@@ -237,11 +237,9 @@ static int find_kind(th_segments *s, int32_t i, th_error *err)
 static int find_kinds(th_segments *s, bool *fits, th_error *err)
 {
     *fits = true;
-    for (int32_t i = 0; *fits && i < s->n_pieces; i++) {
-        if (find_kind(s, i, err))
+    for (int32_t i = 0; *fits && i < s->n_pieces; i++)
+        if (find_kind(s, i, fits, err))
             return -1;
-        *fits = !s->is_misfit[s->kind[i]];
-    }
     return 0;
 }
 
