@@ -45,7 +45,8 @@ static int check_goal(const th_evaluator *e, th_error *err)
 static bool is_told_by_segments(const th_evaluator *e)
 {
     const th_problem *p = &e->problem;
-    return !p->no_segments && th_workload_parts(p->workload) == 1 && p->stream.n_inputs == 1 && p->stream.micro_batches == 1 &&
+    bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
+    return !p->no_segments && is_single && p->workload->n_models == 0 &&
            !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
 }
 

@@ -275,7 +275,7 @@ static bool fits_in_memory(th_segments *s)
 static th_time first_end(const th_segments *s, int layer)
 {
     const th_lower *l = s->lower;
-    const th_task_result *times = th_machine_task_times(s->machine);
+    const th_task_result *times = th_machine_times(s->machine);
     th_time first = TH_TIME_MAX;
     for (int r = 0; r < l->layer_plan[layer]->n; r++) {
         th_time end = times[l->final[l->first_final[layer] + r]].end_ps;
@@ -293,7 +293,7 @@ static bool is_under_way(const th_task_result *t, th_time at)
 static th_time last_quiet(const th_segments *s, th_time t)
 {
     const th_program *p = s->program;
-    const th_task_result *times = th_machine_task_times(s->machine);
+    const th_task_result *times = th_machine_times(s->machine);
     for (th_time before = t;; t = before) {
         for (int32_t i = 0; i < p->n_tasks; i++)
             if (p->tasks[i].kind == TH_TASK_TRANSFER && is_under_way(&times[i], t) &&
@@ -309,7 +309,7 @@ static int add_task(th_segments *s, state *x, int32_t task, th_time t)
 {
     const th_works *works = th_lower_works(s->lower);
     const th_task *from = &s->program->tasks[task];
-    const th_task_result *times = &th_machine_task_times(s->machine)[task];
+    const th_task_result *times = &th_machine_times(s->machine)[task];
     th_remaining to = {from->node, from->peer, from->work, 0, 1, from->bytes};
     if (is_under_way(times, t)) {
         th_under_way u = th_machine_was_under_way(s->machine, task, t);
@@ -334,7 +334,7 @@ static int add_task(th_segments *s, state *x, int32_t task, th_time t)
 /* Those under way, or those that wait, in program order. */
 static int add_tasks(th_segments *s, state *x, th_time t, bool under_way)
 {
-    const th_task_result *times = th_machine_task_times(s->machine);
+    const th_task_result *times = th_machine_times(s->machine);
     for (int32_t i = 0; i < s->program->n_tasks; i++)
         if (times[i].end_ps >= t && is_under_way(&times[i], t) == under_way && add_task(s, x, i, t))
             return -1;
@@ -344,7 +344,7 @@ static int add_tasks(th_segments *s, state *x, th_time t, bool under_way)
 static int add_waits(th_segments *s, state *x, th_time t)
 {
     const th_program *p = s->program;
-    const th_task_result *times = th_machine_task_times(s->machine);
+    const th_task_result *times = th_machine_times(s->machine);
     for (int32_t i = 0; i < p->n_tasks; i++) {
         if (times[i].end_ps < t)
             continue;

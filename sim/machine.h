@@ -93,7 +93,6 @@ const th_task_result *th_machine_times(const th_machine *m);
 /* What a task is doing. */
 typedef enum { TH_TASK_WAITING, TH_TASK_READY, TH_TASK_RUNNING, TH_TASK_DONE } th_task_state;
 th_task_state th_machine_task_state(const th_machine *m, int32_t task);
-const th_task_result *th_machine_task_times(const th_machine *m); /* by task; until the next load */
 /* Task that runs on accelerator accel now, or -1. */
 int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */

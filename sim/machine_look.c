@@ -55,11 +55,6 @@ th_task_state th_machine_task_state(const th_machine *m, int32_t task)
     return t->ready_ps >= 0 ? TH_TASK_READY : TH_TASK_WAITING;
 }
 
-const th_task_result *th_machine_task_times(const th_machine *m)
-{
-    return m->times;
-}
-
 int32_t th_machine_running(const th_machine *m, int accel)
 {
     return m->accels[accel].task;
