@@ -54,12 +54,12 @@ static uint64_t read_word(const unsigned char *bytes, size_t n)
 uint64_t th_hash(const void *bytes, size_t n, uint64_t seed)
 {
     enum { WORD = 8 };
-    const uint64_t golden = 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio, splitmix64's increment */
+    const uint64_t golden = 0x9E3779B97F4A7C15u;
     const unsigned char *p = bytes;
     uint64_t h = mix(seed + golden * (n + 1)); /* the length tells "a" from "a\0" */
     for (; n > WORD; n -= WORD, p += WORD)
-        h = mix((h ^ read_whole_word(p)) + golden);
-    return mix((h ^ read_word(p, n)) + golden);
+        h = th_hash_word(h, read_whole_word(p));
+    return th_hash_word(h, read_word(p, n));
 }
 
 th_map *th_map_new(void)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "sim/machine_state.h"
 
 static const th_work *work_of(const th_machine *m, const th_accel_state *a)
@@ -86,16 +87,23 @@ void th_accelerator_start(th_machine *m, int accel)
 
 /* --- histories of draws ----------------------------------------------------------------------- */
 
-enum { ENDS_MAX = 1 << 20 }; /* memo entries; past that it starts anew */
-
 static void begin_history(const th_machine *m, th_accel_state *a)
 {
     uint64_t work = (uint64_t)m->program->tasks[a->task].work;
     a->history.n = a->history.n_applied = 0;
     a->history.digest[0] = work;
     a->history.digest[1] = ~work;
-    if (th_prefetch_is_on(m, accel_of(m, a)))
+    if (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a)))
         th_prefetch_digest(m, a);
+}
+
+/* Two chains, that take the words in another order. */
+static void digest_change(uint64_t digest[2], const th_draw_change *c)
+{
+    uint64_t draw;
+    memcpy(&draw, &c->bytes_per_s, sizeof draw);
+    digest[0] = th_hash_word(th_hash_word(digest[0], (uint64_t)c->at), draw);
+    digest[1] = th_hash_word(th_hash_word(digest[1], draw), (uint64_t)c->at);
 }
 
 static int add_change(th_accel_state *a, th_draw_change c)
@@ -104,8 +112,7 @@ static int add_change(th_accel_state *a, th_draw_change c)
     if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
         return -1;
     h->change[h->n++] = c;
-    h->digest[0] = th_hash(&c, sizeof c, h->digest[0]);
-    h->digest[1] = th_hash(&c, sizeof c, h->digest[1]);
+    digest_change(h->digest, &c);
     return 0;
 }
 
@@ -120,19 +127,6 @@ static void apply_history(const th_machine *m, const th_accel_state *a, th_pipel
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
         th_pipeline_set_foreign(p, &w->port, h->change[i].bytes_per_s);
     }
-}
-
-static int remember_end(th_machine *m, const th_draw_history *h, const th_known_end *e)
-{
-    if (m->n_ends == ENDS_MAX) {
-        th_map_clear(m->end_numbers);
-        m->n_ends = 0;
-    }
-    if (th_grow(&m->ends, &m->ends_capacity, m->n_ends + 1, sizeof *m->ends) ||
-        th_map_put(m->end_numbers, h->digest, sizeof h->digest, (int64_t)m->n_ends))
-        return -1;
-    m->ends[m->n_ends++] = *e;
-    return 0;
 }
 
 static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
@@ -152,7 +146,7 @@ static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
     th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
     e.stats = ahead.stats;
     e.ahead = th_pipeline_handover(&ahead);
-    if (remember_end(m, &a->history, &e))
+    if (th_known_ends_keep(m->ends, a->history.digest, &e))
         return th_error_no_memory(err);
     return post_end(m, a, &e, err);
 }
@@ -160,9 +154,9 @@ static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
 /* After a change: when it ends, if that is known, or a bound. */
 static int look_up_end(th_machine *m, th_accel_state *a, th_error *err)
 {
-    int64_t number;
-    if (th_map_get(m->end_numbers, a->history.digest, sizeof a->history.digest, &number))
-        return post_end(m, a, &m->ends[number], err);
+    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
+    if (known)
+        return post_end(m, a, known, err);
     th_time bound = th_time_add(a->started, work_of(m, a)->folded.busy_ps);
     return set_event(m, a, bound > m->now ? bound : m->now, TH_COMPUTE_MAY_END, err);
 }
@@ -217,7 +211,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     double draw = th_network_draw(m->network, accel_of(m, a));
     if (m->options.unfold_all)
         return begin_stepping(m, a, err);
-    if (draw != 0 || th_prefetch_is_on(m, accel_of(m, a)))
+    if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a))))
         return unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
     return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
@@ -409,7 +403,7 @@ static int begin_fresh(th_machine *m, bool shared, th_error *err)
         th_accel_state *a = &m->accels[m->fresh[i]];
         if (is_shared(m, a) != shared)
             continue;
-        if (th_prefetch_is_on(m, m->fresh[i]))
+        if (m->any_prefetch && th_prefetch_is_on(m, m->fresh[i]))
             th_prefetch_task_begins(m, a);
         if ((shared ? begin_stepping : begin)(m, a, err))
             return -1;
@@ -451,10 +445,18 @@ static int begin_loading(th_machine *m, bool shared, th_error *err)
     return 0;
 }
 
+/* Those on a shared DRAM, before the network is asked. */
+static int begin_shared(th_machine *m, th_error *err)
+{
+    if (!m->any_shared)
+        return 0;
+    return begin_fresh(m, true, err) || begin_loading(m, true, err) ? -1 : 0;
+}
+
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_fresh(m, true, err) || begin_loading(m, true, err) || settle_network(m, err) ||
-        begin_fresh(m, false, err) || begin_loading(m, false, err))
+    if (begin_shared(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
+        begin_loading(m, false, err))
         return -1;
     m->n_fresh = 0;
     if (m->random && unfold_at_random(m, err))

@@ -23,27 +23,7 @@
 
 #include "base/alloc.h"
 
-typedef struct {
-    th_time time;
-    uint64_t rank; /* priority << 32 | object */
-    uint32_t sequence;
-    uint32_t argument;
-    int32_t handle;
-} node;
-
-struct th_events {
-    node *heap; /* in block, placed so that the children of a node share two cache lines */
-    void *block;
-    size_t n, capacity;
-    node *run; /* a ring buffer, run_capacity a power of two or 0 */
-    size_t run_capacity;
-    size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
-    size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
-    int32_t *place;    /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
-                        * handles */
-    size_t place_capacity;
-    int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
-};
+typedef th_events_node node;
 
 enum {
     ARITY = 4,
@@ -84,15 +64,6 @@ int64_t th_events_count(const th_events *q)
     return (int64_t)(q->n + (q->end - q->first) - q->n_gaps);
 }
 
-static bool comes_before(const node *a, const node *b)
-{
-    if (a->time != b->time)
-        return a->time < b->time;
-    if (a->rank != b->rank)
-        return a->rank < b->rank;
-    return a->sequence < b->sequence;
-}
-
 static void put(th_events *q, size_t i, const node *e)
 {
     q->heap[i] = *e;
@@ -103,7 +74,7 @@ static void sift_up(th_events *q, size_t i, node e)
 {
     while (i > 0) {
         size_t parent = (i - 1) / ARITY;
-        if (!comes_before(&e, &q->heap[parent]))
+        if (!th_events_before(&e, &q->heap[parent]))
             break;
         put(q, i, &q->heap[parent]);
         i = parent;
@@ -122,7 +93,7 @@ static inline size_t first_child(const th_events *q, size_t i)
     size_t end = child + ARITY < q->n ? child + ARITY : q->n;
     size_t best = child;
     for (size_t c = child + 1; c < end; c++)
-        if (comes_before(&q->heap[c], &q->heap[best]))
+        if (th_events_before(&q->heap[c], &q->heap[best]))
             best = c;
     return best;
 }
@@ -131,7 +102,7 @@ static void sift_down(th_events *q, size_t i, node e)
 {
     while (ARITY * i + 1 < q->n) {
         size_t child = first_child(q, i);
-        if (!comes_before(&q->heap[child], &e))
+        if (!th_events_before(&q->heap[child], &e))
             break;
         put(q, i, &q->heap[child]);
         i = child;
@@ -178,10 +149,6 @@ static int grow_heap(th_events *q)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static node *run_at(const th_events *q, size_t i)
-{
-    return &q->run[i & (q->run_capacity - 1)];
-}
 
 static void put_run(th_events *q, size_t i, const node *e)
 {
@@ -194,8 +161,8 @@ static void close_gaps(th_events *q)
 {
     size_t kept = q->first;
     for (size_t i = q->first; i != q->end; i++)
-        if (run_at(q, i)->handle != TH_NO_EVENT)
-            put_run(q, kept++, run_at(q, i));
+        if (th_events_run_at(q, i)->handle != TH_NO_EVENT)
+            put_run(q, kept++, th_events_run_at(q, i));
     q->end = kept;
     q->n_gaps = 0;
 }
@@ -216,7 +183,7 @@ static int grow_run(th_events *q)
     q->run_capacity = capacity;
     q->first = q->end = 0;
     for (size_t i = 0; i < n; i++)
-        put_run(q, q->end++, run_at(&old, first + i));
+        put_run(q, q->end++, th_events_run_at(&old, first + i));
     th_free(old.run);
     return 0;
 }
@@ -224,7 +191,7 @@ static int grow_run(th_events *q)
 /* Events of the run that were cancelled or moved do not stand first. */
 static void skip_gaps(th_events *q)
 {
-    for (; q->first != q->end && run_at(q, q->first)->handle == TH_NO_EVENT; q->first++)
+    for (; q->first != q->end && th_events_run_at(q, q->first)->handle == TH_NO_EVENT; q->first++)
         q->n_gaps--;
 }
 
@@ -232,19 +199,13 @@ static void skip_gaps(th_events *q)
 static bool joins_run(th_events *q, const node *e)
 {
     size_t n = q->end - q->first;
-    if (n == 0 || comes_before(run_at(q, q->end - 1), e))
+    if (n == 0 || th_events_before(th_events_run_at(q, q->end - 1), e))
         return true;
     if (n > 1)
         return false;
-    sift_up(q, q->n++, *run_at(q, q->first));
+    sift_up(q, q->n++, *th_events_run_at(q, q->first));
     q->end = q->first;
     return true;
-}
-
-/* Whether the run has the next event. */
-static inline bool run_is_next(const th_events *q)
-{
-    return q->first != q->end && (q->n == 0 || comes_before(run_at(q, q->first), &q->heap[0]));
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -277,13 +238,10 @@ static void read_out(const node *e, th_event *out)
 
 bool th_events_peek(const th_events *q, th_event *out)
 {
-    if (run_is_next(q))
-        read_out(run_at(q, q->first), out);
-    else if (q->n > 0)
-        read_out(&q->heap[0], out);
-    else
-        return false;
-    return true;
+    const node *first = th_events_first(q);
+    if (first)
+        read_out(first, out);
+    return first != NULL;
 }
 
 /* Closes the gap at i of the heap with its last event. */
@@ -292,7 +250,7 @@ static void remove_at(th_events *q, size_t i)
     node last = q->heap[--q->n];
     if (i == q->n)
         return;
-    if (i > 0 && comes_before(&last, &q->heap[(i - 1) / ARITY]))
+    if (i > 0 && th_events_before(&last, &q->heap[(i - 1) / ARITY]))
         sift_up(q, i, last);
     else
         sift_down(q, i, last);
@@ -300,8 +258,8 @@ static void remove_at(th_events *q, size_t i)
 
 bool th_events_pop(th_events *q, th_event *out)
 {
-    if (run_is_next(q)) {
-        const node *e = run_at(q, q->first++);
+    if (th_events_run_is_next(q)) {
+        const node *e = th_events_run_at(q, q->first++);
         read_out(e, out);
         give_handle(q, e->handle);
         skip_gaps(q);
@@ -350,7 +308,7 @@ void th_events_reschedule(th_events *q, th_event_handle handle, th_time time)
         e = q->heap[i];
     }
     e.time = time;
-    if (i > 0 && comes_before(&e, &q->heap[(i - 1) / ARITY]))
+    if (i > 0 && th_events_before(&e, &q->heap[(i - 1) / ARITY]))
         sift_up(q, i, e);
     else
         sift_down(q, i, e);

@@ -7,6 +7,7 @@
 #ifndef TH_SIM_EVENT_H
 #define TH_SIM_EVENT_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/units.h"
 
@@ -46,5 +47,69 @@ bool th_events_pop(th_events *q, th_event *out);
 /* handle must be pending. */
 void th_events_cancel(th_events *q, th_event_handle handle);
 void th_events_reschedule(th_events *q, th_event_handle handle, th_time time);
+
+/* --- private: what the loop of the machine looks at again and again ---------------------------- */
+
+typedef struct th_events_node {
+    th_time time;
+    uint64_t rank; /* priority << 32 | object */
+    uint32_t sequence;
+    uint32_t argument;
+    int32_t handle;
+} th_events_node;
+
+struct th_events {
+    th_events_node *heap; /* in block, placed so that the children of a node share two cache lines */
+    void *block;
+    size_t n, capacity;
+    th_events_node *run; /* a ring buffer, run_capacity a power of two or 0 */
+    size_t run_capacity;
+    size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
+    size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
+    int32_t *place;    /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
+                        * handles */
+    size_t place_capacity;
+    int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
+};
+
+static inline bool th_events_before(const th_events_node *a, const th_events_node *b)
+{
+    if (a->time != b->time)
+        return a->time < b->time;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->sequence < b->sequence;
+}
+
+static inline th_events_node *th_events_run_at(const th_events *q, size_t i)
+{
+    return &q->run[i & (q->run_capacity - 1)];
+}
+
+/* Whether the run has the next event. */
+static inline bool th_events_run_is_next(const th_events *q)
+{
+    return q->first != q->end &&
+           (q->n == 0 || th_events_before(th_events_run_at(q, q->first), &q->heap[0]));
+}
+
+/* NULL: there is none. */
+static inline const th_events_node *th_events_first(const th_events *q)
+{
+    if (th_events_run_is_next(q))
+        return th_events_run_at(q, q->first);
+    return q->n > 0 ? &q->heap[0] : NULL;
+}
+
+/* When the next event comes, and its priority; false when there is none. */
+static inline bool th_events_next(const th_events *q, th_time *time, uint32_t *priority)
+{
+    const th_events_node *first = th_events_first(q);
+    if (!first)
+        return false;
+    *time = first->time;
+    *priority = (uint32_t)(first->rank >> 32);
+    return true;
+}
 
 #endif

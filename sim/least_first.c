@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-int th_least_first_add(th_least_first *q, int32_t item)
+int th_least_first_add_to(th_least_first *q, int32_t item)
 {
     if (th_grow(&q->item, &q->capacity, q->n + 1, sizeof *q->item))
         return -1;
@@ -17,7 +17,7 @@ int th_least_first_add(th_least_first *q, int32_t item)
     return 0;
 }
 
-int32_t th_least_first_take(th_least_first *q)
+int32_t th_least_first_take_from(th_least_first *q)
 {
     int32_t least = q->item[0], last = q->item[--q->n];
     size_t i = 0;

@@ -12,7 +12,25 @@ typedef struct th_least_first {
     size_t n, capacity;
 } th_least_first;
 
-int th_least_first_add(th_least_first *q, int32_t item); /* 0, or -1: memory is out */
-int32_t th_least_first_take(th_least_first *q);          /* q must not be empty */
+/* Where several are, below. */
+int th_least_first_add_to(th_least_first *q, int32_t item);
+int32_t th_least_first_take_from(th_least_first *q);
+
+/* 0, or -1: memory is out. */
+static inline int th_least_first_add(th_least_first *q, int32_t item)
+{
+    if (q->n > 0 || q->capacity == 0)
+        return th_least_first_add_to(q, item);
+    q->item[q->n++] = item;
+    return 0;
+}
+
+/* q must not be empty. */
+static inline int32_t th_least_first_take(th_least_first *q)
+{
+    if (q->n > 1)
+        return th_least_first_take_from(q);
+    return q->item[--q->n];
+}
 
 #endif

@@ -66,6 +66,8 @@ libtharsis_la_SOURCES += \
 	sim/event.h \
 	sim/fluid_time.h \
 	sim/layers.c \
+	sim/known_ends.c \
+	sim/known_ends.h \
 	sim/least_first.c \
 	sim/least_first.h \
 	sim/machine.c \
@@ -140,6 +142,7 @@ unit_tests += \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
 	tests/unit/test_layers \
+	tests/unit/test_known_ends \
 	tests/unit/test_least_first \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \

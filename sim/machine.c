@@ -37,7 +37,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
-    m->end_numbers = th_map_new();
+    m->ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (!m->network) { /* it has said why */
@@ -46,7 +46,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     }
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->end_numbers || !m->replay ||
+    if (!m->events || !m->accels || !m->fresh || !m->ends || !m->replay ||
         (m->options.unfold_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)
@@ -74,8 +74,7 @@ void th_machine_free(th_machine *m)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
     th_events_free(m->events);
-    th_map_free(m->end_numbers);
-    th_free(m->ends);
+    th_known_ends_free(m->ends);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
@@ -397,9 +396,14 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     return 0;
 }
 
-static bool is_now(const th_machine *m, const th_event *next, bool any, th_priority last)
+/* The next event, now. */
+static int pop(th_machine *m, th_error *err)
 {
-    return any && next->time == m->now && next->priority <= (uint32_t)last;
+    th_event e;
+    th_events_pop(m->events, &e);
+    m->now = e.time;
+    m->settled = false;
+    return dispatch(m, &e, err);
 }
 
 /* What is under way, or released, would go on at TH_TIME_MAX. Returns -1, or 0 if nothing is. */
@@ -427,38 +431,39 @@ static bool is_interrupted(th_machine *m)
 /* The next thing that happens, if it happens by limit. */
 static outcome act(th_machine *m, th_time limit, th_error *err)
 {
-    th_event next;
-    bool any = th_events_peek(m->events, &next);
-    if (is_now(m, &next, any, TH_PRIORITY_READY)) {
-        th_events_pop(m->events, &next);
-    } else if (!th_replay_is_quiet(m->replay)) {
+    th_time next = TH_TIME_MAX;
+    uint32_t priority = 0;
+    bool any = th_events_next(m->events, &next, &priority), is_now = any && next == m->now;
+    if (is_now && priority <= TH_PRIORITY_READY)
+        return pop(m, err) ? FAILED : ACTED;
+    if (m->program->n_collectives > 0 && !th_replay_is_quiet(m->replay)) {
         m->settled = false;
         return replay(m, err) ? FAILED : ACTED;
-    } else if (m->ready.n > 0) {
+    }
+    if (m->ready.n > 0) {
         m->settled = false;
         return start_ready(m, th_least_first_take(&m->ready), err) ? FAILED : ACTED;
-    } else if (m->startable.n > 0) {
+    }
+    if (m->startable.n > 0) {
         m->settled = false;
         th_accelerator_start(m, th_least_first_take(&m->startable));
         return ACTED;
-    } else if (is_now(m, &next, any, TH_PRIORITY_SAMPLE)) {
-        th_events_pop(m->events, &next);
-    } else if (!m->settled) {
+    }
+    if (is_now)
+        return pop(m, err) ? FAILED : ACTED;
+    if (!m->settled) {
         m->settled = true;
         return th_accelerator_settle(m, err) ? FAILED : ACTED;
-    } else if (!any) {
+    }
+    if (!any)
         return NOTHING_LEFT;
-    } else if (next.time > limit) {
+    if (next > limit)
         return BEYOND_LIMIT;
-    } else if (next.time == TH_TIME_MAX) {
+    if (next == TH_TIME_MAX) {
         lasts_too_long(m, err);
         return FAILED;
-    } else {
-        m->now = next.time;
-        th_events_pop(m->events, &next);
     }
-    m->settled = false;
-    return dispatch(m, &next, err) ? FAILED : ACTED;
+    return pop(m, err) ? FAILED : ACTED;
 }
 
 static th_stop finish(const th_machine *m, th_error *err)

@@ -3,9 +3,9 @@
  * (accelerator.c). Plain data: indices only, but for the read-only inputs and the queues. */
 #ifndef TH_SIM_MACHINE_STATE_H
 #define TH_SIM_MACHINE_STATE_H
-#include "base/map.h"
 #include "base/random.h"
 #include "sim/collective/replay.h"
+#include "sim/known_ends.h"
 #include "sim/least_first.h"
 #include "sim/machine.h"
 
@@ -23,13 +23,6 @@ typedef struct th_draw_history {
     size_t n, capacity, n_applied; /* applied: those that the accelerator's pipeline has seen */
     uint64_t digest[2];            /* of the work and all changes */
 } th_draw_history;
-
-/* How a work ends under a history of draws. */
-typedef struct th_known_end {
-    th_time end; /* relative to the start */
-    th_pipeline_stats stats;
-    th_ahead ahead; /* of the next task's weights */
-} th_known_end;
 
 typedef struct th_accel_state {
     int32_t mode;      /* th_accel_mode */
@@ -94,9 +87,7 @@ struct th_machine {
     bool any_prefetch;   /* some accelerator loads ahead */
     int32_t *weighted;   /* tasks that may be loaded ahead, by accelerator, in program order */
     size_t weighted_capacity;
-    th_map *end_numbers; /* memo: digest of a history -> number in ends */
-    th_known_end *ends;
-    size_t n_ends, ends_capacity;
+    th_known_ends *ends; /* by digest of a history */
     bool keeps_runs;     /* of computes that have ended, by task */
     th_kept_run *runs;
     th_draw_change *draws;

@@ -18,6 +18,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "sim/machine_state.h"
 
 bool th_prefetch_is_on(const th_machine *m, int accel)

@@ -6,7 +6,6 @@
 
 #include "sim/program.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -83,24 +82,13 @@ int32_t th_program_add_collective(th_program *p, const th_collective *c, th_erro
     return p->n_collectives++;
 }
 
-static int grow_edges(th_program *p)
+int th_program_grow(th_program *p, th_error *err)
 {
     size_t capacity = p->edge_capacity, same = p->edge_capacity;
     if (th_grow(&p->edge_from, &capacity, (size_t)p->n_dependencies + 1, sizeof *p->edge_from) ||
         th_grow(&p->edge_to, &same, (size_t)p->n_dependencies + 1, sizeof *p->edge_to))
-        return -1;
-    p->edge_capacity = same;
-    return 0;
-}
-
-int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
-{
-    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks &&
-           after != before);
-    if ((size_t)p->n_dependencies == p->edge_capacity && grow_edges(p))
         return th_error_no_memory(err);
-    p->edge_from[p->n_dependencies] = before;
-    p->edge_to[p->n_dependencies++] = after;
+    p->edge_capacity = same;
     return 0;
 }
 

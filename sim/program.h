@@ -6,6 +6,7 @@
  *   new -> (add_task | add_dependency)* -> finish -> read only -> (clear ->)* free */
 #ifndef TH_SIM_PROGRAM_H
 #define TH_SIM_PROGRAM_H
+#include <assert.h>
 #include "base/error.h"
 #include "base/units.h"
 #include "sim/collective/collective.h"
@@ -52,8 +53,19 @@ void th_program_free(th_program *p);
 int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its number, or -1 */
 /* A collective of its own, to be named by task.work; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
+/* Room for more dependencies. 0 or -1. */
+int th_program_grow(th_program *p, th_error *err);
 /* Task "after" starts when "before" has ended. 0 or -1. */
-int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err);
+static inline int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
+{
+    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks &&
+           after != before);
+    if ((size_t)p->n_dependencies == p->edge_capacity && th_program_grow(p, err))
+        return -1;
+    p->edge_from[p->n_dependencies] = before;
+    p->edge_to[p->n_dependencies++] = after;
+    return 0;
+}
 /* Where a program stands, and back to it: what was added since is gone. For those who add several
  * things that belong together. */
 typedef struct th_program_mark {

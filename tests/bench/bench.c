@@ -3,6 +3,7 @@
  *
  *   bench answers              known answers of the models
  *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
+ *   bench segments [MODEL ...] the same by segments, and of mappings that a search breeds
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mapper/breed.h"
 #include "mapper/search.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
@@ -185,21 +187,103 @@ static void bench_search(int64_t evaluations)
 /* --- fitness ---------------------------------------------------------------------------------- */
 
 /* CPU seconds of one evaluation, the memos warm. */
-static double evaluation_seconds(const th_problem *p, const th_mapping *m)
+static double evaluation_seconds(th_problem p, const th_mapping *m, bool no_segments)
 {
-    enum { RUNS = 400 };
+    enum { RUNS = 400, RUNS_BY_SEGMENTS = 40000 };
+    const int runs = no_segments ? RUNS : RUNS_BY_SEGMENTS;
     th_error e = {0};
     th_fitness fitness;
-    th_evaluator *ev = th_evaluator_new(p, &e);
+    p.no_segments = no_segments;
+    th_evaluator *ev = th_evaluator_new(&p, &e);
     if (!ev || th_evaluator_run(ev, m, INFINITY, &fitness, &e))
         stop_at(&e);
     double start = th_bench_cpu_seconds();
-    for (int i = 0; i < RUNS; i++)
+    for (int i = 0; i < runs; i++)
         if (th_evaluator_run(ev, m, INFINITY, &fitness, &e))
             stop_at(&e);
-    double seconds = (th_bench_cpu_seconds() - start) / RUNS;
+    double seconds = (th_bench_cpu_seconds() - start) / runs;
     th_evaluator_free(ev);
     return seconds;
+}
+
+enum { CHILDREN = 2000 };
+
+/* Mappings as a genetic search makes them of its best: a layer, a run of layers, or all of one shape
+ * changed. */
+static void breed(th_search *s, th_mapping **child)
+{
+    th_error e = {0};
+    th_breed b = {0};
+    if (th_breed_init(&b, s, "bench", &e))
+        stop_at(&e);
+    for (int i = 0; i < CHILDREN; i++) {
+        child[i] = NULL;
+        while (!child[i])
+            if (th_breed_child(&b, s->best, NULL, &child[i], &e))
+                stop_at(&e);
+    }
+    th_breed_clear(&b);
+}
+
+typedef struct {
+    double per_second, sum; /* evaluations per CPU second; of all values */
+    th_segment_counts counts;
+} stream_figures;
+
+/* All children in turn, on an evaluator that has met but their parent. */
+static stream_figures evaluate_children(th_problem p, const th_mapping *parent,
+                                        th_mapping *const *child, bool no_segments)
+{
+    th_error e = {0};
+    th_fitness fitness;
+    stream_figures f = {0};
+    p.no_segments = no_segments;
+    th_evaluator *ev = th_evaluator_new(&p, &e);
+    if (!ev || th_evaluator_run(ev, parent, INFINITY, &fitness, &e))
+        stop_at(&e);
+    double start = th_bench_cpu_seconds();
+    for (int i = 0; i < CHILDREN; i++) {
+        if (th_evaluator_run(ev, child[i], INFINITY, &fitness, &e))
+            stop_at(&e);
+        f.sum += fitness.fit == TH_FIT ? fitness.value : 0;
+    }
+    f.per_second = CHILDREN / (th_bench_cpu_seconds() - start);
+    f.counts = th_evaluator_segments(ev);
+    th_evaluator_free(ev);
+    return f;
+}
+
+static void bench_segments_of(const th_system *system, const char *network)
+{
+    static th_mapping *child[CHILDREN];
+    th_workload *w = read_workload(network);
+    th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
+    th_search *s = search(&p, "two_level", 1000, false);
+    double warm = evaluation_seconds(p, s->best, false), all = evaluation_seconds(p, s->best, true);
+    breed(s, child);
+    stream_figures f = evaluate_children(p, s->best, child, false),
+                   g = evaluate_children(p, s->best, child, true);
+    printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / warm,
+           all / warm, g.per_second, f.per_second, f.per_second / g.per_second,
+           100.0 * (double)(f.counts.asked - f.counts.replayed) / (double)f.counts.asked,
+           f.sum == g.sum ? "equal" : "DIFFERENT");
+    for (int i = 0; i < CHILDREN; i++)
+        th_mapping_free(child[i]);
+    th_search_free(s);
+    th_workload_free(w);
+}
+
+static void bench_segments(char **network, int n)
+{
+    th_system *system = read_system("f1_16xlarge");
+    printf("evaluations per CPU second, whole replays against segments: the mapping that two_level "
+           "finds\n(1000 evaluations, seed 1) again and again, and %d children of it in turn\n",
+           CHILDREN);
+    printf("%-10s %8s %9s %6s %8s %9s %6s %8s  %s\n", "network", "whole", "segments", "times",
+           "whole", "segments", "times", "known %", "values");
+    for (int i = 0; i < (n > 0 ? n : N_NETWORKS); i++)
+        bench_segments_of(system, n > 0 ? network[i] : networks[i]);
+    th_system_free(system);
 }
 
 /* CPU seconds of one replay with these options on a machine of its own, nothing warm. */
@@ -225,7 +309,7 @@ static void bench_fitness_of(const th_system *system, const char *network)
     th_workload *w = read_workload(network);
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
-    double warm = evaluation_seconds(&p, s->best);
+    double warm = evaluation_seconds(p, s->best, true);
     th_lower *lower = th_lower_new(system, w, &e);
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, s->best, &p.stream, program, &e))
@@ -283,6 +367,8 @@ int main(int argc, char **argv)
         answer_totals();
     } else if (strcmp(what, "fitness") == 0) {
         bench_fitness(argv + 2, argc - 2);
+    } else if (strcmp(what, "segments") == 0) {
+        bench_segments(argv + 2, argc - 2);
     } else if (strcmp(what, "threads") == 0) {
         bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "search") == 0) {
@@ -310,7 +396,7 @@ int main(int argc, char **argv)
     } else {
         fprintf(
             stderr,
-            "usage: bench answers | fitness [NETWORK ...] | search [EVALUATIONS] | "
+            "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | "
             "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS]\n");
         return 2;
     }

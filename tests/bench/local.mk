@@ -31,6 +31,7 @@ check-local: tests/bench/bench$(EXEEXT)
 bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench segments
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench systolic
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* known_ends.h - how computes end, by the digest of what has been drawn from their DRAM: the memo that
+ * makes replays of a search quick.
+ *   new -> (find | keep)* -> free */
+#ifndef TH_SIM_KNOWN_ENDS_H
+#define TH_SIM_KNOWN_ENDS_H
+#include <stddef.h>
+#include <stdint.h>
+#include "sim/pipeline.h"
+
+/* How a work ends under a history of draws. */
+typedef struct th_known_end {
+    th_time end; /* relative to the start */
+    th_pipeline_stats stats;
+    th_ahead ahead; /* of the next task's weights */
+} th_known_end;
+
+typedef struct th_known_ends th_known_ends;
+
+/* Past max ends all are forgotten. NULL: memory is out. */
+th_known_ends *th_known_ends_new(size_t max);
+enum { TH_KNOWN_ENDS_MAX = 1 << 20 }; /* of a machine */
+void th_known_ends_free(th_known_ends *k); /* accepts NULL */
+/* NULL: not known. Valid until the next keep. */
+const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t digest[2]);
+/* A digest that is not known yet. 0, or -1: memory is out. */
+int th_known_ends_keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e);
+
+#endif
