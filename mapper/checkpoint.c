@@ -110,6 +110,7 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     uint64_t seed = type->is_baseline ? 0 : o->seed,
              constraints = th_constraints_digest(p->constraints);
     int seeds = (int)(o->seeds == TH_SEEDS_DEFAULT ? type->seeds : o->seeds);
+    int steps = o->steps;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     th_wire_text(w, &name);
     if (digest_of(w, &out->part[TH_JOURNAL_ALGORITHM], err))
@@ -121,6 +122,7 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     th_wire_hash(w, &constraints);
     if (digest_of(w, &out->part[TH_JOURNAL_CONSTRAINTS], err))
         return -1;
+    th_wire_int(w, &steps);
     th_wire_int(w, &seeds);
     th_wire_bool(w, &keeps_late);
     if (o->start)

@@ -46,7 +46,7 @@ static bool is_told_by_segments(const th_evaluator *e)
 {
     const th_problem *p = &e->problem;
     bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
-    return !p->no_segments && is_single && p->workload->n_models == 0 &&
+    return !p->no_segments && is_single && !p->system->transfers_serially && p->workload->n_models == 0 &&
            !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
 }
 

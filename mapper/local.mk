@@ -27,6 +27,8 @@ libtharsis_la_SOURCES += \
 	mapper/front.h \
 	mapper/journal.c \
 	mapper/journal.h \
+	mapper/h2h.c \
+	mapper/knapsack.c \
 	mapper/level1.c \
 	mapper/level1.h \
 	mapper/level1_ability.c \
@@ -35,6 +37,8 @@ libtharsis_la_SOURCES += \
 	mapper/level1_state.h \
 	mapper/lower.c \
 	mapper/lower.h \
+	mapper/lower_serial.c \
+	mapper/lower_serial.h \
 	mapper/lower_state.h \
 	mapper/mapping.c \
 	mapper/mapping.h \
@@ -47,6 +51,7 @@ libtharsis_la_SOURCES += \
 	mapper/plan.h \
 	mapper/plan_edge.c \
 	mapper/plan_layer.c \
+	mapper/plan_serial.c \
 	mapper/plan_state.h \
 	mapper/plan_time.c \
 	mapper/pool.c \
@@ -84,6 +89,7 @@ unit_tests += \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
 	tests/unit/test_front \
+	tests/unit/test_h2h \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
 	tests/unit/test_level1 \

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "mapper/emit.h"
 #include "mapper/footprint.h"
+#include "mapper/lower_serial.h"
 #include "mapper/lower_state.h"
 
 const th_stream th_stream_single = {1, 0, 1, 0};
@@ -110,6 +111,13 @@ static int allocate(th_lower *l)
 
 th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
 {
+    if (w->has_free_shapes && !s->transfers_serially) {
+        th_error_set(err, "WORK-0072",
+                     "workload \"%s\": has free shapes, which only a system with transfers = "
+                     "\"serial\" runs",
+                     w->name);
+        return NULL;
+    }
     th_lower *l = th_alloc_zero(1, sizeof *l);
     if (!l) {
         th_error_no_memory(err);
@@ -336,6 +344,14 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
     return 0;
 }
 
+/* Tasks of all passes; the largest batch is planned. */
+static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+{
+    if (l->system->transfers_serially)
+        return th_lower_serial(l, m, stream, err);
+    return th_footprint_check(l, err) || emit_all(l, stream, err) ? -1 : 0;
+}
+
 int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,
                      th_error *err)
 {
@@ -345,7 +361,7 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
     l->program = program;
     if (check_stream(l, m, stream, err) || th_lower_number_sets(l, m, err) ||
         th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err) ||
-        th_footprint_check(l, err) || emit_all(l, stream, err) || th_program_finish(program, err)) {
+        fill(l, m, stream, err) || th_program_finish(program, err)) {
         th_program_clear(program);
         return -1;
     }

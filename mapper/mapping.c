@@ -91,7 +91,32 @@ th_mapping *th_mapping_copy(const th_mapping *m)
     }
     memcpy(copy->set_of, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     memcpy(copy->strategy, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
+    if (m->order || m->weights) {
+        if (th_mapping_add_queues(copy)) {
+            th_mapping_free(copy);
+            return NULL;
+        }
+        memcpy(copy->order, m->order, (size_t)m->n_layers * sizeof *m->order);
+        memcpy(copy->weights, m->weights, (size_t)m->n_layers);
+    }
+    copy->activations_cross = m->activations_cross;
     return copy;
+}
+
+int th_mapping_add_queues(th_mapping *m)
+{
+    int32_t *order = th_alloc_array((size_t)m->n_layers + 1, sizeof *order);
+    uint8_t *weights = th_alloc_zero((size_t)m->n_layers + 1, 1);
+    if (!order || !weights) {
+        th_free(order);
+        th_free(weights);
+        return -1;
+    }
+    for (int l = 0; l < m->n_layers; l++)
+        order[l] = l;
+    m->order = order;
+    m->weights = weights;
+    return 0;
 }
 
 void th_mapping_free(th_mapping *m)
@@ -105,9 +130,20 @@ void th_mapping_free(th_mapping *m)
     th_free(m->sets);
     th_free(m->set_of);
     th_free(m->strategy);
+    th_free(m->order);
+    th_free(m->weights);
     th_free(m);
 }
 
+
+static bool same_queues(const th_mapping *a, const th_mapping *b)
+{
+    size_t n = (size_t)a->n_layers;
+    if (a->activations_cross != b->activations_cross || !a->order != !b->order)
+        return false;
+    return !a->order || (memcmp(a->order, b->order, n * sizeof *a->order) == 0 &&
+                         memcmp(a->weights, b->weights, n) == 0);
+}
 
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
 {
@@ -119,7 +155,7 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
     for (int l = 0; l < a->n_layers; l++)
         if (a->set_of[l] != b->set_of[l] || !th_strategy_equal(&a->strategy[l], &b->strategy[l]))
             return false;
-    return true;
+    return same_queues(a, b);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -200,6 +236,42 @@ int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const
     return 0;
 }
 
+/* Every layer once, after its producers. */
+static int check_order(const th_mapping *m, const th_workload *w, th_error *err)
+{
+    int32_t *place = th_alloc_array((size_t)w->n_layers + 1, sizeof *place);
+    int failed = place ? 0 : th_error_no_memory(err);
+    for (int l = 0; !failed && l < w->n_layers; l++)
+        place[l] = -1;
+    for (int i = 0; !failed && i < w->n_layers; i++) {
+        int32_t l = m->order[i];
+        if (l < 0 || l >= w->n_layers || place[l] >= 0)
+            failed = th_error_set(err, "MAP-0077", "order: must name every layer once");
+        else
+            place[l] = i;
+    }
+    for (int l = 0; !failed && l < w->n_layers; l++)
+        for (int i = 0; !failed && i < w->layers[l].n_inputs; i++) {
+            int32_t from = w->layers[l].inputs[i];
+            if (from >= 0 && place[from] > place[l])
+                failed = th_error_set(err, "MAP-0078",
+                                      "order: layer \"%s\" must stand after \"%s\", which it reads",
+                                      w->layers[l].name, w->layers[from].name);
+        }
+    th_free(place);
+    return failed;
+}
+
+static int check_queues(const th_mapping *m, const th_system *s, const th_workload *w,
+                        th_error *err)
+{
+    if (!s->transfers_serially && (m->order || m->activations_cross))
+        return th_error_set(err, "MAP-0079",
+                            "order, weights and activations: must be left out where the system's "
+                            "transfers are not serial");
+    return m->order ? check_order(m, w, err) : 0;
+}
+
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err)
 {
     for (int i = 0; i < m->n_sets; i++)
@@ -215,7 +287,7 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
                               m->sets[m->set_of[l]].n_accels, "", err))
             return -1;
     }
-    return 0;
+    return check_queues(m, s, w, err);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -233,6 +305,20 @@ static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf 
     th_strbuf_printf(out, "%s}%s\n", set->shares ? " ]; " : "", i + 1 < m->n_sets ? "," : "");
 }
 
+const char *const th_weights_place_names[] = {"auto", "pinned", "streamed", NULL};
+
+static void write_queues(const th_mapping *m, const th_workload *w, th_strbuf *out)
+{
+    if (m->activations_cross)
+        th_strbuf_printf(out, "activations = \"network\";\n");
+    if (!m->order)
+        return;
+    th_strbuf_printf(out, "order = [");
+    for (int i = 0; i < m->n_layers; i++)
+        th_strbuf_printf(out, "%s\"%s\"", i ? ", " : "", w->layers[m->order[i]].name);
+    th_strbuf_printf(out, "];\n");
+}
+
 static void write_layer(const th_mapping *m, int l, const th_workload *w, th_strbuf *out)
 {
     const th_strategy *s = &m->strategy[l];
@@ -246,6 +332,8 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
         }
     }
     th_strbuf_printf(out, " }; ");
+    if (m->weights && m->weights[l] != TH_WEIGHTS_AUTO)
+        th_strbuf_printf(out, "weights = \"%s\"; ", th_weights_place_names[m->weights[l]]);
     if (s->rotate != TH_NO_ROTATION)
         th_strbuf_printf(out, "rotate = \"%c\"; ", th_dim_letters[(int)s->rotate]);
     th_strbuf_printf(out, "}%s\n", l + 1 < m->n_layers ? "," : "");
@@ -261,4 +349,5 @@ void th_mapping_write(const th_mapping *m, const th_system *s, const th_workload
     for (int l = 0; l < m->n_layers; l++)
         write_layer(m, l, w, out);
     th_strbuf_printf(out, ");\n");
+    write_queues(m, w, out);
 }

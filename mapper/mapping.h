@@ -24,12 +24,24 @@ const char *th_set_design_name(const th_set *set, const th_system *s); /* of all
 /* Gives the set a copy of these shares; NULL takes them away. 0, or -1: memory is out. */
 int th_set_share(th_set *set, const int32_t *shares);
 
+/* Where the weights of a layer are, of a system whose transfers are serial. */
+typedef enum {
+    TH_WEIGHTS_AUTO,    /* in the memory for weights as far as it goes, by a knapsack per accelerator */
+    TH_WEIGHTS_PINNED,  /* there from the start */
+    TH_WEIGHTS_STREAMED /* they come for every run of the layer */
+} th_weights_place;
+extern const char *const th_weights_place_names[]; /* ends in NULL */
+
 typedef struct th_mapping {
     int32_t n_sets;
     th_set *sets;
     int32_t n_layers;
     int32_t *set_of;       /* per layer */
     th_strategy *strategy; /* per layer */
+    /* Of systems whose transfers are serial alone. */
+    int32_t *order;        /* layers as accelerators take them; NULL: as the workload has them */
+    uint8_t *weights;      /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
+    bool activations_cross; /* even from a layer to the next one of an accelerator's queue */
 } th_mapping;
 
 /* Empty sets (n_accels 0), layers all on set 0. sizes[i] accelerators in set i. NULL: memory is
@@ -38,6 +50,10 @@ th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers);
 th_mapping *th_mapping_copy(const th_mapping *m);
 void th_mapping_free(th_mapping *m); /* accepts NULL */
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
+
+/* Makes room for what only such systems know: order as the workload's, weights all auto. 0, or -1:
+ * memory is out. */
+int th_mapping_add_queues(th_mapping *m);
 
 /* Accelerators in range and in one set at most, designs that they can take, every layer on a set,
  * every strategy fits. 0 or -1. */

@@ -202,9 +202,36 @@ static int check_layer(const reader *r, const th_config_node *g, int l, int64_t 
                              r->mapping->sets[set].n_accels, at.text, r->err);
 }
 
+/* Room for what only systems with serial transfers know. */
+static int need_queues(const reader *r)
+{
+    if (r->mapping->order || th_mapping_add_queues(r->mapping) == 0)
+        return 0;
+    return th_error_no_memory(r->err);
+}
+
+static int read_weights(const reader *r, const th_config_node *g, int l)
+{
+    const char *text = NULL;
+    if (th_config_string(g, "weights", false, &text, r->err))
+        return -1;
+    for (int i = 0; text && th_weights_place_names[i]; i++) {
+        if (strcmp(text, th_weights_place_names[i]) != 0)
+            continue;
+        if (need_queues(r))
+            return -1;
+        r->mapping->weights[l] = (uint8_t)i;
+        return 0;
+    }
+    if (!text)
+        return 0;
+    return th_error_set(r->err, "MAP-0080", "%s:%d: weights \"%s\": must be auto, pinned or streamed",
+                        th_config_file(g), th_config_line(g), text);
+}
+
 static int read_layer(const reader *r, const th_config_node *g)
 {
-    static const char *const keys[] = {"name", "set", "split", "rotate", NULL};
+    static const char *const keys[] = {"name", "set", "split", "rotate", "weights", NULL};
     const char *name;
     const th_config_node *split;
     int64_t set;
@@ -214,7 +241,8 @@ static int read_layer(const reader *r, const th_config_node *g)
         th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err))
         return -1;
     int l = find_layer(r, g, name);
-    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s))
+    if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
+        read_weights(r, g, l))
         return -1;
     bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION;
     if (!is_open && check_layer(r, g, l, set, &s))
@@ -245,6 +273,45 @@ static th_mapping *new_mapping(const reader *r, const th_config_node *sets)
     return m;
 }
 
+static int read_order(const reader *r, const th_config_node *list)
+{
+    char near[NEAR_MAX];
+    const char *name;
+    if (th_config_count(list) != r->workload->n_layers)
+        return th_error_set(r->err, "MAP-0081", "%s:%d: order: has %d layers, workload \"%s\" has %d",
+                            th_config_file(list), th_config_line(list), th_config_count(list),
+                            r->workload->name, r->workload->n_layers);
+    if (need_queues(r))
+        return -1;
+    for (int i = 0; i < r->workload->n_layers; i++) {
+        const th_config_node *item = th_config_at(list, i);
+        if (th_config_as_string(item, &name, r->err))
+            return -1;
+        r->mapping->order[i] = th_workload_find(r->workload, name);
+        if (r->mapping->order[i] < 0)
+            return th_error_set(r->err, "MAP-0082", "%s:%d: order: unknown layer \"%s\"%s",
+                                th_config_file(item), th_config_line(item), name,
+                                near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
+    }
+    return 0;
+}
+
+/* order = [ "LAYER", ... ]; activations = "local" or "network"; of systems with serial transfers. */
+static int read_queues(const reader *r, const th_config_node *root)
+{
+    const th_config_node *order;
+    const char *way = "local";
+    if (th_config_child(root, "order", false, TH_CONFIG_LIST, &order, r->err) ||
+        th_config_string(root, "activations", false, &way, r->err) || (order && read_order(r, order)))
+        return -1;
+    r->mapping->activations_cross = strcmp(way, "network") == 0;
+    if (r->mapping->activations_cross || strcmp(way, "local") == 0)
+        return 0;
+    return th_error_set(r->err, "MAP-0083", "%s:%d: activations \"%s\": must be local or network",
+                        th_config_file(root),
+                        th_config_line(th_config_member(root, "activations")), way);
+}
+
 static int expect_group(const reader *r, const th_config_node *g, const char *what)
 {
     if (th_config_kind_of(g) == TH_CONFIG_GROUP)
@@ -255,7 +322,7 @@ static int expect_group(const reader *r, const th_config_node *g, const char *wh
 
 static int read_all(reader *r, const th_config_node *root)
 {
-    static const char *const keys[] = {"sets", "layers", NULL};
+    static const char *const keys[] = {"sets", "layers", "order", "activations", NULL};
     const th_config_node *sets, *layers;
     if (th_config_check_keys(root, keys, r->err) ||
         th_config_child(root, "sets", true, TH_CONFIG_LIST, &sets, r->err) ||
@@ -275,7 +342,11 @@ static int read_all(reader *r, const th_config_node *root)
             return th_error_set(
                 r->err, "MAP-0020", "%s: layer \"%s\" of workload \"%s\" is left out",
                 th_config_file(root), r->workload->layers[l].name, r->workload->name);
-    return 0;
+    if (read_queues(r, root))
+        return -1;
+    if (r->has_strategy) /* a part of a mapping */
+        return 0;
+    return th_mapping_check(r->mapping, r->system, r->workload, r->err);
 }
 
 static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w,

@@ -41,7 +41,7 @@ enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* at least; a concat'
 
 static bool reads_apart(const th_layer *l)
 {
-    return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || l->kind == TH_LAYER_MATMUL);
+    return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
 }
 
 /* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1: memory
@@ -100,6 +100,27 @@ static int find_hosts(th_plans *p)
     return 0;
 }
 
+/* Of those that have a host. 0, or -1: memory is out. */
+static int find_ways(th_plans *p)
+{
+    for (int a = 0; a < p->system->n_accels; a++) {
+        th_route_summary in, out;
+        int node = p->system->accel_node[a], host = p->host_of[a];
+        if (host < 0)
+            continue;
+        int to = th_route_summarize(p->system, host, node, &in),
+            back = th_route_summarize(p->system, node, host, &out);
+        if (to == TH_NO_MEMORY || back == TH_NO_MEMORY)
+            return -1;
+        if (to == 0 && back == 0)
+            p->way_of[a] = (th_moves){
+                .in_bits_per_s = in.bits_per_s,
+                .out_bits_per_s = out.bits_per_s,
+                .latency_ps = in.latency_ps > out.latency_ps ? in.latency_ps : out.latency_ps};
+    }
+    return 0;
+}
+
 static int make_memos(th_plans *p)
 {
     p->arena = th_arena_new();
@@ -119,9 +140,10 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
     p->reads_apart = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->reads_apart);
     p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
+    p->way_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->way_of);
     p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
-    if (!p->class_of || !p->reads_apart || !p->host_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
-        find_hosts(p))
+    if (!p->class_of || !p->reads_apart || !p->host_of || !p->way_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
+        find_hosts(p) || find_ways(p))
         goto fail;
     p->works = th_works_new(s, err);
     if (p->works)
@@ -148,6 +170,7 @@ void th_plans_free(th_plans *p)
     th_free(p->class_of);
     th_free(p->reads_apart);
     th_free(p->host_of);
+    th_free(p->way_of);
     th_free(p->medium_ps);
     th_free(p);
 }
@@ -193,6 +216,11 @@ int th_plans_host_of(const th_plans *p, int accel)
 }
 
 enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
+
+const th_moves *th_plans_way_of(const th_plans *p, int accel)
+{
+    return &p->way_of[accel];
+}
 
 static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
 {

@@ -19,6 +19,7 @@ typedef struct th_position_plan {
     int32_t ring_from, ring_to; /* who sends it pieces, and whom it sends to; -1 without rotation */
     int32_t reduce_work;        /* the sum of the partners' partial sums; -1: none */
     int32_t first_send, n_sends;
+    th_loop_box loops; /* its part of the loop nest, all phases together */
 } th_position_plan;
 
 typedef struct th_partial_send {
@@ -45,6 +46,7 @@ typedef struct th_delivery {
     int32_t to;
     int64_t bytes;
     int32_t first_box, n_boxes;
+    int64_t sent_bytes; /* serial transfers: of what the sender made, as it lies there */
 } th_delivery;
 
 /* What came for an earlier consumer of the tensor and serves this one too. */
@@ -122,5 +124,7 @@ th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_pla
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);
+/* The way there and back; its bytes are 0. */
+const th_moves *th_plans_way_of(const th_plans *p, int accel);
 
 #endif

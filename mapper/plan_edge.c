@@ -241,6 +241,8 @@ static int get_inputs(maker *k, th_error *err)
 th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
                                 int n, int32_t batch, th_error *err)
 {
+    if (p->system->transfers_serially)
+        return th_plan_make_serial_edge(p, producer, &consumers[n - 1], batch, err);
     maker k = {
         .plans = p, .producer = producer, .consumers = consumers, .n_consumers = n, .batch = batch};
     th_edge_plan *plan = NULL;

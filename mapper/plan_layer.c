@@ -228,6 +228,7 @@ static int plan_position(maker *k, int r, th_error *err)
     at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     at->output_bytes = output_bytes(k, &output);
     at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
+    at->loops = loops;
     plan_needs(k, r);
     plan_ring(k, r);
     return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;
@@ -257,6 +258,11 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
 {
     const th_layer *l = &p->workload->layers[at->layer];
     int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
+    if (p->system->transfers_serially && at->strategy.rotate != TH_NO_ROTATION) {
+        th_error_set(err, "MAP-0084",
+                     "layer \"%s\": rotates an operand, which serial transfers do not know", l->name);
+        return NULL;
+    }
     th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy), l->n_inputs);
     int32_t *members = th_alloc_array((size_t)n, sizeof *members);
     if (plan)

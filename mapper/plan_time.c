@@ -38,6 +38,8 @@ static void carry(traffic *t, int from, int to, int64_t bytes)
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 {
     traffic t;
+    if (p->system->transfers_serially)
+        return th_plan_serial_edge_time(p, e, err);
     begin(&t, p);
     for (int d = 0; d < e->n; d++)
         carry(&t, e->deliveries[d].from_node, e->deliveries[d].to_node, e->deliveries[d].bytes);
@@ -91,6 +93,8 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err)
 {
+    if (p->system->transfers_serially)
+        return th_plan_serial_layer_time(p, at, plan, err);
     th_time sum = reduction_time(p, at, plan);
     for (int phase = 0; phase < plan->phases && sum >= 0; phase++) {
         th_time time = phase_time(p, at, plan, phase);

@@ -58,6 +58,12 @@ th_mapping_digest th_mapping_digest_of(const th_mapping *m)
     }
     add(&d, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     add(&d, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
+    if (m->order) {
+        add(&d, m->order, (size_t)m->n_layers * sizeof *m->order);
+        add(&d, m->weights, (size_t)m->n_layers);
+    }
+    if (m->activations_cross)
+        add(&d, &m->activations_cross, sizeof m->activations_cross);
     return d;
 }
 

@@ -31,6 +31,7 @@ const th_search_type *const th_search_types[] = {
     &th_search_data_parallel,
     &th_search_model_parallel,
     &th_search_pipeline_parallel,
+    &th_search_h2h,
     NULL,
 };
 

@@ -28,6 +28,7 @@ typedef struct th_search_options {
     bool keep_late;          /* a best that misses a deadline is no error */
     const th_mapping *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
     th_seeds seeds;
+    int steps; /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to go on from (journal.h); NULL: none */
 } th_search_options;
 extern const th_search_options th_search_defaults;

@@ -16,6 +16,7 @@ extern const th_search_type th_search_single;
 extern const th_search_type th_search_data_parallel;
 extern const th_search_type th_search_model_parallel;
 extern const th_search_type th_search_pipeline_parallel;
+extern const th_search_type th_search_h2h;
 
 /* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
 int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);

@@ -146,7 +146,7 @@ void th_wire_text(th_wire *w, const char **text)
 #if UINTPTR_MAX == UINT64_MAX
 /* Whoever adds a field writes and reads it here, or journals and ranks would lose it. */
 _Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_wire_fitness");
-_Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 40, "see set_head");
+_Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 64, "see set_head, put_queues");
 #endif
 
 void th_wire_fitness(th_wire *w, th_fitness *f)
@@ -229,6 +229,41 @@ static void put_sets(th_wire *w, const th_mapping *m)
     }
 }
 
+/* What only systems with serial transfers know: a byte that says what there is, and the queues. */
+enum { ACTIVATIONS_CROSS = 1, HAS_QUEUES = 2 };
+
+static void put_queues(th_wire *w, const th_mapping *m)
+{
+    uint8_t has = (uint8_t)((m->activations_cross ? ACTIVATIONS_CROSS : 0) |
+                            (m->order ? HAS_QUEUES : 0));
+    th_wire_byte(w, &has);
+    for (int l = 0; m->order && l < m->n_layers; l++) {
+        int32_t layer = m->order[l];
+        uint8_t weights = m->weights[l];
+        th_wire_count(w, &layer, INT32_MAX);
+        th_wire_byte(w, &weights);
+    }
+}
+
+static void get_queues(th_wire *w, th_mapping *m)
+{
+    uint8_t has = 0;
+    th_wire_byte(w, &has);
+    m->activations_cross = has & ACTIVATIONS_CROSS;
+    w->failed |= has > (ACTIVATIONS_CROSS | HAS_QUEUES);
+    if (!(has & HAS_QUEUES) || w->failed)
+        return;
+    if (th_mapping_add_queues(m)) {
+        w->failed = true;
+        return;
+    }
+    for (int l = 0; l < m->n_layers; l++) {
+        th_wire_count(w, &m->order[l], m->n_layers - 1);
+        th_wire_byte(w, &m->weights[l]);
+        w->failed |= m->weights[l] > TH_WEIGHTS_STREAMED;
+    }
+}
+
 void th_wire_put_mapping(th_wire *w, const th_mapping *m)
 {
     int32_t *numbers = th_alloc_array((size_t)m->n_layers + 1, 2 * sizeof *numbers);
@@ -247,6 +282,7 @@ void th_wire_put_mapping(th_wire *w, const th_mapping *m)
         th_wire_count(w, &numbers[l], INT32_MAX);
     }
     th_free(numbers);
+    put_queues(w, m);
 }
 
 /* th_mapping_new wants the sizes of all sets first: so the sets are walked twice. */
@@ -314,6 +350,8 @@ th_mapping *th_wire_get_mapping(th_wire *w, const th_wire_limits *limits)
     th_mapping *m = get_sets(w, limits);
     if (m)
         get_layers(w, m);
+    if (m)
+        get_queues(w, m);
     if (m && !w->failed)
         return m;
     th_mapping_free(m);

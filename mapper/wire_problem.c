@@ -103,6 +103,7 @@ static void head(th_wire *w, th_workload *net)
     net->precision = (th_precision)precision;
     th_wire_double(w, &net->density);
     th_wire_bool(w, &net->has_own_inputs);
+    th_wire_bool(w, &net->has_free_shapes);
     th_wire_count(w, &net->n_layers, INT32_MAX);
     th_wire_count(w, &net->n_models, net->n_layers);
     w->failed |= !net->name;
@@ -197,6 +198,7 @@ static th_workload *get_workload(th_wire *w, th_error *err)
         return NULL;
     net->density = h.density;
     net->has_own_inputs = h.has_own_inputs;
+    net->has_free_shapes = h.has_free_shapes;
     if (get_models(w, net, h.n_models, h.n_layers, err) == 0 &&
         get_layers(w, net, h.n_layers, err) == 0)
         return net;

@@ -307,6 +307,8 @@ static void shape(th_wire *w, th_system *s)
         th_wire_int(w, &s->dims[i].size);
     }
     th_wire_double(w, &s->link_j_per_byte);
+    th_wire_bool(w, &s->transfers_serially);
+    th_wire_double(w, &s->weight_memory);
 }
 
 static void astra(th_wire *w, th_astra *a)

@@ -162,6 +162,55 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
     return 0;
 }
 
+/* One step, in and out, on ports of those bandwidths; the memory behind them never limits. */
+static int fill_moves(const th_moves *x, th_work *out, th_error *err)
+{
+    enum { PS_HZ_EXPONENT = 12 }; /* a clock whose cycle is a picosecond; no cycle is computed */
+    int64_t hz = 1;
+    for (int i = 0; i < PS_HZ_EXPONENT; i++)
+        hz *= 10;
+    *out = (th_work){.design = -1};
+    out->shard.kind = TH_LAYER_ELEMENTWISE;
+    out->port = (th_port){.bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps,
+                          .burst_bytes = 1, .channels = 1};
+    th_schedule *s = &out->schedule;
+    *s = (th_schedule){.hz = hz, .slots_in = 1, .slots_out = 1, .variant = "transfer"};
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        s->count[loop] = 1;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        s->step[mask].input_bytes = x->in_bytes;
+        s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = x->out_bytes;
+    }
+    s->port_bits_per_s[TH_ENGINE_INPUT] = x->in_bits_per_s;
+    s->port_bits_per_s[TH_ENGINE_OUTPUT] = x->out_bits_per_s;
+    out->total = th_schedule_sum(s);
+    th_pipeline p;
+    th_pipeline_start(&p, s, &out->port, 0, true);
+    out->folded_ps = th_pipeline_finish(&p, s, &out->port);
+    out->folded = p.stats;
+    if (out->folded_ps < TH_TIME_MAX)
+        return 0;
+    return th_error_set(err, "SIM-0190",
+                        "%lld bytes in and %lld bytes out at %lld and %lld bits per second must be "
+                        "through within 2^63 ps (106 days), where simulated time ends",
+                        (long long)x->in_bytes, (long long)x->out_bytes,
+                        (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
+}
+
+int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
+{
+    int64_t number;
+    if (th_map_get(w->numbers, moves, sizeof *moves, &number))
+        return (int32_t)number;
+    if (th_grow(&w->works, &w->capacity, w->n + 1, sizeof *w->works))
+        return th_error_no_memory(err);
+    if (fill_moves(moves, &w->works[w->n], err))
+        return -1;
+    if (th_map_put(w->numbers, moves, sizeof *moves, (int64_t)w->n))
+        return th_error_no_memory(err);
+    return (int32_t)w->n++;
+}
+
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err)
 {
     int64_t number;

@@ -38,6 +38,14 @@ bool th_works_scripts_are_current(const th_works *w);
  * layers without multiply-accumulates go to the vector unit whatever it is). Returns its number or
  * -1; th_script_is_needed(err) where a script's answer is not there yet. */
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
+/* A compute task that moves bytes over an accelerator's own way to the rest of the system, in and then
+ * out, and does nothing else (systems whose transfers are serial). Returns its number or -1. */
+typedef struct th_moves {
+    int64_t in_bytes, out_bytes;
+    int64_t in_bits_per_s, out_bits_per_s;
+    th_time latency_ps; /* before the first byte, each way that has bytes */
+} th_moves;
+int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err);
 const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
 int32_t th_works_count(const th_works *w);
 /* Equal for accelerators with equal memories and vector units. */

@@ -27,6 +27,7 @@ enum {
     MAP_EVALUATIONS,
     MAP_SETS,
     MAP_SEEDS,
+    MAP_STEPS,
     MAP_THREADS,
     MAP_DEADLINE,
     MAP_KEEP_LATE,
@@ -77,6 +78,7 @@ static const th_option map_options[] = {
                    "What a search starts from: mappings drawn at random, or those of heuristics; searches "
                    "have a default of their own, baselines take none.",
                    .choice = seeds_name},
+    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1, 4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "In the place of set_threads; changes no result.", 1, 1024},
     [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
@@ -121,6 +123,7 @@ static th_search_options search_options(const th_call *c)
         o.seeds = (th_seeds)(TH_SEEDS_RANDOM + th_call_number(c, MAP_SEEDS, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
+    o.steps = (int)th_call_number(c, MAP_STEPS, 0);
     return o;
 }
 
@@ -347,6 +350,8 @@ static int run_map_workload(th_call *c)
     if (options.checkpoint != NULL &&
         th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
         return -1;
+    if (options.steps > 0 && th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
+        return th_error_set(&c->err, "TCL-0225", "map_workload: -steps: must stand beside -algorithm h2h");
     th_mapping *start;
     if (read_start(c, &start) != 0)
         return -1;

@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/accept/astra.tcl \
 	tests/accept/collectives.tcl \
 	tests/accept/mars.tcl \
+	tests/accept/h2h.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)

@@ -139,6 +139,11 @@ typedef struct th_system {
     struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
     struct th_astra *astra;        /* of a system read from ASTRA-sim's files, else NULL */
     double link_j_per_byte;        /* energy of a byte on every link that it crosses; 0: not known */
+    /* Transfers are no flows on links: an accelerator itself moves what it needs and what it has made, one
+     * after the other, at the bandwidth of its way to the host, and does nothing else meanwhile. A share of
+     * its memory holds weights from the start. The cost model of H2H: docs/models/h2h.md. */
+    bool transfers_serially;
+    double weight_memory;          /* that share; 0 unless transfers_serially */
     char *link_energy_source;      /* where that number comes from; NULL: not known */
     struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
 } th_system;

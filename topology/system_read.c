@@ -95,6 +95,42 @@ static int read_link_energy(th_system_reader *r)
     return r->s->link_energy_source ? 0 : th_error_no_memory(&r->error);
 }
 
+/* transfers = "network" or "serial", and of the latter weight_memory. */
+static int read_transfers(th_system_reader *r)
+{
+    static const char *const ways[] = {"network", "serial"};
+    const th_config_node *share = th_config_member(r->root, "weight_memory");
+    const char *way = ways[0];
+    double weight_memory = 0.5;
+    if (th_config_string(r->root, "transfers", false, &way, &r->error) < 0 ||
+        th_config_double(r->root, "weight_memory", false, &weight_memory, &r->error) < 0)
+        return -1;
+    r->s->transfers_serially = strcmp(way, ways[1]) == 0;
+    if (!r->s->transfers_serially && strcmp(way, ways[0]) != 0)
+        return th_reader_unknown(r, "TOPO-0190", th_config_member(r->root, "transfers"),
+                                 &(th_known){"transfers", ways, 2});
+    if (share && !(r->s->transfers_serially && weight_memory >= 0 && weight_memory <= 1))
+        return th_error_set(&r->error, "TOPO-0191",
+                            "%s:%d: weight_memory %g: must be from 0 to 1, beside "
+                            "transfers = \"serial\"",
+                            th_config_file(share), th_config_line(share), weight_memory);
+    if (r->s->transfers_serially)
+        r->s->weight_memory = weight_memory;
+    return 0;
+}
+
+/* Of a finished system. */
+static int check_transfers(th_system_reader *r)
+{
+    if (!r->s->transfers_serially || r->s->n_hosts > 0)
+        return 0;
+    const th_config_node *n = th_config_member(r->root, "transfers");
+    return th_error_set(&r->error, "TOPO-0192",
+                        "%s:%d: transfers = \"serial\": must have a host, over which accelerators "
+                        "reach each other",
+                        th_config_file(n), th_config_line(n));
+}
+
 /* The element that a message of th_system_finish is about, as far as that can be told. */
 static const th_config_node *main_part(const th_config_node *root)
 {
@@ -107,7 +143,7 @@ static int read_system(th_system_reader *r)
     static const char *const keys[] = {"name",       "designs", "accelerators", "hosts",
                                        "switches",   "links",   "topology",     "segments",
                                        "dead_links", "routes",  "routing",      "link_energy",
-                                       "link_energy_source",    NULL};
+                                       "link_energy_source",    "transfers",  "weight_memory", NULL};
     const char *name = NULL;
     if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
@@ -118,9 +154,11 @@ static int read_system(th_system_reader *r)
     if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
-        th_read_routes(r) < 0 || read_link_energy(r) < 0)
+        th_read_routes(r) < 0 || read_link_energy(r) < 0 || read_transfers(r) < 0)
         return -1;
-    return th_system_finish(r->s, &r->error) < 0 ? th_reader_at(r, main_part(r->root)) : 0;
+    if (th_system_finish(r->s, &r->error) < 0)
+        return th_reader_at(r, main_part(r->root));
+    return check_transfers(r);
 }
 
 /* Closes c in any case. */

@@ -36,6 +36,9 @@ static const th_layer *maker_of(const th_layer_source *s, int input)
 
 static shape shape_of(const th_layer_source *s, int input)
 {
+    const th_layer *l = s->layer;
+    if (s->w->has_free_shapes) /* take_inputs has seen what the layer says */
+        return (shape){l->dim[TH_DIM_C], l->in_h, l->in_w};
     const th_layer *from = maker_of(s, input);
     if (!from)
         return (shape){s->w->input_c, s->w->input_h, s->w->input_w};
@@ -376,8 +379,8 @@ static int infer_attention_product(const th_layer_source *s, const th_layer_type
 /* ---- the types ---- */
 
 #define COMMON_KEYS                                                                                \
-    "name", "type", "inputs", "in_channels", "outputs", "height", "width", "precision",            \
-        "output_precision", "output_density"
+    "name", "type", "inputs", "in_channels", "in_height", "in_width", "outputs", "height", "width",    \
+        "precision", "output_precision", "output_density"
 #define WEIGHT_KEYS "weight_precision", "weight_density", "sparsity"
 
 static const char *const conv_keys[] = {
@@ -518,10 +521,25 @@ static double density_of_inputs(const th_layer_source *s, int n)
     return are_alike ? first : present / elements;
 }
 
-static void take_inputs(const th_layer_source *s)
+/* What a layer reads of a workload with free shapes: what it says, or else what its first input is. */
+static int take_free_shape(const th_layer_source *s, const th_layer *from)
+{
+    th_layer *l = s->layer;
+    l->dim[TH_DIM_C] = from ? from->dim[TH_DIM_K] : s->w->input_c;
+    l->in_h = from ? from->dim[TH_DIM_H] : s->w->input_h;
+    l->in_w = from ? from->dim[TH_DIM_W] : s->w->input_w;
+    if (th_layer_read_extent(s, "in_channels", false, &l->dim[TH_DIM_C]) < 0 ||
+        th_layer_read_extent(s, "in_height", false, &l->in_h) < 0)
+        return -1;
+    return th_layer_read_extent(s, "in_width", false, &l->in_w);
+}
+
+static int take_inputs(const th_layer_source *s)
 {
     th_layer *l = s->layer;
     const th_layer *from = maker_of(s, 0);
+    if (s->w->has_free_shapes && take_free_shape(s, from) < 0)
+        return -1;
     shape in = shape_of(s, 0);
     l->in_h = in.h;
     l->in_w = in.w;
@@ -529,6 +547,7 @@ static void take_inputs(const th_layer_source *s)
     l->density[TH_TENSOR_INPUT] = density_of_inputs(s, is_product(l) ? 1 : l->n_inputs);
     if (is_product(l))
         l->density[TH_TENSOR_WEIGHT] = density_of(s, 1);
+    return 0;
 }
 
 static int read_sparsity(const th_layer_source *s)
@@ -578,6 +597,8 @@ static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
     const int32_t *d = s->layer->dim;
     if ((t->part != PART_CONTEXT && th_layer_check_stated(s, "in_channels", d[TH_DIM_C]) < 0) ||
         th_layer_check_stated(s, "outputs", d[TH_DIM_K]) < 0 ||
+        th_layer_check_stated(s, "in_height", s->layer->in_h) < 0 ||
+        th_layer_check_stated(s, "in_width", s->layer->in_w) < 0 ||
         th_layer_check_stated(s, "height", d[TH_DIM_H]) < 0)
         return -1;
     return th_layer_check_stated(s, "width", d[TH_DIM_W]);
@@ -585,8 +606,7 @@ static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
 
 int th_layer_type_infer(const th_layer_source *s, const th_layer_type *t)
 {
-    take_inputs(s);
-    if (t->infer(s, t) < 0 || read_tensors(s, t) < 0)
+    if (take_inputs(s) < 0 || t->infer(s, t) < 0 || read_tensors(s, t) < 0)
         return -1;
     return t->is_inner ? 0 : check_all_stated(s, t);
 }

@@ -31,6 +31,9 @@ typedef struct th_workload {
     /* Every layer that reads the external input has one of its own, of whatever shape it reads: layers
      * that have nothing to do with each other. */
     bool has_own_inputs;
+    /* Layers read inputs of whatever shape they say: a tensor is stretched, axis by axis, to what its
+     * consumers read. Only systems whose transfers are serial run such workloads. */
+    bool has_free_shapes;
     th_layer *layers;   int n_layers;
     th_model *models;   int n_models;    /* in the order of their layers; none: one network alone */
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each

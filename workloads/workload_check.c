@@ -110,7 +110,8 @@ static bool is_number_of_inputs(const th_layer *l, int32_t n, const char **expec
 static int check_inputs_of(const th_workload *w, const th_layer *l, th_error *err)
 {
     const char *expected;
-    if (!is_number_of_inputs(l, l->n_inputs, &expected))
+    bool may_read_several = w->has_free_shapes && th_layer_has_macs(l) && l->n_inputs > 1;
+    if (!may_read_several && !is_number_of_inputs(l, l->n_inputs, &expected))
         return th_workload_layer_error(w, l, err, "WORK-0006",
                                        "%d inputs: a layer of kind %s takes %s", (int)l->n_inputs,
                                        th_layer_type_name(l), expected);
@@ -375,12 +376,13 @@ static int check_edge(const th_workload *w, const th_layer *l, int input, th_err
     th_model part = th_workload_part(w, th_workload_part_of(w, (int)(l - w->layers), 0));
     if (!from && part.has_own_inputs)
         return 0;
+    bool is_stretched = w->has_free_shapes;
     int c = from ? from->dim[TH_DIM_K] : part.input_c;
     int height = from ? from->dim[TH_DIM_H] : part.input_h;
     int width = from ? from->dim[TH_DIM_W] : part.input_w;
     th_precision made = from ? from->precision[TH_TENSOR_OUTPUT] : part.precision;
     th_box read = th_layer_input_box(l, input);
-    if (c != read.hi[1] || height != read.hi[2] || width != read.hi[3])
+    if (!is_stretched && (c != read.hi[1] || height != read.hi[2] || width != read.hi[3]))
         return th_workload_layer_error(
             w, l, err, "WORK-0015",
             "reads %d x %d x %d (channels x height x width), but \"%s\" makes "

@@ -255,6 +255,7 @@ typedef struct head {
     th_precision precision;
     int32_t c, h, w;
     double density;
+    bool has_free_shapes;
 } head;
 
 static int read_input_shape(const reader *r, const th_config_node *root, head *out)
@@ -303,10 +304,23 @@ static int read_precision(const reader *r, const th_config_node *root, th_precis
     return th_read_precision(root, "precision", out, r->err);
 }
 
+/* shapes = "matched" or "free". */
+static int read_shapes(const reader *r, const th_config_node *root, bool *is_free)
+{
+    const char *word = "matched";
+    if (th_config_string(root, "shapes", false, &word, r->err) < 0)
+        return -1;
+    *is_free = strcmp(word, "free") == 0;
+    if (*is_free || strcmp(word, "matched") == 0)
+        return 0;
+    return th_error_set(r->err, "WORK-0071", "%s:%d: shapes \"%s\": must be matched or free",
+                        th_config_file(root), th_config_line(th_config_member(root, "shapes")), word);
+}
+
 static int read_head(reader *r, const th_config_node *root, int32_t batch)
 {
     static const char *const keys[] = {"name",      "batch", "element_bytes",
-                                       "precision", "input", "layers",        NULL};
+                                       "precision", "input", "shapes",        "layers", NULL};
     head h = {.batch = 1, .density = 1};
     if (th_config_check_keys(root, keys, r->err) < 0 ||
         th_config_string(root, "name", false, &h.name, r->err) < 0 ||
@@ -314,6 +328,7 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
         th_read_extent(root, "batch", false, TH_LARGEST_EXTENT, &h.batch, r->err) < 0 ||
         read_precision(r, root, &h.precision) < 0 ||
         read_input_shape(r, root, &h) < 0 ||
+        read_shapes(r, root, &h.has_free_shapes) < 0 ||
         th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0)
         return -1;
     const char *file = th_config_file(root);
@@ -326,6 +341,7 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
     if (!r->w)
         return -1;
     r->w->density = h.density;
+    r->w->has_free_shapes = h.has_free_shapes;
     return 0;
 }
 

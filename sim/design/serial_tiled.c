@@ -27,9 +27,12 @@
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { CLOCK, BUS_BITS, THROUGHPUT, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_TILE_H, INPUT_TILE_W };
+enum { CLOCK, BUS_BITS, THROUGHPUT, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_TILE_H, INPUT_TILE_W, ONLY };
 enum { OPERATIONS_PER_MAC = 2, STREAM_SLOTS = 4 };
 enum { TILE_MAX = 4096, ROWS_MAX = 1024 };
+
+enum { ONLY_ANY, ONLY_CONV, ONLY_DENSE, ONLY_RECURRENT };
+static const char *const kinds_of_layers[] = {"any", "conv", "dense", "recurrent", NULL};
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the bus, and of the array without throughput", NULL},
@@ -41,6 +44,7 @@ static const th_design_key keys[] = {
     [TILE_W] = {"tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tc, output columns of a tile", NULL},
     [INPUT_TILE_H] = {"input_tile_h", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tr_, input rows of a step; absent: tile_h", NULL},
     [INPUT_TILE_W] = {"input_tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tc_, input columns of a step; absent: tile_w", NULL},
+    [ONLY] = {"only", TH_KEY_CHOICE, false, 0, 0, ONLY_ANY, "the kind of layers that it runs: conv, dense (fc, matmul), recurrent (lstm, gru)", kinds_of_layers},
     {.name = NULL},
 };
 
@@ -187,10 +191,22 @@ static void set_buffers(th_schedule *out)
     }
 }
 
+static int only_of(const th_shard *s)
+{
+    if (s->kind == TH_LAYER_CONV)
+        return ONLY_CONV;
+    return th_layer_gates((th_layer_kind)s->kind) > 0 ? ONLY_RECURRENT : ONLY_DENSE;
+}
+
 static int schedule(const th_design_config *d, const th_shard *s, const th_port *memory,
                     th_schedule *out, th_error *err)
 {
     (void)memory;
+    int only = (int)d->value[ONLY];
+    if (only != ONLY_ANY && only != only_of(s))
+        return th_error_set(err, "SIM-0191",
+                            "a %s layer on a serial_tiled design that runs %s layers only",
+                            kinds_of_layers[only_of(s)], kinds_of_layers[only]);
     *out = (th_schedule){.hz = operations_per_s(d), .macs_per_cycle = 1.0 / OPERATIONS_PER_MAC};
     if (s->kind == TH_LAYER_CONV && !has_tiles(d))
         return th_error_set(

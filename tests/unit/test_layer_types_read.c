@@ -293,7 +293,7 @@ static void refuses_keys_of_another_form(void)
          "WORK-0021", "net.cfg:2: layer \"a\": key \"inner\" is 12, but 4 follows from its input"},
         {SEQUENCE, A("slice") "chanels = 3; }", "BASE-0037",
          "net.cfg:2: unknown key \"chanels\" in element 1 of \"layers\": did you mean \"channels\"? (one of name, "
-         "type, inputs, in_channels, outputs, height, width, precision, output_precision, output_density, first, "
+         "type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, output_precision, output_density, first, "
          "channels)"},
     };
     EXPECT_REFUSALS(cases);

@@ -273,7 +273,8 @@ static void refuses_unknown_names(void)
     expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
                    "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean \"accelerators\"? (one of name, "
                    "designs, accelerators, hosts, switches, links, topology, "
-                   "segments, dead_links, routes, routing, link_energy, link_energy_source)");
+                   "segments, dead_links, routes, routing, link_energy, link_energy_source, "
+                    "transfers, weight_memory)");
 }
 
 static void refuses_designs(void)

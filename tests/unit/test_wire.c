@@ -228,9 +228,9 @@ static void a_mapping_comes_back(void)
     th_wire w = TH_WIRE_INIT;
     th_wire_put_mapping(&w, mapping);
     th_wire_put_mapping(&w, mapping);
-    /* 1 for the number of sets, 3 and a byte per accelerator for each, 3 for shares; at most 5
+    /* 1 for the number of sets, 1 to say that there are no queues, 3 and a byte per accelerator for each, 3 for shares; at most 5
      * distinct strategies */
-    CU_ASSERT_TRUE(w.out.length <= 2 * (size_t)(1 + 3 * 3 + 8 + 3 + 1 + 5 * 8 + 2 * net->n_layers));
+    CU_ASSERT_TRUE(w.out.length <= 2 * (size_t)(1 + 1 + 3 * 3 + 8 + 3 + 1 + 5 * 8 + 2 * net->n_layers));
     th_wire r = th_wire_open(w.out.text, w.out.length);
     for (int i = 0; i < 2; i++) {
         th_mapping *back = th_wire_get_mapping(&r, &l);

@@ -259,7 +259,7 @@ static void refuses_unknown_words(void)
 {
     expect_refusal(A "strid = 2; }", "BASE-0037",
                    "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? (one of "
-                   "name, type, inputs, in_channels, outputs, height, width, precision, output_precision, "
+                   "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, output_precision, "
                    "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
                    "dilation, groups, bias, norm, transposed, output_padding)");
     expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Serial transfers and the search h2h, by hand. On accelerator "s" (1 operation and 4 bytes of the bus in a
+ * microsecond, tiles of 2 channels out, 1 in, 2 x 2 pixels; the network 1 byte in a microsecond), in us:
+ *   c1: 2 x 1 channels, 2 x 2 pixels, kernel 1, reads 1 x 4 x 4
+ *       t_in (2 + 4) = 6, t_comp 2 * 2 * 2 * 2 * 1 = 16, t_out 8; T_acc = 1 * (6 + 16) + 8 = 30
+ *       weights 2 * 4 B = 8, input 16 * 4 B = 64, output 8 * 4 B = 32
+ *   c2: 2 x 2 channels, 1 x 1 pixels, kernel 1, reads 2 x 2 x 2
+ *       T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/lower_serial.h"
+#include "mapper/search.h"
+#include "mapper/wire.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+#include "topology/system_read.h"
+
+#define SLOW                                                                                       \
+    "{ name = \"s\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 32; throughput = 1000000; " \
+    "tile_k = 2; tile_c = 1; tile_h = 2; tile_w = 2; only = \"conv\"; }"
+#define FAST                                                                                       \
+    "{ name = \"f\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 64; throughput = 2000000; " \
+    "tile_k = 2; tile_c = 1; tile_h = 2; tile_w = 2; only = \"conv\"; }"
+#define ACCEL(NAME, DESIGN, CAPACITY)                                                              \
+    "{ name = \"" NAME "\"; designs = [\"" DESIGN "\"]; dram = { capacity = \"" CAPACITY           \
+    "\"; bandwidth = \"1TB/s\"; latency = \"0ns\"; burst = \"1B\"; }; "                            \
+    "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; }"
+#define REST(LEAVES, LATENCY)                                                                      \
+    "transfers = \"serial\"; hosts = ( \"host\" ); links = ( { center = \"host\"; leaves = [" LEAVES \
+    "]; bandwidth = \"8Mbps\"; latency = \"" LATENCY "\"; duplex = \"full\"; } );"
+#define ONE "name = \"one\"; designs = ( " SLOW " ); accelerators = ( " ACCEL("a", "s", "1MB") " ); "
+#define TWO                                                                                        \
+    "name = \"two\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL("a", "s", "1MB") ", " \
+    ACCEL("b", "s", "1MB") " ); "
+
+#define LAYER(NAME, FROM, K, C, IN)                                                                \
+    "{ name = \"" NAME "\"; type = \"conv\"; inputs = \"" FROM "\"; outputs = " #K "; in_channels = " #C \
+    "; in_height = " #IN "; in_width = " #IN "; stride = 2; bias = false; }"
+#define NET(LAYERS)                                                                                \
+    "name = \"net\"; shapes = \"free\"; precision = \"fp32\"; "                                    \
+    "input = { channels = 1; height = 1; width = 1; }; layers = ( " LAYERS " );"
+#define CHAIN LAYER("c1", "input", 2, 1, 4) ", " LAYER("c2", "c1", 2, 2, 2)
+
+enum { US = 1000000 };
+
+/* Ports are whole bits per second, and the bus of 32 Mbit/s is shared in thirds. */
+static bool takes(th_time got, double us)
+{
+    return fabs((double)got - us * US) <= 1e-6 * us * US;
+}
+
+static th_search *search_of(const th_system *s, const th_workload *w, int steps)
+{
+    th_error e = {"", ""};
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_search_options o = th_search_defaults;
+    o.steps = steps;
+    th_search *found = th_search_new(th_search_find("h2h"), &p, &o, &e);
+    if (!found)
+        bail_out(&e);
+    while (!found->done)
+        if (th_search_iterate(found, &e))
+            bail_out(&e);
+    return found;
+}
+
+static th_time time_of_steps(const char *system, const char *net, int steps)
+{
+    th_system *s = system_of(system);
+    th_workload *w = workload_of(net);
+    th_search *found = search_of(s, w, steps);
+    th_time time = (th_time)found->best_fitness.value;
+    th_search_free(found);
+    th_workload_free(w);
+    th_system_free(s);
+    return time;
+}
+
+static th_fitness fitness_on(const th_system *s, const th_workload *w, const th_mapping *m)
+{
+    th_error e = {"", ""};
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_fitness f;
+    th_evaluator *evaluator = th_evaluator_new(&p, &e);
+    if (!evaluator || th_mapping_check(m, s, w, &e) ||
+        th_evaluator_run(evaluator, m, INFINITY, &f, &e))
+        bail_out(&e);
+    th_evaluator_free(evaluator);
+    return f;
+}
+
+static void a_chain_on_one_accelerator(void)
+{
+    const char *one = ONE REST("\"a\"", "0ns");
+    /* (30 + 8 + 64 + 32) + (52 + 16 + 32 + 8); without 8 + 16; without 32 + 32. */
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 1), 242));
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 2), 218));
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 3), 154));
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 0), 154));
+}
+
+/* Every way of bytes pays the latency once: in and out of c1, in and out of c2. */
+static void latency_is_paid_per_way(void)
+{
+    const char *one = ONE REST("\"a\"", "1us");
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 1), 246));
+    CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 3), 156)); /* in, and out at the end */
+}
+
+/* Both modalities at once, each on an accelerator; nothing moves for the other's sake. */
+static void modalities_part(void)
+{
+    const char *two = TWO REST("\"a\", \"b\"", "0ns");
+    const char *net = NET(CHAIN ", " LAYER("d1", "input", 2, 1, 4) ", " LAYER("d2", "d1", 2, 2, 2));
+    CU_ASSERT_TRUE(takes(time_of_steps(two, net, 1), 242));
+    CU_ASSERT_TRUE(takes(time_of_steps(two, net, 4), 154));
+}
+
+/* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K: the
+ * half of its input that is not here, 16; 52; one of two channels out, 4. */
+static void shards_move_what_they_lack(void)
+{
+    th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
+    th_workload *w = workload_of(NET(CHAIN));
+    th_mapping *m = mapping_on("01", w);
+    put_layer(m, 0, 0, "H2");
+    put_layer(m, 1, 0, "K2");
+    CU_ASSERT_TRUE(takes(fitness_on(s, w, m).metrics.latency_ps, 32 + 30 + 16 + 16 + 52 + 4));
+    m->activations_cross = true; /* the own half crosses as well */
+    CU_ASSERT_TRUE(takes(fitness_on(s, w, m).metrics.latency_ps, 32 + 30 + 16 + 32 + 52 + 4));
+    m->activations_cross = false;
+    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
+    m->weights[0] = m->weights[1] = TH_WEIGHTS_STREAMED; /* 8 for each replica, 8 for each half */
+    CU_ASSERT_TRUE(takes(fitness_on(s, w, m).metrics.latency_ps, 150 + 8 + 8));
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* c2 over C: a channel each, T_acc 22 + 8; half a channel lacks, 8, so c1 sends 8; one of two partial
+ * sums goes, 4, one comes, 4, and is added within the nanoseconds of the vector unit; 4 out. */
+static void partial_sums_go_up_and_down(void)
+{
+    th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
+    th_workload *w = workload_of(NET(CHAIN));
+    th_mapping *m = mapping_on("01", w);
+    put_layer(m, 0, 0, "H2");
+    put_layer(m, 1, 0, "C2");
+    th_time expected = (32 + 30 + 8 + 8 + 30 + 4 + 4 + 4) * (th_time)US,
+            got = fitness_on(s, w, m).metrics.latency_ps;
+    CU_ASSERT_TRUE(got > expected - 100 && got < expected + 100000);
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+static void the_fullest_knapsack(void)
+{
+    const int64_t some[] = {5, 4, 3, 0}, alike[] = {3, 3};
+    bool in[4];
+    CU_ASSERT_EQUAL(th_knapsack(some, 4, 7, in), 0);
+    CU_ASSERT_TRUE(!in[0] && in[1] && in[2] && in[3]);
+    CU_ASSERT_EQUAL(th_knapsack(some, 4, 12, in), 0);
+    CU_ASSERT_TRUE(in[0] && in[1] && in[2] && in[3]);
+    CU_ASSERT_EQUAL(th_knapsack(some, 4, 6, in), 0);
+    CU_ASSERT_TRUE(in[0] && !in[1] && !in[2] && in[3]);
+    CU_ASSERT_EQUAL(th_knapsack(some, 4, 0, in), 0);
+    CU_ASSERT_TRUE(!in[0] && !in[1] && !in[2] && in[3]);
+    CU_ASSERT_EQUAL(th_knapsack(alike, 2, 5, in), 0);
+    CU_ASSERT_TRUE(in[0] && !in[1]);
+}
+
+/* What a mapping says of queues and weights is written and read. */
+static void queues_are_written_and_read(void)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
+    th_workload *w = workload_of(NET(CHAIN ", " LAYER("d1", "input", 2, 1, 4)));
+    th_mapping *m = mapping_on("0 1", w), *again;
+    th_strbuf text = TH_STRBUF_INIT;
+    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
+    m->order[0] = 2;
+    m->order[1] = 0;
+    m->order[2] = 1;
+    m->weights[1] = TH_WEIGHTS_PINNED;
+    m->weights[2] = TH_WEIGHTS_STREAMED;
+    m->activations_cross = true;
+    th_mapping_write(m, s, w, &text);
+    again = th_mapping_read_text(text.text, "again", s, w, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(again);
+    CU_ASSERT_TRUE(th_mapping_equal(m, again));
+    th_mapping *copy = th_mapping_copy(again);
+    CU_ASSERT_TRUE(th_mapping_equal(m, copy));
+    th_wire wire = TH_WIRE_INIT;
+    th_wire_put_mapping(&wire, m);
+    th_wire back = th_wire_open(wire.out.text, wire.out.length);
+    th_mapping *sent =
+        th_wire_get_mapping(&back, &(th_wire_limits){s->n_accels, s->n_designs, w->n_layers});
+    CU_ASSERT_TRUE(sent && th_mapping_equal(m, sent));
+    th_mapping_free(sent);
+    th_wire_clear(&wire);
+    copy->weights[1] = TH_WEIGHTS_AUTO;
+    CU_ASSERT_FALSE(th_mapping_equal(m, copy));
+    th_strbuf_clear(&text);
+    th_mapping_free(copy);
+    th_mapping_free(again);
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+static void refuse_system(const char *text, const char *id, const char *message)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_system_read_text(text, "test", &e));
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, message);
+}
+
+static void systems_that_are_refused(void)
+{
+    refuse_system(ONE "transfers = \"serail\";", "TOPO-0190",
+                  "test:1: unknown transfers \"serail\": did you mean \"serial\"?");
+    refuse_system(ONE "weight_memory = 0.5;", "TOPO-0191",
+                  "test:1: weight_memory 0.5: must be from 0 to 1, beside transfers = \"serial\"");
+    refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "TOPO-0191",
+                  "test:1: weight_memory 1.5: must be from 0 to 1, beside transfers = \"serial\"");
+    refuse_system(ONE "transfers = \"serial\";", "TOPO-0192",
+                  "test:1: transfers = \"serial\": must have a host, over which accelerators reach each other");
+}
+
+static void refuse_mapping(const th_system *s, const th_workload *w, const char *layers,
+                           const char *rest, const char *id)
+{
+    char text[1000];
+    th_error e = {"", ""};
+    snprintf(text, sizeof text, "sets = ( { design = \"s\"; accelerators = [\"a\"]; } ); %s %s", layers, rest);
+    CU_ASSERT_PTR_NULL(th_mapping_read_text(text, "m", s, w, &e));
+    TAP_ASSERT_TEXT(e.id, id);
+}
+
+static void mappings_that_are_refused(void)
+{
+    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
+    th_workload *w = workload_of(NET(CHAIN));
+    const char *layers = "layers = ( { name = \"c1\"; set = 0; }, { name = \"c2\"; set = 0; } );";
+    refuse_mapping(s, w, layers, "order = [\"c1\", \"c1\"];", "MAP-0077");
+    refuse_mapping(s, w, layers, "order = [\"c2\", \"c1\"];", "MAP-0078");
+    refuse_mapping(s, w, layers, "order = [\"c1\"];", "MAP-0081");
+    refuse_mapping(s, w, layers, "order = [\"c1\", \"c3\"];", "MAP-0082");
+    refuse_mapping(s, w, layers, "activations = \"nowhere\";", "MAP-0083");
+    refuse_mapping(s, w, "layers = ( { name = \"c1\"; set = 0; weights = \"here\"; } );", "", "MAP-0080");
+    s->transfers_serially = false;
+    refuse_mapping(s, w, layers, "activations = \"network\";", "MAP-0079");
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+static void explain(const th_system *s, const th_workload *w, const th_mapping *m, const char *id,
+                    const char *text)
+{
+    th_error e = {"", ""};
+    th_lower *l = th_lower_new(s, w, &e);
+    th_program *program = th_program_new(&e);
+    if (!l || !program)
+        bail_out(&e);
+    CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, program, &e), -1);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_program_free(program);
+    th_lower_free(l);
+}
+
+/* 16 bytes for weights are none: a unit is 4,000 bytes. */
+static void memory_that_does_not_suffice(void)
+{
+    th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
+    th_workload *w = workload_of(NET(CHAIN));
+    th_mapping *m = mapping_on("0", w);
+    s->nodes[s->accel_node[0]].a.dram_bytes = 100;
+    s->nodes[s->accel_node[1]].a.dram_bytes = 100;
+    explain(s, w, m, "MAP-0086",
+            "accel/a: 4 bytes too few: 0 pinned weights and 104 for one layer's run needed, 100 there");
+    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
+    m->weights[1] = TH_WEIGHTS_PINNED;
+    explain(s, w, m, "MAP-0085",
+            "accel/a: pinned weights need 4000 bytes more than the 0.5 of its memory that is for weights");
+    th_mapping_free(m);
+    m = mapping_on("01", w);
+    put_layer(m, 0, 0, "H2 rK");
+    put_layer(m, 1, 0, "K2");
+    explain(s, w, m, "MAP-0084",
+            "layer \"c1\": rotates an operand, which serial transfers do not know");
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+static void searches_that_are_refused(void)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
+    th_workload *w = workload_of(NET("{ name = \"m\"; type = \"matmul\"; columns = 2; }"));
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_search *found = th_search_new(th_search_find("h2h"), &p, &th_search_defaults, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    CU_ASSERT_EQUAL(th_search_iterate(found, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0191");
+    TAP_ASSERT_TEXT(e.text, "h2h: no accelerator can run layer \"m\": layer \"m\": a dense layer on a "
+                            "serial_tiled design that runs conv layers only");
+    th_search_free(found);
+    th_mapping *m = mapping_on("0", w);
+    explain(s, w, m, "SIM-0191",
+            "layer \"m\": a dense layer on a serial_tiled design that runs conv layers only");
+    th_mapping_free(m);
+    s->transfers_serially = false;
+    CU_ASSERT_PTR_NULL(th_lower_new(s, w, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0072");
+    w->has_free_shapes = false;
+    CU_ASSERT_PTR_NULL(th_search_new(th_search_find("h2h"), &p, &th_search_defaults, &e));
+    TAP_ASSERT_TEXT(e.id, "MAP-0190");
+    th_workload_free(w);
+    th_system_free(s);
+    CU_ASSERT_PTR_NULL(th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
+                                             "width = 1; }; layers = ();", "net", 0, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0071");
+}
+
+/* 10^15 bytes at a bit per second. */
+static void moves_that_never_end(void)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
+    th_works *works = th_works_new(s, &e);
+    CU_ASSERT_EQUAL(th_works_intern_moves(works, &(th_moves){.in_bytes = 1000000000000000,
+                                                             .in_bits_per_s = 1,
+                                                             .out_bits_per_s = 1}, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0190");
+    th_works_free(works);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_chain_on_one_accelerator),
+        TAP(latency_is_paid_per_way),
+        TAP(modalities_part),
+        TAP(shards_move_what_they_lack),
+        TAP(partial_sums_go_up_and_down),
+        TAP(the_fullest_knapsack),
+        TAP(queues_are_written_and_read),
+        TAP(systems_that_are_refused),
+        TAP(mappings_that_are_refused),
+        TAP(memory_that_does_not_suffice),
+        TAP(searches_that_are_refused),
+        TAP(moves_that_never_end),
+        TAP_END,
+    };
+    return tap_main("h2h", tests, argc, argv);
+}
