@@ -351,7 +351,7 @@ static int run_map_workload(th_call *c)
         th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
         return -1;
     if (options.steps > 0 && th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
-        return th_error_set(&c->err, "TCL-0225", "map_workload: -steps: must stand beside -algorithm h2h");
+        return th_error_set(&c->err, "TCL-0225", "-steps: must stand beside -algorithm h2h");
     th_mapping *start;
     if (read_start(c, &start) != 0)
         return -1;

@@ -117,6 +117,22 @@ static void modalities_part(void)
     CU_ASSERT_TRUE(takes(time_of_steps(two, net, 4), 154));
 }
 
+/* b is twice as quick. Step 1: c1 on a ends at 134, d1 on b at 15 + 8 + 64 + 32 = 119, c2 there at
+ * 134 + 26 + 16 + 32 + 8 (on a: 134 + 108). Step 2: 126 + 66. Step 3: no neighbours of one modality. Step 4:
+ * c1 before c2 on b would end c2 at 111 + (15 + 64) + (26 + 8); c2 behind c1 on a ends at (30 + 64) +
+ * (52 + 8). */
+static void a_layer_moves_to_its_producer(void)
+{
+    const char *unlike = "name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+        "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns");
+    const char *net = NET(LAYER("c1", "input", 2, 1, 4) ", " LAYER("c2", "c1", 2, 2, 2) ", " LAYER(
+        "d1", "input", 2, 1, 4));
+    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 1), 216));
+    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 2), 192));
+    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 3), 192));
+    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 4), 154));
+}
+
 /* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K: the
  * half of its input that is not here, 16; 52; one of two channels out, 4. */
 static void shards_move_what_they_lack(void)
@@ -349,6 +365,7 @@ int main(int argc, char **argv)
         TAP(a_chain_on_one_accelerator),
         TAP(latency_is_paid_per_way),
         TAP(modalities_part),
+        TAP(a_layer_moves_to_its_producer),
         TAP(shards_move_what_they_lack),
         TAP(partial_sums_go_up_and_down),
         TAP(the_fullest_knapsack),
