@@ -10,6 +10,8 @@
  * the network. Step 2 weight locality: a knapsack per accelerator pins weights. Step 3 activation
  * fusion: what an accelerator makes for the next layer of its queue stays. Step 4 remapping: layers
  * move beside their producers and consumers, where that shortens the run.
+ * On a system whose transfers are not serial weights are where they run and an accelerator keeps what it
+ * made anyway, so steps 1 to 3 are one mapping there, and queues are in the order of the layers.
  * Steps 2 and 3 are what lowering does by itself unless a mapping tells it otherwise, so a step is a
  * mapping and what it takes comes from the simulation. Step 1 alone reckons ends by itself. */
 #include <config.h>
@@ -38,6 +40,7 @@ typedef struct {
     int32_t *n_queued;
     int32_t *done;      /* scratch, per accelerator: layers of its queue that are in the order */
     bool *is_done;      /* scratch, per layer */
+    int32_t *scratch;   /* an order of the layers */
     th_mapping *mapping;
 } h2h;
 
@@ -290,6 +293,8 @@ static bool fill_mapping(h2h *h, int step)
 {
     th_mapping *m = h->mapping;
     memcpy(m->set_of, h->where, (size_t)m->n_layers * sizeof *m->set_of);
+    if (!h->system->transfers_serially)
+        return find_order(h, h->scratch);
     memset(m->weights, step >= 2 ? TH_WEIGHTS_AUTO : TH_WEIGHTS_STREAMED, (size_t)m->n_layers);
     m->activations_cross = step < 3;
     return find_order(h, m->order);
@@ -306,7 +311,7 @@ static th_mapping *new_mapping(const th_system *s, int n_layers)
         m->sets[a].design = s->nodes[s->accel_node[a]].a.designs[0];
         m->sets[a].accels[0] = a;
     }
-    if (m && th_mapping_add_queues(m) == 0)
+    if (m && (!s->transfers_serially || th_mapping_add_queues(m) == 0))
         return m;
     th_mapping_free(m);
     return NULL;
@@ -393,10 +398,6 @@ static int init(th_search *s, th_error *err)
     h2h *h = s->state;
     size_t layers = (size_t)s->problem.workload->n_layers,
            accels = (size_t)s->problem.system->n_accels;
-    if (!s->problem.system->transfers_serially)
-        return th_error_set(err, "MAP-0190",
-                            "h2h: system \"%s\" must have transfers = \"serial\", which its cost model is",
-                            s->problem.system->name);
     *h = (h2h){.search = s,
                .system = s->problem.system,
                .workload = s->problem.workload,
@@ -408,9 +409,10 @@ static int init(th_search *s, th_error *err)
                .n_queued = th_alloc_zero(accels, sizeof *h->n_queued),
                .done = th_alloc_zero(accels, sizeof *h->done),
                .is_done = th_alloc_zero(layers, sizeof *h->is_done),
+               .scratch = th_alloc_zero(layers, sizeof *h->scratch),
                .mapping = new_mapping(s->problem.system, s->problem.workload->n_layers)};
     if (!h->time || !h->layer_end || !h->free_at || !h->where || !h->queue || !h->n_queued ||
-        !h->done || !h->is_done || !h->mapping)
+        !h->done || !h->is_done || !h->scratch || !h->mapping)
         return th_error_no_memory(err);
     for (size_t l = 0; l < layers; l++)
         h->layer_end[l] = -1;
@@ -442,12 +444,13 @@ static void clear(th_search *s)
     th_free(h->n_queued);
     th_free(h->done);
     th_free(h->is_done);
+    th_free(h->scratch);
     th_mapping_free(h->mapping);
 }
 
 const th_search_type th_search_h2h = {
     .name = "h2h",
-    .synopsis = "whole layers on accelerators in four steps (H2H, DAC'22); systems with serial transfers",
+    .synopsis = "whole layers on accelerators in four steps (H2H, DAC'22)",
     .is_baseline = true,
     .seeds = TH_SEEDS_RANDOM,
     .state_size = sizeof(h2h),

@@ -335,9 +335,6 @@ static void searches_that_are_refused(void)
     s->transfers_serially = false;
     CU_ASSERT_PTR_NULL(th_lower_new(s, w, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0072");
-    w->has_free_shapes = false;
-    CU_ASSERT_PTR_NULL(th_search_new(th_search_find("h2h"), &p, &th_search_defaults, &e));
-    TAP_ASSERT_TEXT(e.id, "MAP-0190");
     th_workload_free(w);
     th_system_free(s);
     CU_ASSERT_PTR_NULL(th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "

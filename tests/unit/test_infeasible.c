@@ -59,7 +59,7 @@ static void searches_find_the_way_that_is_left(void)
 {
     th_system *s = system_of(ACCELS("2"));
     for (int i = 0; th_search_types[i]; i++) {
-        if (th_search_types[i] == &th_search_h2h) /* for systems with serial transfers */
+        if (th_search_types[i] == &th_search_h2h) /* whole layers on single accelerators */
             continue;
         th_error e = {"", ""};
         th_search *x = search_on(s, th_search_types[i]->name, &e);

@@ -10,7 +10,6 @@
 #include "base/text_file.h"
 #include "mapper/journal.h"
 #include "mapper/search.h"
-#include "mapper/searches.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 
@@ -358,8 +357,6 @@ static void searches_go_on_to_the_same(void)
 {
     enum { BUDGET = 90, OTHER = 130 };
     for (int i = 0; th_search_types[i]; i++) {
-        if (th_search_types[i] == &th_search_h2h) /* for systems with serial transfers */
-            continue;
         th_strbuf expected = finished(search_of(th_search_types[i], NULL, BUDGET));
         th_strbuf other = finished(search_of(th_search_types[i], NULL, OTHER));
         for (int batches = 0; batches < 3; batches++) {

@@ -211,9 +211,8 @@ static void every_search_and_baseline_maps_them(void)
     for (int i = 0; th_search_types[i]; i++) {
         th_error e = {"", ""};
         if (strcmp(th_search_types[i]->name, "exhaustive") == 0 ||
-            strcmp(th_search_types[i]->name, "nsga2") == 0 ||
-            strcmp(th_search_types[i]->name, "h2h") == 0)
-            continue; /* the one takes hours, the next a front, the last serial transfers */
+            strcmp(th_search_types[i]->name, "nsga2") == 0)
+            continue; /* the one takes hours, the other a front */
         th_search *s = search_for(w, th_search_types[i]->name, false, &e);
         CU_ASSERT_PTR_NOT_NULL(s);
         if (!s) {

@@ -60,8 +60,7 @@ static void searches_make_sound_mappings(void)
                         .stream = random_stream(r, w),
                         .objective = pick(r, 0, 1)};
         for (int i = 0; th_search_types[i]; i++)
-            if (strcmp(th_search_types[i]->name, "h2h") != 0) /* for serial transfers */
-                check_search(th_search_types[i], &p);
+            check_search(th_search_types[i], &p);
         th_workload_free(w);
         gsl_rng_free(r);
     }
