@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* breed.c - what searches start from, and how they make new mappings of old ones.
- *
- * Seeds, in the order of their coming: what the search was told to start from; the dynamic programme (seed.c) on candidates of the upper
- * level, exact and blurred; the mapping of computation_prioritized; uniform splits. */
+/* breed.c - how searches make new mappings: at random, or of old ones. Seeds are in breed_seed.c. */
 #include <config.h>
 
 #include "mapper/breed.h"
@@ -10,15 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/searches.h"
 #include "mapper/strategies.h"
 
-enum {
-    SEEDS_PER_PARTITION = 12, /* vectors of designs tried at most */
-    RANDOM_SEEDS = 96
-};
 static const double CROSS_RATE = 0.4;    /* children that have a father's run of layers */
-static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
 
 bool th_breed_chance(th_breed *b, double p)
 {
@@ -38,169 +29,25 @@ int th_breed_rank(th_breed *b, int n)
     return rank;
 }
 
-/* --- seeds ------------------------------------------------------------------------------------ */
-
-static int add_seed(th_breed *b, th_mapping *m)
-{
-    if (!m)
-        return 0;
-    if (th_grow(&b->seeds, &b->seed_capacity, b->n_seeds + 1, sizeof *b->seeds)) {
-        th_mapping_free(m);
-        return -1;
-    }
-    b->seeds[b->n_seeds++] = m;
-    return 0;
-}
-
-static int seed_by_programme(th_breed *b, const th_partition *p, const int32_t *design,
-                             th_error *err)
-{
-    for (size_t j = 0; j < sizeof JITTERS / sizeof *JITTERS; j++) {
-        th_mapping *m;
-        if (th_level1_mapping(&b->level1, p, design, JITTERS[j], b->random, &m, err))
-            return -1;
-        if (add_seed(b, m))
-            return th_error_no_memory(err);
-    }
-    return 0;
-}
-
-static int seed_partition(th_breed *b, const th_partition *p, th_error *err)
-{
-    int32_t design[TH_LEVEL1_SETS_MAX];
-    th_designs designs;
-    if (th_designs_init(&designs, &b->level1, p, err))
-        return -1;
-    for (int i = 0; i < SEEDS_PER_PARTITION && th_designs_next(&designs, design); i++)
-        if (seed_by_programme(b, p, design, err))
-            return -1;
-    return 0;
-}
-
-/* One split for all layers (the nearest where it does not fit), on every set of a mapping. */
-static int seed_uniform(th_breed *b, const th_mapping *like,
-                        const th_strategy *split)
-{
-    const th_workload *w = b->search->problem.workload;
-    th_mapping *m = th_mapping_copy(like);
-    bool fits = m != NULL;
-    for (int l = 0; fits && l < w->n_layers; l++) {
-        m->strategy[l] = *split;
-        if (th_layer_has_macs(&w->layers[l]))
-            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(b->search),
-                                      m->sets[m->set_of[l]].n_accels);
-    }
-    if (fits && th_mapping_follow(m, w, th_search_batch(b->search)))
-        return add_seed(b, m);
-    th_mapping_free(m);
-    return like && !m ? -1 : 0;
-}
-
-static const th_mapping *programme_seed_of(const th_breed *b, int32_t n_accels, int32_t design)
-{
-    for (size_t i = 0; i < b->n_seeds; i++)
-        if (b->seeds[i]->n_sets == 1 && b->seeds[i]->sets[0].n_accels == n_accels &&
-            b->seeds[i]->sets[0].design == design)
-            return b->seeds[i];
-    return NULL;
-}
-
-/* Uniform splits on the largest set alone, with every design. */
-static int seed_uniforms(th_breed *b, th_error *err)
-{
-    const th_workload *w = b->search->problem.workload;
-    int32_t n = b->level1.tree.node[b->level1.partitions[0].node[0]].n;
-    th_strategy *list = NULL;
-    int widest = 0, failed = 0;
-    for (int l = 1; l < w->n_layers; l++)
-        if (th_layer_macs(&w->layers[l]) > th_layer_macs(&w->layers[widest]))
-            widest = l;
-    int count = th_strategies_list(&w->layers[widest], th_search_batch(b->search), n, &list);
-    for (int32_t d = 0; d < b->search->problem.system->n_designs; d++) {
-        const th_mapping *like = programme_seed_of(b, n, d);
-        for (int i = 0; like && !failed && i < count; i++)
-            if (list[i].rotate == TH_NO_ROTATION && list[i].split[TH_DIM_C] == 1)
-                failed = seed_uniform(b, like, &list[i]);
-    }
-    th_free(list);
-    return failed || count < 0 ? th_error_no_memory(err) : 0;
-}
-
-/* The baseline's mapping, where it has one. */
-static int seed_herald(th_breed *b, th_error *err)
-{
-    th_mapping *m;
-    th_error reason = {"", ""};
-    if (th_baseline_computation_prioritized(b->search, &m, &reason) == 0)
-        return add_seed(b, m) ? th_error_no_memory(err) : 0;
-    return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
-}
-
-static int seed_start(th_breed *b, th_error *err)
-{
-    const th_mapping *start = b->search->options.start;
-    th_mapping *m = start ? th_mapping_copy(start) : NULL;
-    return (start && !m) || add_seed(b, m) ? th_error_no_memory(err) : 0;
-}
-
-static int make_seeds(th_breed *b, th_error *err)
-{
-    for (size_t i = 0; i < b->level1.n; i++)
-        if (seed_partition(b, &b->level1.partitions[i], err))
-            return -1;
-    if (seed_herald(b, err))
-        return -1;
-    return b->level1.n > 0 ? seed_uniforms(b, err) : 0;
-}
-
-static int make_random_seeds(th_breed *b, th_error *err)
-{
-    for (int tries = 0; b->n_seeds < RANDOM_SEEDS && tries < 64 * RANDOM_SEEDS; tries++) {
-        th_mapping *m;
-        if (th_breed_draw(b, false, &m, err))
-            return -1;
-        if (add_seed(b, m))
-            return th_error_no_memory(err);
-    }
-    return 0;
-}
-
 int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
 {
     b->search = s;
     b->random = th_random_stream(s->options.seed, stream, 0);
-    b->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    b->seeder = th_search_seeder(s, err);
     if (!b->random)
         return th_error_no_memory(err);
     if (!b->seeder ||
-        th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err) ||
-        seed_start(b, err))
+        th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err))
         return -1;
-    if (s->options.seeds == TH_SEEDS_HEURISTIC ? make_seeds(b, err) : make_random_seeds(b, err))
-        return -1;
-    s->first_misfit = b->level1.misfit.id[0] ? b->level1.misfit : *th_seeder_misfit(b->seeder);
-    return 0;
+    return th_breed_seeds_init(b, err);
 }
 
 void th_breed_clear(th_breed *b)
 {
-    for (size_t i = b->next_seed; i < b->n_seeds; i++)
-        th_mapping_free(b->seeds[i]);
-    th_free(b->seeds);
+    th_breed_seeds_clear(b);
     th_level1_clear(&b->level1);
-    th_seeder_free(b->seeder);
     if (b->random)
         gsl_rng_free(b->random);
-}
-
-th_mapping *th_breed_next_seed(th_breed *b)
-{
-    return th_breed_has_seeds(b) ? b->seeds[b->next_seed++] : NULL;
-}
-
-bool th_breed_has_seeds(const th_breed *b)
-{
-    return b->next_seed < b->n_seeds;
 }
 
 /* --- strategies -------------------------------------------------------------------------------- */
@@ -346,18 +193,21 @@ static void change_design(th_breed *b, th_mapping *m)
         set->design = d;
 }
 
+int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err)
+{
+    th_time estimate;
+    int failed = th_level1_share(&b->level1, m, set, err);
+    return failed ? failed
+                  : th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
+}
+
 /* New strategies for all sets, since what is best depends on design and range. */
 static int reseed(th_breed *b, th_mapping *m, double jitter, th_error *err)
 {
-    for (int set = 0; set < m->n_sets; set++) {
-        th_time estimate;
-        int failed = th_level1_share(&b->level1, m, set, err);
-        if (!failed)
-            failed = th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
-        if (failed)
-            return failed;
-    }
-    return 0;
+    int failed = 0;
+    for (int set = 0; !failed && set < m->n_sets; set++)
+        failed = th_breed_reseed(b, m, set, jitter, err);
+    return failed;
 }
 
 /* NULL on failure. */
@@ -404,6 +254,80 @@ int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_
     if (failed)
         th_mapping_free(m);
     return failed < 0 ? -1 : 0;
+}
+
+/* --- flat --------------------------------------------------------------------------------------- */
+
+/* Every layer on the array: a strategy that its set can have, the one it has or the nearest. */
+static bool fit_strategies(th_breed *b, th_mapping *m)
+{
+    const th_workload *w = b->search->problem.workload;
+    for (int l = 0; l < m->n_layers; l++)
+        if (th_layer_has_macs(&w->layers[l]) &&
+            !th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(b->search),
+                                m->sets[m->set_of[l]].n_accels))
+            return false;
+    return th_mapping_follow(m, w, th_search_batch(b->search));
+}
+
+/* Other sets; the layers are dealt out anew in ranges, by number. *m is replaced. */
+static int swap_sets(th_breed *b, th_mapping **m, th_error *err)
+{
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_mapping *other;
+    const th_partition *p = draw_level1(b, design, err);
+    if (!p || th_level1_mapping(&b->level1, p, design, 0, b->random, &other, err))
+        return -1;
+    if (!other)
+        return 0;
+    memcpy(other->strategy, (*m)->strategy, (size_t)other->n_layers * sizeof *other->strategy);
+    th_mapping_free(*m);
+    *m = other;
+    return 0;
+}
+
+static int mutate_flat(th_breed *b, th_mapping **m, th_error *err)
+{
+    switch (th_breed_below(b, 8)) {
+    case 0:
+        return swap_sets(b, m, err);
+    case 1:
+        change_design(b, *m);
+        return 0;
+    case 2:
+        move_boundary(b, *m);
+        return 0;
+    case 3:
+        move_run(b, *m);
+        return 0;
+    default:
+        return mutate(b, *m, err);
+    }
+}
+
+static void cross_flat(th_breed *b, th_mapping *child, const th_mapping *other)
+{
+    int n = child->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    for (int l = from; l < to; l++) {
+        child->strategy[l] = other->strategy[l];
+        child->set_of[l] = other->set_of[l] % child->n_sets;
+    }
+}
+
+int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father,
+                  th_mapping **out, th_error *err)
+{
+    th_mapping *m = th_mapping_copy(mother);
+    int failed = m ? 0 : th_error_no_memory(err);
+    if (m && father && th_breed_chance(b, CROSS_RATE))
+        cross_flat(b, m, father);
+    do {
+        failed = failed ? failed : mutate_flat(b, &m, err);
+    } while (!failed && th_breed_chance(b, 0.5));
+    *out = !failed && fit_strategies(b, m) ? m : NULL;
+    if (!*out)
+        th_mapping_free(m);
+    return failed;
 }
 
 /* --- at random -------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 libtharsis_la_SOURCES += \
 	mapper/alternatives.c \
 	mapper/alternatives.h \
+	mapper/annealing.c \
 	mapper/baseline.c \
 	mapper/baseline.h \
 	mapper/baseline_greedy.c \
@@ -17,6 +18,8 @@ libtharsis_la_SOURCES += \
 	mapper/constraints.h \
 	mapper/due.c \
 	mapper/due.h \
+	mapper/breed_seed.c \
+	mapper/dp.c \
 	mapper/emit.c \
 	mapper/emit.h \
 	mapper/evaluate.c \
@@ -29,6 +32,7 @@ libtharsis_la_SOURCES += \
 	mapper/journal.h \
 	mapper/h2h.c \
 	mapper/knapsack.c \
+	mapper/ga.c \
 	mapper/level1.c \
 	mapper/level1.h \
 	mapper/level1_ability.c \
@@ -55,8 +59,10 @@ libtharsis_la_SOURCES += \
 	mapper/plan_state.h \
 	mapper/plan_time.c \
 	mapper/pool.c \
+	mapper/polish.c \
 	mapper/pool.h \
 	mapper/pool_threads.c \
+	mapper/portfolio.c \
 	mapper/random_search.c \
 	mapper/remember.c \
 	mapper/remember.h \

@@ -155,21 +155,18 @@ static int offspring(nsga2 *t, th_mapping **out, th_error *err)
 
 static int fill_batch(nsga2 *t, th_mapping **batch, int wanted, th_error *err)
 {
-    int n = 0;
-    if (th_breed_has_seeds(&t->breed)) {
-        while (n < wanted && (batch[n] = th_breed_next_seed(&t->breed)))
-            n++;
-        return n;
+    int n = 0, failed = 0;
+    bool seeding = th_breed_has_seeds(&t->breed);
+    for (int tries = 0; !failed && n < wanted && tries < 8 * BATCH; tries++) {
+        failed = seeding ? th_breed_next_seed(&t->breed, &batch[n], err)
+                         : offspring(t, &batch[n], err);
+        if (seeding && !failed && !batch[n])
+            break;
+        n += !failed && batch[n];
     }
-    for (int tries = 0; n < wanted && tries < 8 * BATCH; tries++) {
-        if (offspring(t, &batch[n], err)) {
-            while (n > 0)
-                th_mapping_free(batch[--n]);
-            return -1;
-        }
-        n += batch[n] != NULL;
-    }
-    return n;
+    while (failed && n > 0)
+        th_mapping_free(batch[--n]);
+    return failed ? -1 : n;
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -177,7 +174,8 @@ static int iterate(th_search *s, th_error *err)
     nsga2 *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    if (!th_breed_has_seeds(&t->breed) && t->n == 0) {
+    bool seeding = th_breed_has_seeds(&t->breed);
+    if (!seeding && t->n == 0) {
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
@@ -191,7 +189,7 @@ static int iterate(th_search *s, th_error *err)
         else
             insert(t, batch[i], &fitness[i], &s->problem.goal);
     }
-    s->done = n == 0;
+    s->done = n == 0 && !seeding;
     return failed ? -1 : select_survivors(t, n_values(&s->problem.goal), err);
 }
 

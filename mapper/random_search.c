@@ -26,7 +26,8 @@ static int draw(th_search *s, int64_t number, th_mapping **out, th_error *err)
 {
     th_breed *b = s->state;
     bool by_programme = s->options.seeds == TH_SEEDS_HEURISTIC && number % 2 == 0;
-    *out = th_breed_next_seed(b);
+    if (th_breed_next_seed(b, out, err))
+        return -1;
     return *out ? 0 : th_breed_draw(b, by_programme, out, err);
 }
 

@@ -16,12 +16,18 @@
 #include "mapper/checkpoint.h"
 #include "mapper/journal.h"
 #include "mapper/searches.h"
+#include "mapper/seed.h"
 
 const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
 
 const th_search_type *const th_search_types[] = {
+    &th_search_portfolio,
     &th_search_two_level,
     &th_search_nsga2,
+    &th_search_ga,
+    &th_search_dp,
+    &th_search_annealing,
+    &th_search_polish,
     &th_search_random,
     &th_search_computation_prioritized,
     &th_search_uniform,
@@ -137,6 +143,7 @@ void th_search_free(th_search *s)
     if (s->pool) /* else init was never called */
         s->type->clear(s);
     th_free(s->state);
+    th_seeder_free(s->seeder);
     if (!s->parent)
         th_pool_free(s->pool);
     th_journal_free(s->journal);
@@ -233,6 +240,15 @@ int th_search_left(const th_search *s, int wanted)
         if (s->budget - s->n_evaluations < wanted)
             wanted = (int)(s->budget - s->n_evaluations);
     return wanted > 0 ? wanted : 0;
+}
+
+th_seeder *th_search_seeder(th_search *s, th_error *err)
+{
+    while (s->parent)
+        s = s->parent;
+    if (!s->seeder)
+        s->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    return s->seeder;
 }
 
 int32_t th_search_batch(const th_search *s)

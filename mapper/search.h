@@ -67,6 +67,7 @@ struct th_search {
     th_remembered *remembered; /* of the outermost search; NULL in others */
     struct th_journal *journal; /* likewise; NULL: no checkpoint */
     bool goes_on;              /* past what the journal had */
+    struct th_seeder *seeder;  /* likewise; NULL until one is asked for */
     int64_t budget;            /* of evaluations; INT64_MAX: none */
     double began_s;
     th_mapping *best;        /* NULL until one was feasible */
@@ -105,6 +106,8 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
+/* The dynamic programme that the whole family of searches shares. NULL: memory is out. */
+struct th_seeder *th_search_seeder(th_search *s, th_error *err);
 /* Images that a strategy may split: those of the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);
 #endif

@@ -11,7 +11,8 @@
  * of one shape), and now and then makes a new configuration from an old one (another design, a
  * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
  * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (seed.c), uniform
- * splits, and the computation-prioritised baseline. Deterministic: all draws come from one stream
+ * splits, and the computation-prioritised baseline; inside another search, the best that that one has
+ * found. Deterministic: all draws come from one stream
  * on the searching thread; evaluation alone is parallel. */
 #include <config.h>
 
@@ -44,11 +45,13 @@ typedef struct {
     th_breed breed;
     configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
+    double taken_in; /* the value of the last mapping that came from the parent */
 } two_level;
 
 static int init(th_search *s, th_error *err)
 {
     two_level *t = s->state;
+    t->taken_in = INFINITY;
     return th_breed_init(&t->breed, s, "two_level", err);
 }
 
@@ -152,21 +155,32 @@ static int offspring(two_level *t, th_mapping **out, th_error *err)
 /* Offspring of seeds come when the seeds have been judged. */
 static int fill_batch(two_level *t, th_mapping **batch, int wanted, th_error *err)
 {
-    int n = 0;
-    if (th_breed_has_seeds(&t->breed)) {
-        while (n < wanted && (batch[n] = th_breed_next_seed(&t->breed)))
-            n++;
-        return n;
+    int n = 0, failed = 0;
+    bool seeding = th_breed_has_seeds(&t->breed);
+    for (int tries = 0; !failed && n < wanted && tries < 8 * BATCH; tries++) {
+        failed = seeding ? th_breed_next_seed(&t->breed, &batch[n], err)
+                         : offspring(t, &batch[n], err);
+        if (seeding && !failed && !batch[n])
+            break;
+        n += !failed && batch[n];
     }
-    for (int tries = 0; n < wanted && tries < 8 * BATCH; tries++) {
-        if (offspring(t, &batch[n], err)) {
-            while (n > 0)
-                th_mapping_free(batch[--n]);
-            return -1;
-        }
-        n += batch[n] != NULL;
-    }
-    return n;
+    while (failed && n > 0)
+        th_mapping_free(batch[--n]);
+    return failed ? -1 : n;
+}
+
+/* What the searches before this one have found. */
+static int take_in(th_search *s, two_level *t, th_error *err)
+{
+    const th_search *from = s->parent;
+    if (!from || !from->best || from->best_fitness.value >= t->taken_in)
+        return 0;
+    th_mapping *m = th_mapping_copy(from->best);
+    if (!m)
+        return th_error_no_memory(err);
+    t->taken_in = from->best_fitness.value;
+    insert(t, m, &from->best_fitness);
+    return 0;
 }
 
 static double bound_of(const th_search *s, const two_level *t)
@@ -179,7 +193,10 @@ static int iterate(th_search *s, th_error *err)
     two_level *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    if (!th_breed_has_seeds(&t->breed) && t->n == 0) {
+    if (take_in(s, t, err))
+        return -1;
+    bool seeding = th_breed_has_seeds(&t->breed);
+    if (!seeding && t->n == 0) {
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
@@ -193,7 +210,7 @@ static int iterate(th_search *s, th_error *err)
         else
             insert(t, batch[i], &fitness[i]);
     }
-    s->done = n == 0;
+    s->done = n == 0 && !seeding;
     return failed;
 }
 
