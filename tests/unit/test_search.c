@@ -517,7 +517,7 @@ static void no_memory_leaves_nothing_behind(void)
         CU_ASSERT_EQUAL(search_once(name, &p, NULL), 0);
         calls = th_alloc_calls() - calls;
         CU_ASSERT_EQUAL(th_alloc_live(), live);
-        for (int64_t k = 1; k <= calls; k += 1 + k / 50) {
+        for (int64_t k = 1; k <= calls; k += 1 + k / 20) {
             th_error e = {"", ""};
             th_alloc_fail_at(k);
             int failed = search_once(name, &p, &e);
