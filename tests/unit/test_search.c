@@ -221,6 +221,21 @@ static void one_layer_is_enough(void)
     th_workload_free(w);
 }
 
+/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, and of four, that
+ * fit, with every design, where the quickest do not. */
+static void seeds_fit_into_little_memory(void)
+{
+    th_system *s = shipped_system("f1_16xlarge_small");
+    th_workload *w = shipped_workload("resnet101");
+    th_problem p = problem_of(s, w);
+    th_search_options o = {.seed = 1, .evaluations = 6, .threads = 1};
+    th_search *x = found("dp", &p, &o);
+    CU_ASSERT_EQUAL(x->n_infeasible, 0);
+    th_search_free(x);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
 /* Nothing but a pool: no layer with weights, so nothing to breed. */
 static void layers_without_weights_alone(void)
 {
@@ -545,6 +560,7 @@ int main(int argc, char **argv)
         TAP(searches_for_throughput),
         TAP(micro_batches_bound_the_strategies),
         TAP(one_layer_is_enough),
+        TAP(seeds_fit_into_little_memory),
         TAP(layers_without_weights_alone),
         TAP(sets_without_a_common_design_are_left_out),
         TAP(a_baseline_without_a_design_is_an_error),
