@@ -58,7 +58,9 @@ static int init(th_search *s, th_error *err)
     (void)err;
     if (s->options.evaluations == 0 && s->options.seconds <= 0)
         s->budget = reasonable(&s->problem);
-    p->stage = s->options.seeds == TH_SEEDS_HEURISTIC ? STAGE_BASELINES : STAGE_ROUNDS;
+    p->stage = s->options.seeds != TH_SEEDS_HEURISTIC ? STAGE_ROUNDS
+               : s->problem.constraints               ? STAGE_DP /* baselines know of none */
+                                                      : STAGE_BASELINES;
     p->now = NO_TURN;
     p->best = p->round_best = p->polished = INFINITY;
     return 0;
