@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* h2h.c - the search of the H2H comparison, a baseline.
  *
- *   iterate: list what layers take -> place them (step 1) -> as one mapping, simulated (steps 1 .. 3)
- *   -> move layers to their neighbours, each move simulated (step 4)
+ *   iterate: list what layers take -> place them (step 1) -> as one mapping, simulated (steps 1 .. 3);
+ *   then, a layer at a time: move it to its neighbours, each move simulated (step 4)
  *
  * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with Computation
  * and Communication Awareness", DAC 2022, as its public mapper does it (docs/models/h2h.md). Every
@@ -23,7 +23,7 @@
 #include "mapper/plan_state.h"
 #include "mapper/searches.h"
 
-enum { N_STEPS = 4, WALKS = 2, TRIALS_MAX = 1 << 20 };
+enum { N_STEPS = 4, WALKS = 2, TRIALS_MAX = 1 << 14 };
 
 /* Layers are placed kind by kind. */
 typedef enum { CONVOLUTIONS, RECURRENT, DENSE, OTHERS, N_KINDS } kind;
@@ -42,6 +42,8 @@ typedef struct {
     bool *is_done;      /* scratch, per layer */
     int32_t *scratch;   /* an order of the layers */
     th_mapping *mapping;
+    bool is_placed;
+    int32_t walked; /* layers that remapping has looked at, over all walks */
 } h2h;
 
 static kind kind_of(const th_layer *l)
@@ -382,15 +384,6 @@ static int remap_layer(h2h *h, int32_t layer, th_error *err)
     return 0;
 }
 
-static int remap(h2h *h, th_error *err)
-{
-    for (int walk = 0; walk < WALKS; walk++)
-        for (int32_t l = 0; l < h->workload->n_layers; l++)
-            if (remap_layer(h, l, err))
-                return -1;
-    return 0;
-}
-
 /* --- the search ------------------------------------------------------------------------------- */
 
 static int init(th_search *s, th_error *err)
@@ -419,18 +412,34 @@ static int init(th_search *s, th_error *err)
     return 0;
 }
 
+static int step_of(const th_search *s)
+{
+    return s->options.steps > 0 ? s->options.steps : N_STEPS;
+}
+
+static int place_and_run(h2h *h, th_error *err)
+{
+    th_fitness fitness;
+    if (reckon_all(h, err) || place_all(h, err))
+        return -1;
+    fill_mapping(h, step_of(h->search)); /* placed in an order of the graph */
+    if (th_search_evaluate(h->search, &h->mapping, 1, INFINITY, &fitness, err))
+        return -1;
+    h->is_placed = true;
+    h->search->done = step_of(h->search) < N_STEPS || fitness.fit != TH_FIT;
+    return 0;
+}
+
 static int iterate(th_search *s, th_error *err)
 {
     h2h *h = s->state;
-    int step = s->options.steps > 0 ? s->options.steps : N_STEPS;
-    th_fitness fitness;
-    s->done = true;
-    if (reckon_all(h, err) || place_all(h, err))
+    int32_t n = h->workload->n_layers;
+    if (!h->is_placed)
+        return place_and_run(h, err);
+    if (remap_layer(h, h->walked++ % n, err))
         return -1;
-    fill_mapping(h, step); /* placed in an order of the graph */
-    if (th_search_evaluate(s, &h->mapping, 1, INFINITY, &fitness, err))
-        return -1;
-    return step == N_STEPS && fitness.fit == TH_FIT ? remap(h, err) : 0;
+    s->done = h->walked == WALKS * n;
+    return 0;
 }
 
 static void clear(th_search *s)
