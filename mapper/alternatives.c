@@ -146,9 +146,9 @@ int th_alternatives_find(th_alternatives *a, const th_problem *p, const th_mappi
 {
     finder f = {.problem = p, .mapping = m, .batch = p->workload->batch / p->stream.micro_batches};
     size_t n = (size_t)p->workload->n_layers;
-    *a = (th_alternatives){.at = th_alloc_zero(n, sizeof *a->at),
-                           .times = th_alloc_zero(n * (size_t)p->system->n_designs + 1,
-                                                  sizeof *a->times)};
+    *a = (th_alternatives){
+        .at = th_alloc_zero(n, sizeof *a->at),
+        .times = th_alloc_zero(n * (size_t)p->system->n_designs + 1, sizeof *a->times)};
     int failed = a->at && a->times ? 0 : th_error_no_memory(err);
     if (!failed)
         f.evaluator = th_evaluator_new(p, err);

@@ -9,17 +9,18 @@
  * and traffic inside the set, as seeds reckon with them (th_plans_layer_time). */
 typedef struct th_alternative {
     int32_t layer;
-    th_time alone_ps;    /* as it is */
-    th_time *by_design;  /* alone, by its quickest strategy under every design of the system; -1: the set
+    th_time alone_ps; /* as it is */
+    th_time
+        *by_design; /* alone, by its quickest strategy under every design of the system; -1: the set
                           * cannot have it, or it cannot run the layer. Of the list. */
-    bool has_exclusive;  /* can it run without rotation? */
+    bool has_exclusive;    /* can it run without rotation? */
     th_strategy exclusive; /* see below */
     th_time exclusive_ps;  /* alone */
-    th_operand rotating; /* TH_OPERAND_NONE: it does not rotate */
-    int64_t phase_bytes; /* the largest piece that travels in a phase */
-    bool is_simulated;   /* the two below say something: it rotates, and has_exclusive */
-    th_fitness instead;  /* of the whole mapping with exclusive in this layer */
-    th_error why;        /* instead is infeasible: why */
+    th_operand rotating;   /* TH_OPERAND_NONE: it does not rotate */
+    int64_t phase_bytes;   /* the largest piece that travels in a phase */
+    bool is_simulated;     /* the two below say something: it rotates, and has_exclusive */
+    th_fitness instead;    /* of the whole mapping with exclusive in this layer */
+    th_error why;          /* instead is infeasible: why */
 } th_alternative;
 
 /* exclusive is the quickest alone; of a layer that rotates, that with which the whole run has the least

@@ -33,8 +33,8 @@ int th_candidates_iterate(th_search *s, th_error *err)
     th_fitness fitness[BATCH];
     size_t n = c->n - c->next < BATCH ? c->n - c->next : BATCH;
     n = (size_t)th_search_left(s, (int)n); /* inside another search there is a budget */
-    int failed = th_search_evaluate(s, c->mapping + c->next, (int)n, s->best_fitness.value, fitness,
-                                    err);
+    int failed =
+        th_search_evaluate(s, c->mapping + c->next, (int)n, s->best_fitness.value, fitness, err);
     c->next += n;
     s->done = c->next == c->n;
     return failed;

@@ -23,8 +23,8 @@ typedef struct {
     th_seeder *seeder;
     th_plans *plans;
     th_mapping *mapping;
-    th_placed *placed; /* per layer, once it has its strategy */
-    th_timed **timed;  /* per layer, NULL where an earlier layer of its shape has them */
+    th_placed *placed;      /* per layer, once it has its strategy */
+    th_timed **timed;       /* per layer, NULL where an earlier layer of its shape has them */
     int *n_timed, *same_as; /* that layer; the layer itself where it is the first */
     allowed what;
 } walk;
@@ -217,25 +217,37 @@ static int init_model_parallel(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_greedy = {
-    "greedy",        "one set; each layer in turn takes the least transfer + compute + reduction",
-    true,            0,
-    TH_SEEDS_RANDOM, sizeof(th_candidates),
-    init_greedy,     th_candidates_iterate,
+    "greedy",
+    "one set; each layer in turn takes the least transfer + compute + reduction",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_greedy,
+    th_candidates_iterate,
     th_candidates_clear,
 };
 
 const th_search_type th_search_greedy_rotating = {
-    "greedy_rotating", "greedy among strategies that rotate an operand too",
-    true,              0,
-    TH_SEEDS_RANDOM,   sizeof(th_candidates),
-    init_rotating,     th_candidates_iterate,
+    "greedy_rotating",
+    "greedy among strategies that rotate an operand too",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_rotating,
+    th_candidates_iterate,
     th_candidates_clear,
 };
 
 const th_search_type th_search_model_parallel = {
-    "model_parallel", "one set; each layer splits one of K C H W, the quickest in turn",
-    true,             0,
-    TH_SEEDS_RANDOM,  sizeof(th_candidates),
-    init_model_parallel, th_candidates_iterate,
+    "model_parallel",
+    "one set; each layer splits one of K C H W, the quickest in turn",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_model_parallel,
+    th_candidates_iterate,
     th_candidates_clear,
 };

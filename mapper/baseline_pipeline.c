@@ -28,8 +28,8 @@ typedef struct {
 static th_time *times_of(const stages *k, int stage, int design)
 {
     const th_problem *p = &k->search->problem;
-    return k->time +
-           ((size_t)stage * (size_t)p->system->n_designs + (size_t)design) * (size_t)p->workload->n_layers;
+    return k->time + ((size_t)stage * (size_t)p->system->n_designs + (size_t)design) *
+                         (size_t)p->workload->n_layers;
 }
 
 /* --- times ------------------------------------------------------------------------------------ */
@@ -233,8 +233,8 @@ static int init(th_search *s, th_error *err)
     th_seeder *seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
     int failed = seeder ? add_stages(s, seeder, one_by_one(&s->problem), err) : -1;
     if (!failed)
-        failed = add_stages(s, seeder,
-                            th_sets_by_group(s->problem.system, s->problem.workload->n_layers), err);
+        failed = add_stages(
+            s, seeder, th_sets_by_group(s->problem.system, s->problem.workload->n_layers), err);
     if (seeder)
         th_candidates_note_misfit(s, th_seeder_misfit(seeder));
     th_seeder_free(seeder);

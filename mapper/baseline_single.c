@@ -29,10 +29,14 @@ static int init_single(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_single = {
-    "single",         "the whole network on one accelerator: the best accelerator and design",
-    true,             0,
-    TH_SEEDS_RANDOM,  sizeof(th_candidates),
-    init_single,      th_candidates_iterate,
+    "single",
+    "the whole network on one accelerator: the best accelerator and design",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_single,
+    th_candidates_iterate,
     th_candidates_clear,
 };
 

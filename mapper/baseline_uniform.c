@@ -57,7 +57,8 @@ static int make(const combinations *k, int32_t design, int conv, int dense, th_m
     if (!m)
         return -1;
     for (int l = 0; l < w->n_layers; l++) {
-        m->strategy[l] = w->layers[l].kind == TH_LAYER_CONV ? k->conv.split[conv] : k->dense.split[dense];
+        m->strategy[l] =
+            w->layers[l].kind == TH_LAYER_CONV ? k->conv.split[conv] : k->dense.split[dense];
         if (th_layer_has_macs(&w->layers[l]))
             fits &= th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(k->search),
                                        k->set.n_accels);
@@ -81,8 +82,8 @@ static int list_splits(const th_search *s, int32_t n, bool is_conv, splits *out)
     for (int i = 0; i < count; i++)
         if (out->split[i].rotate == TH_NO_ROTATION)
             out->split[out->n++] = out->split[i];
-    out->time = th_alloc_zero((size_t)out->n * (size_t)s->problem.system->n_designs + 1,
-                              sizeof *out->time);
+    out->time =
+        th_alloc_zero((size_t)out->n * (size_t)s->problem.system->n_designs + 1, sizeof *out->time);
     return count < 0 || !out->time ? -1 : 0;
 }
 
@@ -132,8 +133,7 @@ static int sum_layers(const combinations *k, const th_mapping *m, bool of_convs,
         if (th_plans_place(plans, l, &m->sets[0], &m->strategy[l], &placed[l], err))
             return -1;
         with_conv[l] = is_with_conv(w, l, with_conv);
-        int failed =
-            with_conv[l] == of_convs ? layer_time(k, plans, placed, l, &time, err) : 0;
+        int failed = with_conv[l] == of_convs ? layer_time(k, plans, placed, l, &time, err) : 0;
         if (failed)
             return failed;
         *sum += time;
@@ -150,9 +150,8 @@ static th_time estimate(const combinations *k, int32_t design, int conv, int den
     th_mapping *m = NULL;
     th_placed *placed = th_alloc_zero(n, sizeof *placed);
     bool *with_conv = th_alloc_zero(n, sizeof *with_conv);
-    int failed = placed && with_conv && make(k, design, conv, dense, &m) == 0
-                     ? 0
-                     : th_error_no_memory(err);
+    int failed =
+        placed && with_conv && make(k, design, conv, dense, &m) == 0 ? 0 : th_error_no_memory(err);
     if (m) {
         failed = sum_layers(k, m, of_convs, placed, with_conv, &sum, err);
         if (failed > 0)
@@ -284,9 +283,13 @@ static int init(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_uniform = {
-    "uniform",       "one set, one design, one split per kind of layer: the best of all",
-    true,            0,
-    TH_SEEDS_RANDOM, sizeof(th_candidates),
-    init,            th_candidates_iterate,
+    "uniform",
+    "one set, one design, one split per kind of layer: the best of all",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init,
+    th_candidates_iterate,
     th_candidates_clear,
 };

@@ -40,7 +40,8 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
     const th_column *columns = design_columns(s, r);
     if (columns == NULL)
         return th_error_no_memory(err);
-    th_table *t = th_report_table(r, "designs", "Each layer alone, by its quickest strategy", columns);
+    th_table *t =
+        th_report_table(r, "designs", "Each layer alone, by its quickest strategy", columns);
     for (int i = 0; i < a->n; i++) {
         const th_alternative *x = &a->at[i];
         int set = s->mapping->set_of[x->layer], n = 0;
@@ -71,7 +72,8 @@ static const char *operand_name(th_operand o)
 }
 
 /* "input H": what, and along which dimension. NULL: nothing. */
-static const char *format_rotation(const th_alternative *x, const th_strategy *s, char *out, size_t size)
+static const char *format_rotation(const th_alternative *x, const th_strategy *s, char *out,
+                                   size_t size)
 {
     if (x->rotating == TH_OPERAND_NONE)
         return NULL;
@@ -91,19 +93,18 @@ static void add_shard_row(th_session *s, th_table *t, const th_alternatives *a,
     own.rotate = TH_NO_ROTATION;
     th_strategy_format(&own, split, sizeof split);
     th_strategy_format(&x->exclusive, exclusive, sizeof exclusive);
-    th_table_row(
-        t, (th_quantity[]){
-               th_text(s->workload->layers[x->layer].name),
-               th_text(split),
-               th_ps(x->alone_ps),
-               th_text(what),
-               what != NULL ? th_bytes(x->phase_bytes) : th_absent(TH_KIND_BYTES),
-               th_text(x->has_exclusive ? exclusive : NULL),
-               x->has_exclusive ? th_ps(x->exclusive_ps) : th_absent(TH_KIND_TIME),
-               is_fit ? th_ps(x->instead.metrics.latency_ps) : th_absent(TH_KIND_TIME),
-               is_fit ? th_change(after / before - 1) : th_absent(TH_KIND_CHANGE),
-               th_text(x->is_simulated && !is_fit ? x->why.text : NULL),
-           });
+    th_table_row(t, (th_quantity[]){
+                        th_text(s->workload->layers[x->layer].name),
+                        th_text(split),
+                        th_ps(x->alone_ps),
+                        th_text(what),
+                        what != NULL ? th_bytes(x->phase_bytes) : th_absent(TH_KIND_BYTES),
+                        th_text(x->has_exclusive ? exclusive : NULL),
+                        x->has_exclusive ? th_ps(x->exclusive_ps) : th_absent(TH_KIND_TIME),
+                        is_fit ? th_ps(x->instead.metrics.latency_ps) : th_absent(TH_KIND_TIME),
+                        is_fit ? th_change(after / before - 1) : th_absent(TH_KIND_CHANGE),
+                        th_text(x->is_simulated && !is_fit ? x->why.text : NULL),
+                    });
 }
 
 static th_table *add_shards(th_session *s, th_report *r, const th_alternatives *a)

@@ -10,26 +10,31 @@
 
 /* 64 channels of 8 x 8 to 64, 1 x 1, int8: weights, inputs and outputs have 4,096 bytes each. */
 #define SQUARE                                                                                     \
-    "name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 64; height = 8; width = 8; }; " \
-    "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; }, { name = \"r\"; type = \"relu\"; }, "   \
+    "name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 64; height = 8; width = " \
+    "8; }; "                                                                                       \
+    "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; }, { name = \"r\"; type = "         \
+    "\"relu\"; }, "                                                                                \
     "{ name = \"b\"; type = \"conv\"; outputs = 64; } );"
 
 static th_system *ring(const char *designs, const char *names, const char *capacity)
 {
     char text[2000];
-    snprintf(text, sizeof text,
-             "name = \"t\"; designs = ( %s ); accelerators = ( { dram = { capacity = \"%s\"; bandwidth = "
-             "\"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; "
-             "elements_per_cycle = 8; }; designs = [%s]; } ); topology = { type = \"ring\"; dims = [4]; "
-             "bandwidth = \"8Gbps\"; latency = \"100ns\"; host = { bandwidth = \"2Gbps\"; }; };",
-             designs, capacity, names);
+    snprintf(
+        text, sizeof text,
+        "name = \"t\"; designs = ( %s ); accelerators = ( { dram = { capacity = \"%s\"; bandwidth "
+        "= "
+        "\"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; "
+        "elements_per_cycle = 8; }; designs = [%s]; } ); topology = { type = \"ring\"; dims = [4]; "
+        "bandwidth = \"8Gbps\"; latency = \"100ns\"; host = { bandwidth = \"2Gbps\"; }; };",
+        designs, capacity, names);
     return system_of(text);
 }
-#define ONE_MAC "{ name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; }"
+#define ONE_MAC   "{ name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; }"
 #define FOUR_MACS "{ name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 4; }"
 /* Its buffers hold no tile. */
 #define NONE                                                                                       \
-    "{ name = \"z\"; type = \"systolic\"; clock = \"1GHz\"; rows = 8; cols = 8; dataflow = \"os\"; "  \
+    "{ name = \"z\"; type = \"systolic\"; clock = \"1GHz\"; rows = 8; cols = 8; dataflow = "       \
+    "\"os\"; "                                                                                     \
     "output_buffer = \"16B\"; }"
 
 static th_mapping *mapping_of(const th_workload *w, const char *a, const char *r, const char *b)
@@ -119,9 +124,9 @@ static void the_best_instead_by_brute_force(void)
 static void where_nothing_else_fits(void)
 {
     th_system *s = ring(ONE_MAC, "\"x\"", "1GiB"), *small;
-    th_workload *w = workload_of(
-        "name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 64; height = 8; width = 8; }; "
-        "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; } );");
+    th_workload *w = workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { "
+                                 "channels = 64; height = 8; width = 8; }; "
+                                 "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; } );");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_mapping *m = mapping_on("0123", w);
     th_alternatives a;

@@ -56,14 +56,16 @@ static void assert_splits(const th_search *s, const char *const *splits)
  * least 2,000 ns. K2, and K2 rotate C where it may rotate. */
 static void greedy_by_hand(void)
 {
-    static const char *const splits[] = {"H2", "H2", "H2", "K2"},
-                             *const rotating[] = {"H2", "H2", "H2", "K2 rC"};
+    static const char *const splits[] = {"H2", "H2", "H2", "K2"}, *const rotating[] = {
+                                                                      "H2", "H2", "H2", "K2 rC"};
     th_system *s = system_of(RING("2"));
-    th_workload *w = workload_of(
-        "name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 4; height = 8; width = 7; };"
-        "layers = ( { name = \"a\"; type = \"conv\"; outputs = 8; },"
-        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; }, { name = \"r\"; type "
-        "= \"relu\"; }, { name = \"f\"; type = \"fc\"; outputs = 1000; } );");
+    th_workload *w =
+        workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 4; height "
+                    "= 8; width = 7; };"
+                    "layers = ( { name = \"a\"; type = \"conv\"; outputs = 8; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; }, { "
+                    "name = \"r\"; type "
+                    "= \"relu\"; }, { name = \"f\"; type = \"fc\"; outputs = 1000; } );");
     th_problem p = problem_of(s, w);
     th_search *g = found("greedy", &p, false);
     assert_splits(g, splits);
@@ -88,8 +90,8 @@ static th_time cost(const walk *k, int layer, const th_strategy *s)
 {
     th_placed at, from;
     th_plans_place(k->plans, layer, &k->m->sets[0], s, &at, NULL);
-    th_time sum = th_plans_layer_time(
-        k->plans, &at, th_plans_layer(k->plans, &at, k->batch, NULL), NULL);
+    th_time sum =
+        th_plans_layer_time(k->plans, &at, th_plans_layer(k->plans, &at, k->batch, NULL), NULL);
     for (int i = 0; i < k->w->layers[layer].n_inputs; i++) {
         int32_t p = k->w->layers[layer].inputs[i];
         at.input = i;
@@ -151,9 +153,12 @@ static void greedy_takes_the_least(void)
     "name = \"unlike\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "       \
     "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
     "macs_per_cycle = 50; } ); accelerators = (" UNLIKE("a", "0", "\"x\"", "4") "," UNLIKE(        \
-        "b", "1", "\"x\", \"y\"", "8") "," UNLIKE("c", "0", "\"x\"", "4") "," UNLIKE(              \
-        "d", "1", "\"y\"", "4") "); links = ( { all_pairs = [\"a\", \"b\", \"c\", \"d\"]; "        \
-                                "bandwidth = \"8Gbps\"; latency = \"1us\"; } );"
+        "b", "1", "\"x\", \"y\"",                                                                  \
+        "8") "," UNLIKE("c", "0", "\"x\"",                                                         \
+                        "4") "," UNLIKE("d", "1", "\"y\"",                                         \
+                                        "4") "); links = ( { all_pairs = [\"a\", \"b\", \"c\", "   \
+                                             "\"d\"]; "                                            \
+                                             "bandwidth = \"8Gbps\"; latency = \"1us\"; } );"
 
 /* Several layers of one line, and perhaps a last one. */
 static th_workload *equal_layers(int n, const char *head, const char *line, const char *last)
@@ -184,8 +189,9 @@ static void single_takes_the_quickest(void)
     th_workload *w = convolutions(2);
     th_problem p = problem_of(s, w);
     th_search *x = found("single", &p, false);
-    CU_ASSERT_TRUE(x->n_evaluations == 5 && x->best->n_sets == 1 && x->best->sets[0].n_accels == 1 &&
-                   x->best->sets[0].accels[0] == 1 && x->best->sets[0].design == 1);
+    CU_ASSERT_TRUE(x->n_evaluations == 5 && x->best->n_sets == 1 &&
+                   x->best->sets[0].n_accels == 1 && x->best->sets[0].accels[0] == 1 &&
+                   x->best->sets[0].design == 1);
     /* 2 x 3 x 81 x 40 x 40 x 9 MACs by 50, 3 x 81 x 40 elements by 8; DRAM adds a little */
     double ps = 2e3 * 3 * 81 * 40 * 40 * 9 / 50 + 1e3 * 3 * 81 * 40 / 8;
     CU_ASSERT_TRUE(x->best_fitness.value >= ps && x->best_fitness.value < 1.01 * ps);
@@ -258,7 +264,8 @@ static void model_parallel_splits_no_images(void)
         int dimensions = 0;
         for (int d = 0; d < TH_N_DIMS; d++)
             dimensions += x->best->strategy[l].split[d] > 1;
-        CU_ASSERT_TRUE(dimensions == (l == 2 ? 2 : 1) && x->best->strategy[l].rotate == TH_NO_ROTATION);
+        CU_ASSERT_TRUE(dimensions == (l == 2 ? 2 : 1) &&
+                       x->best->strategy[l].rotate == TH_NO_ROTATION);
         CU_ASSERT_EQUAL(x->best->strategy[l].split[TH_DIM_B], 1);
     }
     CU_ASSERT_EQUAL(x->best->strategy[1].split[TH_DIM_C], 4);
@@ -307,12 +314,15 @@ static void assert_stages(const th_search *s, const int32_t *set_of, const char 
 static void pipeline_of_accelerators(void)
 {
     static const int32_t stage[] = {0, 1, 1, 2, 3};
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
-        "1GiB") "topology = { type = \"ring\"; dims = [4]; bandwidth = \"800Gbps\"; latency = \"1ns\"; };");
+    th_system *s = system_of(
+        "name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
+                                                "bandwidth = \"800Gbps\"; latency = \"1ns\"; };");
     th_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 20; height = 10; width = 1; }; layers = ( "
-        "{ name = \"a\"; type = \"lstm\"; outputs = 30; }, { name = \"b\"; type = \"lstm\"; outputs = 12; }, "
-        "{ name = \"c\"; type = \"lstm\"; outputs = 17; }, { name = \"d\"; type = \"lstm\"; outputs = 24; }, "
+        "{ name = \"a\"; type = \"lstm\"; outputs = 30; }, { name = \"b\"; type = \"lstm\"; "
+        "outputs = 12; }, "
+        "{ name = \"c\"; type = \"lstm\"; outputs = 17; }, { name = \"d\"; type = \"lstm\"; "
+        "outputs = 24; }, "
         "{ name = \"e\"; type = \"lstm\"; outputs = 22; } );");
     th_problem p = problem_of(s, w);
     p.stream.n_inputs = 12;
@@ -353,13 +363,18 @@ static void pipeline_passes_over_who_cannot(void)
     static const int32_t stage[] = {0, 1};
     th_system *s = system_of(
         "name = \"t\"; designs = ( { name = \"wide\"; type = \"roofline\"; clock = \"1GHz\"; "
-        "macs_per_cycle = 64; }, { name = \"narrow\"; type = \"systolic\"; clock = \"1GHz\"; rows = 8; cols "
+        "macs_per_cycle = 64; }, { name = \"narrow\"; type = \"systolic\"; clock = \"1GHz\"; rows "
+        "= 8; cols "
         "= 8; dataflow = \"os\"; output_buffer = \"16B\"; } ); accelerators = (" UNLIKE(
-            "a", "0", "\"narrow\"", "4") "," UNLIKE("b", "0", "\"wide\"", "4") "," UNLIKE(
-            "c", "0", "\"wide\"", "4") "); links = ( { all_pairs = [\"a\", \"b\", \"c\"]; bandwidth = "
-                                       "\"8Gbps\"; latency = \"1us\"; } );");
-    th_workload *w = equal_layers(2, "batch = 1; input = { channels = 30; height = 9; width = 9; };",
-                                  "type = \"conv\"; outputs = 30; kernel = 3;", "");
+            "a", "0", "\"narrow\"",
+            "4") "," UNLIKE("b", "0", "\"wide\"",
+                            "4") "," UNLIKE("c", "0", "\"wide\"",
+                                            "4") "); links = ( { all_pairs = [\"a\", \"b\", "
+                                                 "\"c\"]; bandwidth = "
+                                                 "\"8Gbps\"; latency = \"1us\"; } );");
+    th_workload *w =
+        equal_layers(2, "batch = 1; input = { channels = 30; height = 9; width = 9; };",
+                     "type = \"conv\"; outputs = 30; kernel = 3;", "");
     th_problem p = problem_of(s, w);
     p.stream.n_inputs = 8;
     p.objective = TH_OBJECTIVE_THROUGHPUT;
@@ -438,12 +453,15 @@ static void no_design_can_run_it(void)
 {
     static const char *const names[] = {"greedy", "single", "data_parallel", "model_parallel",
                                         "pipeline_parallel"};
-    th_system *s = system_of(
-        "name = \"t\"; designs = ( { name = \"narrow\"; type = \"systolic\"; clock = \"1GHz\"; rows = 8; "
-        "cols = 8; dataflow = \"os\"; output_buffer = \"16B\"; } ); accelerators = ( { dram = { capacity = "
-        "\"1GiB\"; bandwidth = \"8GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "
-        "designs = [\"narrow\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "
-        "latency = \"100ns\"; };");
+    th_system *s = system_of("name = \"t\"; designs = ( { name = \"narrow\"; type = \"systolic\"; "
+                             "clock = \"1GHz\"; rows = 8; "
+                             "cols = 8; dataflow = \"os\"; output_buffer = \"16B\"; } ); "
+                             "accelerators = ( { dram = { capacity = "
+                             "\"1GiB\"; bandwidth = \"8GB/s\"; }; vector = { clock = \"1GHz\"; "
+                             "elements_per_cycle = 1; }; "
+                             "designs = [\"narrow\"]; } ); topology = { type = \"ring\"; dims = "
+                             "[4]; bandwidth = \"8Gbps\"; "
+                             "latency = \"100ns\"; };");
     th_workload *w = convolutions(1);
     th_problem p = problem_of(s, w);
     for (int i = 0; i < 5; i++) {
