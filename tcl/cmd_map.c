@@ -25,6 +25,7 @@ enum {
     MAP_OBJECTIVE,
     MAP_SEED,
     MAP_EVALUATIONS,
+    MAP_SECONDS,
     MAP_SETS,
     MAP_SEEDS,
     MAP_STEPS,
@@ -39,6 +40,8 @@ enum {
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
+
+enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const char *algorithm_name(int i)
 {
@@ -71,6 +74,10 @@ static const th_option map_options[] = {
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; the search has a default of its own.", 1, INT64_MAX},
+    [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
+                     "Budget of wall time, looked at between batches. What it gives depends on the "
+                     "machine: report_search says which -evaluations gives the same again.",
+                     1, SECONDS_MAX},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Sets of accelerators may span the groups of the system, or not.",
                   .choice = sets_name},
@@ -115,6 +122,7 @@ static th_search_options search_options(const th_call *c)
     th_search_options o = th_search_defaults;
     o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
+    o.seconds = (double)th_call_number(c, MAP_SECONDS, 0);
     o.pool = c->session->pool;
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_CHECKPOINT))
@@ -203,6 +211,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .inside_groups = search->options.sets_inside_groups,
         .seeds = search->options.seeds,
         .budget = search->budget,
+        .seconds = search->options.seconds,
+        .elapsed_s = th_search_elapsed_s(search),
         .evaluations = search->n_evaluations,
         .infeasible = search->n_infeasible,
         .stopped = search->n_stopped,

@@ -315,7 +315,7 @@ static int run_report_memory(th_call *c)
 
 /* ---- report_search ---- */
 
-enum { SEARCH_CONVERGENCE = REPORT_N_OPTIONS, SEARCH_PARETO };
+enum { SEARCH_CONVERGENCE = REPORT_N_OPTIONS, SEARCH_PARETO, SEARCH_TIMING };
 
 static const th_option search_report_options[] = {
     TABLE_OPTIONS,
@@ -323,6 +323,8 @@ static const th_option search_report_options[] = {
                             "Every best so far, and the evaluation that found it."},
     [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
                        "The Pareto front that was found, by its first objective."},
+    [SEARCH_TIMING] = {"-timing", TH_OPTION_FLAG, NULL,
+                       "How long the search took, and its evaluations per second: differs from run to run."},
     {.name = NULL},
 };
 
@@ -352,6 +354,7 @@ static int run_report_search(th_call *c)
         return -1;
     int rc = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
              : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
+             : th_call_has(c, SEARCH_TIMING)    ? th_section_search_timing(s, r, &c->err)
                                                 : th_section_search(s, r, &c->err);
     return finish(c, r, rc, r->first);
 }

@@ -11,6 +11,7 @@ int th_section_head(th_session *s, th_report *r, th_error *err);
 
 /* sections_search.c: of a search, every best so far; of one for a Pareto front, its members. */
 int th_section_search(th_session *s, th_report *r, th_error *err);
+int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
 

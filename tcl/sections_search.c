@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_search.c - how a mapping was found. */
 #include <config.h>
+#include "base/units.h"
 #include "mapper/due.h"
 #include "tcl/goal.h"
 #include "tcl/sections.h"
@@ -31,6 +32,13 @@ static const char *seeds_of(const th_searched *f)
     return f->seeds == TH_SEEDS_RANDOM ? "random seeds" : "heuristic seeds";
 }
 
+static const char *describe_time(const th_searched *f, char *out, size_t size)
+{
+    snprintf(out, size, "%.0f s: not reproducible; -evaluations %lld gives the same again", f->seconds,
+             (long long)f->evaluations);
+    return out;
+}
+
 int th_section_search(th_session *s, th_report *r, th_error *err)
 {
     static const th_column first[] = {
@@ -40,6 +48,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"seed", "seed", TH_KIND_COUNT},
         {"seeds", "started from", TH_KIND_TEXT},
         {"budget", "evaluations allowed", TH_KIND_COUNT},
+        {"time_budget", "time allowed", TH_KIND_TEXT},
         {"evaluations", "evaluations", TH_KIND_COUNT},
         {"infeasible", "infeasible", TH_KIND_COUNT},
         {"stopped", "stopped by the bound", TH_KIND_COUNT},
@@ -48,12 +57,12 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"deadline", "deadline", TH_KIND_TIME},
         {"lateness", "late by", TH_KIND_TIME},
     };
-    enum { N_FIRST = sizeof first / sizeof *first };
+    enum { N_FIRST = sizeof first / sizeof *first, TIME_BUDGET = 6 };
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline = f->goal.deadline_ps > 0 ||
                         (f->type != NULL && th_due_has_deadlines(s->workload));
-    char objective[200];
+    char objective[200], time_budget[120];
     th_column *columns = th_report_columns(r, N_FIRST + 1);
     if (columns == NULL)
         return th_error_no_memory(err);
@@ -61,6 +70,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         columns[i] = first[i];
     columns[N_FIRST] = th_goal_column(&f->goal);
     columns[N_FIRST + 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    if (f->seconds <= 0)
+        columns[TIME_BUDGET].title = NULL; /* not in text */
     th_goal_describe(&f->goal, objective, sizeof objective);
     th_quantity cells[] = {
         th_text(f->type != NULL ? f->type->name : "file"),
@@ -69,6 +80,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         if_searched(f, th_count((int64_t)f->seed)),
         th_text(seeds_of(f)),
         f->budget < INT64_MAX ? if_searched(f, th_count(f->budget)) : th_absent(TH_KIND_COUNT),
+        th_text(f->seconds > 0 ? describe_time(f, time_budget, sizeof time_budget) : NULL),
         th_count(f->evaluations),
         th_count(f->infeasible),
         th_count(f->stopped),
@@ -79,6 +91,28 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_table_row(th_report_record(r, "search", NULL, columns), cells);
+    return 0;
+}
+
+/* ---- how long it took ---- */
+
+int th_section_search_timing(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"evaluations", "evaluations", TH_KIND_COUNT},
+        {"elapsed", "elapsed", TH_KIND_TIME},
+        {"rate", "evaluations per second", TH_KIND_COUNT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_searched *f = &s->searched;
+    (void)err;
+    th_table_row(th_report_record(r, "timing", NULL, columns),
+                 (th_quantity[]){
+                     th_count(f->evaluations),
+                     if_found(f, th_ps((th_time)(f->elapsed_s * (double)TH_PS_PER_S))),
+                     f->elapsed_s > 0 ? th_count((int64_t)((double)f->evaluations / f->elapsed_s))
+                                      : th_absent(TH_KIND_COUNT),
+                 });
     return 0;
 }
 

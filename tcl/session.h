@@ -22,6 +22,8 @@ typedef struct th_searched {
     bool inside_groups;
     th_seeds seeds;
     int64_t budget; /* of evaluations; INT64_MAX: none */
+    double seconds; /* budget of wall time; 0: none */
+    double elapsed_s;
     int64_t evaluations, infeasible, stopped, remembered, found_at;
     th_fitness fitness;
     th_found *found; /* every best so far; the session's */

@@ -5,6 +5,7 @@
  *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
  *   bench segments [MODEL ...] the same by segments, and of mappings that a search breeds
  *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
+ *   bench seeds [EVALUATIONS]  two_level against random, with the same seeds on both sides
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
  *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
@@ -127,19 +128,37 @@ static void answer_totals(void)
 
 /* --- searches --------------------------------------------------------------------------------- */
 
-static th_search *search(const th_problem *p, const char *name, int64_t evaluations, bool inside)
+static th_search *search_with(const th_problem *p, const char *name, const th_search_options *o)
 {
     th_error e = {0};
-    th_search_options o = th_search_defaults;
-    o.evaluations = evaluations;
-    o.sets_inside_groups = inside;
-    th_search *s = th_search_new(th_search_find(name), p, &o, &e);
+    th_search *s = th_search_new(th_search_find(name), p, o, &e);
     if (!s)
         stop_at(&e);
     while (!s->done)
         if (th_search_iterate(s, &e))
             stop_at(&e);
     return s;
+}
+
+static th_search *search(const th_problem *p, const char *name, int64_t evaluations, bool inside)
+{
+    th_search_options o = th_search_defaults;
+    o.evaluations = evaluations;
+    o.sets_inside_groups = inside;
+    return search_with(p, name, &o);
+}
+
+static double seeded(const th_problem *p, const char *name, int64_t evaluations, uint64_t seed,
+                     th_seeds seeds)
+{
+    th_search_options o = th_search_defaults;
+    o.evaluations = evaluations;
+    o.seed = seed;
+    o.seeds = seeds;
+    th_search *s = search_with(p, name, &o);
+    double best = s->best_fitness.value;
+    th_search_free(s);
+    return best;
 }
 
 static th_time latency(const th_problem *p, const char *name, int64_t evaluations, bool inside)
@@ -155,32 +174,94 @@ static double reduction(th_time from, th_time to)
     return 100.0 * (1.0 - (double)to / (double)from);
 }
 
+/* What the searches are compared by; the columns of bench search. */
+typedef enum {
+    COL_HERALD, COL_UNIFORM, COL_GREEDY, COL_RANDOM, COL_GA, COL_DP, COL_ANNEALING, COL_TWO_LEVEL,
+    COL_PORTFOLIO, COL_INSIDE, N_COLS
+} search_column;
+
+static const struct {
+    const char *title, *name;
+    bool inside, has_budget; /* else its default */
+} search_columns[N_COLS] = {
+    [COL_HERALD] = {"c.prior.", "computation_prioritized", false, false},
+    [COL_UNIFORM] = {"uniform", "uniform", false, false},
+    [COL_GREEDY] = {"greedy", "greedy", false, false},
+    [COL_RANDOM] = {"random", "random", false, true},
+    [COL_GA] = {"ga", "ga", false, true},
+    [COL_DP] = {"dp", "dp", false, false},
+    [COL_ANNEALING] = {"annealing", "annealing", false, true},
+    [COL_TWO_LEVEL] = {"two_level", "two_level", false, true},
+    [COL_PORTFOLIO] = {"portfolio", "portfolio", false, false},
+    [COL_INSIDE] = {"inside", "portfolio", true, false},
+};
+
+static void print_reductions(const char *under, search_column from, search_column to,
+                             const th_time found[N_NETWORKS][N_COLS])
+{
+    double sum = 0;
+    printf("%s under %s, %%:", search_columns[to].title, under);
+    for (int i = 0; i < N_NETWORKS; i++) {
+        printf(" %.1f", reduction(found[i][from], found[i][to]));
+        sum += reduction(found[i][from], found[i][to]);
+    }
+    printf("; mean %.1f\n", sum / N_NETWORKS);
+}
+
 static void bench_search(int64_t evaluations)
 {
-    double inside_sum = 0, free_sum = 0;
+    th_time found[N_NETWORKS][N_COLS];
     th_system *system = read_system("f1_16xlarge");
-    printf("latency in ms, %" PRId64 " evaluations, seed 1; reductions under "
-           "computation_prioritized in %%\n",
-           evaluations);
-    printf("%-10s %9s %9s %9s %9s %6s %9s %6s\n", "network", "c.prior.", "uniform", "random",
-           "inside", "red.", "free", "red.");
+    printf("latency in ms, seed 1; random, ga, annealing, two_level: %" PRId64
+           " evaluations; inside: portfolio, no set spans groups\n%-10s",
+           evaluations, "network");
+    for (int c = 0; c < N_COLS; c++)
+        printf(" %9s", search_columns[c].title);
     for (int i = 0; i < N_NETWORKS; i++) {
         th_workload *w = read_workload(networks[i]);
         th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
-        th_time herald = latency(&p, "computation_prioritized", 0, false);
-        th_time uniform = latency(&p, "uniform", 0, false);
-        th_time control = latency(&p, "random", evaluations, false);
-        th_time inside = latency(&p, "two_level", evaluations, true);
-        th_time best = latency(&p, "two_level", evaluations, false);
-        printf("%-10s %9.4f %9.4f %9.4f %9.4f %6.1f %9.4f %6.1f\n", networks[i],
-               (double)herald * 1e-9, (double)uniform * 1e-9, (double)control * 1e-9,
-               (double)inside * 1e-9, reduction(herald, inside), (double)best * 1e-9,
-               reduction(herald, best));
-        inside_sum += reduction(herald, inside);
-        free_sum += reduction(herald, best);
+        printf("\n%-10s", networks[i]);
+        for (int c = 0; c < N_COLS; c++) {
+            found[i][c] = latency(&p, search_columns[c].name,
+                                  search_columns[c].has_budget ? evaluations : 0,
+                                  search_columns[c].inside);
+            printf(" %9.4f", (double)found[i][c] * 1e-9);
+            fflush(stdout);
+        }
         th_workload_free(w);
     }
-    printf("%-50s %6.1f %16.1f\n", "mean", inside_sum / N_NETWORKS, free_sum / N_NETWORKS);
+    printf("\n");
+    print_reductions("computation_prioritized", COL_HERALD, COL_PORTFOLIO, found);
+    print_reductions("computation_prioritized", COL_HERALD, COL_INSIDE, found);
+    print_reductions("uniform", COL_UNIFORM, COL_PORTFOLIO, found);
+    print_reductions("greedy", COL_GREEDY, COL_PORTFOLIO, found);
+    th_system_free(system);
+}
+
+/* Two searches with the same seeds on both sides. */
+static void bench_seeds(int64_t evaluations)
+{
+    static const char *const titles[] = {[TH_SEEDS_RANDOM] = "random", [TH_SEEDS_HEURISTIC] = "heuristic"};
+    th_system *system = read_system("f1_16xlarge");
+    printf("latency in ms, %" PRId64 " evaluations, mean of seeds 1 to 3; two_level under random, %%\n",
+           evaluations);
+    for (th_seeds seeds = TH_SEEDS_RANDOM; seeds <= TH_SEEDS_HEURISTIC; seeds++) {
+        double sum = 0;
+        for (int i = 0; i < N_NETWORKS; i++) {
+            th_workload *w = read_workload(networks[i]);
+            th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
+            double chance = 0, two_level = 0;
+            for (uint64_t seed = 1; seed <= 3; seed++) {
+                chance += seeded(&p, "random", evaluations, seed, seeds) / 3;
+                two_level += seeded(&p, "two_level", evaluations, seed, seeds) / 3;
+            }
+            printf("%-10s %-10s random %9.4f two_level %9.4f %6.1f\n", titles[seeds], networks[i],
+                   chance * 1e-9, two_level * 1e-9, 100 * (1 - two_level / chance));
+            sum += 100 * (1 - two_level / chance);
+            th_workload_free(w);
+        }
+        printf("%-10s mean %44.1f\n", titles[seeds], sum / N_NETWORKS);
+    }
     th_system_free(system);
 }
 
@@ -373,6 +454,8 @@ int main(int argc, char **argv)
         bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
+    } else if (strcmp(what, "seeds") == 0) {
+        bench_seeds(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "collective") == 0) {
         th_bench_collective(argv + 2, argc - 2);
     } else if (strcmp(what, "events") == 0) {
@@ -396,7 +479,7 @@ int main(int argc, char **argv)
     } else {
         fprintf(
             stderr,
-            "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | "
+            "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
             "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS]\n");
         return 2;
     }

@@ -119,6 +119,26 @@ static void budgets_are_kept_exactly(void)
     }
 }
 
+/* A budget of time: the evaluations that it took give the same. */
+static void evaluations_give_what_time_gave(void)
+{
+    static const char *const names[] = {"portfolio", "two_level", "annealing"};
+    th_problem p = problem_of(f1, branches);
+    for (int n = 0; n < 3; n++) {
+        th_search_options o = {.seed = 4, .seconds = 0.02, .threads = 1};
+        th_search *timed = found(names[n], &p, &o);
+        o.seconds = 0;
+        o.evaluations = timed->n_evaluations;
+        th_search *counted = found(names[n], &p, &o);
+        CU_ASSERT_TRUE(counted->best_fitness.value == timed->best_fitness.value &&
+                       counted->n_evaluations == timed->n_evaluations &&
+                       counted->best_found_at == timed->best_found_at &&
+                       th_mapping_equal(counted->best, timed->best));
+        th_search_free(timed);
+        th_search_free(counted);
+    }
+}
+
 static void the_table_is_in_order(void)
 {
     for (int i = 0; th_search_types[i]; i++)
@@ -554,6 +574,7 @@ int main(int argc, char **argv)
         TAP(the_same_twice_and_on_two_threads),
         TAP(seeds_matter),
         TAP(budgets_are_kept_exactly),
+        TAP(evaluations_give_what_time_gave),
         TAP(the_table_is_in_order),
         TAP(two_level_beats_baselines_and_chance),
         TAP(sets_stay_inside_groups_when_asked_to),
