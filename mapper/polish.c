@@ -5,7 +5,8 @@
  *   init -> iterate: the seeds where there is nothing to polish yet -> cycles over all moves, batch by
  *   batch -> done when a whole cycle brought nothing -> clear
  *
- * Moves, in this order: another design for a set; a boundary between two ranges moved; a strategy for
+ * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
+ * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for
  * all layers of a shape; for one layer; for a run of two and of three; a strategy each for two
  * neighbours. Strategies are the choices of the dynamic programme (seed.h). Of a batch the best change
  * is kept if it is one for the better, and the cycle goes on from there. */
@@ -28,13 +29,17 @@ enum {
 static const int shifts[] = {1, -1, 2, -2, 4, -4}; /* of a boundary, in layers */
 enum { N_SHIFTS = sizeof shifts / sizeof *shifts };
 
-typedef enum { MOVE_DESIGN, MOVE_BOUNDARY, MOVE_SHAPE, MOVE_RUN, MOVE_PAIR } move_kind;
+static const int share_percents[] = {90, 111, 75, 133, 50, 200}; /* of what a member has */
+enum { N_SHARE_PERCENTS = sizeof share_percents / sizeof *share_percents };
+
+/* The first ones are of level 1. */
+typedef enum { MOVE_DESIGN, MOVE_BOUNDARY, MOVE_SHARE, MOVE_SHAPE, MOVE_RUN, MOVE_PAIR } move_kind;
 
 typedef struct {
     move_kind kind;
     int at;        /* set; or layer: the first after the boundary, of the run, of the pair */
-    int to;        /* design; layers; choice */
-    int other;     /* of a run its length; of a pair the second choice */
+    int to;        /* design; layers; percent; choice */
+    int other;     /* of a share the position; of a run its length; of a pair the second choice */
     bool reseeded; /* strategies of the sets that change by the programme */
 } move;
 
@@ -96,6 +101,16 @@ static int list_boundaries(polish *p)
             if (add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, true}) ||
                 add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, false}))
                 return -1;
+    return 0;
+}
+
+static int list_shares(polish *p)
+{
+    for (int32_t set = 0; set < p->now->n_sets; set++)
+        for (int32_t r = 0; p->now->sets[set].shares && r < p->now->sets[set].n_accels; r++)
+            for (int i = 0; i < N_SHARE_PERCENTS; i++)
+                if (add(p, &(move){MOVE_SHARE, set, share_percents[i], r, false}))
+                    return -1;
     return 0;
 }
 
@@ -174,7 +189,7 @@ static int list_moves(polish *p, th_error *err)
 {
     p->n_moves = p->next = 0;
     p->improved = false;
-    if (list_designs(p) || list_boundaries(p))
+    if (list_designs(p) || list_boundaries(p) || list_shares(p))
         return th_error_no_memory(err);
     return list_strategies(p, err);
 }
@@ -210,6 +225,15 @@ static int shift_boundary(polish *p, th_mapping *m, const move *v, th_error *err
     return failed || !v->reseeded ? failed : th_breed_reseed(&p->breed, m, upper, 0, err);
 }
 
+static int change_share(th_mapping *m, const move *v)
+{
+    const int all = 100;
+    int32_t *share = &m->sets[v->at].shares[v->other];
+    int64_t wanted = (int64_t)*share * v->to / all;
+    *share = wanted < 1 ? 1 : wanted > TH_SHARE_MAX ? TH_SHARE_MAX : (int32_t)wanted;
+    return 0;
+}
+
 /* Changes m, a copy of p->now. 0; 1: it cannot be done; -1: error. */
 static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
 {
@@ -221,6 +245,8 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         return v->reseeded ? th_breed_reseed(&p->breed, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
+    case MOVE_SHARE:
+        return change_share(m, v);
     case MOVE_SHAPE:
     case MOVE_RUN:
         if (!(c = choices_of(p, v->at, err)))
@@ -327,7 +353,7 @@ static int go_on(polish *p, th_mapping **batch, const move **made, const th_fitn
     batch[best] = old;
     p->value = fitness[best].value;
     p->improved = true;
-    return made[best]->kind <= MOVE_BOUNDARY ? list_moves(p, err) : 0;
+    return made[best]->kind <= MOVE_SHARE ? list_moves(p, err) : 0;
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -354,7 +380,7 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_polish = {
-    "polish", "local search: one change of a strategy, a design, a boundary after the other",
+    "polish", "local search: one change of a strategy, a design, a boundary, a share after the other",
     false,    0,
     TH_SEEDS_HEURISTIC,
     sizeof(polish),

@@ -171,6 +171,36 @@ static void partial_sums_go_up_and_down(void)
     th_system_free(s);
 }
 
+/* Even shares of a quick and a slow accelerator, 8 rows each: polish gives the quick one more. */
+static void polish_moves_shares(void)
+{
+    th_error e = {"", ""};
+    th_system *s = system_of("name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+        "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns"));
+    th_workload *w = workload_of(NET(LAYER("c1", "input", 2, 8, 32)));
+    th_mapping *m = mapping_on("01", w);
+    const int32_t even[] = {100, 100};
+    put_layer(m, 0, 0, "H2");
+    m->sets[0].design = TH_DESIGN_OWN;
+    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], even), 0);
+    double before = fitness_on(s, w, m).value;
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_search_options o = th_search_defaults;
+    o.start = m;
+    o.evaluations = 100;
+    th_search *found = th_search_new(th_search_find("polish"), &p, &o, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    while (!found->done)
+        CU_ASSERT_EQUAL_FATAL(th_search_iterate(found, &e), 0);
+    CU_ASSERT_TRUE(found->best_fitness.value < before);
+    const int32_t *shares = found->best->sets[0].shares;
+    CU_ASSERT_TRUE(shares && shares[1] > shares[0]);
+    th_search_free(found);
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
 static void the_fullest_knapsack(void)
 {
     const int64_t some[] = {5, 4, 3, 0}, alike[] = {3, 3};
@@ -365,6 +395,7 @@ int main(int argc, char **argv)
         TAP(a_layer_moves_to_its_producer),
         TAP(shards_move_what_they_lack),
         TAP(partial_sums_go_up_and_down),
+        TAP(polish_moves_shares),
         TAP(the_fullest_knapsack),
         TAP(queues_are_written_and_read),
         TAP(systems_that_are_refused),
