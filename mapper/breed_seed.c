@@ -128,12 +128,13 @@ static int uniform_mapping(const th_breed *b, const th_mapping *like, const th_s
     return 0;
 }
 
-/* Uniform splits on the largest set alone, with every design. */
+/* Uniform splits on the largest set alone, with every design. Where a partial mapping gives sets, there
+ * is none that is alone. */
 static int uniform(th_breed *b, th_mapping **out, th_error *err)
 {
     th_seed_cursor *c = &b->cursor;
     const th_partition *p = &b->level1.partitions[0];
-    if (c->uniform_design == b->search->problem.system->n_designs) {
+    if (p->n > 1 || c->uniform_design == b->search->problem.system->n_designs) {
         c->stage = TH_SEED_END;
         return 0;
     }

@@ -73,7 +73,7 @@ verdict $? "a design that asks a procedure gives the same on ranks"
 
 # Ranks are killed in the middle of a search.
 log=$folder/search.checkpoint
-long="-evaluations 1500"
+long="-algorithm two_level -evaluations 6000"
 
 # signal_rank N SIGNAL first|last SIZE: on N ranks, once the log has so many bytes. Ranks are known by the
 # folder in their command lines, and started in their order.

@@ -80,11 +80,11 @@ static void searches_find_the_way_that_is_left(void)
     th_system_free(s);
 }
 
-/* They make mappings without asking designs. */
+/* They make mappings without asking designs; so does the portfolio, which runs them. */
 static bool asks_no_design(const th_search_type *type)
 {
     return type == &th_search_uniform || type == &th_search_single ||
-           type == &th_search_data_parallel;
+           type == &th_search_data_parallel || type == &th_search_portfolio;
 }
 
 static void searches_say_why_there_is_no_way(void)
