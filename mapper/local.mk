@@ -10,6 +10,10 @@ libtharsis_la_SOURCES += \
 	mapper/baseline_pipeline.c \
 	mapper/baseline_single.c \
 	mapper/baseline_uniform.c \
+	mapper/bounds.c \
+	mapper/bounds.h \
+	mapper/bounds_layer.c \
+	mapper/bounds_layer.h \
 	mapper/breed.c \
 	mapper/breed.h \
 	mapper/checkpoint.c \
@@ -93,6 +97,7 @@ unit_tests += \
 	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
 	tests/unit/test_constraints \
+	tests/unit/test_bounds \
 	tests/unit/test_evaluate \
 	tests/unit/test_front \
 	tests/unit/test_h2h \
@@ -119,6 +124,8 @@ unit_tests += \
 	tests/unit/test_worker
 
 tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \

@@ -56,7 +56,7 @@ static void count_products(const th_layer *l, const th_loop_box *loops, th_shard
     s->products_w = share_of(l, loops, TH_DIM_S, wide);
 }
 
-static th_shard shard_of(const th_layer *l, const th_loop_box *loops)
+th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
 {
     th_box input = first_read(l, loops);
     th_shard s = {.kind = (int32_t)l->kind,
@@ -152,7 +152,7 @@ static int plan_phases(maker *k, int r, th_error *err)
     for (int phase = 0; phase < plan->phases; phase++) {
         th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
                                                  r, phase);
-        th_shard shard = shard_of(k->layer, &loops);
+        th_shard shard = th_plan_shard(k->layer, &loops);
         int32_t work = intern(k, r, &shard, err), adding = work;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
         if (work >= 0 && shard.adds_to_output)

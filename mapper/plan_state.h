@@ -28,6 +28,8 @@ struct th_plans {
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
+/* A part of a layer's loop nest as designs see it. */
+th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
                                 int n, int32_t batch, th_error *err);

@@ -15,6 +15,8 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     int n;
+    const th_dim *dims;
+    int n_dims;
     th_strategy *item;
     size_t count, capacity;
 } lister;
@@ -45,22 +47,23 @@ static int add_rotations(lister *l, th_strategy *s)
 /* Every way to write left as a product over the dimensions from i on. */
 static int split_rest(lister *l, th_strategy *s, int i, int left)
 {
-    if (i == N_SEARCHED)
+    if (i == l->n_dims)
         return left == 1 ? add_rotations(l, s) : 0;
     for (int f = 1; f <= left && f <= UINT8_MAX; f++) {
         if (left % f != 0)
             continue;
-        s->split[searched[i]] = (uint8_t)f;
+        s->split[l->dims[i]] = (uint8_t)f;
         if (split_rest(l, s, i + 1, left / f))
             return -1;
     }
-    s->split[searched[i]] = 1;
+    s->split[l->dims[i]] = 1;
     return 0;
 }
 
-int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list)
+static int list_over(const th_layer *l, int32_t batch, int n, const th_dim *dims, int n_dims,
+                     th_strategy **list)
 {
-    lister all = {l, batch, n, NULL, 0, 0};
+    lister all = {l, batch, n, dims, n_dims, NULL, 0, 0};
     th_strategy s = th_strategy_single;
     if (split_rest(&all, &s, 0, n)) {
         th_free(all.item);
@@ -68,6 +71,18 @@ int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **li
     }
     *list = all.item;
     return (int)all.count;
+}
+
+int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list)
+{
+    return list_over(l, batch, n, searched, N_SEARCHED, list);
+}
+
+int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list)
+{
+    static const th_dim all[TH_N_DIMS] = {TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H,
+                                          TH_DIM_W, TH_DIM_R, TH_DIM_S};
+    return list_over(l, batch, n, all, TH_N_DIMS, list);
 }
 
 /* --- the nearest one -------------------------------------------------------------------------- */

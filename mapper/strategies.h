@@ -10,6 +10,9 @@
  * halo. */
 int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
+/* The same with kernels split too: every strategy that a mapping can name. */
+int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list);
+
 /* The wish, as far as the layer allows: factors of dimensions that cannot take them go to those
  * with most room. *s keeps its rotation if it still fits. False: there is no strategy for n
  * positions. */

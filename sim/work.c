@@ -126,21 +126,29 @@ static bool weights_follow_inputs(const th_shard *s)
     return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
 }
 
-static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
-                     th_error *err)
+int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
+                      th_schedule *out, th_port *port, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
         return th_error_set(err, "SIM-0009",
                             "a shard of %d images in %d groups: must be %d at most together",
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
+    *port = th_port_of(a);
+    if (design >= 0 && runs_on_array(shard))
+        return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, port,
+                                  out, err);
+    th_vector_schedule(a, shard, out);
+    return 0;
+}
+
+static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
+                     th_error *err)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     out->shard = *shard;
     out->design = design;
-    out->port = th_port_of(a);
-    if (design < 0)
-        th_vector_schedule(a, shard, &out->schedule);
-    else if (th_design_schedule(w->designs[design].type, &w->designs[design].config, shard,
-                                &out->port, &out->schedule, err))
+    if (th_works_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;

@@ -46,6 +46,9 @@ typedef struct th_moves {
     th_time latency_ps; /* before the first byte, each way that has bytes */
 } th_moves;
 int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err);
+/* The schedule alone of such a work, and the memory that it meets; nothing is kept. 0 or -1. */
+int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
+                      th_schedule *out, th_port *port, th_error *err);
 const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
 int32_t th_works_count(const th_works *w);
 /* Equal for accelerators with equal memories and vector units. */

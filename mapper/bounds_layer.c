@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_layer.c - what one layer takes at least: all ways to split it are looked at, and of each
+ * the tasks that it leads to.
+ *
+ *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
+ *
+ * A task's least time follows from its schedule alone: the array's cycles, what must be loaded
+ * before the first and stored after the last of them, and what each port and the DRAM must move.
+ * Times of runs that nobody disturbs would be tighter, but are no bounds: who shares a DRAM fairly
+ * may end sooner when another engine is held up. A script's procedure is not asked: its tasks take
+ * nothing. Layers with more ways than WAYS_MAX (on large systems), and all where cuts need not be even
+ * (sets with shares), are known by their operations at the peak of the array only (coarse). Proofs: docs/models/bounds.md.
+ * Invariant: tasks[i] is what the shard with number i takes. */
+#include <config.h>
+
+#include "mapper/bounds_layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/plan_state.h"
+#include "mapper/strategies.h"
+#include "topology/route.h"
+
+enum { WAYS_MAX = 200000 }; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
+
+struct th_task_floor {
+    double occupied, dram_bytes; /* INFINITY: nobody can run it */
+};
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+/* Each request may be a thousandth of a picosecond short (sim/fluid_time.h). */
+static const double ROUNDING_PS = 1e-3;
+
+/* Input, weights and partial sums of all steps, and all stores. */
+static double rounding_of(const th_schedule_totals *t)
+{
+    return ROUNDING_PS * (3 * (double)t->n_steps + (double)t->n_stores);
+}
+
+static double bytes_per_s(const th_schedule *s, const th_port *port, int engine)
+{
+    double dram = port->bits_per_s == TH_UNLIMITED ? INFINITY : (double)port->bits_per_s / 8;
+    double own = s->port_bits_per_s[engine] > 0 ? (double)s->port_bits_per_s[engine] / 8 : INFINITY;
+    return own < dram ? own : dram;
+}
+
+/* Of a request of so many bytes alone. */
+static double request_ps(const th_schedule *s, const th_port *port, int engine, double bytes)
+{
+    if (bytes <= 0)
+        return 0;
+    double ps = bytes * (double)TH_PS_PER_S / bytes_per_s(s, port, engine) - ROUNDING_PS;
+    return (double)port->latency_ps + (ps > 0 ? ps : 0);
+}
+
+static unsigned mask_of_first_step(const th_schedule *s)
+{
+    return (s->count[TH_LOOP_H] == 1 ? TH_LAST_H : 0u) | (s->count[TH_LOOP_W] == 1 ? TH_LAST_W : 0u) |
+           (s->count[TH_LOOP_K] == 1 ? TH_LAST_K : 0u) | (s->count[TH_LOOP_C] == 1 ? TH_LAST_C : 0u);
+}
+
+static double bytes_moved(const th_schedule_totals *t, bool with_weights)
+{
+    return (double)t->input_bytes + (double)t->partial_bytes + (double)t->output_bytes +
+           (with_weights ? (double)t->weight_bytes : 0);
+}
+
+/* Nothing is computed before the first operands are in, and the last tile is stored after all. */
+static double array_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
+                       bool with_weights)
+{
+    const th_step *first = &s->step[mask_of_first_step(s)];
+    double input = request_ps(s, port, TH_ENGINE_INPUT, (double)first->input_bytes);
+    double weights =
+        with_weights ? request_ps(s, port, TH_ENGINE_WEIGHT, (double)first->weight_bytes) : 0;
+    double stored =
+        request_ps(s, port, TH_ENGINE_OUTPUT, (double)s->output_bytes[TH_N_STORE_KINDS - 1]);
+    return fmax(input, weights) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
+}
+
+double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights)
+{
+    th_schedule_totals t = th_schedule_sum(s);
+    const double moved[TH_N_ENGINES] = {(double)t.input_bytes,
+                                        with_weights ? (double)t.weight_bytes : 0,
+                                        (double)t.partial_bytes, (double)t.output_bytes};
+    double rounding = rounding_of(&t);
+    double least = array_ps(s, port, &t, with_weights);
+    if (port->bits_per_s != TH_UNLIMITED)
+        least = fmax(least, bytes_moved(&t, with_weights) * 8 * (double)TH_PS_PER_S /
+                                    (double)port->bits_per_s - rounding);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        least = fmax(least,
+                     moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
+    return least;
+}
+
+static const th_accel *accel_of(const th_floors *f, int class)
+{
+    return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
+}
+
+/* On an accelerator of a class with one of its designs. A design that cannot run it says so. */
+static struct th_task_floor floor_with(const th_floors *f, int class, int design,
+                                       const th_shard *shard)
+{
+    th_schedule s;
+    th_port port;
+    th_error reason;
+    bool loads_weights = !accel_of(f, class)->prefetches;
+    if (strcmp(f->system->designs[design].type, "script") == 0 &&
+        th_shard_macs(shard) > 0)
+        return (struct th_task_floor){0, 0};
+    if (th_works_schedule(f->works, f->first_of[class], design, shard, &s, &port, &reason))
+        return (struct th_task_floor){INFINITY, INFINITY};
+    th_schedule_totals t = th_schedule_sum(&s);
+    double bytes = bytes_moved(&t, true), short_ps = rounding_of(&t);
+    if (port.bits_per_s != TH_UNLIMITED)
+        bytes -= short_ps * (double)port.bits_per_s / 8 / (double)TH_PS_PER_S;
+    return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights), fmax(bytes, 0)};
+}
+
+static struct th_task_floor floor_on(const th_floors *f, int class, const th_shard *shard)
+{
+    struct th_task_floor least = {INFINITY, INFINITY};
+    const th_accel *a = accel_of(f, class);
+    for (int i = 0; i < a->n_designs; i++) {
+        struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
+        least.occupied = fmin(least.occupied, with.occupied);
+        least.dram_bytes = fmin(least.dram_bytes, with.dram_bytes);
+    }
+    return least;
+}
+
+/* How quick each class can be for this task, of the quickest. */
+static void compare_speeds(th_floors *f, const double *occupied, double best)
+{
+    for (int c = 0; c < f->n_classes; c++)
+        if (occupied[c] < INFINITY && occupied[c] > 0)
+            f->speed[c] = fmax(f->speed[c], best / occupied[c]);
+}
+
+/* The number of the shard's floor; -1: memory is out. */
+static int64_t intern(th_floors *f, const th_shard *shard, double *occupied)
+{
+    int64_t number;
+    if (th_map_get(f->numbers, shard, sizeof *shard, &number))
+        return number;
+    struct th_task_floor best = {INFINITY, INFINITY};
+    for (int c = 0; c < f->n_classes; c++) {
+        struct th_task_floor on = floor_on(f, c, shard);
+        occupied[c] = on.occupied;
+        best.occupied = fmin(best.occupied, on.occupied);
+        best.dram_bytes = fmin(best.dram_bytes, on.dram_bytes);
+    }
+    compare_speeds(f, occupied, best.occupied);
+    if (th_grow(&f->tasks, &f->task_capacity, f->n_tasks + 1, sizeof *f->tasks) ||
+        th_map_put(f->numbers, shard, sizeof *shard, (int64_t)f->n_tasks))
+        return -1;
+    f->tasks[f->n_tasks] = best;
+    return (int64_t)f->n_tasks++;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static bool same_designs(const th_accel *a, const th_accel *b)
+{
+    return a->n_designs == b->n_designs && a->prefetches == b->prefetches &&
+           memcmp(a->designs, b->designs, (size_t)a->n_designs * sizeof *a->designs) == 0;
+}
+
+static void find_classes(th_floors *f)
+{
+    const th_system *s = f->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        int c = 0;
+        while (c < f->n_classes &&
+               (th_works_memory_class(f->works, a) != th_works_memory_class(f->works, f->first_of[c]) ||
+                !same_designs(&s->nodes[s->accel_node[a]].a, accel_of(f, c))))
+            c++;
+        if (c == f->n_classes)
+            f->first_of[f->n_classes++] = a;
+        f->class_of[a] = c;
+    }
+}
+
+static void improve_way(th_way *w, const th_route_summary *r)
+{
+    double ps_per_byte = 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
+    if (!w->exists || (double)r->latency_ps < w->latency)
+        w->latency = (double)r->latency_ps;
+    if (!w->exists || ps_per_byte < w->ps_per_byte)
+        w->ps_per_byte = ps_per_byte;
+    w->exists = true;
+}
+
+/* The quickest between any accelerator and its host. 0 or -1. */
+static int find_ways(th_floors *f, const th_plans *plans)
+{
+    const th_system *s = f->system;
+    th_route_summary r;
+    for (int a = 0; a < s->n_accels; a++) {
+        int host = th_plans_host_of(plans, a);
+        if (host < 0)
+            continue;
+        int there = th_route_summarize(s, host, s->accel_node[a], &r);
+        if (there == 0)
+            improve_way(&f->in, &r);
+        int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
+        if (back == 0)
+            improve_way(&f->out, &r);
+        if (there < 0 || back < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int th_floors_init(th_floors *f, const th_system *s, const th_workload *w, th_error *err)
+{
+    size_t n = (size_t)s->n_accels + 1;
+    *f = (th_floors){.system = s, .workload = w};
+    f->works = th_works_new(s, err);
+    if (!f->works)
+        return -1;
+    f->class_of = th_alloc_zero(n, sizeof *f->class_of);
+    f->first_of = th_alloc_zero(n, sizeof *f->first_of);
+    f->speed = th_alloc_zero(n, sizeof *f->speed);
+    f->numbers = th_map_new();
+    if (!f->class_of || !f->first_of || !f->speed || !f->numbers)
+        return th_error_no_memory(err);
+    find_classes(f);
+    th_plans *plans = th_plans_new(s, w, err);
+    int failed = !plans ? -1 : find_ways(f, plans) ? th_error_no_memory(err) : 0;
+    th_plans_free(plans);
+    return failed;
+}
+
+void th_floors_clear(th_floors *f)
+{
+    th_works_free(f->works);
+    th_free(f->class_of);
+    th_free(f->first_of);
+    th_free(f->speed);
+    th_map_free(f->numbers);
+    th_free(f->tasks);
+}
+
+double th_floors_speed(const th_floors *f)
+{
+    double sum = 0;
+    for (int a = 0; a < f->system->n_accels; a++)
+        sum += f->n_classes == 1 ? 1 : f->speed[f->class_of[a]];
+    return sum;
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    th_floors *floors;
+    const th_layer *layer;
+    int32_t batch;
+    bool is_output;
+    double *scratch; /* by class */
+    th_layer_floor *out;
+} maker;
+
+static double bytes_of(const th_box *box, th_precision p)
+{
+    return (double)th_tensor_bytes(th_box_elements(box), p);
+}
+
+/* What brings position r the external input that it needs, at best; also whether it needs something of
+ * every input. */
+static double arrival_of(maker *k, const th_strategy *s, int r)
+{
+    const th_workload *w = k->floors->workload;
+    th_loop_box whole = th_shard_loops(k->layer, k->batch, s, NULL, r),
+                first = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, 0);
+    bool rotates = th_shard_rotating(k->layer, s) == TH_OPERAND_INPUT;
+    const th_way *in = &k->floors->in;
+    double most = 0;
+    bool any = false;
+    for (int i = 0; i < k->layer->n_inputs; i++) {
+        th_box need = th_layer_input_of(k->layer, i, i == 0 && rotates ? &first : &whole);
+        any |= !th_box_is_empty(&need);
+        if (th_box_is_empty(&need))
+            k->out->reads_always = false;
+        else if (k->layer->inputs[i] == TH_EXTERNAL_INPUT && in->exists)
+            most = fmax(most, in->latency + bytes_of(&need, w->precision) * in->ps_per_byte);
+    }
+    k->out->reads_any &= any;
+    return most;
+}
+
+static double departure_of(const maker *k, const th_strategy *s, int r)
+{
+    const th_way *out = &k->floors->out;
+    if (!k->is_output || !out->exists)
+        return 0;
+    th_box held = th_shard_held(k->layer, k->batch, s, NULL, r);
+    double bytes = bytes_of(&held, k->layer->precision[TH_TENSOR_OUTPUT]);
+    return bytes > 0 ? out->latency + bytes * out->ps_per_byte : 0;
+}
+
+/* Adds the tasks of position r. 0; 1: nobody can run one of them; -1: memory is out. */
+static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes)
+{
+    int phases = th_shard_phases(k->layer, s);
+    for (int phase = 0; phase < phases; phase++) {
+        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
+        th_shard shard = th_plan_shard(k->layer, &loops);
+        int64_t number = intern(k->floors, &shard, k->scratch);
+        if (number < 0)
+            return -1;
+        const struct th_task_floor *t = &k->floors->tasks[number];
+        if (t->occupied == INFINITY)
+            return 1;
+        *occupied += t->occupied;
+        *dram_bytes += t->dram_bytes;
+    }
+    return 0;
+}
+
+/* Takes the shorter of what is known so far and of a position. */
+static void shorten(th_layer_floor *f, double arrival, double occupied, double departure)
+{
+    for (int in = 0; in < 2; in++)
+        for (int out = 0; out < 2; out++)
+            f->shortest[in][out] = fmin(f->shortest[in][out], (in ? arrival : 0) + occupied +
+                                                                  (out ? departure : 0));
+    f->arrival = fmin(f->arrival, arrival);
+}
+
+/* One way to split the layer. 0; 1: nobody can run it; -1: memory is out. */
+static int add_strategy(maker *k, const th_strategy *s, int n)
+{
+    th_layer_floor found = *k->out;
+    double sum = 0, bytes = 0;
+    for (int r = 0; r < n; r++) {
+        double occupied = 0;
+        int status = add_tasks(k, s, r, &occupied, &bytes);
+        if (status != 0)
+            return status;
+        sum += occupied;
+        shorten(&found, arrival_of(k, s, r), occupied, departure_of(k, s, r));
+    }
+    found.reads_always = k->out->reads_always;
+    found.reads_any = k->out->reads_any;
+    found.occupied = fmin(found.occupied, sum);
+    found.dram_bytes = fmin(found.dram_bytes, bytes);
+    *k->out = found;
+    return 0;
+}
+
+/* All strategies of a set of n, if there are not too many: *ways counts tasks. 0 or -1. */
+static int add_sets_of(maker *k, int n, int64_t *ways)
+{
+    th_strategy *list = NULL;
+    int count = th_strategies_list_all(k->layer, k->batch, n, &list), status = count < 0 ? -1 : 0;
+    for (int i = 0; i < count; i++)
+        *ways += n * th_shard_phases(k->layer, &list[i]);
+    for (int i = 0; status >= 0 && *ways <= WAYS_MAX && i < count; i++)
+        status = add_strategy(k, &list[i], n);
+    th_free(list);
+    return status < 0 ? -1 : 0;
+}
+
+/* --- layers of large systems ------------------------------------------------------------------ */
+
+/* Designs whose arrays never do more than macs_per_cycle, whatever the shard. */
+static bool keeps_to_peak(const char *type)
+{
+    static const char *const types[] = {"tiled", "systolic", "systolic_vec", "roofline", "gemv"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i], type) == 0)
+            return true;
+    return false;
+}
+
+static bool is_dense(const th_shard *s)
+{
+    enum { ALL = 1000000 };
+    return s->sparse_m == 0 && s->density_ppm[TH_TENSOR_INPUT] == ALL &&
+           s->density_ppm[TH_TENSOR_WEIGHT] == ALL;
+}
+
+/* Of all of the layer, at the peak of the best design of a class; 0: not known. */
+static double peak_ps(const th_floors *f, int class, const th_shard *shard)
+{
+    const th_accel *a = accel_of(f, class);
+    double least = INFINITY, macs = (double)th_shard_macs(shard) * (double)TH_PS_PER_S;
+    th_schedule s;
+    th_port port;
+    th_error reason;
+    if (macs == 0 && shard->kind != TH_LAYER_EMBEDDING)
+        return (double)th_vector_operations(a, shard) * (double)TH_PS_PER_S /
+               ((double)a->vector_elements_per_cycle * (double)a->vector_hz);
+    for (int i = 0; i < a->n_designs; i++) {
+        bool is_known = keeps_to_peak(f->system->designs[a->designs[i]].type) && is_dense(shard) &&
+                        th_works_schedule(f->works, f->first_of[class], a->designs[i], shard, &s,
+                                          &port, &reason) == 0 &&
+                        s.macs_per_cycle > 0;
+        least = is_known ? fmin(least, macs / (s.macs_per_cycle * (double)s.hz)) : 0;
+    }
+    return least;
+}
+
+/* What is true of any way to split it: nothing but operations counts. */
+static void set_coarse(maker *k)
+{
+    th_floors *f = k->floors;
+    th_loop_box loops = th_layer_loops(k->layer);
+    loops.hi[TH_DIM_B] = k->batch;
+    th_shard whole = th_plan_shard(k->layer, &loops);
+    double best = INFINITY;
+    for (int c = 0; c < f->n_classes; c++) {
+        k->scratch[c] = peak_ps(f, c, &whole);
+        best = fmin(best, k->scratch[c]);
+    }
+    compare_speeds(f, k->scratch, best);
+    *k->out = (th_layer_floor){.occupied = best};
+}
+
+static bool is_output(const th_workload *w, int layer)
+{
+    for (int i = 0; i < w->n_outputs; i++)
+        if (w->outputs[i] == layer)
+            return true;
+    return false;
+}
+
+int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, th_error *err)
+{
+    double *scratch = th_alloc_zero((size_t)f->n_classes + 1, sizeof *scratch);
+    maker k = {f, &f->workload->layers[layer], batch, is_output(f->workload, layer), scratch, out};
+    int64_t ways = f->any_cuts ? WAYS_MAX + 1 : 0;
+    int failed = scratch ? 0 : -1;
+    *out = (th_layer_floor){INFINITY, INFINITY, {{INFINITY, INFINITY}, {INFINITY, INFINITY}},
+                            INFINITY, true,     true, true};
+    for (int n = 1; !failed && ways <= WAYS_MAX && n <= f->system->n_accels; n++)
+        failed = add_sets_of(&k, n, &ways);
+    if (!failed && ways > WAYS_MAX)
+        set_coarse(&k);
+    else if (out->occupied == INFINITY) /* nobody can run it */
+        *out = (th_layer_floor){.is_known = true};
+    th_free(scratch);
+    return failed ? th_error_no_memory(err) : 0;
+}
