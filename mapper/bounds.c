@@ -298,11 +298,11 @@ static void find_compute(finder *f)
     double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n) : 0;
     b->makespan_ps[TH_LIMIT_COMPUTE] = whole_ps(ps);
     snprintf(b->why[TH_LIMIT_COMPUTE], sizeof b->why[0],
-             "%d of %d layers on %d accelerators together", n, f->workload->n_layers,
+             "%d of %d layers on %d accelerators", n, f->workload->n_layers,
              f->system->n_accels);
     if (unknown > 0 && strlen(b->why[TH_LIMIT_COMPUTE]) < sizeof b->why[0] / 2)
         snprintf(b->why[TH_LIMIT_COMPUTE] + strlen(b->why[TH_LIMIT_COMPUTE]), sizeof b->why[0] / 2,
-                 "; nothing known of %d", unknown);
+                 "; %d unknown", unknown);
 }
 
 static void find_memory(finder *f)
@@ -547,7 +547,7 @@ static void find_path(finder *f)
     th_time since = (f->problem->stream.n_inputs - 1) * f->problem->stream.interval_ps;
     b->makespan_ps[TH_LIMIT_PATH] = since + whole_ps(most);
     n = path_length(f, last, &first);
-    snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.40s .. %.40s", n,
+    snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
              n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
 }
 
@@ -612,14 +612,23 @@ static int find(finder *f, th_error *err)
     return 0;
 }
 
-int th_bounds_find(const th_problem *p, bool any_cuts, th_bounds *out, th_error *err)
+th_cuts th_bounds_cuts_of(const th_mapping *m)
+{
+    for (int i = 0; i < m->n_sets; i++)
+        if (m->sets[i].shares)
+            return TH_CUTS_ANY;
+    return TH_CUTS_EVEN;
+}
+
+int th_bounds_find(const th_problem *p, th_cuts cuts, th_bounds *out, th_error *err)
 {
     finder f = {.problem = p, .workload = p->workload, .system = p->system, .out = out};
     *out = (th_bounds){.largest = TH_LIMIT_COMPUTE};
     if (th_stream_check(&p->stream, p->workload, err))
         return -1;
     int failed = th_floors_init(&f.floors, p->system, p->workload, err);
-    f.floors.any_cuts = any_cuts;
+    f.floors.any_cuts =
+        cuts == TH_CUTS_ANY || (cuts == TH_CUTS_OF_SEARCHES && f.floors.n_classes > 1);
     if (!failed)
         failed = find(&f, err);
     th_floors_clear(&f.floors);
@@ -636,6 +645,18 @@ int th_bounds_find(const th_problem *p, bool any_cuts, th_bounds *out, th_error 
 
 double th_bounds_value(const th_bounds *b, const th_problem *p)
 {
-    bool holds = p->objective == TH_OBJECTIVE_LATENCY || p->stream.n_inputs == 1;
-    return holds ? (double)b->makespan_ps[b->largest] : 0;
+    bool is_sole = p->stream.n_inputs == 1;
+    if (p->goal.n_front > 0)
+        return 0;
+    switch (p->objective) {
+    case TH_OBJECTIVE_LATENCY:
+        return (double)b->makespan_ps[b->largest];
+    case TH_OBJECTIVE_THROUGHPUT:
+        return is_sole ? (double)b->makespan_ps[b->largest] : 0;
+    case TH_OBJECTIVE_ENERGY:
+    case TH_OBJECTIVE_EDP:
+    case TH_OBJECTIVE_WEIGHTED:
+        break;
+    }
+    return 0;
 }

@@ -22,9 +22,14 @@ typedef struct th_bounds {
     th_limit largest;
 } th_bounds;
 
-/* Of all mappings whose sets cut evenly, or (any_cuts) of those with shares too, of which less is known. 0,
- * or -1: memory is out, or a design block is wrong. */
-int th_bounds_find(const th_problem *p, bool any_cuts, th_bounds *out, th_error *err);
+/* Which mappings: those whose sets cut evenly; those with shares too, of which less is known; those that
+ * searches make, which have no shares where all accelerators are alike. */
+typedef enum { TH_CUTS_EVEN, TH_CUTS_ANY, TH_CUTS_OF_SEARCHES } th_cuts;
+
+/* 0, or -1: memory is out, or a design block is wrong. */
+int th_bounds_find(const th_problem *p, th_cuts cuts, th_bounds *out, th_error *err);
+/* Those of a mapping at hand. */
+th_cuts th_bounds_cuts_of(const th_mapping *m);
 
 /* The largest, as a value of the problem's objective: 0 where no bound on that is proven. */
 double th_bounds_value(const th_bounds *b, const th_problem *p);

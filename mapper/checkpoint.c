@@ -112,6 +112,7 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     int seeds = (int)(o->seeds == TH_SEEDS_DEFAULT ? type->seeds : o->seeds);
     int steps = o->steps;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
+    double bound = o->lower_bound, gap = o->stop_gap;
     th_wire_text(w, &name);
     if (digest_of(w, &out->part[TH_JOURNAL_ALGORITHM], err))
         return -1;
@@ -125,6 +126,8 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     th_wire_int(w, &steps);
     th_wire_int(w, &seeds);
     th_wire_bool(w, &keeps_late);
+    th_wire_double(w, &bound);
+    th_wire_double(w, &gap);
     if (o->start)
         th_wire_put_mapping(w, o->start);
     out->evaluations = o->evaluations;

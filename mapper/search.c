@@ -217,6 +217,15 @@ static int judge_start(th_search *s, th_error *err)
     return failed;
 }
 
+/* Equal but for the rounding of doubles. */
+static const double BOUND_SLACK = 1e-9;
+
+static bool meets(const th_search *s, double gap)
+{
+    double bound = s->options.lower_bound;
+    return bound > 0 && s->best && s->best_fitness.value <= bound * (1 + gap);
+}
+
 int th_search_iterate(th_search *s, th_error *err)
 {
     if (s->done)
@@ -225,7 +234,8 @@ int th_search_iterate(th_search *s, th_error *err)
         return -1;
     if (s->type->iterate(s, err))
         return -1;
-    if (is_spent(s))
+    s->is_proven |= meets(s, BOUND_SLACK);
+    if (s->is_proven || meets(s, s->options.stop_gap) || is_spent(s))
         s->done = true;
     if (s->done && s->journal && th_journal_sync(s->journal, err))
         return -1;

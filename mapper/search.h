@@ -30,6 +30,8 @@ typedef struct th_search_options {
     th_seeds seeds;
     int steps; /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to go on from (journal.h); NULL: none */
+    double lower_bound;      /* no mapping's value is less (bounds.h); 0: none is known */
+    double stop_gap;         /* >= 0: done when the best is within this share of lower_bound */
 } th_search_options;
 extern const th_search_options th_search_defaults;
 
@@ -81,6 +83,7 @@ struct th_search {
     size_t n_found, found_capacity;
     int32_t n_batches;
     bool done;
+    bool is_proven; /* nothing is better than the best: it meets the bound, or all was looked at */
     void *state; /* the type's own */
 };
 

@@ -4,9 +4,11 @@
  *   session */
 #include <config.h>
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/units.h"
+#include "mapper/bounds.h"
 #include "mapper/journal.h"
 #include "mapper/mapping_read.h"
 #include "mapper/searches.h"
@@ -37,6 +39,7 @@ enum {
     MAP_ALLOW,
     MAP_FORBID,
     MAP_COMPLETE,
+    MAP_STOP_GAP,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -105,6 +108,9 @@ static const th_option map_options[] = {
                       "A mapping of some sets and layers, to be completed: its sets keep members, "
                       "shares, and the design if there is one, its layers their set, and the split if "
                       "there is one."},
+    [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
+                      "Stops as soon as the best is so close to the lower bound (0: when nothing can "
+                      "be better), see report_bounds."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -115,6 +121,26 @@ static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
     if (goal->n_front > 0 && !th_call_has(c, MAP_ALGORITHM))
         return &th_search_nsga2;
     return th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+}
+
+/* The bound on what the searches make, and the gap to it that is small enough. Mappings that are given may
+ * have shares. */
+static int set_bound(th_call *c, const th_problem *p, th_search_options *o)
+{
+    enum { PERCENT_MAX = 1000 };
+    const char *text = th_call_text(c, MAP_STOP_GAP, "0");
+    char *end;
+    double percent = strtod(text, &end);
+    th_bounds bounds;
+    if (end == text || *end != '\0' || !(percent >= 0 && percent <= PERCENT_MAX))
+        return th_error_set(&c->err, "TCL-0220", "-stop_gap \"%.40s\": must be 0 to %d, in percent",
+                            text, PERCENT_MAX);
+    bool is_given = p->constraints != NULL || o->start != NULL;
+    if (th_bounds_find(p, is_given ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES, &bounds, &c->err))
+        return -1;
+    o->stop_gap = percent / 100;
+    o->lower_bound = th_bounds_value(&bounds, p);
+    return 0;
 }
 
 static th_search_options search_options(const th_call *c)
@@ -219,6 +245,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .found_at = search->best_found_at,
         .remembered = search->n_remembered,
         .fitness = search->best_fitness,
+        .lower_bound = search->options.lower_bound,
+        .is_proven = search->is_proven,
     };
     th_mapping *best = NULL;
     int rc = copy_findings(search, &how, &c->err);
@@ -369,6 +397,8 @@ static int run_map_workload(th_call *c)
     th_constraints *constraints;
     int rc = read_constraints(c, &constraints);
     problem.constraints = constraints;
+    if (rc == 0)
+        rc = set_bound(c, &problem, &options);
     if (rc == 0)
         rc = search_and_keep(c, &problem, &options, &run);
     th_constraints_free(constraints);

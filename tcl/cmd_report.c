@@ -380,6 +380,17 @@ static int report_alternatives(th_call *c, th_report *r)
     return finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
 }
 
+static int run_report_bounds(th_call *c)
+{
+    if (th_session_need_problem(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = new_report(c, "bounds", "Lower bounds");
+    if (r == NULL)
+        return -1;
+    int rc = th_section_bounds(c->session, r, &c->err);
+    return finish(c, r, rc, r->first);
+}
+
 static int run_report_mapping(th_call *c)
 {
     th_session *s = c->session;
@@ -568,6 +579,15 @@ const th_command th_report_commands[] = {
      .run = run_report_mapping, .is_report = true},
     {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found", NULL,
      .run = run_report_search, .is_report = true},
+    {"report_bounds", GROUP, "", 0, 0, table_options,
+     "print what no mapping can beat, and how close the mapping is",
+     "Lower bounds on the time to the end, proven for every mapping of the workload on the system: all "
+     "accelerators at work together, each task where it is quickest (compute); the bytes of all tasks "
+     "through all DRAMs (memory); input and output over the links of the hosts (cut); layers that "
+     "follow each other, each split as it is quickest (critical path). Of a stream also the time per "
+     "input in the long run. The gap is the mapping's time over the bound, less one. Stream and "
+     "network are those that map_workload was told.",
+     .run = run_report_bounds, .is_report = true},
     {"report_summary", GROUP, "", 0, 0, record_options,
      "print latency, throughput, work and traffic of the run",
      "Latency is the mean time from an input's arrival to its end; throughput is that of the "

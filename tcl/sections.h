@@ -14,6 +14,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err);
 int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
+int th_section_bounds(th_session *s, th_report *r, th_error *err); /* sections_bounds.c */
 
 /* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);

@@ -56,6 +56,9 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"found_at", "best found at evaluation", TH_KIND_COUNT},
         {"deadline", "deadline", TH_KIND_TIME},
         {"lateness", "late by", TH_KIND_TIME},
+        {"lower_bound", "lower bound", TH_KIND_TIME},
+        {"gap", "gap to the bound", TH_KIND_SHARE},
+        {"proven", "proven optimal", TH_KIND_TEXT},
     };
     enum { N_FIRST = sizeof first / sizeof *first, TIME_BUDGET = 6 };
     const th_searched *f = &s->searched;
@@ -88,6 +91,10 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_count(f->found_at),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
+        f->lower_bound > 0 ? th_ps((th_time)f->lower_bound) : th_absent(TH_KIND_TIME),
+        f->lower_bound > 0 ? th_share(f->fitness.value / f->lower_bound - 1)
+                           : th_absent(TH_KIND_SHARE),
+        if_found(f, th_text(f->is_proven ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_table_row(th_report_record(r, "search", NULL, columns), cells);

@@ -30,6 +30,8 @@ typedef struct th_searched {
     size_t n_found;
     th_front *front; /* NULL: the objective was a single one; the session's */
     int selected;    /* of the front: the mapping at hand */
+    double lower_bound; /* that the search was told; 0: none */
+    bool is_proven;     /* no mapping is better; of those that the search looks at */
 } th_searched;
 
 typedef struct th_breakpoint {

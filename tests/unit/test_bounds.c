@@ -72,7 +72,7 @@ static th_bounds bounds_of(const th_problem *p)
 {
     th_bounds b;
     th_error e = {"", ""};
-    if (th_bounds_find(p, false, &b, &e))
+    if (th_bounds_find(p, TH_CUTS_EVEN, &b, &e))
         bail_out(&e);
     return b;
 }
@@ -248,7 +248,7 @@ static void check_case(const th_system *s, int number)
     bool any_cuts = pick(r, 0, 2) == 0;
     th_bounds b;
     th_evaluator *v = th_evaluator_new(&p, &e);
-    if (!v || th_bounds_find(&p, any_cuts, &b, &e))
+    if (!v || th_bounds_find(&p, any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN, &b, &e))
         bail_out(&e);
     case_number = number;
     for (int i = 0; i < 12; i++) {
