@@ -620,26 +620,50 @@ th_cuts th_bounds_cuts_of(const th_mapping *m)
     return TH_CUTS_EVEN;
 }
 
+static void clear(finder *f)
+{
+    th_floors_clear(&f->floors);
+    th_free(f->floor);
+    th_free(f->work);
+    th_free(f->bytes);
+    th_free(f->head);
+    th_free(f->end);
+    th_free(f->tail);
+    th_free(f->from);
+    th_free(f->order);
+}
+
 int th_bounds_find(const th_problem *p, th_cuts cuts, th_bounds *out, th_error *err)
 {
     finder f = {.problem = p, .workload = p->workload, .system = p->system, .out = out};
     *out = (th_bounds){.largest = TH_LIMIT_COMPUTE};
     if (th_stream_check(&p->stream, p->workload, err))
         return -1;
+    if (p->system->transfers_serially) {
+        for (int i = 0; i < TH_N_LIMITS; i++)
+            snprintf(out->why[i], sizeof out->why[i], "unknown: transfers are serial");
+        return 0;
+    }
     int failed = th_floors_init(&f.floors, p->system, p->workload, err);
     f.floors.any_cuts =
         cuts == TH_CUTS_ANY || (cuts == TH_CUTS_OF_SEARCHES && f.floors.n_classes > 1);
     if (!failed)
         failed = find(&f, err);
-    th_floors_clear(&f.floors);
-    th_free(f.floor);
-    th_free(f.work);
-    th_free(f.bytes);
-    th_free(f.head);
-    th_free(f.end);
-    th_free(f.tail);
-    th_free(f.from);
-    th_free(f.order);
+    clear(&f);
+    return failed;
+}
+
+int th_bounds_tails(const th_problem *p, double *tail, th_error *err)
+{
+    finder f = {.problem = p, .workload = p->workload, .system = p->system};
+    int failed = th_floors_init(&f.floors, p->system, p->workload, err) || allocate(&f, err) ? -1 : 0;
+    if (!failed) {
+        set_ways(&f);
+        failed = find_floors(&f, err) ? -1 : find_tails(&f) ? th_error_no_memory(err) : 0;
+    }
+    for (int l = 0; !failed && l < p->workload->n_layers; l++)
+        tail[l] = f.tail[l];
+    clear(&f);
     return failed;
 }
 

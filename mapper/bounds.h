@@ -31,6 +31,10 @@ int th_bounds_find(const th_problem *p, th_cuts cuts, th_bounds *out, th_error *
 /* Those of a mapping at hand. */
 th_cuts th_bounds_cuts_of(const th_mapping *m);
 
+/* By layer: how long a pass goes on at least after the end of any task of it, in ps. Of even cuts. 0 or
+ * -1. */
+int th_bounds_tails(const th_problem *p, double *tail, th_error *err);
+
 /* The largest, as a value of the problem's objective: 0 where no bound on that is proven. */
 double th_bounds_value(const th_bounds *b, const th_problem *p);
 

@@ -15,7 +15,7 @@
 #include "sim/design/table_read.h"
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_search_options) == 72, "see describe_search");
+_Static_assert(sizeof(th_search_options) == 88, "see describe_search");
 #endif
 
 enum { TABLE_BYTES_MAX = 1 << 26 };
@@ -112,7 +112,7 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     int seeds = (int)(o->seeds == TH_SEEDS_DEFAULT ? type->seeds : o->seeds);
     int steps = o->steps;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
-    double bound = o->lower_bound, gap = o->stop_gap;
+    double gap = o->stop_gap; /* the lower bound follows from the problem */
     th_wire_text(w, &name);
     if (digest_of(w, &out->part[TH_JOURNAL_ALGORITHM], err))
         return -1;
@@ -126,7 +126,6 @@ static int describe_search(th_wire *w, const th_search_type *type, const th_prob
     th_wire_int(w, &steps);
     th_wire_int(w, &seeds);
     th_wire_bool(w, &keeps_late);
-    th_wire_double(w, &bound);
     th_wire_double(w, &gap);
     if (o->start)
         th_wire_put_mapping(w, o->start);

@@ -28,6 +28,7 @@ libtharsis_la_SOURCES += \
 	mapper/emit.h \
 	mapper/evaluate.c \
 	mapper/evaluate.h \
+	mapper/exhaustive.c \
 	mapper/footprint.c \
 	mapper/footprint.h \
 	mapper/front.c \
@@ -67,6 +68,8 @@ libtharsis_la_SOURCES += \
 	mapper/pool.h \
 	mapper/pool_threads.c \
 	mapper/portfolio.c \
+	mapper/prefix.c \
+	mapper/prefix.h \
 	mapper/random_search.c \
 	mapper/remember.c \
 	mapper/remember.h \
@@ -101,6 +104,7 @@ unit_tests += \
 	tests/unit/test_evaluate \
 	tests/unit/test_front \
 	tests/unit/test_h2h \
+	tests/unit/test_exhaustive \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
 	tests/unit/test_level1 \
@@ -126,6 +130,8 @@ unit_tests += \
 tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_test_exhaustive_SOURCES = tests/unit/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \

@@ -38,6 +38,7 @@ const th_search_type *const th_search_types[] = {
     &th_search_model_parallel,
     &th_search_pipeline_parallel,
     &th_search_h2h,
+    &th_search_exhaustive,
     NULL,
 };
 

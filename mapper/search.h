@@ -75,6 +75,7 @@ struct th_search {
     th_mapping *best;        /* NULL until one was feasible */
     th_fitness best_fitness; /* value INFINITY until then */
     int64_t n_evaluations, n_infeasible, n_stopped; /* stopped: by the bound */
+    int64_t n_nodes, n_pruned; /* exhaustive: prefixes looked at, and cut off */
     int64_t n_remembered; /* evaluations that were answered from memory */
     th_error first_misfit; /* why the first mapping that did not fit, or could not be made, did
                               * not; of no meaning once one fits */

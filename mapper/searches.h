@@ -13,6 +13,7 @@ extern const th_search_type th_search_dp;
 extern const th_search_type th_search_annealing;
 extern const th_search_type th_search_polish;
 extern const th_search_type th_search_random;
+extern const th_search_type th_search_exhaustive;
 extern const th_search_type th_search_computation_prioritized;
 extern const th_search_type th_search_uniform;
 extern const th_search_type th_search_greedy;

@@ -247,6 +247,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .fitness = search->best_fitness,
         .lower_bound = search->options.lower_bound,
         .is_proven = search->is_proven,
+        .nodes = search->n_nodes,
+        .pruned = search->n_pruned,
     };
     th_mapping *best = NULL;
     int rc = copy_findings(search, &how, &c->err);

@@ -580,7 +580,7 @@ const th_command th_report_commands[] = {
     {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found", NULL,
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, table_options,
-     "print what no mapping can beat, and how close the mapping is",
+     "print what no mapping can beat, and the gap to it",
      "Lower bounds on the time to the end, proven for every mapping of the workload on the system: all "
      "accelerators at work together, each task where it is quickest (compute); the bytes of all tasks "
      "through all DRAMs (memory); input and output over the links of the hosts (cut); layers that "

@@ -27,7 +27,7 @@ static int measure(const th_session *s, const th_problem *p, th_metrics *m, th_e
     m->latency_ps = m->interval_ps = -1;
     if (s->mapping == NULL)
         return 0;
-    th_pool *pool = th_pool_new(p, 1, err);
+    th_pool *pool = th_pool_new(&th_pool_threads, p, 1, err);
     int rc = pool == NULL ? -1
                           : th_pool_evaluate(pool, &s->mapping, 1, INFINITY, &fitness, err);
     th_pool_free(pool);

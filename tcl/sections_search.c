@@ -58,6 +58,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"lateness", "late by", TH_KIND_TIME},
         {"lower_bound", "lower bound", TH_KIND_TIME},
         {"gap", "gap to the bound", TH_KIND_SHARE},
+        {"nodes", "beginnings looked at", TH_KIND_COUNT},
+        {"pruned", "cut off", TH_KIND_COUNT},
         {"proven", "proven optimal", TH_KIND_TEXT},
     };
     enum { N_FIRST = sizeof first / sizeof *first, TIME_BUDGET = 6 };
@@ -94,6 +96,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         f->lower_bound > 0 ? th_ps((th_time)f->lower_bound) : th_absent(TH_KIND_TIME),
         f->lower_bound > 0 ? th_share(f->fitness.value / f->lower_bound - 1)
                            : th_absent(TH_KIND_SHARE),
+        f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
+        f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
         if_found(f, th_text(f->is_proven ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };

@@ -31,6 +31,7 @@ typedef struct th_searched {
     th_front *front; /* NULL: the objective was a single one; the session's */
     int selected;    /* of the front: the mapping at hand */
     double lower_bound; /* that the search was told; 0: none */
+    int64_t nodes, pruned;
     bool is_proven;     /* no mapping is better; of those that the search looks at */
 } th_searched;
 
