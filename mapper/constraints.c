@@ -52,19 +52,27 @@ static const char *name_of(const th_system *s, int32_t accel)
     return s->nodes[s->accel_node[accel]].name;
 }
 
+/* By its name, or by that of its object in scripts: "3", "accel/3". */
+static bool is_meant(const char *prefix, const char *name, const char *pattern)
+{
+    size_t length = strlen(prefix);
+    return fnmatch(pattern, name, 0) == 0 ||
+           (strncmp(pattern, prefix, length) == 0 && fnmatch(pattern + length, name, 0) == 0);
+}
+
 /* Marks the cells whose names match. 0; -1: there is none. */
 static int mark(const th_constraints *c, const th_system *s, const th_workload *w,
                 const char *layers, const char *accels, bool *cells, th_error *err)
 {
     bool some_layer = false, some_accel = false;
     for (int32_t a = 0; a < c->n_accels; a++)
-        some_accel |= fnmatch(accels, name_of(s, a), 0) == 0;
+        some_accel |= is_meant("accel/", name_of(s, a), accels);
     for (int l = 0; l < c->n_layers; l++) {
-        if (fnmatch(layers, w->layers[l].name, 0) != 0)
+        if (!is_meant("layer/", w->layers[l].name, layers))
             continue;
         some_layer = true;
         for (int32_t a = 0; a < c->n_accels; a++)
-            cells[cell(c, l, a)] |= fnmatch(accels, name_of(s, a), 0) == 0;
+            cells[cell(c, l, a)] |= is_meant("accel/", name_of(s, a), accels);
     }
     if (some_layer && some_accel)
         return 0;
@@ -78,7 +86,7 @@ int th_constraints_allow(th_constraints *c, const th_system *s, const th_workloa
     if (mark(c, s, w, layers, accels, c->is_allowed, err))
         return -1;
     for (int l = 0; l < c->n_layers; l++)
-        c->has_allowed[l] |= fnmatch(layers, w->layers[l].name, 0) == 0;
+        c->has_allowed[l] |= is_meant("layer/", w->layers[l].name, layers);
     return 0;
 }
 
