@@ -76,7 +76,8 @@ static const th_option map_options[] = {
                        "its first mapping is taken, select_mapping takes others."},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
-                         "Budget; the search has a default of its own.", 1, INT64_MAX},
+                         "Budget; searches have a default of their own, baselines end by "
+                         "themselves.", 1, INT64_MAX},
     [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
                      "Budget of wall time, looked at between batches. What it gives depends on the "
                      "machine: report_search says which -evaluations gives the same again.",
@@ -101,7 +102,8 @@ static const th_option map_options[] = {
     [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                         "Log of the search, from which the same command goes on after any end."},
     [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
-                   "Layers and the only accelerators that they may use, by glob patterns of names."},
+                   "Layers and the only accelerators that they may use, by glob patterns of names "
+                   "(3, accel/3)."},
     [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
                     "Layers and accelerators that they may not use, even if allowed."},
     [MAP_COMPLETE] = {"-complete", TH_OPTION_TEXT, "FILE",
@@ -387,6 +389,10 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
+    if (th_call_has(c, MAP_CHECKPOINT) &&
+        (options.checkpoint == NULL || options.checkpoint[0] == '\0'))
+        return th_error_set(&c->err, "TCL-0263", "-checkpoint \"%.80s\": must be the name of a file",
+                            th_call_text(c, MAP_CHECKPOINT, ""));
     if (options.checkpoint != NULL &&
         th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
         return -1;
