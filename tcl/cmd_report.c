@@ -333,8 +333,10 @@ static int check_search_report(th_call *c)
 {
     const th_session *s = c->session;
     bool is_table = th_call_has(c, SEARCH_CONVERGENCE) || th_call_has(c, SEARCH_PARETO);
-    if (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO))
-        return th_error_set(&c->err, "TCL-0258", "-convergence, -pareto: one of them at a time");
+    if (is_table + th_call_has(c, SEARCH_TIMING) > 1 ||
+        (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO)))
+        return th_error_set(&c->err, "TCL-0258",
+                            "-convergence, -pareto, -timing: one of them at a time");
     if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
         return -1;
     if (th_call_has(c, SEARCH_CONVERGENCE) && s->searched.type == NULL)

@@ -94,8 +94,11 @@ int th_goal_parse(th_call *c, int option, th_goal *out)
     Tcl_Size n;
     if (!th_call_has(c, option))
         return 0;
-    if (Tcl_ListObjGetElements(c->interp, c->option[option].word, &n, &word) != TCL_OK)
-        return -1; /* Tcl has said why */
+    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &word) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0262",
+                            "-objective \"%.40s\": must be a list: a name, names and weights in "
+                            "turn, or pareto and names",
+                            th_call_text(c, option, ""));
     return take_words(c, word, (int)n, out);
 }
 
@@ -160,11 +163,11 @@ th_column th_goal_column(const th_goal *g)
     case TH_OBJECTIVE_ENERGY:
         return (th_column){"best", "best", TH_KIND_ENERGY};
     case TH_OBJECTIVE_EDP:
-        return (th_column){"best_js", "best, J s", TH_KIND_MEAN};
+        return (th_column){"best_js", "best, J s", TH_KIND_NUMBER};
     case TH_OBJECTIVE_WEIGHTED:
         break;
     }
-    return (th_column){"best", "best, weighted", TH_KIND_MEAN};
+    return (th_column){"best", "best, weighted", TH_KIND_NUMBER};
 }
 
 th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m)
@@ -173,7 +176,7 @@ th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m)
     th_column column = th_goal_column(g);
     return column.kind == TH_KIND_TIME     ? th_ps((th_time)value)
            : column.kind == TH_KIND_ENERGY ? th_joules(value)
-                                           : th_mean(value);
+                                           : th_number(value);
 }
 
 th_column th_objective_column(th_objective o)
@@ -182,7 +185,7 @@ th_column th_objective_column(th_objective o)
         [TH_OBJECTIVE_LATENCY] = {"latency", "latency", TH_KIND_TIME},
         [TH_OBJECTIVE_THROUGHPUT] = {"interval", "time between inputs", TH_KIND_TIME},
         [TH_OBJECTIVE_ENERGY] = {"energy", "energy", TH_KIND_ENERGY},
-        [TH_OBJECTIVE_EDP] = {"edp_js", "EDP, J s", TH_KIND_MEAN},
+        [TH_OBJECTIVE_EDP] = {"edp_js", "EDP, J s", TH_KIND_NUMBER},
     };
     return columns[o];
 }

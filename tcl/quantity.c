@@ -57,6 +57,11 @@ th_quantity th_mean(double mean)
     return (th_quantity){.kind = TH_KIND_MEAN, .real = mean};
 }
 
+th_quantity th_number(double number)
+{
+    return (th_quantity){.kind = TH_KIND_NUMBER, .real = number};
+}
+
 th_quantity th_joules(double joules)
 {
     return (th_quantity){.kind = TH_KIND_ENERGY, .real = joules};
@@ -70,7 +75,7 @@ th_quantity th_absent(th_kind kind)
 bool th_kind_is_real(th_kind kind)
 {
     return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE ||
-           kind == TH_KIND_MEAN || kind == TH_KIND_ENERGY;
+           kind == TH_KIND_MEAN || kind == TH_KIND_NUMBER || kind == TH_KIND_ENERGY;
 }
 
 char *th_format_rate(double per_s, char *out, size_t size)
@@ -111,6 +116,7 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
     case TH_KIND_SHARE:
     case TH_KIND_CHANGE:
     case TH_KIND_MEAN:
+    case TH_KIND_NUMBER:
         snprintf(text, sizeof text, "%.6g", q->real);
         break;
     case TH_KIND_RATE:
@@ -157,6 +163,7 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
     case TH_KIND_CHANGE:
     case TH_KIND_RATE:
     case TH_KIND_MEAN:
+    case TH_KIND_NUMBER:
         if ((rc = parse_number(text, &q.real)) != 0)
             th_error_set(err, "TCL-0032", "\"%s\": must be a number", text);
         q.whole = (int64_t)q.real;

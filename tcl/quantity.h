@@ -18,6 +18,7 @@ typedef enum {
     TH_KIND_CHANGE,    /* real, relative: -0.1 is 10 % less */
     TH_KIND_RATE,      /* real, per second */
     TH_KIND_MEAN,      /* real, of counts */
+    TH_KIND_NUMBER,    /* real, of any magnitude */
     TH_KIND_ENERGY     /* real, J */
 } th_kind;
 
@@ -38,6 +39,7 @@ th_quantity th_share(double share);
 th_quantity th_change(double change);
 th_quantity th_rate(double per_s);
 th_quantity th_mean(double mean);
+th_quantity th_number(double number);
 th_quantity th_joules(double joules);
 th_quantity th_absent(th_kind kind);
 th_quantity th_ps_or_absent(th_time ps); /* absent when negative */

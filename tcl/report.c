@@ -242,6 +242,7 @@ static const char *unit_suffix(th_kind kind, const char *key)
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
     case TH_KIND_MEAN:
+    case TH_KIND_NUMBER:
         break;
     case TH_KIND_TIME:
         return "_ps";

@@ -123,6 +123,7 @@ static th_scale scale_of(const th_table *t, int column)
     switch (t->columns[column].kind) {
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
+    case TH_KIND_NUMBER:
         break;
     case TH_KIND_TIME:
         return pick_unit(time_units, reference_of_kind(t, TH_KIND_TIME), 6);
@@ -165,6 +166,8 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
         snprintf(number, sizeof number, "%+.*f", scale->decimals, q->real / scale->divisor);
     else if (q->kind == TH_KIND_COUNT)
         snprintf(number, sizeof number, "%lld", (long long)q->whole);
+    else if (q->kind == TH_KIND_NUMBER)
+        snprintf(number, sizeof number, "%.6g", q->real);
     else
         snprintf(number, sizeof number, "%.*f", scale->decimals, number_of(q) / scale->divisor);
     char *copy = th_arena_string(t->report->arena, text);
@@ -420,6 +423,8 @@ static void render_record(const th_table *t, th_strbuf *out)
     if (t->title != NULL)
         th_strbuf_printf(out, "%s\n", t->title);
     for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {
+        if (t->columns[c].title == NULL) /* not in text */
+            continue;
         th_strbuf_printf(out, "  %-*s  ", width, t->columns[c].title);
         add_value(out, &t->cells[c]);
         th_strbuf_add(out, "\n");

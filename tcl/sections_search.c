@@ -18,9 +18,10 @@ static th_quantity if_found(const th_searched *f, th_quantity q)
     return f->type == NULL ? th_absent(q.kind) : q;
 }
 
+/* Of baselines each has its own sets, unless they were to stay inside groups. */
 static const char *sets_of(const th_searched *f)
 {
-    if (f->type == NULL || f->type->is_baseline)
+    if (f->type == NULL || (f->type->is_baseline && !f->inside_groups))
         return NULL;
     return f->inside_groups ? "inside groups" : "free";
 }
@@ -34,7 +35,7 @@ static const char *seeds_of(const th_searched *f)
 
 static const char *describe_time(const th_searched *f, char *out, size_t size)
 {
-    snprintf(out, size, "%.0f s: not reproducible; -evaluations %lld gives the same again", f->seconds,
+    snprintf(out, size, "%.0f s; again with -evaluations %lld", f->seconds,
              (long long)f->evaluations);
     return out;
 }
