@@ -47,6 +47,18 @@ static int check_models(th_call *c, int first, const th_network_type *network)
     return 0;
 }
 
+/* 0 stands for what is taken where nothing is given. */
+static int check_sizes(th_call *c, int first)
+{
+    static const int sizes[] = {TH_NETWORK_PACKET, TH_NETWORK_BUFFER, TH_NETWORK_CHANNELS};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (th_call_has(c, first + sizes[i]) && th_call_number(c, first + sizes[i], 0) == 0)
+            return th_error_set(&c->err, "TCL-0264", "%s \"%.40s\": must be more than 0",
+                                c->command->options[first + sizes[i]].name,
+                                th_call_text(c, first + sizes[i], ""));
+    return 0;
+}
+
 static void take_options(th_call *c, int first, th_network_options *o)
 {
     if (th_call_has(c, first + TH_NETWORK_WEIGHTS))
@@ -67,7 +79,7 @@ int th_network_parse(th_call *c, int first, th_run_options *out)
     int model = first + TH_NETWORK_MODEL;
     if (th_call_has(c, model))
         network = th_network_types[th_call_number(c, model, 0)];
-    if (check_models(c, first, network) != 0)
+    if (check_models(c, first, network) != 0 || check_sizes(c, first) != 0)
         return -1;
     out->network = network;
     take_options(c, first, &out->network_options);
