@@ -201,8 +201,9 @@ int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, 
     th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
     if (n == 0) {
-        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split over %d accelerators", l->name,
-                     (int)set->n_accels);
+        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s", l->name,
+                     given ? "as the partial mapping gives it " : "", (int)set->n_accels,
+                     set->n_accels == 1 ? "" : "s");
         note_misfit(s, &none, false);
     }
     th_free(list);
