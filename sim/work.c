@@ -146,8 +146,7 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
                      th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
-    out->shard = *shard;
-    out->design = design;
+    *out = (th_work){.shard = *shard, .design = design}; /* what lies there is anything */
     if (th_works_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
         return -1;
     if (shard->adds_to_output)

@@ -280,6 +280,14 @@ static void check_case(const th_system *s, int number)
     "{ between = [\"s\", \"y0\"]; bandwidth = \"2Gbps\"; latency = \"15ns\"; }, "                  \
     "{ between = [\"s\", \"y1\"]; bandwidth = \"1Gbps\"; latency = \"25ns\"; } );"
 
+/* Every second accelerator, so that both kinds and both ways meet. */
+static th_system *with_some_that_prefetch(th_system *s)
+{
+    for (int a = 0; a < s->n_accels; a += 2)
+        s->nodes[s->accel_node[a]].a.prefetches = true;
+    return s;
+}
+
 static void no_mapping_is_below_any_bound(void)
 {
     enum { CASES = 600 };
@@ -288,6 +296,7 @@ static void no_mapping_is_below_any_bound(void)
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [3]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 2]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(UNLIKE),
+        with_some_that_prefetch(system_of(UNLIKE)),
         system_of(SLOW_DRAM),
         shipped_system("f1_16xlarge"),
     };

@@ -185,6 +185,27 @@ static void what_follows_from_inputs_is_not_loaded_ahead(void)
     }
 }
 
+/* The place of a refused work (200 MB of weights at 8 bits a second, of which two slots could come
+ * ahead) goes to the next one; that has nothing to load ahead, whatever lies there. */
+static void a_refused_work_leaves_nothing_to_load_ahead(void)
+{
+    setup u = set_up(true);
+    int64_t *dram = &u.system->nodes[u.system->accel_node[0]].a.dram_bits_per_s, bits_per_s = *dram;
+    th_shard endless = conv_shard(1, 10000, 10000, 1, 1, 1);
+    th_shard product = conv_shard(1, 64, 64, 8, 1, 1);
+    product.kind = TH_LAYER_MATMUL;
+    product.n_operands = 2;
+    *dram = 8;
+    CU_ASSERT_EQUAL(th_works_intern(u.works, 0, 0, &endless, NULL), -1);
+    *dram = bits_per_s;
+    int32_t number = th_works_intern(u.works, 0, 0, &product, NULL);
+    const th_work *work = th_works_get(u.works, number);
+    CU_ASSERT_EQUAL(work->ahead.n, 0);
+    compute(&u, number, release(&u, 1000000));
+    expect_ps(&u, (th_time[]){1000000, 1000000 + work->folded_ps},
+              work->folded.moved_bytes[TH_ENGINE_WEIGHT]);
+}
+
 /* A piece of weights that the others pass on. */
 static void what_transfers_bring_is_not_loaded_ahead(void)
 {
@@ -218,6 +239,7 @@ int main(int argc, char **argv)
         TAP(they_come_beside_a_task_without_weights),
         TAP(they_come_from_the_first_step_of_a_task_without_weights),
         TAP(what_follows_from_inputs_is_not_loaded_ahead),
+        TAP(a_refused_work_leaves_nothing_to_load_ahead),
         TAP(what_transfers_bring_is_not_loaded_ahead),
         TAP(an_overtaking_task_throws_them_away),
         TAP_END,
