@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* portfolio.c - the default search: others, one after the other, on what they have found together.
  *
- *   init -> iterate: the baselines and dp, each to its end -> rounds of two_level, annealing and
+ *   init -> iterate: the baselines and dp, each to its end -> rounds of two_level, ga, annealing and
  *   polish -> done when a few rounds in a row brought nothing, or the budget is spent -> clear
  *
  * So its best is never behind a baseline that had its evaluations. Within a round a search has its
- * turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep their
- * populations from turn to turn and take in what the others found; polish begins anew where there is
- * something new. All of this depends on progress alone: a run that was cut short is the beginning of
+ * turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep what they
+ * have from turn to turn and take in what the others found; ga keeps to its own, so that not all crowd
+ * round one mapping; polish begins anew where there is something new. All of this depends on progress alone: a run that was cut short is the beginning of
  * a longer one. */
 #include <config.h>
 
@@ -26,8 +26,8 @@ enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000 };
 
 typedef enum { STAGE_BASELINES, STAGE_DP, STAGE_ROUNDS } stage;
 
-static const th_search_type *const turns[] = {&th_search_two_level, &th_search_annealing,
-                                              &th_search_polish};
+static const th_search_type *const turns[] = {&th_search_two_level, &th_search_ga,
+                                              &th_search_annealing, &th_search_polish};
 enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 
 typedef struct {
@@ -191,7 +191,7 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_portfolio = {
-    "portfolio", "the baselines, dp, then two_level, annealing and polish by turns",
+    "portfolio", "the baselines, dp, then two_level, ga, annealing and polish by turns",
     false,       0,
     TH_SEEDS_HEURISTIC,
     sizeof(portfolio),
