@@ -78,6 +78,8 @@ libtharsis_la_SOURCES += \
 	mapper/searches.h \
 	mapper/seed.c \
 	mapper/seed.h \
+	mapper/seed_programme.c \
+	mapper/seed_state.h \
 	mapper/segment.c \
 	mapper/segment.h \
 	mapper/segment_pieces.c \

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* seed.c - a dynamic programme over the layers of a set: strategies per layer, redistribution
- * between them.
- *
- *   run: layers of the set -> choices of each -> from the last layer back, the least time of all
- *   that hangs on each choice -> from the first layer on, the choices that give it
+/* seed.c - what the dynamic programme over the layers of a set (seed_programme.c) chooses from:
+ * strategies per layer, redistribution between them.
  *
  * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
  * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
  * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
- * contention, other sets - the simulation judges those. Where memory does not suffice by
- * estimate, a byte that stays has a price. Choices are the KEPT quickest strategies of
+ * contention, other sets - the simulation judges those. Choices are the KEPT quickest strategies of
  * a layer by themselves, and every pure split besides. */
 #include <config.h>
 
-#include "mapper/seed.h"
+#include "mapper/seed_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +18,7 @@
 #include "base/map.h"
 #include "mapper/strategies.h"
 
-enum { KEPT = 16, PATH_MAX_LAYERS = 8 };
-
-struct th_seeder {
-    th_evaluator *evaluator;
-    th_plans *plans;
-    const th_workload *workload;
-    const th_constraints *constraints;
-    int32_t batch;
-    th_map *choice_numbers, *matrix_numbers;
-    th_choices **choices;
-    size_t n_choices, choice_capacity;
-    th_time **matrices; /* transition times, row-major by (ancestor's choice, own choice) */
-    size_t n_matrices, matrix_capacity;
-    th_error misfit; /* the first of a design; before there is one, the first of a split */
-    bool misfit_is_of_design;
-};
+enum { KEPT = 16 };
 
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
 {
@@ -157,16 +138,46 @@ static th_choices *keep_best(const th_timed *all, int n)
     return c;
 }
 
-/* Strategies that the set's design can run, with their times, into all; their number, or -1. */
+/* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
+static int time_one(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int i,
+                    th_timed *all, int *n, th_error *err)
+{
+    all[*n] = (th_timed){list[i], own_time(s, set, layer, &list[i], err), i};
+    if (all[*n].time < 0)
+        return -1;
+    *n += all[*n].time < TH_TIME_MAX;
+    return 0;
+}
+
+static bool is_among(const th_timed *some, int n, int order)
+{
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found |= some[i].order == order;
+    return found;
+}
+
+/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of very
+ * many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
+ * exchange, seldom time. In the list each split stands before its rotations. */
 static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
                     th_timed *all, th_error *err)
 {
-    int kept = 0;
-    for (int i = 0; i < n; i++) {
-        all[kept] = (th_timed){list[i], own_time(s, set, layer, &list[i], err), i};
-        if (all[kept].time < 0)
+    enum { MANY = 256, ROTATED_SPLITS = 24 };
+    int kept = 0, split = 0;
+    for (int i = 0; i < n; i++)
+        if ((n <= MANY || list[i].rotate == TH_NO_ROTATION) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
             return -1;
-        kept += all[kept].time < TH_TIME_MAX;
+    if (n <= MANY)
+        return kept;
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    const int quickest = kept < ROTATED_SPLITS ? kept : ROTATED_SPLITS;
+    for (int i = 0; i < n; i++) {
+        split = list[i].rotate == TH_NO_ROTATION ? i : split;
+        if (split != i && is_among(all, quickest, split) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
+            return -1;
     }
     return kept;
 }
@@ -253,21 +264,13 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
 
 /* --- transitions ------------------------------------------------------------------------------ */
 
-/* From an ancestor to a layer, over the layers of the vector unit between them. */
-typedef struct {
-    int ancestor; /* -1: the external input, or another set */
-    bool is_external;
-    int n;
-    int between[PATH_MAX_LAYERS]; /* in order of computation */
-} path;
-
-static path path_to(const th_seeder *s, const th_mapping *m, int layer)
+th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
 {
-    path p = {-1, false, 0, {0}};
-    int at = s->workload->layers[layer].inputs[0], reversed[PATH_MAX_LAYERS];
+    th_seed_path p = {-1, false, 0, {0}};
+    int at = s->workload->layers[layer].inputs[0], reversed[TH_SEED_PATH_MAX];
     while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
            !th_layer_has_macs(&s->workload->layers[at])) {
-        if (p.n == PATH_MAX_LAYERS)
+        if (p.n == TH_SEED_PATH_MAX)
             return p;
         reversed[p.n++] = at;
         at = s->workload->layers[at].inputs[0];
@@ -287,7 +290,7 @@ static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *t
 
 /* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each
  * choice. */
-static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_strategy *from,
+static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, const th_strategy *from,
                     int layer, const th_choices *to, th_time *row, th_error *err)
 {
     th_placed at, next;
@@ -323,7 +326,7 @@ static int fill_row(th_seeder *s, const th_set *set, const path *p, const th_str
     return 0;
 }
 
-static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int layer,
+static th_time *make_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                             th_error *err)
 {
     const th_choices *to = th_seeder_choices(s, set, layer, err);
@@ -350,10 +353,10 @@ static th_time *make_matrix(th_seeder *s, const th_set *set, const path *p, int 
     return matrix;
 }
 
-static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, int layer,
-                                th_error *err)
+const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                              th_error *err)
 {
-    int32_t key[PATH_MAX_LAYERS + 5] = {0};
+    int32_t key[TH_SEED_PATH_MAX + 5] = {0};
     int64_t number;
     th_placed at;
     if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
@@ -361,9 +364,9 @@ static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, 
     key[0] = at.set_number;
     key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
     key[2] = th_plans_class(s->plans, layer);
-    key[PATH_MAX_LAYERS + 3] = given_key(s, layer);
-    key[PATH_MAX_LAYERS + 4] = given_key(s, p->ancestor);
-    for (int i = 0; i < PATH_MAX_LAYERS; i++)
+    key[TH_SEED_PATH_MAX + 3] = given_key(s, layer);
+    key[TH_SEED_PATH_MAX + 4] = given_key(s, p->ancestor);
+    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
         key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
     if (th_map_get(s->matrix_numbers, key, sizeof key, &number))
         return s->matrices[number];
@@ -378,256 +381,4 @@ static const th_time *matrix_of(th_seeder *s, const th_set *set, const path *p, 
     }
     s->matrices[s->n_matrices++] = matrix;
     return matrix;
-}
-
-/* --- the programme ---------------------------------------------------------------------------- */
-
-typedef struct {
-    const th_choices *choices; /* NULL: not on this set, or of the vector unit */
-    const th_time *matrix;
-    int ancestor, chosen;
-    th_time *own;   /* by own choice: its time, blurred */
-    th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
-    int *best;      /* by the ancestor's choice: the own choice then */
-} cell;
-
-typedef struct {
-    th_seeder *seeder;
-    th_mapping *mapping;
-    int set;
-    double jitter;
-    gsl_rng *random;
-    cell *cells;
-    double price; /* of a resident byte of the first layer, in ps */
-} programme;
-
-static int prepare(programme *p, int l, th_error *err)
-{
-    th_seeder *s = p->seeder;
-    cell *c = &p->cells[l];
-    const th_set *set = &p->mapping->sets[p->set];
-    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
-        return 0;
-    path way = path_to(s, p->mapping, l);
-    c->choices = th_seeder_choices(s, set, l, err);
-    if (!c->choices)
-        return -1;
-    if (c->choices->n == 0)
-        return 1;
-    c->matrix = matrix_of(s, set, &way, l, err);
-    if (!c->matrix)
-        return -1;
-    c->ancestor = way.ancestor;
-    size_t rows = way.ancestor >= 0 ? (size_t)p->cells[way.ancestor].choices->n : 1;
-    c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
-    c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
-    c->best = th_alloc_zero(rows, sizeof *c->best);
-    if (!c->own || !c->total || !c->best)
-        return th_error_no_memory(err);
-    for (int i = 0; i < c->choices->n; i++) {
-        double blur = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
-        c->own[i] = (th_time)((double)c->choices->time[i] * blur);
-    }
-    return 0;
-}
-
-/* From the last layer back: what each choice of the ancestor costs at best from here on. */
-static void look_back(programme *p, int l)
-{
-    cell *c = &p->cells[l];
-    int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
-    for (int i = 0; i < rows; i++) {
-        th_time least = TH_TIME_MAX;
-        for (int j = 0; j < c->choices->n; j++) {
-            th_time t = c->matrix[i * c->choices->n + j] + c->total[j];
-            if (t < least) {
-                least = t;
-                c->best[i] = j;
-            }
-        }
-        if (c->ancestor >= 0)
-            p->cells[c->ancestor].total[i] += least;
-    }
-}
-
-static th_time choose(programme *p, int l)
-{
-    cell *c = &p->cells[l];
-    c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
-    p->mapping->strategy[l] = c->choices->strategy[c->chosen];
-    return c->ancestor >= 0 ? 0 : c->matrix[c->chosen] + c->total[c->chosen];
-}
-
-/* Of the fullest position. */
-static int64_t resident_bytes(const programme *p, int l, const th_strategy *s)
-{
-    const th_set *set = &p->mapping->sets[p->set];
-    int64_t most = 0;
-    for (int r = 0; r < set->n_accels; r++) {
-        int64_t bytes = th_shard_weight_bytes(&p->seeder->workload->layers[l], s, set->shares, r);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-/* Twice as high for the last layer as for the first: with one price, layers of one shape would all change
- * their strategies at once, where some of them were enough. */
-static double price_of(const programme *p, int l)
-{
-    return p->price * (1 + (double)l / p->mapping->n_layers);
-}
-
-/* The strategies of least time and price. 0, or 1: what follows them cannot. */
-static int solve(programme *p, th_time *estimate)
-{
-    int n = p->seeder->workload->n_layers;
-    for (int l = 0; l < n; l++) {
-        const th_choices *c = p->cells[l].choices;
-        for (int i = 0; c && i < c->n; i++) {
-            p->cells[l].total[i] = p->cells[l].own[i];
-            if (p->price > 0)
-                p->cells[l].total[i] +=
-                    (th_time)(price_of(p, l) * (double)resident_bytes(p, l, &c->strategy[i]));
-        }
-    }
-    for (int l = n - 1; l >= 0; l--)
-        if (p->cells[l].choices)
-            look_back(p, l);
-    *estimate = 0;
-    for (int l = 0; l < n; l++)
-        if (p->cells[l].choices)
-            *estimate += choose(p, l);
-    return th_mapping_follow(p->mapping, p->seeder->workload, p->seeder->batch) ? 0 : 1;
-}
-
-/* --- memory ----------------------------------------------------------------------------------- */
-
-static int64_t weights_of_all(const programme *p)
-{
-    int64_t sum = 0;
-    for (int l = 0; l < p->mapping->n_layers; l++)
-        if (p->cells[l].choices)
-            sum += resident_bytes(p, l, &p->mapping->strategy[l]);
-    return sum;
-}
-
-/* What position r needs of tensors while the layer runs. */
-static int64_t tensor_bytes(const programme *p, int l, const th_layer_plan *plan, int r)
-{
-    const th_workload *w = p->seeder->workload;
-    int64_t sum = plan->at[r].output_bytes + plan->at[r].buffer_bytes;
-    for (int i = 0; i < w->layers[l].n_inputs; i++)
-        sum += th_tensor_bytes(th_box_elements(&plan->at[r].need[i]), w->precision);
-    return sum;
-}
-
-/* About what tensors take at most, per pass: those of the greediest layer, and as much as half of that
- * for what skips it. -1: error. */
-static int64_t tensors_at_most(const programme *p, th_error *err)
-{
-    const th_set *set = &p->mapping->sets[p->set];
-    int64_t most = 0;
-    for (int l = 0; l < p->mapping->n_layers; l++) {
-        th_placed at;
-        th_error reason;
-        if (p->mapping->set_of[l] != p->set)
-            continue;
-        if (th_plans_place(p->seeder->plans, l, set, &p->mapping->strategy[l], &at, err))
-            return -1;
-        const th_layer_plan *plan =
-            th_plans_layer(p->seeder->plans, &at, p->seeder->batch, &reason);
-        if (!plan && th_plans_is_fatal(&reason))
-            return th_error_set(err, reason.id, "%s", reason.text);
-        for (int r = 0; plan && r < plan->n; r++) {
-            int64_t bytes = tensor_bytes(p, l, plan, r);
-            most = bytes > most ? bytes : most;
-        }
-    }
-    return most + most / 2;
-}
-
-static int64_t least_capacity(const programme *p)
-{
-    const th_system *s = th_evaluator_problem(p->seeder->evaluator)->system;
-    const th_set *set = &p->mapping->sets[p->set];
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < set->n_accels; i++) {
-        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes;
-        least = bytes < least ? bytes : least;
-    }
-    return least;
-}
-
-/* Do weights and tensors fit, by estimate? 1, 0, or -1: error. */
-static int fits(const programme *p, th_error *err)
-{
-    const th_stream *stream = &th_evaluator_problem(p->seeder->evaluator)->stream;
-    int64_t capacity = least_capacity(p), weights = weights_of_all(p);
-    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
-    int64_t in_flight = stream->in_flight > 0 ? stream->in_flight : p->mapping->n_sets;
-    if (weights > capacity)
-        return 0;
-    int64_t tensors = tensors_at_most(p, err);
-    if (tensors < 0)
-        return -1;
-    return (double)weights + (double)tensors * (double)(passes < in_flight ? passes : in_flight) <=
-           (double)capacity;
-}
-
-/* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until it
- * does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
-static int fit_memory(programme *p, th_time *estimate, th_error *err)
-{
-    enum { RAISES = 16, HALVINGS = 8 };
-    const double FIRST = 0.01; /* of the mean time per byte */
-    int64_t weights = weights_of_all(p);
-    double low = 0, high = FIRST * (double)*estimate / (double)(weights > 0 ? weights : 1);
-    int fit = weights > 0 ? fits(p, err) : 1, failed = 0;
-    if (fit != 0)
-        return fit < 0 ? -1 : 0;
-    for (int i = 0; i < RAISES && fit == 0; i++) {
-        low = p->price;
-        p->price = high;
-        failed = solve(p, estimate);
-        fit = failed ? 0 : fits(p, err);
-        high = fit == 0 ? high * 2 : high;
-    }
-    for (int i = 0; i < HALVINGS && fit > 0; i++) {
-        p->price = (low + high) / 2;
-        int now = solve(p, estimate) ? 0 : fits(p, err);
-        if (now < 0)
-            return -1;
-        *(now ? &high : &low) = p->price;
-    }
-    if (fit < 0)
-        return -1;
-    p->price = high;
-    failed = solve(p, estimate);
-    for (int l = 0; l < p->mapping->n_layers; l++)
-        if (p->cells[l].choices)
-            *estimate -= (th_time)(price_of(p, l) *
-                                   (double)resident_bytes(p, l, &p->mapping->strategy[l]));
-    return failed;
-}
-
-int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,
-                  th_time *estimate, th_error *err)
-{
-    int n = s->workload->n_layers, failed = 0;
-    programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
-    if (!p.cells)
-        return th_error_no_memory(err);
-    for (int l = 0; !failed && l < n; l++)
-        failed = prepare(&p, l, err);
-    if (!failed)
-        failed = solve(&p, estimate);
-    if (!failed)
-        failed = fit_memory(&p, estimate, err);
-    for (int l = 0; l < n; l++) {
-        th_free(p.cells[l].own);
-        th_free(p.cells[l].total);
-        th_free(p.cells[l].best);
-    }
-    th_free(p.cells);
-    return failed;
 }

@@ -257,6 +257,7 @@ static void bench_seeds(int64_t evaluations)
             }
             printf("%-10s %-10s random %9.4f two_level %9.4f %6.1f\n", titles[seeds], networks[i],
                    chance * 1e-9, two_level * 1e-9, 100 * (1 - two_level / chance));
+            fflush(stdout);
             sum += 100 * (1 - two_level / chance);
             th_workload_free(w);
         }
