@@ -52,6 +52,12 @@ void th_breed_seeds_clear(th_breed *b);
 int th_breed_next_seed(th_breed *b, th_mapping **out, th_error *err);
 bool th_breed_has_seeds(const th_breed *b); /* there may be more */
 
+/* Up to "wanted" mappings into batch: seeds while there are some, then what offspring makes of state
+ * (0 or -1; *out NULL where it could make nothing), so that the offspring of seeds come when these
+ * have been judged. Their number, none where nothing more can be made; or -1. */
+int th_breed_fill(th_breed *b, int (*offspring)(void *state, th_mapping **out, th_error *err),
+                  void *state, th_mapping **batch, int wanted, th_error *err);
+
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 
 /* Sets, designs and ranges of layers drawn at random; strategies at random, or by the dynamic

@@ -18,8 +18,7 @@
 enum {
     BATCH = 32,
     POPULATION = 96,
-    TOURNAMENT = 3,
-    TRIES_PER_CHILD = 8
+    TOURNAMENT = 3
 };
 
 typedef struct {
@@ -83,27 +82,11 @@ static const th_mapping *tournament(population *p)
     return p->member[winner].mapping;
 }
 
-static int make(population *p, bool seeding, th_mapping **out, th_error *err)
+static int offspring(void *state, th_mapping **out, th_error *err)
 {
-    if (seeding)
-        return th_breed_next_seed(&p->breed, out, err);
+    population *p = state;
     const th_mapping *mother = tournament(p), *father = tournament(p);
     return th_breed_flat(&p->breed, mother, father == mother ? NULL : father, out, err);
-}
-
-static int fill(th_search *s, bool seeding, th_mapping **batch, th_error *err)
-{
-    population *p = s->state;
-    int n = 0, failed = 0, wanted = th_search_left(s, BATCH);
-    for (int tries = 0; !failed && n < wanted && tries < TRIES_PER_CHILD * BATCH; tries++) {
-        failed = make(p, seeding, &batch[n], err);
-        if (seeding && !failed && !batch[n])
-            break;
-        n += !failed && batch[n];
-    }
-    while (failed && n > 0)
-        th_mapping_free(batch[--n]);
-    return failed ? -1 : n;
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -116,7 +99,7 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = fill(s, seeding, batch, err);
+    int n = th_breed_fill(&p->breed, offspring, p, batch, th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     double bound = p->n < POPULATION ? INFINITY : p->member[p->n - 1].value;

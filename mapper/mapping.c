@@ -145,15 +145,22 @@ static bool same_queues(const th_mapping *a, const th_mapping *b)
                          memcmp(a->weights, b->weights, n) == 0);
 }
 
-bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
+bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b)
 {
     if (a->n_sets != b->n_sets || a->n_layers != b->n_layers)
         return false;
     for (int i = 0; i < a->n_sets; i++)
         if (!th_set_equal(&a->sets[i], &b->sets[i]))
             return false;
+    return memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) == 0;
+}
+
+bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
+{
+    if (!th_mapping_same_sets(a, b))
+        return false;
     for (int l = 0; l < a->n_layers; l++)
-        if (a->set_of[l] != b->set_of[l] || !th_strategy_equal(&a->strategy[l], &b->strategy[l]))
+        if (!th_strategy_equal(&a->strategy[l], &b->strategy[l]))
             return false;
     return same_queues(a, b);
 }

@@ -50,6 +50,8 @@ th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers);
 th_mapping *th_mapping_copy(const th_mapping *m);
 void th_mapping_free(th_mapping *m); /* accepts NULL */
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
+/* The same sets, with the same designs, and every layer on the same one. */
+bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b);
 
 /* Makes room for what only such systems know: order as the workload's, weights all auto. 0, or -1:
  * memory is out. */

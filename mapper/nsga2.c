@@ -117,56 +117,24 @@ static int tournament(nsga2 *t)
     return is_before(&t->point[b], &t->point[a]) ? b : a;
 }
 
-static bool same_set(const th_set *a, const th_set *b)
-{
-    size_t bytes = (size_t)a->n_accels * sizeof *a->accels;
-    return a->design == b->design && a->n_accels == b->n_accels &&
-           memcmp(a->accels, b->accels, bytes) == 0 && !a->shares == !b->shares &&
-           (!a->shares || memcmp(a->shares, b->shares, bytes) == 0);
-}
-
-static bool same_level1(const th_mapping *a, const th_mapping *b)
-{
-    bool same = a->n_sets == b->n_sets &&
-                memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) == 0;
-    for (int i = 0; same && i < a->n_sets; i++)
-        same = same_set(&a->sets[i], &b->sets[i]);
-    return same;
-}
-
 /* Somebody with the sets, designs and layers of each set of mother; NULL: not met. */
 static const th_mapping *father_for(nsga2 *t, const th_mapping *mother)
 {
     for (int tries = 0; tries < 4; tries++) {
         const th_mapping *m = t->mapping[tournament(t)];
-        if (m != mother && same_level1(m, mother))
+        if (m != mother && th_mapping_same_sets(m, mother))
             return m;
     }
     return NULL;
 }
 
-static int offspring(nsga2 *t, th_mapping **out, th_error *err)
+static int offspring(void *state, th_mapping **out, th_error *err)
 {
+    nsga2 *t = state;
     const th_mapping *mother = t->mapping[tournament(t)];
     if (th_breed_chance(&t->breed, LEVEL1_RATE))
         return th_breed_level1(&t->breed, mother, out, err);
     return th_breed_child(&t->breed, mother, father_for(t, mother), out, err);
-}
-
-static int fill_batch(nsga2 *t, th_mapping **batch, int wanted, th_error *err)
-{
-    int n = 0, failed = 0;
-    bool seeding = th_breed_has_seeds(&t->breed);
-    for (int tries = 0; !failed && n < wanted && tries < 8 * BATCH; tries++) {
-        failed = seeding ? th_breed_next_seed(&t->breed, &batch[n], err)
-                         : offspring(t, &batch[n], err);
-        if (seeding && !failed && !batch[n])
-            break;
-        n += !failed && batch[n];
-    }
-    while (failed && n > 0)
-        th_mapping_free(batch[--n]);
-    return failed ? -1 : n;
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -179,7 +147,7 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = fill_batch(t, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&t->breed, offspring, t, batch, th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, INFINITY, fitness, err);

@@ -66,17 +66,6 @@ static void clear(th_search *s)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static bool same_level1(const th_mapping *a, const th_mapping *b)
-{
-    if (a->n_sets != b->n_sets ||
-        memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) != 0)
-        return false;
-    for (int i = 0; i < a->n_sets; i++)
-        if (!th_set_equal(&a->sets[i], &b->sets[i]))
-            return false;
-    return true;
-}
-
 static void free_configuration(configuration *c)
 {
     for (int i = 0; i < c->n; i++)
@@ -124,7 +113,7 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
         th_mapping_free(m);
         return;
     }
-    while (c < t->n && !same_level1(t->table[c].member[0].mapping, m))
+    while (c < t->n && !th_mapping_same_sets(t->table[c].member[0].mapping, m))
         c++;
     if (c == CONFIGURATIONS) {
         if (fitness->value >= t->table[c - 1].member[0].fitness) {
@@ -141,8 +130,9 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
 
 /* --- generations ------------------------------------------------------------------------------ */
 
-static int offspring(two_level *t, th_mapping **out, th_error *err)
+static int offspring(void *state, th_mapping **out, th_error *err)
 {
+    two_level *t = state;
     const configuration *c = &t->table[th_breed_rank(&t->breed, t->n)];
     if (th_breed_chance(&t->breed, LEVEL1_RATE))
         return th_breed_level1(&t->breed, c->member[0].mapping, out, err);
@@ -150,23 +140,6 @@ static int offspring(two_level *t, th_mapping **out, th_error *err)
                      *father = &c->member[th_breed_below(&t->breed, c->n)];
     return th_breed_child(&t->breed, mother->mapping, father == mother ? NULL : father->mapping,
                           out, err);
-}
-
-/* Offspring of seeds come when the seeds have been judged. */
-static int fill_batch(two_level *t, th_mapping **batch, int wanted, th_error *err)
-{
-    int n = 0, failed = 0;
-    bool seeding = th_breed_has_seeds(&t->breed);
-    for (int tries = 0; !failed && n < wanted && tries < 8 * BATCH; tries++) {
-        failed = seeding ? th_breed_next_seed(&t->breed, &batch[n], err)
-                         : offspring(t, &batch[n], err);
-        if (seeding && !failed && !batch[n])
-            break;
-        n += !failed && batch[n];
-    }
-    while (failed && n > 0)
-        th_mapping_free(batch[--n]);
-    return failed ? -1 : n;
 }
 
 /* What the searches before this one have found. */
@@ -200,7 +173,7 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = fill_batch(t, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&t->breed, offspring, t, batch, th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);
