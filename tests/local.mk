@@ -13,6 +13,7 @@ AM_TESTS_ENVIRONMENT = \
 	builddir='$(abs_builddir)'; export builddir; \
 	CC='$(CC)'; export CC; \
 	AWK='$(AWK)'; export AWK; \
+	THARSIS_SANITIZERS='$(enable_sanitizers)'; export THARSIS_SANITIZERS; \
 	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
 	export COMPILE_FLAGS; \
 	THARSIS_REFERENCE="$${THARSIS_REFERENCE:-$(REFERENCE_DIR)}"; export THARSIS_REFERENCE; \
