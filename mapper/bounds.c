@@ -406,7 +406,7 @@ static int external_bytes(const finder *f, crossing *in)
     }
     in->bytes = (w->has_own_inputs ? sum : most) * th_precision_bits(w->precision) / 8;
     in->bytes *= f->problem->stream.n_inputs;
-    in->before = f->floors.in.latency;
+    in->before = in->bytes > 0 ? f->floors.in.latency : 0; /* all that is read may be padding */
     return 0;
 }
 

@@ -199,6 +199,21 @@ static void what_strides_leave_out_need_not_come(void)
     tear_down();
 }
 
+/* The kernel meets nothing but padding, so nothing has to come in, and no way in is gone. */
+static void padding_need_not_come(void)
+{
+    set_up(NODES("2", HOST_LINKS),
+           "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 1; height = 1; width "
+           "= 1; }; layers = ( { name = \"a\"; type = \"conv\"; outputs = 1; kernel = 1; stride = "
+           "3; padding = 1; } );");
+    th_problem p = problem_of("fluid");
+    th_mapping *m = mapping_on("0", net);
+    th_bounds b = bounds_of(&p);
+    CU_ASSERT_TRUE(makespan_of(&p, m) >= b.makespan_ps[TH_LIMIT_CUT]);
+    th_mapping_free(m);
+    tear_down();
+}
+
 /* --- at random -------------------------------------------------------------------------------- */
 
 static int n_wrong, n_runs, n_met, case_number;
@@ -326,6 +341,7 @@ int main(int argc, char **argv)
         TAP(an_ideal_network_shares_nothing),
         TAP(memory_by_hand),
         TAP(what_strides_leave_out_need_not_come),
+        TAP(padding_need_not_come),
         TAP(no_mapping_is_below_any_bound),
         TAP_END,
     };
