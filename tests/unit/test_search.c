@@ -73,9 +73,14 @@ static void assert_same(const th_search *a, const th_search *b)
 
 static void the_same_twice_and_on_two_threads(void)
 {
+#ifdef TH_PARANOID
+    enum { EVALUATIONS = 100 };
+#else
+    enum { EVALUATIONS = 250 };
+#endif
     th_problem p = problem_of(f1, branches);
     for (int i = 0; th_search_types[i]; i++) {
-        th_search_options o = {.seed = 5, .evaluations = 250, .threads = 1};
+        th_search_options o = {.seed = 5, .evaluations = EVALUATIONS, .threads = 1};
         th_search *first = found(th_search_types[i]->name, &p, &o);
         th_search *again = found(th_search_types[i]->name, &p, &o);
         o.threads = 2;
