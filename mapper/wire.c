@@ -323,6 +323,7 @@ static th_mapping *get_sets(th_wire *w, const th_wire_limits *limits)
     int32_t *sizes = sizes_of_sets(w, n, limits);
     th_mapping *m = sizes && !w->failed ? th_mapping_new(n, sizes, limits->n_layers) : NULL;
     th_free(sizes);
+    w->failed |= !m; /* what follows would be read from the middle of this one */
     for (int i = 0; m && i < n; i++)
         get_set(w, &m->sets[i], limits);
     return m;
