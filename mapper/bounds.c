@@ -20,7 +20,7 @@
 
 #include "base/alloc.h"
 #include "mapper/bounds_layer.h"
-#include "mapper/plan_state.h"
+#include "mapper/lower/plan_state.h"
 #include "topology/route.h"
 
 const char *th_limit_name(th_limit l)
@@ -683,4 +683,10 @@ double th_bounds_value(const th_bounds *b, const th_problem *p)
         break;
     }
     return 0;
+}
+
+bool th_bounds_met(double value, double bound)
+{
+    static const double SLACK = 1e-9;
+    return bound > 0 && value <= bound * (1 + SLACK);
 }

@@ -37,5 +37,7 @@ int th_bounds_tails(const th_problem *p, double *tail, th_error *err);
 
 /* The largest, as a value of the problem's objective: 0 where no bound on that is proven. */
 double th_bounds_value(const th_bounds *b, const th_problem *p);
+/* Is a value no more than the bound, but for the rounding of doubles? Then nothing is better. */
+bool th_bounds_met(double value, double bound);
 
 #endif

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/plan_state.h"
-#include "mapper/strategies.h"
+#include "mapper/lower/plan_state.h"
+#include "mapper/search/strategies.h"
 #include "topology/route.h"
 
 enum { WAYS_MAX = 200000 }; /* tasks of all strategies of a layer that are looked at, a fraction of a second */

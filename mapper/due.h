@@ -3,7 +3,7 @@
  *   th_due_ends -> th_due_of* | th_due_lateness */
 #ifndef TH_MAPPER_DUE_H
 #define TH_MAPPER_DUE_H
-#include "mapper/lower.h"
+#include "mapper/lower/lower.h"
 #include "sim/result.h"
 
 /* end[model * n_inputs + input]: the end of the last task of each input of each model; -1 while it

@@ -2,9 +2,9 @@
 /* evaluate.h - fitness: lower a mapping, replay it, read off the objective. One per thread. */
 #ifndef TH_MAPPER_EVALUATE_H
 #define TH_MAPPER_EVALUATE_H
-#include "mapper/constraints.h"
-#include "mapper/lower.h"
+#include "mapper/lower/lower.h"
 #include "mapper/objective.h"
+#include "mapper/search/constraints.h"
 #include "mapper/segment.h"
 #include "sim/machine.h"
 

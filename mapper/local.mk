@@ -1,112 +1,112 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
-	mapper/alternatives.c \
-	mapper/alternatives.h \
-	mapper/annealing.c \
-	mapper/baseline.c \
-	mapper/baseline.h \
-	mapper/baseline_greedy.c \
-	mapper/baseline_herald.c \
-	mapper/baseline_pipeline.c \
-	mapper/baseline_single.c \
-	mapper/baseline_uniform.c \
 	mapper/bounds.c \
 	mapper/bounds.h \
 	mapper/bounds_layer.c \
 	mapper/bounds_layer.h \
-	mapper/breed.c \
-	mapper/breed.h \
-	mapper/checkpoint.c \
-	mapper/checkpoint.h \
-	mapper/constraints.c \
-	mapper/constraints.h \
 	mapper/due.c \
 	mapper/due.h \
-	mapper/breed_seed.c \
-	mapper/dp.c \
-	mapper/emit.c \
-	mapper/emit.h \
 	mapper/evaluate.c \
 	mapper/evaluate.h \
-	mapper/exhaustive.c \
-	mapper/footprint.c \
-	mapper/footprint.h \
-	mapper/front.c \
-	mapper/front.h \
-	mapper/journal.c \
-	mapper/journal.h \
-	mapper/h2h.c \
-	mapper/knapsack.c \
-	mapper/ga.c \
-	mapper/level1.c \
-	mapper/level1.h \
-	mapper/level1_ability.c \
-	mapper/level1_kinds.c \
-	mapper/level1_layers.c \
-	mapper/level1_state.h \
-	mapper/lower.c \
-	mapper/lower.h \
-	mapper/lower_serial.c \
-	mapper/lower_serial.h \
-	mapper/lower_state.h \
+	mapper/lower/emit.c \
+	mapper/lower/emit.h \
+	mapper/lower/footprint.c \
+	mapper/lower/footprint.h \
+	mapper/lower/lower.c \
+	mapper/lower/lower.h \
+	mapper/lower/lower_serial.c \
+	mapper/lower/lower_serial.h \
+	mapper/lower/lower_state.h \
+	mapper/lower/plan.c \
+	mapper/lower/plan.h \
+	mapper/lower/plan_edge.c \
+	mapper/lower/plan_layer.c \
+	mapper/lower/plan_serial.c \
+	mapper/lower/plan_state.h \
+	mapper/lower/plan_time.c \
+	mapper/lower/shard.c \
+	mapper/lower/shard.h \
 	mapper/mapping.c \
 	mapper/mapping.h \
 	mapper/mapping_read.c \
 	mapper/mapping_read.h \
-	mapper/nsga2.c \
 	mapper/objective.c \
 	mapper/objective.h \
-	mapper/plan.c \
-	mapper/plan.h \
-	mapper/plan_edge.c \
-	mapper/plan_layer.c \
-	mapper/plan_serial.c \
-	mapper/plan_state.h \
-	mapper/plan_time.c \
-	mapper/pool.c \
-	mapper/polish.c \
-	mapper/pool.h \
-	mapper/pool_threads.c \
-	mapper/portfolio.c \
-	mapper/prefix.c \
-	mapper/prefix.h \
-	mapper/random_search.c \
-	mapper/remember.c \
-	mapper/remember.h \
-	mapper/search.c \
-	mapper/search.h \
-	mapper/searches.h \
-	mapper/seed.c \
-	mapper/seed.h \
-	mapper/seed_programme.c \
-	mapper/seed_state.h \
+	mapper/pool/pool.c \
+	mapper/pool/pool.h \
+	mapper/pool/pool_threads.c \
+	mapper/pool/wire.c \
+	mapper/pool/wire.h \
+	mapper/pool/wire_problem.c \
+	mapper/pool/wire_system.c \
+	mapper/pool/worker.c \
+	mapper/pool/worker.h \
+	mapper/search/alternatives.c \
+	mapper/search/alternatives.h \
+	mapper/search/annealing.c \
+	mapper/search/baseline.c \
+	mapper/search/baseline.h \
+	mapper/search/baseline_greedy.c \
+	mapper/search/baseline_herald.c \
+	mapper/search/baseline_pipeline.c \
+	mapper/search/baseline_single.c \
+	mapper/search/baseline_uniform.c \
+	mapper/search/breed.c \
+	mapper/search/breed.h \
+	mapper/search/breed_seed.c \
+	mapper/search/checkpoint.c \
+	mapper/search/checkpoint.h \
+	mapper/search/constraints.c \
+	mapper/search/constraints.h \
+	mapper/search/dp.c \
+	mapper/search/exhaustive.c \
+	mapper/search/front.c \
+	mapper/search/front.h \
+	mapper/search/ga.c \
+	mapper/search/h2h.c \
+	mapper/search/journal.c \
+	mapper/search/journal.h \
+	mapper/search/knapsack.c \
+	mapper/search/level1.c \
+	mapper/search/level1.h \
+	mapper/search/level1_ability.c \
+	mapper/search/level1_kinds.c \
+	mapper/search/level1_layers.c \
+	mapper/search/level1_state.h \
+	mapper/search/nsga2.c \
+	mapper/search/polish.c \
+	mapper/search/portfolio.c \
+	mapper/search/prefix.c \
+	mapper/search/prefix.h \
+	mapper/search/random_search.c \
+	mapper/search/remember.c \
+	mapper/search/remember.h \
+	mapper/search/search.c \
+	mapper/search/search.h \
+	mapper/search/searches.h \
+	mapper/search/seed.c \
+	mapper/search/seed.h \
+	mapper/search/seed_programme.c \
+	mapper/search/seed_state.h \
+	mapper/search/sets.c \
+	mapper/search/sets.h \
+	mapper/search/strategies.c \
+	mapper/search/strategies.h \
+	mapper/search/two_level.c \
 	mapper/segment.c \
 	mapper/segment.h \
 	mapper/segment_pieces.c \
-	mapper/segment_pieces.h \
-	mapper/sets.c \
-	mapper/sets.h \
-	mapper/shard.c \
-	mapper/shard.h \
-	mapper/strategies.c \
-	mapper/strategies.h \
-	mapper/two_level.c \
-	mapper/wire.c \
-	mapper/wire.h \
-	mapper/wire_problem.c \
-	mapper/wire_system.c \
-	mapper/worker.c \
-	mapper/worker.h
+	mapper/segment_pieces.h
 
 unit_tests += \
 	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
-	tests/unit/test_constraints \
 	tests/unit/test_bounds \
+	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
+	tests/unit/test_exhaustive \
 	tests/unit/test_front \
 	tests/unit/test_h2h \
-	tests/unit/test_exhaustive \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
 	tests/unit/test_level1 \

@@ -31,8 +31,8 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "mapper/emit.h"
-#include "mapper/footprint.h"
+#include "mapper/lower/emit.h"
+#include "mapper/lower/footprint.h"
 #include "mapper/segment_pieces.h"
 
 enum { ENTRY_BYTES = 96 }; /* of a map for one entry, about */

@@ -5,7 +5,7 @@
  *   new -> run* -> free.  One per evaluator, whose lowering, program and machine it uses. */
 #ifndef TH_MAPPER_SEGMENT_H
 #define TH_MAPPER_SEGMENT_H
-#include "mapper/lower.h"
+#include "mapper/lower/lower.h"
 #include "sim/machine.h"
 
 typedef struct th_segments th_segments;

@@ -2,7 +2,7 @@
 /* segment_pieces.h - private to the segment memo: the pieces of a network. */
 #ifndef TH_MAPPER_SEGMENT_PIECES_H
 #define TH_MAPPER_SEGMENT_PIECES_H
-#include "mapper/lower_state.h"
+#include "mapper/lower/lower_state.h"
 
 /* Layers first .. last, which read nothing but the output of layer first - 1 (or the external input)
  * and each other, and of which others read the last one alone. */

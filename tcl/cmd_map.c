@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "mapper/bounds.h"
-#include "mapper/journal.h"
 #include "mapper/mapping_read.h"
-#include "mapper/searches.h"
+#include "mapper/search/journal.h"
+#include "mapper/search/searches.h"
 #include "tcl/files.h"
 #include "tcl/goal.h"
 #include "tcl/options.h"
@@ -125,9 +125,15 @@ static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
     return th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
 }
 
-/* The bound on what the searches make, and the gap to it that is small enough. Mappings that are given may
- * have shares. */
-static int set_bound(th_call *c, const th_problem *p, th_search_options *o)
+/* What is known of mappings that a search may meet: those that are given may have shares. */
+static th_cuts cuts_of(const th_problem *p, const th_search_options *o)
+{
+    return p->constraints != NULL || o->start != NULL ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
+}
+
+/* The gap to the lower bound that ends the search. Without the option no bound is computed: that takes
+ * as long as hundreds of evaluations. */
+static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
 {
     enum { PERCENT_MAX = 1000 };
     const char *text = th_call_text(c, MAP_STOP_GAP, "0");
@@ -137,8 +143,9 @@ static int set_bound(th_call *c, const th_problem *p, th_search_options *o)
     if (end == text || *end != '\0' || !(percent >= 0 && percent <= PERCENT_MAX))
         return th_error_set(&c->err, "TCL-0220", "-stop_gap \"%.40s\": must be 0 to %d, in percent",
                             text, PERCENT_MAX);
-    bool is_given = p->constraints != NULL || o->start != NULL;
-    if (th_bounds_find(p, is_given ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES, &bounds, &c->err))
+    if (!th_call_has(c, MAP_STOP_GAP))
+        return 0;
+    if (th_bounds_find(p, cuts_of(p, o), &bounds, &c->err))
         return -1;
     o->stop_gap = percent / 100;
     o->lower_bound = th_bounds_value(&bounds, p);
@@ -247,7 +254,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .found_at = search->best_found_at,
         .remembered = search->n_remembered,
         .fitness = search->best_fitness,
-        .lower_bound = search->options.lower_bound,
+        .run = *run,
+        .cuts = cuts_of(&search->problem, &search->options),
         .is_proven = search->is_proven,
         .nodes = search->n_nodes,
         .pruned = search->n_pruned,
@@ -406,7 +414,7 @@ static int run_map_workload(th_call *c)
     int rc = read_constraints(c, &constraints);
     problem.constraints = constraints;
     if (rc == 0)
-        rc = set_bound(c, &problem, &options);
+        rc = set_stop_gap(c, &problem, &options);
     if (rc == 0)
         rc = search_and_keep(c, &problem, &options, &run);
     th_constraints_free(constraints);

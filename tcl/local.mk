@@ -47,7 +47,7 @@ tharsis_SOURCES = tcl/main.c
 tharsis_LDADD = tcl/libshell.a libtharsis.la $(TCL_LIBS_SPEC)
 
 # The same on the ranks of MPI: the one program that is linked with it. configure adds it where MPI is.
-mpi_sources = tcl/main_mpi.c mapper/pool_mpi.c mapper/pool_mpi.h
+mpi_sources = tcl/main_mpi.c mapper/pool/pool_mpi.c mapper/pool/pool_mpi.h
 if HAVE_MPI
 bin_PROGRAMS += tharsis-mpi
 tharsis_mpi_SOURCES = $(mpi_sources)

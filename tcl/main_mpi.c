@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <tcl.h>
-#include "mapper/pool_mpi.h"
+#include "mapper/pool/pool_mpi.h"
 #include "tcl/interrupt.h"
 #include "tcl/shell.h"
 

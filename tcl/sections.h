@@ -15,6 +15,8 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
 int th_section_bounds(th_session *s, th_report *r, th_error *err); /* sections_bounds.c */
+/* Of what a search could find, as a value of its objective; 0: none is known, or nothing was searched. */
+int th_searched_bound(const th_session *s, double *bound, th_error *err);
 
 /* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);

@@ -4,7 +4,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "mapper/alternatives.h"
+#include "mapper/search/alternatives.h"
 #include "tcl/sections.h"
 
 /* ---- designs ---- */

@@ -3,12 +3,11 @@
 #include <config.h>
 #include <math.h>
 #include "mapper/bounds.h"
-#include "mapper/pool.h"
+#include "mapper/pool/pool.h"
 #include "tcl/sections.h"
 
-static th_problem problem_of(const th_session *s)
+static th_problem problem_under(const th_session *s, const th_run_options *run)
 {
-    const th_run_options *run = &s->defaults;
     return (th_problem){
         .system = s->system,
         .workload = s->workload,
@@ -70,7 +69,7 @@ int th_section_bounds(th_session *s, th_report *r, th_error *err)
         {"interval_gap", "gap", TH_KIND_SHARE},  {"limited_by", "limited by", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
-    th_problem p = problem_of(s);
+    th_problem p = problem_under(s, &s->defaults);
     th_cuts cuts = s->mapping != NULL ? th_bounds_cuts_of(s->mapping) : TH_CUTS_EVEN;
     bool is_stream = p.stream.n_inputs > 1;
     th_metrics m = {0};
@@ -83,5 +82,19 @@ int th_section_bounds(th_session *s, th_report *r, th_error *err)
                 is_stream, false);
     add_row(t, "largest", b.makespan_ps[b.largest], b.interval_ps[b.largest],
             th_limit_name(b.largest), &m, is_stream, true);
+    return 0;
+}
+
+int th_searched_bound(const th_session *s, double *bound, th_error *err)
+{
+    th_problem p = problem_under(s, &s->searched.run);
+    th_bounds b;
+    p.goal = s->searched.goal;
+    *bound = 0;
+    if (s->searched.type == NULL)
+        return 0;
+    if (th_bounds_find(&p, s->searched.cuts, &b, err) != 0)
+        return -1;
+    *bound = th_bounds_value(&b, &p);
     return 0;
 }

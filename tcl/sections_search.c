@@ -2,6 +2,7 @@
 /* sections_search.c - how a mapping was found. */
 #include <config.h>
 #include "base/units.h"
+#include "mapper/bounds.h"
 #include "mapper/due.h"
 #include "tcl/goal.h"
 #include "tcl/sections.h"
@@ -69,6 +70,9 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     bool has_deadline = f->goal.deadline_ps > 0 ||
                         (f->type != NULL && th_due_has_deadlines(s->workload));
     char objective[200], time_budget[120];
+    double bound;
+    if (th_searched_bound(s, &bound, err) != 0)
+        return -1;
     th_column *columns = th_report_columns(r, N_FIRST + 1);
     if (columns == NULL)
         return th_error_no_memory(err);
@@ -94,12 +98,11 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_count(f->found_at),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
-        f->lower_bound > 0 ? th_ps((th_time)f->lower_bound) : th_absent(TH_KIND_TIME),
-        f->lower_bound > 0 ? th_share(f->fitness.value / f->lower_bound - 1)
-                           : th_absent(TH_KIND_SHARE),
+        bound > 0 ? th_ps((th_time)bound) : th_absent(TH_KIND_TIME),
+        bound > 0 ? th_share(f->fitness.value / bound - 1) : th_absent(TH_KIND_SHARE),
         f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
         f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
-        if_found(f, th_text(f->is_proven ? "yes" : "no")),
+        if_found(f, th_text(f->is_proven || th_bounds_met(f->fitness.value, bound) ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_table_row(th_report_record(r, "search", NULL, columns), cells);

@@ -8,8 +8,9 @@
  * of it. */
 #ifndef TH_TCL_SESSION_H
 #define TH_TCL_SESSION_H
-#include "mapper/front.h"
-#include "mapper/search.h"
+#include "mapper/bounds.h"
+#include "mapper/search/front.h"
+#include "mapper/search/search.h"
 #include "tcl/command.h"
 #include "tcl/made.h"
 #include "tcl/simulation.h"
@@ -30,7 +31,8 @@ typedef struct th_searched {
     size_t n_found;
     th_front *front; /* NULL: the objective was a single one; the session's */
     int selected;    /* of the front: the mapping at hand */
-    double lower_bound; /* that the search was told; 0: none */
+    th_run_options run; /* stream and network that fitness was found under */
+    th_cuts cuts;       /* of mappings that the search could meet */
     int64_t nodes, pruned;
     bool is_proven;     /* no mapping is better; of those that the search looks at */
 } th_searched;

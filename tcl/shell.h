@@ -2,7 +2,7 @@
 /* shell.h - what the programs tharsis and tharsis-mpi have in common: all but how they evaluate. */
 #ifndef TH_TCL_SHELL_H
 #define TH_TCL_SHELL_H
-#include "mapper/pool.h"
+#include "mapper/pool/pool.h"
 
 /* The exit status where the command line said no more than -help or was wrong; else it ends in Tcl_Exit.
  * pool: how searches evaluate; NULL: on threads. */

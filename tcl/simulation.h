@@ -5,7 +5,7 @@
  * System, workload and mapping, or the made program, must outlive it. */
 #ifndef TH_TCL_SIMULATION_H
 #define TH_TCL_SIMULATION_H
-#include "mapper/lower.h"
+#include "mapper/lower/lower.h"
 #include "sim/machine.h"
 
 typedef struct th_run_options {

@@ -26,8 +26,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "mapper/breed.h"
-#include "mapper/search.h"
+#include "mapper/search/breed.h"
+#include "mapper/search/search.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "mapper/search.h"
+#include "mapper/search/search.h"
 #include "sim/machine.h"
 #include "tests/bench/bench.h"
 

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "mapper/search.h"
-#include "mapper/worker.h"
+#include "mapper/pool/worker.h"
+#include "mapper/search/search.h"
 #include "tests/bench/bench.h"
 
 static double seconds(clockid_t clock)

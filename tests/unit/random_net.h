@@ -2,7 +2,7 @@
 /* random_net.h - small random workloads of every kind of layer, and random mappings of them. */
 #ifndef TH_TESTS_UNIT_RANDOM_NET_H
 #define TH_TESTS_UNIT_RANDOM_NET_H
-#include "mapper/lower.h"
+#include "mapper/lower/lower.h"
 #include "tests/unit/map_help.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/alternatives.h"
-#include "mapper/strategies.h"
+#include "mapper/search/alternatives.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
-#include "mapper/search.h"
+#include "mapper/search/search.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

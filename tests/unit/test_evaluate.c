@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate.h"
-#include "mapper/strategies.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

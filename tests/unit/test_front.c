@@ -3,7 +3,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/searches.h"
+#include "mapper/search/searches.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -9,9 +9,9 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/lower_serial.h"
-#include "mapper/search.h"
-#include "mapper/wire.h"
+#include "mapper/lower/lower_serial.h"
+#include "mapper/pool/wire.h"
+#include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/system_read.h"

@@ -2,9 +2,9 @@
 /* test_infeasible.c - layers that an accelerator cannot run by some strategies, or by none: searches
  * go round them while there is another way, and say which layer it was when there is none. */
 #include <config.h>
-#include "mapper/search.h"
-#include "mapper/searches.h"
-#include "mapper/seed.h"
+#include "mapper/search/search.h"
+#include "mapper/search/searches.h"
+#include "mapper/search/seed.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

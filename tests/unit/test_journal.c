@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/text_file.h"
-#include "mapper/journal.h"
-#include "mapper/search.h"
+#include "mapper/search/journal.h"
+#include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -3,8 +3,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/level1.h"
-#include "mapper/search.h"
+#include "mapper/search/level1.h"
+#include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -2,8 +2,8 @@
 /* test_lower.c - programs and timelines solved by hand; test_lower_random.c does the rest. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/lower.h"
-#include "mapper/strategies.h"
+#include "mapper/lower/lower.h"
+#include "mapper/search/strategies.h"
 #include "sim/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

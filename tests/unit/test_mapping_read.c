@@ -2,7 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
-#include "mapper/strategies.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/due.h"
-#include "mapper/search.h"
-#include "mapper/strategies.h"
-#include "mapper/wire.h"
+#include "mapper/pool/wire.h"
+#include "mapper/search/search.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "workloads/models.h"

@@ -2,7 +2,7 @@
 /* test_plan_kinds.c - plans of layers with unlike inputs, and what makes two layers unlike. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/plan.h"
+#include "mapper/lower/plan.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include "base/alloc.h"
-#include "mapper/pool.h"
-#include "mapper/strategies.h"
+#include "mapper/pool/pool.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

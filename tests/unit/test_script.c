@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/pool.h"
-#include "mapper/strategies.h"
+#include "mapper/pool/pool.h"
+#include "mapper/search/strategies.h"
 #include "sim/design/script_memo.h"
 #include "tests/unit/design_help.h"
 #include "tests/unit/map_help.h"

@@ -3,7 +3,7 @@
  * run, and takes what it said. */
 #include <config.h>
 #include <math.h>
-#include "mapper/search.h"
+#include "mapper/search/search.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate.h"
-#include "mapper/strategies.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

@@ -2,8 +2,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/strategies.h"
-#include "mapper/worker.h"
+#include "mapper/pool/worker.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* emit.c - the tasks of one pass, from the plans of a mapping.
+ *
+ *   th_emit_pass: per part
+ *     { release -> per layer { deliveries and needs -> phases -> partial sums } -> outputs }
+ *
+ * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in
+ * topological order the transfers that bring what positions lack, the computes (one per phase of a
+ * rotation), the exchange of partial sums, and last the transfers of the outputs to the host. Task
+ * numbers are program order, so earlier passes, models and layers go first wherever a choice is
+ * left. Models of a workload (its parts) have releases of their own and do not wait for each other.
+ * Invariant: final[] names the task after which a position holds its part of a layer's output.
+ * Weights are resident from the start. Not modelled: loading them, and training. */
+#include <config.h>
+
+#include "mapper/lower/emit.h"
+
+#include "base/alloc.h"
+
+/* --- what comes in ----------------------------------------------------------------------------- */
+
+static int32_t node_of(const th_lower *l, int layer, int r)
+{
+    return l->system->accel_node[l->placed[layer].set->accels[r]];
+}
+
+static int need(th_lower *l, int32_t task)
+{
+    if (th_grow(&l->needs, &l->need_capacity, l->n_needs + 1, sizeof *l->needs))
+        return -1;
+    l->needs[l->n_needs++] = task;
+    return 0;
+}
+
+static int depend_on_needs(th_lower *l, int32_t task, int r, th_error *err)
+{
+    for (int32_t i = l->first_need[r]; i < l->first_need[r + 1]; i++)
+        if (th_program_depend(l->program, task, l->needs[i], err))
+            return -1;
+    return 0;
+}
+
+static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
+{
+    th_edge *edge = &l->edges[e];
+    edge->first_task = l->program->n_tasks;
+    for (int32_t d = 0; d < edge->plan->n; d++) {
+        const th_delivery *x = &edge->plan->deliveries[d];
+        int32_t before =
+            x->from < 0 ? l->release : l->final[l->first_final[edge->tensor] + x->from];
+        th_task t = {.kind = TH_TASK_TRANSFER,
+                     .node = x->from_node,
+                     .peer = x->to_node,
+                     .work = -1,
+                     .bytes = x->bytes,
+                     .layer = edge->consumer,
+                     .input = l->input};
+        int32_t task = th_program_add(l->program, &t, err);
+        if (task < 0 || th_program_depend(l->program, task, before, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* What position r waits for along one edge: transfers to it, those it reuses, and its own part. */
+static int needs_of_edge(th_lower *l, int32_t e, int r)
+{
+    const th_edge *edge = &l->edges[e];
+    const th_edge_plan *plan = edge->plan;
+    int32_t siblings = edge->first;
+    for (int32_t d = plan->first_of[r]; d < plan->first_of[r + 1]; d++)
+        if (need(l, edge->first_task + d))
+            return -1;
+    int32_t reuse = plan->n_reuses > 0 ? plan->first_reuse_of[r] : 0,
+            end = plan->n_reuses > 0 ? plan->first_reuse_of[r + 1] : 0;
+    for (int32_t i = reuse; i < end; i++)
+        if (need(l,
+                 l->edges[siblings + plan->reuses[i].edge].first_task + plan->reuses[i].delivery))
+            return -1;
+    if (plan->local_from[r] >= 0)
+        return need(l, l->final[l->first_final[edge->tensor] + plan->local_from[r]]);
+    return 0;
+}
+
+static int32_t edge_of_input(const th_lower *l, int layer, int input)
+{
+    return l->input_edge[l->first_input[layer] + input];
+}
+
+/* Nothing to wait for but that the pass begins. */
+static int need_release(th_lower *l)
+{
+    if (l->release >= 0)
+        return need(l, l->release);
+    l->is_loose = true;
+    return 0;
+}
+
+static int emit_inputs(th_lower *l, int layer, th_error *err)
+{
+    const th_layer *x = &l->workload->layers[layer];
+    for (int i = 0; i < x->n_inputs; i++)
+        if (emit_deliveries(l, edge_of_input(l, layer, i), err))
+            return -1;
+    l->n_needs = 0;
+    for (int r = 0; r < l->layer_plan[layer]->n; r++) {
+        l->first_need[r] = (int32_t)l->n_needs;
+        for (int i = 0; i < x->n_inputs; i++)
+            if (needs_of_edge(l, edge_of_input(l, layer, i), r))
+                return th_error_no_memory(err);
+        if (l->first_need[r] == (int32_t)l->n_needs && need_release(l))
+            return th_error_no_memory(err);
+    }
+    l->first_need[l->layer_plan[layer]->n] = (int32_t)l->n_needs;
+    return 0;
+}
+
+static int32_t emit_compute(th_lower *l, int layer, int r, int32_t work, th_error *err)
+{
+    th_task t = {.kind = TH_TASK_COMPUTE,
+                 .node = node_of(l, layer, r),
+                 .peer = -1,
+                 .work = work,
+                 .layer = layer,
+                 .input = l->input};
+    return th_program_add(l->program, &t, err);
+}
+
+static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
+                             th_error *err)
+{
+    th_task t = {.kind = TH_TASK_TRANSFER,
+                 .node = from,
+                 .peer = to,
+                 .work = -1,
+                 .bytes = bytes,
+                 .layer = layer,
+                 .input = l->input};
+    return th_program_add(l->program, &t, err);
+}
+
+/* The piece that a position computes with in phase p, see th_layer_plan. Weights stay where they came
+ * to last: after a pass everyone has the piece before the one it began with, and begins with it. */
+static int piece_of(const th_lower *l, const th_layer_plan *plan, int r, int p)
+{
+    int began = plan->rotates_input ? 0 : plan->phases - l->pass % plan->phases;
+    return r * plan->phases + (began + p) % plan->phases;
+}
+
+/* The task of the pass before after which position r has finished with this layer; -1: none. */
+static int32_t before_of(const th_lower *l, int layer, int r)
+{
+    bool keeps = l->layer_plan[layer]->phases > 1 && !l->layer_plan[layer]->rotates_input;
+    return keeps && l->pass > 0 ? l->kept[r] : -1;
+}
+
+static int depend_if_any(th_lower *l, int32_t after, int32_t before, th_error *err)
+{
+    return before >= 0 ? th_program_depend(l->program, after, before, err) : 0;
+}
+
+/* In the first arrival the sender passes on what it has from the start. */
+static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *err)
+{
+    const th_position_plan *at = &l->layer_plan[layer]->at[r];
+    const int who[] = {r, at->ring_from, at->ring_to};
+    for (int i = 0; i < 3; i++) {
+        bool again = (i > 0 && who[i] == who[0]) || (i > 1 && who[i] == who[1]);
+        if (!again && depend_if_any(l, t, before_of(l, layer, who[i]), err))
+            return -1;
+    }
+    return depend_on_needs(l, t, r, err) || depend_on_needs(l, t, at->ring_from, err) ? -1 : 0;
+}
+
+/* Piece for phase p of position r, from its neighbour on the ring, who had it one phase earlier. It
+ * needs a free buffer: with two pieces per position, the one of phase p - 2 has been used and
+ * passed on. */
+static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_position_plan *at = &plan->at[r];
+    int32_t *here = &l->arrivals[r * plan->phases];
+    int32_t sent = l->arrivals[at->ring_from * plan->phases + p - 1];
+    int64_t bytes = plan->piece_bytes[piece_of(l, plan, r, p)];
+    here[p] = -1;
+    if (bytes == 0)
+        return 0;
+    int32_t t =
+        emit_transfer(l, layer, node_of(l, layer, at->ring_from), node_of(l, layer, r), bytes, err);
+    if (t < 0)
+        return -1;
+    here[p] = t;
+    if (p == 1)
+        return depend_on_start(l, layer, r, t, err);
+    int32_t passed_on = l->arrivals[at->ring_to * plan->phases + p - 1];
+    if (depend_if_any(l, t, sent, err) ||
+        (passed_on != sent && depend_if_any(l, t, passed_on, err)))
+        return -1;
+    return th_program_depend(l->program, t, l->phase_task[r * plan->phases + p - 2], err);
+}
+
+static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    const int32_t *work = p > 0 ? plan->work_adding : plan->work;
+    int32_t at = r * plan->phases + p;
+    int32_t t = emit_compute(l, layer, r, work[piece_of(l, plan, r, p)], err);
+    if (t < 0)
+        return -1;
+    l->program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
+    l->phase_task[at] = t;
+    l->final[l->first_final[layer] + r] = t;
+    if (p == 0)
+        return depend_if_any(l, t, before_of(l, layer, r), err) || depend_on_needs(l, t, r, err)
+                   ? -1
+                   : 0;
+    if (depend_if_any(l, t, l->arrivals[at], err))
+        return -1;
+    return th_program_depend(l->program, t, l->phase_task[at - 1], err);
+}
+
+static int emit_phases(th_lower *l, int layer, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    size_t all = (size_t)plan->n * (size_t)plan->phases;
+    if (th_grow(&l->arrivals, &l->arrival_capacity, all, sizeof *l->arrivals) ||
+        th_grow(&l->phase_task, &l->phase_capacity, all, sizeof *l->phase_task))
+        return th_error_no_memory(err);
+    for (int r = 0; r < plan->n; r++) {
+        l->arrivals[r * plan->phases] = -1;
+        l->kept[r] = l->final[l->first_final[layer] + r];
+    }
+    for (int p = 0; p < plan->phases; p++) {
+        for (int r = 0; p > 0 && r < plan->n; r++)
+            if (emit_arrival(l, layer, r, p, err))
+                return -1;
+        for (int r = 0; r < plan->n; r++)
+            if (emit_phase(l, layer, r, p, err))
+                return -1;
+    }
+    return 0;
+}
+
+/* Every position sends its partial sums of the others' pieces, and sums what it gets for its
+ * own. */
+static int emit_partial_sends(th_lower *l, int layer, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    for (int r = 0; r < plan->n; r++) {
+        for (int i = 0; i < plan->at[r].n_sends; i++) {
+            const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
+            int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
+                                      x->bytes, err);
+            if (t < 0 || th_program_depend(l->program, t, l->final[l->first_final[layer] + r], err))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    int32_t *final = &l->final[l->first_final[layer]], send = first_send;
+    for (int r = 0; r < plan->n; r++) {
+        if (plan->at[r].reduce_work < 0)
+            continue;
+        int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_work, err);
+        if (sum < 0 || th_program_depend(l->program, sum, final[r], err))
+            return -1;
+        final[r] = sum;
+    }
+    for (int r = 0; r < plan->n; r++)
+        for (int i = 0; i < plan->at[r].n_sends; i++)
+            if (th_program_depend(l->program, final[plan->sends[plan->at[r].first_send + i].to],
+                                  send++, err))
+                return -1;
+    return 0;
+}
+
+static int emit_reduction(th_lower *l, int layer, th_error *err)
+{
+    int32_t first = l->program->n_tasks;
+    if (emit_partial_sends(l, layer, err))
+        return -1;
+    return l->program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+static int end_of_pass(th_lower *l, int32_t task)
+{
+    if (th_grow(&l->pass_end, &l->pass_end_capacity, l->n_pass_ends + 1, sizeof *l->pass_end))
+        return -1;
+    l->pass_end[l->n_pass_ends++] = task;
+    return 0;
+}
+
+static int emit_output(th_lower *l, int layer, int r, th_error *err)
+{
+    int32_t task = l->final[l->first_final[layer] + r];
+    int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
+    int64_t bytes = th_tensor_bytes(th_box_elements(&l->layer_plan[layer]->at[r].held),
+                                    l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
+    if (host >= 0 && bytes > 0) {
+        int32_t sent = emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
+        if (sent < 0 || th_program_depend(l->program, sent, task, err))
+            return -1;
+        task = sent;
+    }
+    return end_of_pass(l, task) ? th_error_no_memory(err) : 0;
+}
+
+static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
+{
+    for (int i = 0; i < l->workload->n_outputs; i++) {
+        int32_t layer = l->workload->outputs[i];
+        bool is_of_part =
+            layer >= part->first_layer && layer < part->first_layer + part->n_layers;
+        for (int r = 0; is_of_part && r < l->layer_plan[layer]->n; r++)
+            if (emit_output(l, layer, r, err))
+                return -1;
+    }
+    return 0;
+}
+
+/* The part's input arrives, and as many passes of the part are in the system as may be. */
+static int emit_release(th_lower *l, const th_stream *stream, int number, const th_model *part,
+                        th_error *err)
+{
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = -1,
+                 .peer = -1,
+                 .work = -1,
+                 .layer = -1,
+                 .input = l->input,
+                 .release_ps = part->arrival_ps + l->input * stream->interval_ps};
+    int32_t before = l->pass - l->in_flight[number];
+    l->release = th_program_add(l->program, &t, err);
+    if (l->release < 0)
+        return -1;
+    if (before < 0)
+        return 0;
+    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
+    for (size_t i = l->pass_end_start[at]; i < l->pass_end_start[at + 1]; i++)
+        if (th_program_depend(l->program, l->release, l->pass_end[i], err))
+            return -1;
+    return 0;
+}
+
+static int emit_layers(th_lower *l, int first, int last, th_error *err)
+{
+    for (int layer = first; layer <= last; layer++)
+        if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
+            emit_reduction(l, layer, err))
+            return -1;
+    return 0;
+}
+
+static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
+{
+    th_model part = th_workload_part(l->workload, number);
+    if (emit_release(l, stream, number, &part, err) ||
+        emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
+        return -1;
+    return emit_outputs(l, &part, err);
+}
+
+int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err)
+{
+    int parts = th_workload_parts(l->workload);
+    l->pass = pass;
+    l->input = pass / stream->micro_batches;
+    for (int i = 0; i < parts; i++) {
+        if (emit_part(l, stream, i, err))
+            return -1;
+        l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = l->n_pass_ends;
+    }
+    return 0;
+}
+
+/* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are among
+ * them. */
+static int emit_remains(th_lower *l, int layer, const th_remains *x, th_error *err)
+{
+    for (int32_t t = 0; t < x->n_tasks; t++) {
+        const th_remaining *from = &x->task[t];
+        th_task task = {.kind = from->peer < 0 ? TH_TASK_COMPUTE : TH_TASK_TRANSFER,
+                        .node = from->node,
+                        .peer = from->peer,
+                        .work = from->work,
+                        .bytes = from->bytes,
+                        .layer = layer};
+        if (th_program_add(l->program, &task, err) < 0)
+            return -1;
+    }
+    for (int32_t i = 0; i < x->n_waits; i++)
+        if (th_program_depend(l->program, x->wait[i].after, x->wait[i].before, err))
+            return -1;
+    for (int r = 0; r < l->layer_plan[layer]->n; r++)
+        l->final[l->first_final[layer] + r] = x->final[r];
+    return 0;
+}
+
+int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err)
+{
+    th_model part = th_workload_part(l->workload, 0);
+    l->pass = l->input = 0;
+    l->in_flight[0] = 1;
+    l->release = -1;
+    l->is_loose = false;
+    l->n_pass_ends = 0;
+    if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
+                   : emit_remains(l, first - 1, before, err))
+        return -1;
+    if (emit_layers(l, first, last, err))
+        return -1;
+    return last == l->workload->n_layers - 1 ? emit_outputs(l, &part, err) : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* emit.h - private to lowering: the tasks of one pass. */
+#ifndef TH_MAPPER_EMIT_H
+#define TH_MAPPER_EMIT_H
+#include "mapper/lower/lower_state.h"
+
+/* Adds the tasks of a pass to l->program. The plans of its batch are in l; passes come in order. 0 or
+ * -1. */
+int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
+
+/* A task that has not ended: a transfer, or a compute (peer -1). Plain, without padding. */
+typedef struct th_remaining {
+    int32_t node, peer, work;
+    int32_t n_draws;    /* if it is under way: how often what flows draw has changed */
+    th_time started_ps; /* <= 0: under way since then; 1: it has not started */
+    int64_t bytes;
+} th_remaining;
+
+typedef struct th_waits {
+    int32_t after, before; /* tasks */
+} th_waits;
+
+/* What is left of the layers up to one, in program order, but that those under way come first. */
+typedef struct th_remains {
+    const th_remaining *task;
+    const th_waits *wait;
+    const int32_t *final; /* by position of that layer: its last task */
+    int32_t n_tasks, n_waits;
+} th_remains;
+
+/* Adds the tasks of layers first .. last of a single pass, planned by th_lower_plan, to l->program,
+ * which is empty: behind the release of its input or, where first > 0, behind what remains of the
+ * layers before; with the last layer, the transfers of the outputs too. 0, with l->is_loose if a task
+ * waits for the release alone though first > 0, or -1. */
+int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* footprint.c - peak bytes of every accelerator's DRAM, by program order.
+ *
+ * Weights are resident. A buffer lives from the layer whose end issues its first transfer (the
+ * producer; the start for the external input) to the last layer that reads the tensor; an output
+ * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
+ * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
+ * (accelerator, layer), summed once.
+ *
+ * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and of
+ * which only its last layer is read by others, the sums follow from itself, but for the layers at
+ * which two segments meet: the end of one and the begin of the next add up there. */
+#include <config.h>
+
+#include "mapper/lower/footprint.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Layers first .. last of the mapping in l->footprint. What is held beyond is cut off. */
+typedef struct {
+    th_lower *l;
+    int first, last;
+} table;
+
+/* Every part of the workload has a column more than layers, for what ends with its last one. */
+static size_t columns(const table *t)
+{
+    return (size_t)(t->last - t->first + 1) + (size_t)th_workload_parts(t->l->workload);
+}
+
+static int64_t *change(const table *t, int accel, int part, int layer)
+{
+    return &t->l->footprint[(size_t)accel * columns(t) + (size_t)(layer - t->first + part)];
+}
+
+/* Layers of one part. */
+static void hold(const table *t, int accel, int from, int to, int64_t bytes)
+{
+    int part = th_workload_part_of(t->l->workload, from, 0);
+    *change(t, accel, part, from) += bytes;
+    *change(t, accel, part, (to < t->last ? to : t->last) + 1) -= bytes;
+}
+
+static void hold_layer(const table *t, int layer)
+{
+    th_lower *l = t->l;
+    const th_layer_plan *plan = l->layer_plan[layer];
+    for (int r = 0; r < plan->n; r++) {
+        int accel = l->placed[layer].set->accels[r];
+        l->weight_bytes[accel] += plan->at[r].weight_bytes;
+        hold(t, accel, layer, l->last_use[layer + 1], plan->at[r].output_bytes);
+        hold(t, accel, layer, layer, plan->at[r].buffer_bytes);
+    }
+}
+
+static int first_of_part(const th_lower *l, int layer)
+{
+    return th_workload_part(l->workload, th_workload_part_of(l->workload, layer, 0)).first_layer;
+}
+
+static void hold_edge(const table *t, const th_edge *e)
+{
+    const th_lower *l = t->l;
+    int from = e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor;
+    int to = e->last_reader;
+    for (int32_t d = 0; d < e->plan->n; d++) {
+        int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
+        hold(t, accel, from, to, e->plan->deliveries[d].bytes);
+    }
+}
+
+/* Without a host the external input is where it is needed from the start. */
+static void hold_external(const table *t, const th_edge *e)
+{
+    const th_lower *l = t->l;
+    const th_layer_plan *plan = l->layer_plan[e->consumer];
+    for (int r = 0; r < plan->n; r++) {
+        int accel = l->placed[e->consumer].set->accels[r];
+        if (th_plans_host_of(l->plans, accel) < 0)
+            hold(t, accel, first_of_part(l, e->consumer), e->consumer,
+                 th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
+                                 l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]));
+    }
+}
+
+static int clear(const table *t)
+{
+    th_lower *l = t->l;
+    size_t accels = (size_t)l->system->n_accels, cells = accels * columns(t);
+    if (th_grow(&l->footprint, &l->footprint_capacity, cells, sizeof *l->footprint))
+        return -1;
+    memset(l->footprint, 0, cells * sizeof *l->footprint);
+    memset(l->weight_bytes, 0, accels * sizeof *l->weight_bytes);
+    return 0;
+}
+
+/* Layers first .. last, and the tensors first - 1 .. last - 1 as they reach them. */
+static void hold_all(const table *t, int first, int last)
+{
+    const th_lower *l = t->l;
+    for (int layer = first; layer <= last; layer++)
+        hold_layer(t, layer);
+    for (int32_t e = l->edge_start[first]; e < l->edge_start[last + 1]; e++)
+        hold_edge(t, &l->edges[e]);
+    for (int32_t e = first > 0 ? l->edge_start[1] : 0; e < l->edge_start[1]; e++)
+        hold_external(t, &l->edges[e]);
+}
+
+/* Greatest sum over the layers of a part, and where. */
+static int64_t peak_of_part(const table *t, int accel, int number, int *at)
+{
+    th_model part = th_workload_part(t->l->workload, number);
+    int64_t sum = 0, peak = 0;
+    *at = part.first_layer;
+    for (int layer = part.first_layer; layer < part.first_layer + part.n_layers; layer++) {
+        sum += *change(t, accel, number, layer);
+        if (sum > peak) {
+            peak = sum;
+            *at = layer;
+        }
+    }
+    return peak;
+}
+
+/* Of all passes in flight, and the layer of the part that takes most. Nothing says how models go on
+ * beside each other, so their peaks may fall together. */
+static int64_t peak_of(const table *t, int accel, int *at)
+{
+    const th_lower *l = t->l;
+    int64_t sum = 0, most = -1;
+    *at = 0;
+    for (int i = 0; i < th_workload_parts(l->workload); i++) {
+        int layer;
+        int64_t peak = l->in_flight[i] * peak_of_part(t, accel, i, &layer);
+        sum += peak;
+        if (peak > most) {
+            most = peak;
+            *at = layer;
+        }
+    }
+    return sum;
+}
+
+int th_footprint_check(th_lower *l, th_error *err)
+{
+    const th_system *s = l->system;
+    const table t = {l, 0, l->workload->n_layers - 1};
+    if (clear(&t))
+        return th_error_no_memory(err);
+    hold_all(&t, t.first, t.last);
+    for (int a = 0; a < s->n_accels; a++) {
+        int layer;
+        const th_node *node = &s->nodes[s->accel_node[a]];
+        l->peak_bytes[a] = l->weight_bytes[a] + peak_of(&t, a, &layer);
+        if (l->peak_bytes[a] > node->a.dram_bytes)
+            return th_error_set(
+                err, "MAP-0022",
+                "accel/%s: %lld bytes too few at layer \"%s\": %lld needed, %lld of "
+                "them weights, %lld there",
+                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
+                l->workload->layers[layer].name, (long long)l->peak_bytes[a],
+                (long long)l->weight_bytes[a], (long long)node->a.dram_bytes);
+    }
+    return 0;
+}
+
+int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out)
+{
+    const table t = {l, first - 1, last}; /* column 0: layer first - 1, of which only what leaves it */
+    if (clear(&t))
+        return -1;
+    hold_all(&t, first, last);
+    for (int r = 0; first > 0 && r < l->layer_plan[first - 1]->n; r++)
+        hold(&t, l->placed[first - 1].set->accels[r], first, l->last_use[first],
+             l->layer_plan[first - 1]->at[r].output_bytes);
+    for (int a = 0; a < l->system->n_accels; a++) {
+        int64_t sum = *change(&t, a, 0, first - 1);
+        out[a] = (th_footprint_part){.weights = l->weight_bytes[a], .at_begin = sum};
+        for (int layer = first; layer < last; layer++) {
+            sum += *change(&t, a, 0, layer);
+            out[a].inside = sum > out[a].inside ? sum : out[a].inside;
+        }
+        out[a].at_end = sum + *change(&t, a, 0, last);
+    }
+    return 0;
+}

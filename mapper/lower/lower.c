@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lower.c - a mapping becomes a program.
+ *
+ *   new -> program* -> free
+ *   inside: place layers -> plan layers and edges -> check memory -> emit one pass per micro-batch
+ *
+ * What a pass is made of is in emit.c. Invariant: between two calls only memos, capacities and the
+ * peaks of the last mapping are kept. */
+#include <config.h>
+
+#include "mapper/lower/lower.h"
+
+#include "base/alloc.h"
+#include "mapper/lower/emit.h"
+#include "mapper/lower/footprint.h"
+#include "mapper/lower/lower_serial.h"
+#include "mapper/lower/lower_state.h"
+
+const th_stream th_stream_single = {1, 0, 1, 0};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int add_edge(th_lower *l, int32_t n, const th_edge *e)
+{
+    if (th_grow(&l->edges, &l->edge_capacity, (size_t)n + 1, sizeof *l->edges))
+        return -1;
+    l->edges[n] = *e;
+    return 0;
+}
+
+static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
+{
+    const th_workload *w = l->workload;
+    return a->tensor == b->tensor &&
+           (a->tensor >= 0 || th_workload_part_of(w, a->consumer, 0) ==
+                                  th_workload_part_of(w, b->consumer, 0));
+}
+
+/* Edges stand by consumer, so those that share a tensor stand together. */
+static void find_sharers(th_lower *l, int32_t n)
+{
+    for (int32_t e = 0; e < n; e++)
+        l->edges[e].first =
+            e > 0 && share_tensor(l, &l->edges[e - 1], &l->edges[e]) ? l->edges[e - 1].first : e;
+    for (int32_t e = n - 1; e >= 0; e--)
+        l->edges[e].last_reader = e + 1 < n && l->edges[e + 1].first == l->edges[e].first
+                                      ? l->edges[e + 1].last_reader
+                                      : l->edges[e].consumer;
+}
+
+/* An output stays until it has left for the host. */
+static int32_t last_of_model(const th_lower *l, int layer)
+{
+    th_model part = th_workload_part(l->workload, th_workload_part_of(l->workload, layer, 0));
+    return part.first_layer + part.n_layers - 1;
+}
+
+/* Edges of the graph, by tensor: the external input first, then the layers' outputs in order. */
+static int list_edges(th_lower *l)
+{
+    const th_workload *w = l->workload;
+    int32_t n = 0;
+    for (int t = -1; t < w->n_layers; t++) {
+        l->edge_start[t + 1] = n;
+        for (int c = 0; c < w->n_layers; c++) {
+            for (int i = 0; i < w->layers[c].n_inputs; i++) {
+                if (w->layers[c].inputs[i] != t)
+                    continue;
+                if (add_edge(l, n++, &(th_edge){.tensor = t, .consumer = c, .input = i}))
+                    return -1;
+                l->last_use[t + 1] = c;
+            }
+        }
+        if (l->edge_start[t + 1] == n && t >= 0)
+            l->last_use[t + 1] = last_of_model(l, t);
+    }
+    l->edge_start[w->n_layers + 1] = n;
+    find_sharers(l, n);
+    l->consumers = th_alloc_zero((size_t)n + 1, sizeof *l->consumers);
+    l->input_edge = th_alloc_zero((size_t)n + 1, sizeof *l->input_edge);
+    if (!l->consumers || !l->input_edge)
+        return -1;
+    for (int c = 0, i = 0; c < w->n_layers; i += w->layers[c++].n_inputs)
+        l->first_input[c] = i;
+    for (int32_t e = 0; e < n; e++)
+        l->input_edge[l->first_input[l->edges[e].consumer] + l->edges[e].input] = e;
+    return 0;
+}
+
+static int allocate(th_lower *l)
+{
+    size_t layers = (size_t)l->workload->n_layers + 2, accels = (size_t)l->system->n_accels;
+    l->placed = th_alloc_zero(layers, sizeof *l->placed);
+    l->layer_plan = th_alloc_zero(layers, sizeof *l->layer_plan);
+    l->first_final = th_alloc_zero(layers, sizeof *l->first_final);
+    l->final = th_alloc_zero(layers * accels, sizeof *l->final);
+    l->edge_start = th_alloc_zero(layers, sizeof *l->edge_start);
+    l->last_use = th_alloc_zero(layers, sizeof *l->last_use);
+    l->first_input = th_alloc_zero(layers, sizeof *l->first_input);
+    l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
+    l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
+    l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
+    l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
+    l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
+    return l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
+                   l->edge_start && l->last_use && l->first_input && l->peak_bytes &&
+                   l->weight_bytes && l->first_need && l->kept
+               ? 0
+               : -1;
+}
+
+th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
+{
+    if (w->has_free_shapes && !s->transfers_serially) {
+        th_error_set(err, "WORK-0072",
+                     "workload \"%s\": has free shapes, which only a system with transfers = "
+                     "\"serial\" runs",
+                     w->name);
+        return NULL;
+    }
+    th_lower *l = th_alloc_zero(1, sizeof *l);
+    if (!l) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    l->system = s;
+    l->workload = w;
+    l->plans = th_plans_new(s, w, err);
+    if (l->plans && (allocate(l) || list_edges(l))) {
+        th_error_no_memory(err);
+    } else if (l->plans) {
+        return l;
+    }
+    th_lower_free(l);
+    return NULL;
+}
+
+void th_lower_free(th_lower *l)
+{
+    if (!l)
+        return;
+    th_plans_free(l->plans);
+    th_free(l->placed);
+    th_free(l->layer_plan);
+    th_free(l->first_final);
+    th_free(l->final);
+    th_free(l->edge_start);
+    th_free(l->last_use);
+    th_free(l->first_input);
+    th_free(l->input_edge);
+    th_free(l->set_number);
+    th_free(l->crew_number);
+    th_free(l->edges);
+    th_free(l->consumers);
+    th_free(l->peak_bytes);
+    th_free(l->weight_bytes);
+    th_free(l->first_need);
+    th_free(l->kept);
+    th_free(l->in_flight);
+    th_free(l->needs);
+    th_free(l->arrivals);
+    th_free(l->phase_task);
+    th_free(l->pass_end);
+    th_free(l->pass_end_start);
+    th_free(l->footprint);
+    th_free(l);
+}
+
+const th_works *th_lower_works(const th_lower *l)
+{
+    return th_plans_works(l->plans);
+}
+
+th_plans *th_lower_plans(th_lower *l)
+{
+    return l->plans;
+}
+
+const int64_t *th_lower_peak_bytes(const th_lower *l)
+{
+    return l->peak_bytes;
+}
+
+const int64_t *th_lower_weight_bytes(const th_lower *l)
+{
+    return l->weight_bytes;
+}
+
+/* --- plans of this mapping -------------------------------------------------------------------- */
+
+void th_lower_begin(th_lower *l)
+{
+    th_plans_trim(l->plans, TH_PLANS_LIMIT);
+}
+
+int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)
+{
+    size_t n = (size_t)m->n_sets;
+    if (th_grow(&l->set_number, &l->set_capacity, n, sizeof *l->set_number) ||
+        th_grow(&l->crew_number, &l->crew_capacity, n, sizeof *l->crew_number))
+        return th_error_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (th_plans_number(l->plans, &m->sets[i], &l->set_number[i], &l->crew_number[i], err))
+            return -1;
+    return 0;
+}
+
+static void place(th_lower *l, const th_mapping *m, int first, int last)
+{
+    int32_t n = 0;
+    for (int i = first; i <= last; i++) {
+        int32_t set = m->set_of[i];
+        l->placed[i] = (th_placed){.layer = i,
+                                   .set = &m->sets[set],
+                                   .set_number = l->set_number[set],
+                                   .crew_number = l->crew_number[set],
+                                   .strategy = m->strategy[i]};
+        l->first_final[i] = n;
+        n += m->sets[set].n_accels;
+    }
+    l->first_final[last + 1] = n;
+}
+
+static int plan_consumers(th_lower *l, int tensor, int32_t batch, th_error *err)
+{
+    int32_t first = l->edge_start[tensor + 1], end = l->edge_start[tensor + 2];
+    const th_placed *producer = tensor < 0 ? NULL : &l->placed[tensor];
+    for (int32_t e = first; e < end; e++) {
+        l->consumers[e - first] = l->placed[l->edges[e].consumer];
+        l->consumers[e - first].input = l->edges[e].input;
+    }
+    for (int32_t e = first; e < end; e++) {
+        int32_t shared = l->edges[e].first;
+        l->edges[e].plan = th_plans_edge(l->plans, producer, l->consumers + (shared - first),
+                                         e - shared + 1, batch, err);
+        if (!l->edges[e].plan)
+            return -1;
+    }
+    return 0;
+}
+
+static int plan_batch(th_lower *l, int first, int last, int32_t batch, th_error *err)
+{
+    for (int i = first > 0 ? first - 1 : 0; i <= last; i++) {
+        l->layer_plan[i] = th_plans_layer(l->plans, &l->placed[i], batch, err);
+        if (!l->layer_plan[i])
+            return -1;
+    }
+    for (int t = first - 1; t < last; t++)
+        if (plan_consumers(l, t, batch, err))
+            return -1;
+    return 0;
+}
+
+int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t batch,
+                  th_error *err)
+{
+    place(l, m, first > 0 ? first - 1 : 0, last);
+    return plan_batch(l, first, last, batch, err);
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+static int32_t sets_with_layers(const th_mapping *m, const th_model *part)
+{
+    int32_t n = 0, end = part->first_layer + part->n_layers;
+    for (int i = 0; i < m->n_sets; i++) {
+        int l = part->first_layer;
+        while (l < end && m->set_of[l] != i)
+            l++;
+        n += l < end;
+    }
+    return n;
+}
+
+/* Of every part, and the most of any of them. */
+static int32_t find_in_flight(th_lower *l, const th_mapping *m, const th_stream *stream)
+{
+    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
+    int32_t most = 0;
+    for (int i = 0; i < th_workload_parts(l->workload); i++) {
+        th_model part = th_workload_part(l->workload, i);
+        int32_t n = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m, &part);
+        most = n > most ? n : most;
+        l->in_flight[i] = n < passes ? n : (int32_t)passes;
+    }
+    return most;
+}
+
+static int32_t batch_of(const th_lower *l, const th_stream *stream, int32_t pass)
+{
+    int64_t i = pass % stream->micro_batches, b = l->workload->batch, n = stream->micro_batches;
+    return (int32_t)((i + 1) * b / n - i * b / n);
+}
+
+/* The one that memory must hold; later micro-batches are never smaller than the first. */
+static int32_t largest_batch(const th_lower *l, const th_stream *stream)
+{
+    return (l->workload->batch + stream->micro_batches - 1) / stream->micro_batches;
+}
+
+int th_stream_check(const th_stream *s, const th_workload *w, th_error *err)
+{
+    if (s->n_inputs >= 1 && s->micro_batches >= 1 && s->micro_batches <= w->batch &&
+        s->n_inputs <= INT32_MAX / s->micro_batches)
+        return 0;
+    return th_error_set(
+        err, "MAP-0021",
+        "%d inputs in %d micro-batches of a batch of %d: must be at least one input, "
+        "1 .. batch micro-batches, and less than 2^31 in all",
+        (int)s->n_inputs, (int)s->micro_batches, (int)w->batch);
+}
+
+/* Strategies that split the batch must leave every micro-batch something. */
+static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream,
+                        th_error *err)
+{
+    if (th_stream_check(stream, l->workload, err))
+        return -1;
+    int32_t smallest = l->workload->batch / stream->micro_batches;
+    for (int i = 0; stream->micro_batches > 1 && i < m->n_layers; i++)
+        if (th_strategy_check(&m->strategy[i], &l->workload->layers[i], smallest,
+                              m->sets[m->set_of[i]].n_accels, "micro-batches: ", err))
+            return -1;
+    return 0;
+}
+
+static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
+{
+    int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
+    size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
+    if (th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start))
+        return th_error_no_memory(err);
+    l->pass_end_start[0] = 0;
+    l->n_pass_ends = 0;
+    for (int32_t pass = 0; pass < passes; pass++) {
+        int32_t batch = batch_of(l, stream, pass);
+        if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
+            return -1;
+        planned = batch;
+        if (th_emit_pass(l, stream, pass, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Tasks of all passes; the largest batch is planned. */
+static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+{
+    if (l->system->transfers_serially)
+        return th_lower_serial(l, m, stream, err);
+    return th_footprint_check(l, err) || emit_all(l, stream, err) ? -1 : 0;
+}
+
+int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,
+                     th_error *err)
+{
+    int32_t in_flight = find_in_flight(l, m, stream);
+    th_program_clear(program);
+    th_lower_begin(l);
+    l->program = program;
+    if (check_stream(l, m, stream, err) || th_lower_number_sets(l, m, err) ||
+        th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err) ||
+        fill(l, m, stream, err) || th_program_finish(program, err)) {
+        th_program_clear(program);
+        return -1;
+    }
+    program->wave = (in_flight + stream->micro_batches - 1) / stream->micro_batches;
+    return 0;
+}

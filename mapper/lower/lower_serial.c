@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lower_serial.c - a mapping becomes a program where transfers are serial.
+ *
+ *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer, in order
+ *   { per position: in -> compute -> partial sums out, in, summed -> out } }
+ *
+ * Source: the cost model of X. Zhang et al., "H2H", DAC 2022; how shards of a layer come into it is
+ * ours (docs/models/h2h.md). An accelerator runs its layers in the order of the mapping, one after the
+ * other; a layer begins when its producers have ended. What a position needs and lacks comes over the
+ * accelerator's own way to the host, then it computes, then what others lack goes out. Nothing of
+ * this overlaps on one accelerator, and no two accelerators are in each other's way.
+ * An activation stays local between a layer and the one that its accelerator runs next, nowhere else.
+ * Weights that are not pinned come with every run. Invariants: queue_end[a] is the last task of
+ * accelerator a so far, and every first task of a position depends on it. */
+#include <config.h>
+
+#include "mapper/lower/lower_serial.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { UNIT_BYTES = 4000 }; /* of the knapsack: 1,000 elements of 32 bits */
+
+typedef struct {
+    th_lower *l;
+    const th_mapping *m;
+    const th_stream *stream;
+    const int32_t *order;
+    bool *pinned;       /* by l->first_final[layer] + position */
+    int32_t *queue_end; /* by accelerator: a task, -1: none yet */
+    int32_t *before;    /* by accelerator: the layer that it ran last in this pass, -1 */
+    int32_t *after;     /* by first_final[layer] + position: what the accelerator runs next, -1 */
+    int64_t *down;      /* by position, scratch: partial sums that come */
+    int32_t *sums_sent; /* by position, scratch: the task after which they are out */
+    int32_t *release;   /* by part of the workload: the task that lets this pass begin */
+    int32_t last;       /* the last task of the position at hand */
+} serial;
+
+static int accel_of(const serial *s, int layer, int r)
+{
+    return s->l->placed[layer].set->accels[r];
+}
+
+static size_t place_of(const serial *s, int layer, int r)
+{
+    return (size_t)(s->l->first_final[layer] + r);
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static int64_t units_of(int64_t bytes)
+{
+    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+}
+
+typedef struct {
+    int64_t *size;
+    size_t *place;
+    bool *is_in;
+} items;
+
+/* Shards of the accelerator's layers that may be pinned; what must be takes its part of *space. */
+static int list_items(const serial *s, int accel, items *list, int64_t *space)
+{
+    int n = 0;
+    for (int layer = 0; layer < s->m->n_layers; layer++)
+        for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
+            size_t place = place_of(s, layer, r);
+            int where = s->m->weights ? s->m->weights[layer] : TH_WEIGHTS_AUTO;
+            int64_t units = units_of(s->l->layer_plan[layer]->at[r].weight_bytes);
+            if (accel_of(s, layer, r) != accel)
+                continue;
+            s->pinned[place] = where == TH_WEIGHTS_PINNED;
+            if (where == TH_WEIGHTS_PINNED)
+                *space -= units;
+            if (where != TH_WEIGHTS_AUTO)
+                continue;
+            list->size[n] = units;
+            list->place[n++] = place;
+        }
+    return n;
+}
+
+static int pin(const serial *s, int accel, items *list, th_error *err)
+{
+    const th_system *system = s->l->system;
+    const th_node *node = &system->nodes[system->accel_node[accel]];
+    int64_t space = (int64_t)((double)node->a.dram_bytes * system->weight_memory) / UNIT_BYTES;
+    int n = list_items(s, accel, list, &space);
+    if (space < 0)
+        return th_error_set(err, "MAP-0085",
+                            "accel/%s: pinned weights need %lld bytes more than the %g of its memory "
+                            "that is for weights",
+                            node->name, (long long)-space * UNIT_BYTES, system->weight_memory);
+    if (th_knapsack(list->size, n, space, list->is_in))
+        return th_error_no_memory(err);
+    for (int i = 0; i < n; i++)
+        s->pinned[list->place[i]] = list->is_in[i];
+    return 0;
+}
+
+static int pin_all(const serial *s, th_error *err)
+{
+    size_t n = (size_t)s->l->first_final[s->m->n_layers] + 1;
+    items list = {th_alloc_array(n, sizeof *list.size), th_alloc_array(n, sizeof *list.place),
+                  th_alloc_array(n, sizeof *list.is_in)};
+    int failed = list.size && list.place && list.is_in ? 0 : th_error_no_memory(err);
+    for (int a = 0; !failed && a < s->l->system->n_accels; a++)
+        failed = pin(s, a, &list, err);
+    th_free(list.size);
+    th_free(list.place);
+    th_free(list.is_in);
+    return failed;
+}
+
+/* --- queues ----------------------------------------------------------------------------------- */
+
+static void link_queues(serial *s)
+{
+    for (int a = 0; a < s->l->system->n_accels; a++)
+        s->before[a] = -1;
+    for (int i = s->m->n_layers - 1; i >= 0; i--)
+        for (int r = 0; r < s->l->layer_plan[s->order[i]]->n; r++) {
+            int a = accel_of(s, s->order[i], r);
+            s->after[place_of(s, s->order[i], r)] = s->before[a];
+            s->before[a] = s->order[i];
+        }
+}
+
+static int32_t edge_of_input(const th_lower *l, int layer, int input)
+{
+    return l->input_edge[l->first_input[layer] + input];
+}
+
+/* Does it stay where it was made? */
+static bool stays(const serial *s, const th_edge *e, const th_delivery *x)
+{
+    return !s->m->activations_cross && x->from >= 0 && x->from_node == x->to_node &&
+           s->after[place_of(s, e->tensor, x->from)] == e->consumer;
+}
+
+static int64_t bytes_in(const serial *s, int layer, int r)
+{
+    const th_position_plan *at = &s->l->layer_plan[layer]->at[r];
+    int64_t bytes = s->pinned[place_of(s, layer, r)] ? 0 : at->weight_bytes;
+    for (int i = 0; i < s->l->workload->layers[layer].n_inputs; i++) {
+        const th_edge *e = &s->l->edges[edge_of_input(s->l, layer, i)];
+        for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++)
+            if (!stays(s, e, &e->plan->deliveries[d]))
+                bytes += e->plan->deliveries[d].bytes;
+    }
+    return bytes;
+}
+
+static int64_t held_bytes(const serial *s, int layer, int r)
+{
+    return th_tensor_bytes(th_box_elements(&s->l->layer_plan[layer]->at[r].held),
+                           s->l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
+}
+
+/* What others lack of it, each part once as long as it is one consumer's; all of a result. */
+static int64_t bytes_out(const serial *s, int layer, int r)
+{
+    const th_lower *l = s->l;
+    int64_t held = held_bytes(s, layer, r), bytes = 0;
+    int32_t first = l->edge_start[layer + 1], end = l->edge_start[layer + 2];
+    if (first == end)
+        return held;
+    for (int32_t e = first; e < end; e++)
+        for (int32_t d = 0; d < l->edges[e].plan->n; d++) {
+            const th_delivery *x = &l->edges[e].plan->deliveries[d];
+            if (x->from == r && !stays(s, &l->edges[e], x))
+                bytes += x->sent_bytes;
+        }
+    return bytes < held ? bytes : held;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static int check_memory(serial *s, th_error *err)
+{
+    th_lower *l = s->l;
+    size_t accels = (size_t)l->system->n_accels;
+    memset(l->weight_bytes, 0, accels * sizeof *l->weight_bytes);
+    memset(l->peak_bytes, 0, accels * sizeof *l->peak_bytes);
+    for (int layer = 0; layer < s->m->n_layers; layer++)
+        for (int r = 0; r < l->layer_plan[layer]->n; r++) {
+            int a = accel_of(s, layer, r);
+            int64_t weights = l->layer_plan[layer]->at[r].weight_bytes, run = bytes_in(s, layer, r);
+            run += l->layer_plan[layer]->at[r].output_bytes;
+            if (s->pinned[place_of(s, layer, r)])
+                l->weight_bytes[a] += weights;
+            l->peak_bytes[a] = run > l->peak_bytes[a] ? run : l->peak_bytes[a];
+        }
+    for (int a = 0; a < l->system->n_accels; a++) {
+        const th_node *node = &l->system->nodes[l->system->accel_node[a]];
+        l->peak_bytes[a] += l->weight_bytes[a];
+        if (l->peak_bytes[a] > node->a.dram_bytes)
+            return th_error_set(err, "MAP-0086",
+                                "accel/%s: %lld bytes too few: %lld pinned weights and %lld for one "
+                                "layer's run needed, %lld there",
+                                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
+                                (long long)l->weight_bytes[a],
+                                (long long)(l->peak_bytes[a] - l->weight_bytes[a]),
+                                (long long)node->a.dram_bytes);
+    }
+    return 0;
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+/* The next task of a position; it follows the accelerator's last one. */
+static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
+{
+    int a = accel_of(s, layer, r);
+    th_task t = {.kind = TH_TASK_COMPUTE,
+                 .node = s->l->system->accel_node[a],
+                 .peer = -1,
+                 .work = work,
+                 .layer = layer,
+                 .input = s->l->input};
+    int32_t before = s->queue_end[a];
+    s->last = work < 0 ? -1 : th_program_add(s->l->program, &t, err);
+    if (s->last < 0 || (before >= 0 && th_program_depend(s->l->program, s->last, before, err)))
+        return -1;
+    s->queue_end[a] = s->last;
+    return 0;
+}
+
+static int add_moves(serial *s, int layer, int r, int64_t in, int64_t out, th_error *err)
+{
+    th_moves moves = *th_plans_way_of(s->l->plans, accel_of(s, layer, r));
+    moves.in_bytes = in;
+    moves.out_bytes = out;
+    int32_t work = th_works_intern_moves(th_plans_works(s->l->plans), &moves, err);
+    return work < 0 ? -1 : add_task(s, layer, r, work, err);
+}
+
+/* The first task of a position waits for whoever makes what it reads. */
+static int wait_for_producers(serial *s, int layer, int r, th_error *err)
+{
+    th_lower *l = s->l;
+    for (int i = 0; i < l->workload->layers[layer].n_inputs; i++) {
+        const th_edge *e = &l->edges[edge_of_input(l, layer, i)];
+        for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++) {
+            int32_t from = e->plan->deliveries[d].from;
+            if (from >= 0 && th_program_depend(l->program, s->last,
+                                               l->final[l->first_final[e->tensor] + from], err))
+                return -1;
+        }
+    }
+    int32_t release = s->release[th_workload_part_of(l->workload, layer, 0)];
+    return th_program_depend(l->program, s->last, release, err);
+}
+
+static int add_position(serial *s, int layer, int r, th_error *err)
+{
+    const th_layer_plan *plan = s->l->layer_plan[layer];
+    int64_t in = bytes_in(s, layer, r);
+    if (in > 0 &&
+        (add_moves(s, layer, r, in, 0, err) || wait_for_producers(s, layer, r, err)))
+        return -1;
+    if (add_task(s, layer, r, plan->work[r], err) ||
+        (in == 0 && wait_for_producers(s, layer, r, err)))
+        return -1;
+    s->l->final[place_of(s, layer, r)] = s->last;
+    return 0;
+}
+
+/* Partial sums of the others' pieces go out; those of the own piece come in and are added up. */
+static int send_sums(serial *s, int layer, th_error *err)
+{
+    const th_layer_plan *plan = s->l->layer_plan[layer];
+    memset(s->down, 0, (size_t)plan->n * sizeof *s->down);
+    for (int r = 0; r < plan->n; r++) {
+        int64_t up = 0;
+        for (int i = 0; i < plan->at[r].n_sends; i++) {
+            const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
+            up += x->bytes;
+            s->down[x->to] += x->bytes;
+        }
+        if (up > 0 && add_moves(s, layer, r, 0, up, err))
+            return -1;
+        s->sums_sent[r] = up > 0 ? s->last : -1;
+    }
+    return 0;
+}
+
+static int wait_for_sums(serial *s, int layer, int r, th_error *err)
+{
+    const th_layer_plan *plan = s->l->layer_plan[layer];
+    for (int from = 0; from < plan->n; from++)
+        for (int i = 0; i < plan->at[from].n_sends; i++)
+            if (plan->sends[plan->at[from].first_send + i].to == r && from != r &&
+                th_program_depend(s->l->program, s->last, s->sums_sent[from], err))
+                return -1;
+    return 0;
+}
+
+static int add_sums(serial *s, int layer, th_error *err)
+{
+    const th_layer_plan *plan = s->l->layer_plan[layer];
+    if (send_sums(s, layer, err))
+        return -1;
+    for (int r = 0; r < plan->n; r++) {
+        if (s->down[r] > 0 &&
+            (add_moves(s, layer, r, s->down[r], 0, err) || wait_for_sums(s, layer, r, err)))
+            return -1;
+        if (plan->at[r].reduce_work >= 0 &&
+            add_task(s, layer, r, plan->at[r].reduce_work, err))
+            return -1;
+        s->l->final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
+    }
+    return 0;
+}
+
+static int add_outputs(serial *s, int layer, th_error *err)
+{
+    for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
+        int64_t out = bytes_out(s, layer, r);
+        if (out > 0 && add_moves(s, layer, r, 0, out, err))
+            return -1;
+        s->l->final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
+    }
+    return 0;
+}
+
+static int add_layer(serial *s, int layer, th_error *err)
+{
+    bool reduces = false;
+    for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
+        reduces |= s->l->layer_plan[layer]->at[r].n_sends > 0;
+        if (add_position(s, layer, r, err))
+            return -1;
+    }
+    if (reduces && add_sums(s, layer, err))
+        return -1;
+    return add_outputs(s, layer, err);
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+/* The part's input arrives, and as many passes of the part are in the system as may be. */
+static int add_release(serial *s, int number, th_error *err)
+{
+    th_lower *l = s->l;
+    th_model part = th_workload_part(l->workload, number);
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = -1,
+                 .peer = -1,
+                 .work = -1,
+                 .layer = -1,
+                 .input = l->input,
+                 .release_ps = part.arrival_ps + l->input * s->stream->interval_ps};
+    int32_t before = l->pass - l->in_flight[number];
+    s->release[number] = th_program_add(l->program, &t, err);
+    if (s->release[number] < 0)
+        return -1;
+    if (before < 0)
+        return 0;
+    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
+    for (size_t i = l->pass_end_start[at]; i < l->pass_end_start[at + 1]; i++)
+        if (th_program_depend(l->program, s->release[number], l->pass_end[i], err))
+            return -1;
+    return 0;
+}
+
+/* The tasks after which the results of a part have left. */
+static int end_part(serial *s, int number, th_error *err)
+{
+    th_lower *l = s->l;
+    for (int i = 0; i < l->workload->n_outputs; i++) {
+        int32_t layer = l->workload->outputs[i];
+        if (th_workload_part_of(l->workload, layer, 0) != number)
+            continue;
+        for (int r = 0; r < l->layer_plan[layer]->n; r++) {
+            if (th_grow(&l->pass_end, &l->pass_end_capacity, l->n_pass_ends + 1,
+                        sizeof *l->pass_end))
+                return th_error_no_memory(err);
+            l->pass_end[l->n_pass_ends++] = l->final[place_of(s, layer, r)];
+        }
+    }
+    return 0;
+}
+
+static int add_pass(serial *s, int32_t pass, th_error *err)
+{
+    int parts = th_workload_parts(s->l->workload);
+    s->l->pass = pass;
+    s->l->input = pass / s->stream->micro_batches;
+    for (int i = 0; i < parts; i++)
+        if (add_release(s, i, err))
+            return -1;
+    for (int i = 0; i < s->m->n_layers; i++)
+        if (add_layer(s, s->order[i], err))
+            return -1;
+    for (int i = 0; i < parts; i++) {
+        if (end_part(s, i, err))
+            return -1;
+        s->l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = s->l->n_pass_ends;
+    }
+    return 0;
+}
+
+/* Micro-batches of the largest size are planned first; the others in turn. */
+static int add_passes(serial *s, th_error *err)
+{
+    th_lower *l = s->l;
+    int32_t parts = s->stream->micro_batches, passes = s->stream->n_inputs * parts, planned = -1;
+    int64_t all = l->workload->batch;
+    l->n_pass_ends = 0;
+    l->pass_end_start[0] = 0;
+    for (int a = 0; a < l->system->n_accels; a++)
+        s->queue_end[a] = -1;
+    for (int32_t pass = -1; pass < passes; pass++) {
+        int64_t part = pass < 0 ? parts - 1 : pass % parts; /* the last is the largest */
+        int32_t batch = (int32_t)((part + 1) * all / parts - part * all / parts);
+        if (batch != planned && th_lower_plan(l, s->m, 0, s->m->n_layers - 1, batch, err))
+            return -1;
+        planned = batch;
+        if (pass < 0)
+            link_queues(s);
+        if (pass < 0 ? pin_all(s, err) || check_memory(s, err)
+                     : add_pass(s, pass, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int allocate(serial *s, th_error *err)
+{
+    th_lower *l = s->l;
+    size_t accels = (size_t)l->system->n_accels + 1, layers = (size_t)s->m->n_layers,
+           places = (size_t)l->first_final[layers] + 1;
+    size_t parts = (size_t)th_workload_parts(l->workload),
+           ends = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches * parts;
+    s->release = th_alloc_zero(parts, sizeof *s->release);
+    s->pinned = th_alloc_zero(places, sizeof *s->pinned);
+    s->after = th_alloc_zero(places, sizeof *s->after);
+    s->queue_end = th_alloc_zero(accels, sizeof *s->queue_end);
+    s->before = th_alloc_zero(accels, sizeof *s->before);
+    s->down = th_alloc_zero(accels, sizeof *s->down);
+    s->sums_sent = th_alloc_zero(accels, sizeof *s->sums_sent);
+    bool has_all = s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
+                   s->release &&
+                   th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1,
+                           sizeof *l->pass_end_start) == 0;
+    return has_all ? 0 : th_error_no_memory(err);
+}
+
+int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream,
+                    th_error *err)
+{
+    serial s = {.l = l, .m = m, .stream = stream};
+    int32_t *as_written = NULL;
+    int failed = allocate(&s, err);
+    if (!failed && !m->order && !(as_written = th_alloc_array((size_t)m->n_layers + 1, sizeof *as_written)))
+        failed = th_error_no_memory(err);
+    for (int i = 0; as_written && i < m->n_layers; i++)
+        as_written[i] = i;
+    s.order = m->order ? m->order : as_written;
+    if (!failed)
+        failed = add_passes(&s, err);
+    th_free(as_written);
+    th_free(s.release);
+    th_free(s.pinned);
+    th_free(s.after);
+    th_free(s.queue_end);
+    th_free(s.before);
+    th_free(s.down);
+    th_free(s.sums_sent);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lower_serial.h - lowering onto a system whose transfers are serial (docs/models/h2h.md). */
+#ifndef TH_MAPPER_LOWER_SERIAL_H
+#define TH_MAPPER_LOWER_SERIAL_H
+#include "mapper/lower/lower_state.h"
+
+/* Adds all passes of a placed mapping to l->program, and fills l->weight_bytes and l->peak_bytes. The
+ * layers of l are placed. 0 or -1. */
+int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream,
+                    th_error *err);
+
+/* Of n things of these sizes those that fill a space best (is_in[i]): the sum is as large as it can be
+ * and at most capacity; among equal sums the one that earlier things reach. 0, or -1: memory is out. */
+int th_knapsack(const int64_t *size, int n, int64_t capacity, bool *is_in);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lower_state.h - private to lowering: the mapping at hand, as plans, and where its tasks stand. */
+#ifndef TH_MAPPER_LOWER_STATE_H
+#define TH_MAPPER_LOWER_STATE_H
+#include "mapper/lower/lower.h"
+#include "mapper/lower/plan.h"
+
+/* One reading of a tensor by a layer, as one of its inputs. Edges stand by tensor (the external
+ * input first), then consumer, then input. */
+typedef struct th_edge {
+    int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
+    int32_t consumer, input;
+    /* The first edge of those that share the tensor (all of it, but for inputs of other models), and
+     * the last layer that reads it there. */
+    int32_t first, last_reader;
+    const th_edge_plan *plan;
+    int32_t first_task; /* of its deliveries in this pass */
+} th_edge;
+
+struct th_lower {
+    const th_system *system;
+    const th_workload *workload;
+    th_plans *plans;
+    /* the graph */
+    th_edge *edges;
+    size_t edge_capacity;
+    int32_t *edge_start; /* by tensor + 1 */
+    int32_t *last_use;   /* by tensor + 1: the last layer that reads it; of an output, of its model */
+    int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
+    int32_t *first_input;
+    /* the mapping */
+    int32_t *set_number, *crew_number; /* by set, see th_placed */
+    size_t set_capacity, crew_capacity;
+    th_placed *placed;
+    const th_layer_plan **layer_plan;
+    th_placed *consumers;               /* scratch */
+    int64_t *peak_bytes, *weight_bytes; /* by accelerator */
+    int32_t *in_flight;                 /* by part of the workload: passes in the system at once */
+    int64_t *footprint;                 /* scratch of th_footprint_check */
+    size_t footprint_capacity;
+    /* the program */
+    th_program *program;
+    int32_t pass, input;
+    int32_t release; /* the host task of the part at hand; -1: not in the program */
+    bool is_loose;   /* something waits for a release that is not in the program */
+    int32_t *first_final,
+        *final;                  /* per layer and position: the task after which its part is held */
+    int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
+    int32_t *kept;               /* per position: final, of this layer in the pass before */
+    size_t n_needs, need_capacity;
+    int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
+    size_t arrival_capacity, phase_capacity;
+    int32_t *pass_end;      /* last tasks of all passes so far */
+    size_t *pass_end_start; /* by pass and part */
+    size_t n_pass_ends, pass_end_capacity, pass_capacity;
+};
+
+/* lower.c, for those who lower a mapping by parts, in this order. */
+void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
+int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err); /* 0 or -1 */
+/* Plans of layers first .. last, of layer first - 1, which they read, and of the tensors between
+ * them, all of whose consumers are there. 0 or -1. */
+int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t batch,
+                  th_error *err);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan.c - the memos of lowering: keys, lookup, life. What a plan says is computed in plan_layer.c
+ * and plan_edge.c.
+ *
+ * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and
+ * the batch. Keys are byte strings without padding. */
+#include <config.h>
+
+#include "mapper/lower/plan_state.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "topology/route.h"
+
+/* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels. */
+static size_t shape_of(const th_layer *l, int32_t *key)
+{
+    size_t n = 0;
+    key[n++] = (int32_t)l->kind;
+    key[n++] = (int32_t)l->function;
+    for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
+        key[n++] = l->dim[d];
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        key[n++] = (int32_t)l->precision[t];
+        key[n++] = th_density_ppm(l->density[t]);
+    }
+    const int32_t rest[] = {
+        l->in_h,       l->in_w,     l->stride_h,      l->stride_w,      l->pad_top,
+        l->pad_left,   l->up_h,     l->up_w,          l->dilation_h,    l->dilation_w,
+        l->groups,     l->has_bias, l->has_norm,      l->is_transposed, l->vocabulary,
+        l->sparse_n,   l->sparse_m, l->first_channel, l->n_inputs};
+    memcpy(key + n, rest, sizeof rest);
+    n += sizeof rest / sizeof *rest;
+    for (int i = 0; l->input_channels && i < l->n_inputs; i++)
+        key[n++] = l->input_channels[i];
+    return n * sizeof *key;
+}
+
+enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* at least; a concat's inputs come on top */
+
+static bool reads_apart(const th_layer *l)
+{
+    return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
+}
+
+/* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1: memory
+ * is out. */
+static int32_t class_of(th_map *shapes, const th_layer *l, int32_t *key, int64_t *next)
+{
+    int64_t class = *next;
+    size_t bytes = shape_of(l, key);
+    if (th_map_get(shapes, key, bytes, &class))
+        return (int32_t) class;
+    *next += reads_apart(l) ? l->n_inputs : 1;
+    return th_map_put(shapes, key, bytes, class) ? -1 : (int32_t) class;
+}
+
+static int find_classes(th_plans *p)
+{
+    size_t longest = 0;
+    int64_t next = 0;
+    for (int l = 0; l < p->workload->n_layers; l++)
+        if ((size_t)p->workload->layers[l].n_inputs > longest)
+            longest = (size_t)p->workload->layers[l].n_inputs;
+    th_map *shapes = th_map_new();
+    int32_t *key = th_alloc_array(SHAPE_WORDS + longest, sizeof *key);
+    int failed = shapes && key ? 0 : -1;
+    for (int l = 0; !failed && l < p->workload->n_layers; l++) {
+        p->class_of[l] = class_of(shapes, &p->workload->layers[l], key, &next);
+        p->reads_apart[l] = reads_apart(&p->workload->layers[l]);
+        failed = p->class_of[l] < 0;
+    }
+    th_map_free(shapes);
+    th_free(key);
+    return failed ? -1 : 0;
+}
+
+/* 0, or -1: memory is out. */
+static int find_hosts(th_plans *p)
+{
+    const th_system *s = p->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        th_route_summary best = {0}, r;
+        p->host_of[a] = -1;
+        for (int h = 0; h < s->n_hosts; h++) {
+            int status = th_route_summarize(s, s->host_node[h], s->accel_node[a], &r);
+            if (status == TH_NO_MEMORY)
+                return -1;
+            if (status < 0)
+                continue;
+            bool better = p->host_of[a] < 0 || r.bits_per_s > best.bits_per_s ||
+                          (r.bits_per_s == best.bits_per_s && r.n_links < best.n_links);
+            if (better) {
+                p->host_of[a] = s->host_node[h];
+                best = r;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Of those that have a host. 0, or -1: memory is out. */
+static int find_ways(th_plans *p)
+{
+    for (int a = 0; a < p->system->n_accels; a++) {
+        th_route_summary in, out;
+        int node = p->system->accel_node[a], host = p->host_of[a];
+        if (host < 0)
+            continue;
+        int to = th_route_summarize(p->system, host, node, &in),
+            back = th_route_summarize(p->system, node, host, &out);
+        if (to == TH_NO_MEMORY || back == TH_NO_MEMORY)
+            return -1;
+        if (to == 0 && back == 0)
+            p->way_of[a] = (th_moves){
+                .in_bits_per_s = in.bits_per_s,
+                .out_bits_per_s = out.bits_per_s,
+                .latency_ps = in.latency_ps > out.latency_ps ? in.latency_ps : out.latency_ps};
+    }
+    return 0;
+}
+
+static int make_memos(th_plans *p)
+{
+    p->arena = th_arena_new();
+    p->sets = th_map_new();
+    p->layers = th_map_new();
+    p->edges = th_map_new();
+    return p->arena && p->sets && p->layers && p->edges ? 0 : -1;
+}
+
+th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
+{
+    th_plans *p = th_alloc_zero(1, sizeof *p);
+    if (!p)
+        goto fail;
+    p->system = s;
+    p->workload = w;
+    p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
+    p->reads_apart = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->reads_apart);
+    p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
+    p->way_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->way_of);
+    p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
+    if (!p->class_of || !p->reads_apart || !p->host_of || !p->way_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
+        find_hosts(p) || find_ways(p))
+        goto fail;
+    p->works = th_works_new(s, err);
+    if (p->works)
+        return p;
+    th_plans_free(p);
+    return NULL;
+fail:
+    th_error_no_memory(err);
+    th_plans_free(p);
+    return NULL;
+}
+
+void th_plans_free(th_plans *p)
+{
+    if (!p)
+        return;
+    th_works_free(p->works);
+    th_arena_free(p->arena);
+    th_map_free(p->sets);
+    th_map_free(p->layers);
+    th_map_free(p->edges);
+    th_free(p->layer_plans);
+    th_free(p->edge_plans);
+    th_free(p->class_of);
+    th_free(p->reads_apart);
+    th_free(p->host_of);
+    th_free(p->way_of);
+    th_free(p->medium_ps);
+    th_free(p);
+}
+
+th_works *th_plans_works(const th_plans *p)
+{
+    return p->works;
+}
+
+bool th_plans_is_fatal(const th_error *err)
+{
+    return th_error_is_no_memory(err) || th_script_is_cause(err);
+}
+
+void th_plans_trim(th_plans *p, size_t limit)
+{
+    if (p->held_bytes <= limit)
+        return;
+    th_arena_reset(p->arena);
+    th_map_clear(p->layers);
+    th_map_clear(p->edges);
+    p->n_layer_plans = p->n_edge_plans = 0;
+    p->held_bytes = 0;
+}
+
+void *th_plans_alloc(th_plans *p, size_t n, size_t size)
+{
+    void *block = th_arena_alloc(p->arena, n * size + 1);
+    if (block)
+        memset(block, 0, n * size + 1);
+    p->held_bytes += n * size + 1;
+    return block;
+}
+
+int32_t th_plans_class(const th_plans *p, int layer)
+{
+    return p->class_of[layer];
+}
+
+int th_plans_host_of(const th_plans *p, int accel)
+{
+    return p->host_of[accel];
+}
+
+enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
+
+const th_moves *th_plans_way_of(const th_plans *p, int accel)
+{
+    return &p->way_of[accel];
+}
+
+static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
+{
+    enum { SMALL = 130 };
+    int32_t small[SMALL], *key = small;
+    int64_t number = (int64_t)th_map_count(p->sets);
+    size_t members = (size_t)set->n_accels, n = 2 + members * (set->shares ? 2 : 1);
+    if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
+        return th_error_no_memory(err);
+    key[0] = design;
+    key[1] = set->n_accels;
+    memcpy(key + 2, set->accels, members * sizeof *key);
+    if (set->shares)
+        memcpy(key + 2 + members, set->shares, members * sizeof *key);
+    if (!th_map_get(p->sets, key, n * sizeof *key, &number) &&
+        th_map_put(p->sets, key, n * sizeof *key, number))
+        number = th_error_no_memory(err);
+    if (key != small)
+        th_free(key);
+    return (int32_t)number;
+}
+
+int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
+                    th_error *err)
+{
+    *set_number = number_of(p, set, set->design, err);
+    *crew_number = *set_number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
+    return *crew_number < 0 ? -1 : 0;
+}
+
+int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
+                   th_error *err)
+{
+    int32_t number, crew;
+    if (th_plans_number(p, set, &number, &crew, err))
+        return -1;
+    *out = (th_placed){layer, set, number, crew, 0, *s};
+    return 0;
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+enum { PLACED_WORDS = 4, FEW_CONSUMERS = 16 }; /* few: their key fits on the stack */
+
+static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
+{
+    key[0] = at ? p->class_of[at->layer] : -1;
+    key[1] = number;
+    key[2] = key[3] = 0;
+    if (at) {
+        memcpy(&key[2], at->strategy.split, sizeof at->strategy.split);
+        memcpy((char *)&key[2] + sizeof at->strategy.split, &at->strategy.rotate, 1);
+    }
+}
+
+static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)
+{
+    key_of_placed(p, at, at->crew_number, key);
+    if (p->reads_apart[at->layer])
+        key[0] += at->input;
+}
+
+const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
+{
+    int32_t key[PLACED_WORDS + 1];
+    int64_t number;
+    key_of_placed(p, at, at->set_number, key);
+    key[PLACED_WORDS] = batch;
+    if (th_map_get(p->layers, key, sizeof key, &number))
+        return p->layer_plans[number];
+    th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
+    if (!plan)
+        return NULL;
+    if (th_grow(&p->layer_plans, &p->layer_capacity, p->n_layer_plans + 1, sizeof(void *)) ||
+        th_map_put(p->layers, key, sizeof key, (int64_t)p->n_layer_plans)) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->layer_plans[p->n_layer_plans++] = plan;
+    return plan;
+}
+
+static const th_edge_plan *edge_of_key(th_plans *p, const int32_t *key, size_t bytes,
+                                       const th_placed *producer, const th_placed *consumers, int n,
+                                       int32_t batch, th_error *err)
+{
+    int64_t number;
+    if (th_map_get(p->edges, key, bytes, &number))
+        return p->edge_plans[number];
+    th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
+    if (!plan)
+        return NULL;
+    if (th_grow(&p->edge_plans, &p->edge_capacity, p->n_edge_plans + 1, sizeof(void *)) ||
+        th_map_put(p->edges, key, bytes, (int64_t)p->n_edge_plans)) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->edge_plans[p->n_edge_plans++] = plan;
+    return plan;
+}
+
+const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
+                                  const th_placed *consumers, int n, int32_t batch, th_error *err)
+{
+    int32_t few[PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *key = few;
+    size_t words = PLACED_WORDS * ((size_t)n + 1) + 1;
+    if (n > FEW_CONSUMERS && !(key = th_alloc_array(words, sizeof *key))) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
+    for (int i = 0; i < n; i++)
+        key_of_consumer(p, &consumers[i], key + PLACED_WORDS * (i + 1));
+    key[words - 1] = batch;
+    const th_edge_plan *plan =
+        edge_of_key(p, key, words * sizeof *key, producer, consumers, n, batch, err);
+    if (key != few)
+        th_free(key);
+    return plan;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_edge.c - how a tensor gets from the set that made it to a set that reads it.
+ *
+ * A position lacks what it needs, minus what its accelerator made itself, minus what came to it for
+ * an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each
+ * lacked element has exactly one sender; all that one position sends to another is one transfer.
+ * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
+ * it is everywhere. A tensor travels in its producer's precision (the reader's, for the external
+ * input), dense whatever its density, and a transfer rounds up to whole bytes.
+ * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for others.
+ * A layer that reads one tensor as several inputs is several consumers, the later of which find what
+ * came for the earlier. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/lower/plan_state.h"
+
+typedef struct {
+    th_box *box;
+    size_t n, capacity;
+} boxes;
+
+static int add_box(boxes *b, const th_box *box)
+{
+    if (th_grow(&b->box, &b->capacity, b->n + 1, sizeof *b->box))
+        return -1;
+    b->box[b->n++] = *box;
+    return 0;
+}
+
+/* What of every box lies in cut goes to taken (when not NULL), the rest stays. */
+static int take(boxes *from, const th_box *cut, boxes *taken)
+{
+    size_t n = from->n, kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        th_box whole = from->box[i], common = th_box_intersect(&whole, cut),
+               rest[2 * TH_TENSOR_DIMS];
+        if (th_box_is_empty(&common)) {
+            from->box[kept++] = whole;
+            continue;
+        }
+        if (taken && add_box(taken, &common))
+            return -1;
+        int pieces = th_box_subtract(&whole, &common, rest);
+        for (int j = 0; j < pieces; j++)
+            if (add_box(from, &rest[j])) /* behind the n that are looked at; moved down below */
+                return -1;
+    }
+    if (n > 0)
+        memmove(from->box + kept, from->box + n, (from->n - n) * sizeof *from->box);
+    from->n = kept + (from->n - n);
+    return 0;
+}
+
+typedef struct {
+    th_plans *plans;
+    const th_placed *producer; /* NULL: the external input */
+    const th_layer_plan *made; /* its plan */
+    const th_placed *consumers;
+    int n_consumers, n_earlier; /* of the same tensor */
+    int32_t batch;
+    const th_layer_plan *reads;   /* plan of the last consumer */
+    const th_edge_plan **earlier; /* plans of the other consumers' edges */
+    boxes lacked, out;            /* scratch; boxes of the deliveries so far */
+    th_delivery *deliveries;
+    size_t n, capacity;
+    th_reuse *reuses;
+    size_t n_reuses, reuse_capacity;
+    int32_t *first_of, *local_from, *first_reuse_of;
+} maker;
+
+static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
+{
+    const th_workload *w = k->plans->workload;
+    const th_layer *reader = &w->layers[k->consumers[k->n_consumers - 1].layer];
+    th_precision precision = k->producer
+                                 ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
+                                 : reader->precision[TH_TENSOR_INPUT];
+    int64_t elements = 0;
+    for (size_t i = first_box; i < k->out.n; i++)
+        elements += th_box_elements(&k->out.box[i]);
+    if (elements == 0)
+        return 0;
+    if (th_grow(&k->deliveries, &k->capacity, k->n + 1, sizeof *k->deliveries))
+        return -1;
+    k->deliveries[k->n++] = (th_delivery){from,
+                                          from_node,
+                                          to_node,
+                                          r,
+                                          th_tensor_bytes(elements, precision),
+                                          (int32_t)first_box,
+                                          (int32_t)(k->out.n - first_box)};
+    return 0;
+}
+
+static int take_own(maker *k, int accel, int r)
+{
+    k->local_from[r] = -1;
+    if (!k->producer)
+        return 0;
+    for (int q = 0; q < k->made->n; q++) {
+        if (k->producer->set->accels[q] != accel)
+            continue;
+        size_t before = k->out.n;
+        if (take(&k->lacked, &k->made->at[q].held, &k->out))
+            return -1;
+        if (k->out.n > before)
+            k->local_from[r] = q;
+        k->out.n = before; /* only asked whether there was anything */
+    }
+    return 0;
+}
+
+static int take_from_earlier(maker *k, int node, int r)
+{
+    for (int e = 0; e < k->n_earlier; e++) {
+        for (int d = 0; d < k->earlier[e]->n; d++) {
+            const th_delivery *came = &k->earlier[e]->deliveries[d];
+            size_t before = k->out.n;
+            if (came->to_node != node)
+                continue;
+            for (int b = 0; b < came->n_boxes; b++)
+                if (take(&k->lacked, &k->earlier[e]->boxes[came->first_box + b], &k->out))
+                    return -1;
+            if (k->out.n == before)
+                continue;
+            k->out.n = before;
+            if (th_grow(&k->reuses, &k->reuse_capacity, k->n_reuses + 1, sizeof *k->reuses))
+                return -1;
+            k->reuses[k->n_reuses++] = (th_reuse){r, e, d};
+        }
+    }
+    return 0;
+}
+
+static int take_from_producer(maker *k, int accel, int r)
+{
+    const th_system *s = k->plans->system;
+    for (int q = 0; q < k->made->n && k->lacked.n > 0; q++) {
+        size_t before = k->out.n;
+        int from = k->producer->set->accels[q];
+        if (from == accel)
+            continue;
+        if (take(&k->lacked, &k->made->at[q].held, &k->out) ||
+            add_delivery(k, q, s->accel_node[from], r, s->accel_node[accel], before))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_from_host(maker *k, int accel, int r)
+{
+    int host = k->plans->host_of[accel];
+    size_t before = k->out.n;
+    if (host < 0)
+        return 0;
+    for (size_t i = 0; i < k->lacked.n; i++)
+        if (add_box(&k->out, &k->lacked.box[i]))
+            return -1;
+    return add_delivery(k, -1, host, r, k->plans->system->accel_node[accel], before);
+}
+
+static int plan_position(maker *k, int r)
+{
+    const th_placed *consumer = &k->consumers[k->n_consumers - 1];
+    const th_box *need = &k->reads->at[r].need[consumer->input];
+    int accel = consumer->set->accels[r];
+    k->first_of[r] = (int32_t)k->n;
+    k->first_reuse_of[r] = (int32_t)k->n_reuses;
+    k->lacked.n = 0;
+    if (!th_box_is_empty(need) && add_box(&k->lacked, need))
+        return -1;
+    if (take_own(k, accel, r) || take_from_earlier(k, k->plans->system->accel_node[accel], r))
+        return -1;
+    return k->producer ? take_from_producer(k, accel, r) : take_from_host(k, accel, r);
+}
+
+static int plan_positions(maker *k)
+{
+    k->first_of = th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_of);
+    k->local_from = th_plans_alloc(k->plans, (size_t)k->reads->n, sizeof *k->local_from);
+    k->first_reuse_of =
+        th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_reuse_of);
+    if (!k->first_of || !k->local_from || !k->first_reuse_of)
+        return -1;
+    for (int r = 0; r < k->reads->n; r++)
+        if (plan_position(k, r))
+            return -1;
+    k->first_of[k->reads->n] = (int32_t)k->n;
+    k->first_reuse_of[k->reads->n] = (int32_t)k->n_reuses;
+    return 0;
+}
+
+/* The plan for good, in the arena. */
+static th_edge_plan *keep(maker *k)
+{
+    th_edge_plan *e = th_plans_alloc(k->plans, 1, sizeof *e);
+    if (!e)
+        return NULL;
+    *e = (th_edge_plan){.n = (int32_t)k->n,
+                        .n_reuses = (int32_t)k->n_reuses,
+                        .first_of = k->first_of,
+                        .first_reuse_of = k->first_reuse_of,
+                        .local_from = k->local_from};
+    e->deliveries = th_plans_alloc(k->plans, k->n, sizeof *e->deliveries);
+    e->boxes = th_plans_alloc(k->plans, k->out.n, sizeof *e->boxes);
+    e->reuses = th_plans_alloc(k->plans, k->n_reuses, sizeof *e->reuses);
+    if (!e->deliveries || !e->boxes || !e->reuses)
+        return NULL;
+    if (k->n > 0)
+        memcpy(e->deliveries, k->deliveries, k->n * sizeof *e->deliveries);
+    if (k->out.n > 0)
+        memcpy(e->boxes, k->out.box, k->out.n * sizeof *e->boxes);
+    if (k->n_reuses > 0)
+        memcpy(e->reuses, k->reuses, k->n_reuses * sizeof *e->reuses);
+    return e;
+}
+
+static int get_inputs(maker *k, th_error *err)
+{
+    k->reads = th_plans_layer(k->plans, &k->consumers[k->n_consumers - 1], k->batch, err);
+    if (!k->reads ||
+        (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
+        return -1;
+    const th_workload *w = k->plans->workload;
+    int part = th_workload_part_of(w, k->consumers[k->n_consumers - 1].layer, 0);
+    bool is_own = !k->producer && th_workload_part(w, part).has_own_inputs;
+    k->n_earlier = is_own ? 0 : k->n_consumers - 1;
+    k->earlier = th_alloc_zero((size_t)k->n_consumers, sizeof *k->earlier);
+    if (!k->earlier)
+        return th_error_no_memory(err);
+    for (int e = 0; e < k->n_earlier; e++)
+        if (!(k->earlier[e] =
+                  th_plans_edge(k->plans, k->producer, k->consumers, e + 1, k->batch, err)))
+            return -1;
+    return 0;
+}
+
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
+                                int n, int32_t batch, th_error *err)
+{
+    if (p->system->transfers_serially)
+        return th_plan_make_serial_edge(p, producer, &consumers[n - 1], batch, err);
+    maker k = {
+        .plans = p, .producer = producer, .consumers = consumers, .n_consumers = n, .batch = batch};
+    th_edge_plan *plan = NULL;
+    if (!get_inputs(&k, err)) {
+        plan = plan_positions(&k) ? NULL : keep(&k);
+        if (!plan)
+            th_error_no_memory(err);
+    }
+    th_free(k.earlier);
+    th_free(k.lacked.box);
+    th_free(k.out.box);
+    th_free(k.deliveries);
+    th_free(k.reuses);
+    return plan;
+}

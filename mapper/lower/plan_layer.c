@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_layer.c - how a layer runs on a set: per position its works, what it needs and holds, and
+ * the traffic inside the set (rotating pieces, partial sums). */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/lower/plan_state.h"
+
+static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
+{
+    if (l->groups == 1)
+        return 1;
+    int32_t per_group = l->dim[TH_DIM_K] / l->groups;
+    return (loops->hi[TH_DIM_K] - 1) / per_group - loops->lo[TH_DIM_K] / per_group + 1;
+}
+
+/* Input channels; a channel of every operand for what has several but a matmul, whose second input
+ * takes the place of the weights. */
+static int32_t channels_read(const th_layer *l, const th_loop_box *loops, int32_t groups)
+{
+    if (!th_layer_has_macs(l) && l->kind != TH_LAYER_EMBEDDING)
+        return loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K];
+    if (l->groups > 1)
+        return groups * (l->dim[TH_DIM_C] / l->groups);
+    return loops->hi[TH_DIM_C] - loops->lo[TH_DIM_C];
+}
+
+/* The box of the first input that is read at all: a part of a concat may lie in a later one. */
+static th_box first_read(const th_layer *l, const th_loop_box *loops)
+{
+    th_box box = th_layer_input_of(l, 0, loops);
+    for (int i = 1; i < l->n_inputs && th_box_is_empty(&box); i++)
+        box = th_layer_input_of(l, i, loops);
+    return box;
+}
+
+/* at * n / extent, rounded down, for at <= extent, without an overflow on the way. */
+static int64_t scaled(int64_t n, int64_t at, int64_t extent)
+{
+    return at * (n / extent) + at * (n % extent) / extent;
+}
+
+/* Of n things that lie evenly along the extent of d, those of the part; the parts have all n together. */
+static int64_t share_of(const th_layer *l, const th_loop_box *loops, th_dim d, int64_t n)
+{
+    return scaled(n, loops->hi[d], l->dim[d]) - scaled(n, loops->lo[d], l->dim[d]);
+}
+
+/* Every input row meets every kernel row once, somewhere; first dealt out to the output rows, then to
+ * the kernel rows. */
+static void count_products(const th_layer *l, const th_loop_box *loops, th_shard *s)
+{
+    int64_t high = share_of(l, loops, TH_DIM_H, (int64_t)l->in_h * l->dim[TH_DIM_R]);
+    int64_t wide = share_of(l, loops, TH_DIM_W, (int64_t)l->in_w * l->dim[TH_DIM_S]);
+    s->products_h = share_of(l, loops, TH_DIM_R, high);
+    s->products_w = share_of(l, loops, TH_DIM_S, wide);
+}
+
+th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
+{
+    th_box input = first_read(l, loops);
+    th_shard s = {.kind = (int32_t)l->kind,
+                  .groups = groups_touched(l, loops),
+                  .in_h = input.hi[2] - input.lo[2],
+                  .in_w = input.hi[3] - input.lo[3],
+                  .stride_h = l->stride_h,
+                  .stride_w = l->stride_w,
+                  .dilation_h = l->dilation_h,
+                  .dilation_w = l->dilation_w,
+                  .up_h = l->up_h,
+                  .up_w = l->up_w,
+                  .function = (int32_t)l->function,
+                  .sparse_n = l->sparse_n,
+                  .sparse_m = l->sparse_m,
+                  .n_operands = l->n_inputs};
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        s.precision[t] = (int32_t)l->precision[t];
+        s.density_ppm[t] = th_density_ppm(l->density[t]);
+    }
+    for (int d = 0; d < TH_N_DIMS; d++)
+        s.dim[d] = loops->hi[d] - loops->lo[d];
+    s.dim[TH_DIM_C] = channels_read(l, loops, s.groups);
+    if (l->up_h > 1 || l->up_w > 1)
+        count_products(l, loops, &s);
+    return s;
+}
+
+/* The sum of n partial results of a box, on the vector unit. */
+static th_shard sum_of(const th_layer *l, const th_box *box, int n)
+{
+    int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
+    int32_t p = (int32_t)l->precision[TH_TENSOR_OUTPUT];
+    return (th_shard){.kind = TH_LAYER_ELEMENTWISE,
+                      .function = TH_FUNCTION_ADD,
+                      .dim = {box->hi[0] - box->lo[0], k, k, h, w, 1, 1},
+                      .groups = 1,
+                      .in_h = h,
+                      .in_w = w,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .precision = {p, p, p},
+                      .density_ppm = {1000000, 1000000, 1000000},
+                      .n_operands = n};
+}
+
+typedef struct {
+    th_plans *plans;
+    const th_placed *at;
+    const th_layer *layer;
+    int32_t batch;
+    th_layer_plan *plan;
+    int32_t *members; /* scratch, n */
+    int32_t n_sends;
+} maker;
+
+static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
+{
+    const th_layer *l = k->layer;
+    if (k->plan->rotates_input) {
+        th_box box = th_layer_input_of(l, 0, loops);
+        return th_tensor_bytes(th_box_elements(&box), l->precision[TH_TENSOR_INPUT]);
+    }
+    return th_shard_weight_piece_bytes(l, loops);
+}
+
+static int64_t output_bytes(const maker *k, const th_box *box)
+{
+    return th_tensor_bytes(th_box_elements(box), k->layer->precision[TH_TENSOR_OUTPUT]);
+}
+
+/* The work of a part of the layer; the message of a design that cannot run it names the layer. */
+static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
+{
+    th_error reason = {"", ""};
+    int32_t design = th_set_design(k->at->set, r, k->plans->system);
+    int32_t work =
+        th_works_intern(k->plans->works, k->at->set->accels[r], design, shard, &reason);
+    if (work >= 0)
+        return work;
+    if (th_error_is_no_memory(&reason))
+        return th_error_no_memory(err);
+    return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
+}
+
+static int plan_phases(maker *k, int r, th_error *err)
+{
+    th_layer_plan *plan = k->plan;
+    for (int phase = 0; phase < plan->phases; phase++) {
+        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                                                 r, phase);
+        th_shard shard = th_plan_shard(k->layer, &loops);
+        int32_t work = intern(k, r, &shard, err), adding = work;
+        shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
+        if (work >= 0 && shard.adds_to_output)
+            adding = intern(k, r, &shard, err);
+        if (work < 0 || adding < 0)
+            return -1;
+        plan->work[r * plan->phases + phase] = work;
+        plan->work_adding[r * plan->phases + phase] = adding;
+        int64_t bytes = plan->phases > 1 ? piece_bytes(k, &loops) : 0;
+        plan->piece_bytes[r * plan->phases + phase] = bytes;
+        if (bytes > plan->at[r].buffer_bytes)
+            plan->at[r].buffer_bytes = bytes;
+    }
+    return 0;
+}
+
+/* What rotates comes piece by piece; of an input that stays, the phases read all of it together, or
+ * all the same part. */
+static void plan_needs(maker *k, int r)
+{
+    th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    for (int i = 0; i < k->layer->n_inputs; i++)
+        k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, &whole);
+    if (k->plan->rotates_input) {
+        th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
+                                               k->at->set->shares, r, 0);
+        k->plan->at[r].need[0] = th_layer_input_of(k->layer, 0, &own);
+    }
+}
+
+static void plan_ring(maker *k, int r)
+{
+    th_position_plan *at = &k->plan->at[r];
+    int rank = 0;
+    at->ring_from = at->ring_to = -1;
+    if (k->plan->phases == 1)
+        return;
+    int n = th_shard_ring(k->layer, &k->at->strategy, r, k->members, &rank);
+    at->ring_from = k->members[(rank + 1) % n];
+    at->ring_to = k->members[(rank + n - 1) % n];
+}
+
+/* Reduce-scatter among the partners: each sums its own piece of the output box they share. */
+static int plan_reduction(maker *k, int r, th_error *err)
+{
+    th_position_plan *at = &k->plan->at[r];
+    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
+    at->reduce_work = -1;
+    at->first_send = k->n_sends;
+    if (n == 1)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                                     k->members[i]);
+        if (i != rank && !th_box_is_empty(&piece))
+            k->plan->sends[k->n_sends++] =
+                (th_partial_send){k->members[i], output_bytes(k, &piece)};
+    }
+    at->n_sends = k->n_sends - at->first_send;
+    if (th_box_is_empty(&at->held))
+        return 0;
+    th_shard sum = sum_of(k->layer, &at->held, n);
+    at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
+    at->reduce_work = th_works_intern(k->plans->works, k->at->set->accels[r], -1, &sum, err);
+    return at->reduce_work < 0 ? -1 : 0;
+}
+
+static int plan_position(maker *k, int r, th_error *err)
+{
+    th_position_plan *at = &k->plan->at[r];
+    th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    th_box output = th_layer_output_of(k->layer, &loops);
+    at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    at->output_bytes = output_bytes(k, &output);
+    at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
+    at->loops = loops;
+    plan_needs(k, r);
+    plan_ring(k, r);
+    return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;
+}
+
+static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
+{
+    size_t positions = (size_t)n, all = positions * (size_t)phases;
+    th_layer_plan *plan = th_plans_alloc(p, 1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    plan->n = n;
+    plan->phases = phases;
+    plan->at = th_plans_alloc(p, positions, sizeof *plan->at);
+    plan->work = th_plans_alloc(p, all, sizeof *plan->work);
+    plan->work_adding = th_plans_alloc(p, all, sizeof *plan->work_adding);
+    plan->piece_bytes = th_plans_alloc(p, all, sizeof *plan->piece_bytes);
+    th_box *needs = th_plans_alloc(p, positions * (size_t)n_inputs, sizeof *needs);
+    if (!plan->at || !plan->work || !plan->work_adding || !plan->piece_bytes || !needs)
+        return NULL;
+    for (int r = 0; r < n; r++)
+        plan->at[r].need = needs + (size_t)r * (size_t)n_inputs;
+    return plan;
+}
+
+th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
+{
+    const th_layer *l = &p->workload->layers[at->layer];
+    int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
+    if (p->system->transfers_serially && at->strategy.rotate != TH_NO_ROTATION) {
+        th_error_set(err, "MAP-0084",
+                     "layer \"%s\": rotates an operand, which serial transfers do not know", l->name);
+        return NULL;
+    }
+    th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy), l->n_inputs);
+    int32_t *members = th_alloc_array((size_t)n, sizeof *members);
+    if (plan)
+        plan->sends = th_plans_alloc(p, (size_t)n * (size_t)partners, sizeof *plan->sends);
+    int failed = plan && members && plan->sends ? 0 : th_error_no_memory(err);
+    maker k = {p, at, l, batch, plan, members, 0};
+    if (!failed)
+        plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
+    for (int r = 0; !failed && r < n; r++)
+        failed = plan_position(&k, r, err);
+    th_free(members);
+    return failed ? NULL : plan;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_state.h - private to the plans. */
+#ifndef TH_MAPPER_PLAN_STATE_H
+#define TH_MAPPER_PLAN_STATE_H
+#include "base/arena.h"
+#include "base/map.h"
+#include "mapper/lower/plan.h"
+
+struct th_plans {
+    const th_system *system;
+    const th_workload *workload;
+    th_works *works;
+    th_arena *arena;
+    size_t held_bytes;
+    th_map *sets, *layers, *edges;
+    th_layer_plan **layer_plans;
+    size_t n_layer_plans, layer_capacity;
+    th_edge_plan **edge_plans;
+    size_t n_edge_plans, edge_capacity;
+    int32_t *class_of;  /* by layer: equal for equal shapes */
+    bool *reads_apart;  /* by layer: it needs other boxes of other inputs; then its class + i is no
+                         * class, but stands for its i-th input in keys */
+    int32_t *host_of;   /* by accelerator */
+    th_moves *way_of;   /* by accelerator: to and from that host; bandwidths 0 where there is none */
+    th_time *medium_ps; /* scratch of th_plans_edge_time */
+};
+
+/* Cleared memory that lives as long as the plans; NULL when memory is out. */
+void *th_plans_alloc(th_plans *p, size_t n, size_t size);
+
+/* A part of a layer's loop nest as designs see it. */
+th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);
+th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
+                                int n, int32_t batch, th_error *err);
+/* The same where transfers are serial; plan_serial.c. */
+th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_placed *producer,
+                                       const th_placed *consumer, int32_t batch, th_error *err);
+th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
+th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
+                                  th_error *err);
+/* What a layer of a set of one takes when all of it crosses the network: weights, input, output. */
+th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
+#endif

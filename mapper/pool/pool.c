@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pool.c - whichever way of evaluating in parallel was chosen. */
+#include <config.h>
+
+#include "mapper/pool/pool.h"
+
+th_pool *th_pool_new(const th_pool_type *type, const th_problem *p, int threads, th_error *err)
+{
+    return (type ? type : &th_pool_threads)->create(p, threads, err);
+}
+
+void th_pool_free(th_pool *p)
+{
+    if (p)
+        p->type->destroy(p);
+}
+
+int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
+                     th_fitness *fitness, th_error *err)
+{
+    return p->type->evaluate(p, mappings, n, bound, fitness, err);
+}
+
+th_evaluator *th_pool_evaluator(th_pool *p)
+{
+    return p->type->evaluator(p);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
+ *   rank 0:  create (the problem goes to all) -> evaluate* -> destroy;  end
+ *   others:  serve: (problem | chunk -> answer)* until quit
+ * A batch is given out in chunks, large ones first, to whoever has fewer than OUTSTANDING of them, so
+ * that a rank has its next chunk when it is through with one. Whenever no answer waits, rank 0
+ * evaluates one mapping itself. What a mapping's fitness is does not depend on who evaluates it, so
+ * neither do results. What asks procedures of script designs comes back, and rank 0 does it last, in
+ * the order of the batch.
+ * Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and sleeps for a
+ * little longer each time. A rank that is lost ends the run: MPI sees to that. */
+#include <config.h>
+
+#include "mapper/pool/pool_mpi.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "mapper/pool/worker.h"
+
+enum {
+    TAG_PROBLEM = 1,
+    TAG_CHUNK,
+    TAG_ANSWER,
+    TAG_QUIT,
+    OUTSTANDING = 2, /* chunks of a rank, the one that it is at included */
+    CHUNK_MAX = 64,  /* mappings: more do not make messages cheaper */
+    SHORTEST_NAP_NS = 10 * 1000,
+    LONGEST_NAP_NS = 2 * 1000 * 1000
+};
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    long ns;
+} nap;
+
+static void sleep_a_little(nap *n)
+{
+    n->ns = n->ns == 0 ? SHORTEST_NAP_NS : 2 * n->ns;
+    if (n->ns > LONGEST_NAP_NS)
+        n->ns = LONGEST_NAP_NS;
+    const struct timespec t = {0, n->ns};
+    nanosleep(&t, NULL);
+}
+
+/* The message that has come from this rank, if any. */
+static bool has_come(int from, MPI_Status *status)
+{
+    int has = 0;
+    MPI_Iprobe(from, MPI_ANY_TAG, MPI_COMM_WORLD, &has, status);
+    return has;
+}
+
+/* Into *bytes, which grows. Its length; -1: memory is out. */
+static int receive(const MPI_Status *status, char **bytes, size_t *capacity)
+{
+    int n = 0;
+    MPI_Get_count(status, MPI_BYTE, &n);
+    if (th_grow(bytes, capacity, (size_t)n + 1, 1))
+        return -1;
+    MPI_Recv(*bytes, n, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    return n;
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+int th_mpi_begin(int *argc, char ***argv)
+{
+    int rank = 0;
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    /* Where processes may not read each other's memory (containers) Open MPI complains at length. */
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* naps of 10 us, not of 60 */
+    return rank;
+}
+
+static int n_ranks(void)
+{
+    int n = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    return n;
+}
+
+void th_mpi_end(void)
+{
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over)
+        return;
+    for (int rank = 1; rank < n_ranks(); rank++)
+        MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_QUIT, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
+/* --- the others ------------------------------------------------------------------------------- */
+
+/* 1: go on; 0: quit; -1: memory is out. */
+static int serve_one(th_worker *w, const MPI_Status *status, char **bytes, size_t *capacity)
+{
+    th_wire answer = TH_WIRE_INIT;
+    int n = receive(status, bytes, capacity), failed = n < 0 ? -1 : 0;
+    if (failed || status->MPI_TAG == TAG_QUIT)
+        return failed;
+    if (status->MPI_TAG == TAG_PROBLEM) {
+        th_worker_problem(w, *bytes, (size_t)n);
+        return 1;
+    }
+    failed = th_worker_chunk(w, *bytes, (size_t)n, &answer);
+    if (!failed)
+        MPI_Send(answer.out.text, (int)answer.out.length, MPI_BYTE, 0, TAG_ANSWER,
+                 MPI_COMM_WORLD);
+    th_wire_clear(&answer);
+    return failed ? -1 : 1;
+}
+
+int th_mpi_serve(void)
+{
+    char *bytes = NULL;
+    size_t capacity = 0;
+    MPI_Status status;
+    nap n = {0};
+    th_worker *w = th_worker_new(NULL);
+    int goes_on = w ? 1 : -1;
+    while (goes_on > 0) {
+        if (has_come(0, &status)) {
+            goes_on = serve_one(w, &status, &bytes, &capacity);
+            n.ns = 0;
+        } else {
+            sleep_a_little(&n);
+        }
+    }
+    th_worker_free(w);
+    th_free(bytes);
+    if (goes_on < 0)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    MPI_Finalize();
+    return goes_on;
+}
+
+/* --- rank 0 ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    th_wire bytes; /* until it has been answered */
+    MPI_Request request;
+    int first, n; /* in which */
+} chunk;
+
+typedef struct {
+    chunk chunks[OUTSTANDING]; /* oldest first */
+    int n;
+} rank_state;
+
+typedef struct {
+    th_pool pool;
+    th_evaluator *evaluator;
+    int n_ranks;
+    rank_state *ranks; /* [0] is not used */
+    char *received;
+    size_t received_capacity;
+    /* the batch */
+    th_mapping *const *mappings;
+    double bound;
+    th_fitness *fitness;
+    int *which; /* mappings in the order in which they are given out; -1 - i: i is needed here */
+    size_t which_capacity;
+    int n, next, n_outstanding;
+    int failed_at; /* lowest index that failed; n: none */
+    th_error error;
+} mpi_pool;
+
+static void destroy(th_pool *pool)
+{
+    mpi_pool *p = (mpi_pool *)pool;
+    th_evaluator_free(p->evaluator);
+    th_free(p->ranks);
+    th_free(p->received);
+    th_free(p->which);
+    th_free(p);
+}
+
+static int send_problem(const th_problem *problem, int n, th_error *err)
+{
+    th_wire w = TH_WIRE_INIT;
+    th_worker_put_problem(&w, problem);
+    for (int rank = 1; rank < n && !w.failed; rank++)
+        MPI_Send(w.out.text, (int)w.out.length, MPI_BYTE, rank, TAG_PROBLEM, MPI_COMM_WORLD);
+    int failed = w.failed ? th_error_no_memory(err) : 0;
+    th_wire_clear(&w);
+    return failed;
+}
+
+static th_pool *create(const th_problem *problem, int threads, th_error *err)
+{
+    (void)threads; /* a rank is one */
+    int n = n_ranks();
+    mpi_pool *p = th_alloc_zero(1, sizeof *p);
+    rank_state *ranks = th_alloc_zero((size_t)n, sizeof *ranks);
+    if (!p || !ranks) {
+        th_error_no_memory(err);
+        th_free(p);
+        th_free(ranks);
+        return NULL;
+    }
+    p->pool.type = &th_pool_mpi;
+    p->n_ranks = n;
+    p->ranks = ranks;
+    p->evaluator = th_evaluator_new(problem, err);
+    if (p->evaluator && send_problem(problem, n, err) == 0)
+        return &p->pool;
+    destroy(&p->pool);
+    return NULL;
+}
+
+static void note_failure(mpi_pool *p, int i, const th_error *e)
+{
+    if (i < p->failed_at) {
+        p->failed_at = i;
+        p->error = *e;
+    }
+}
+
+/* Large chunks first, single mappings at the end, so that all ranks end together. */
+static int chunk_size(const mpi_pool *p)
+{
+    int n = (p->n - p->next) / (2 * p->n_ranks);
+    return n < 1 ? 1 : n > CHUNK_MAX ? CHUNK_MAX : n;
+}
+
+/* 0, or -1: memory is out. */
+static int give_chunk(mpi_pool *p, int rank)
+{
+    rank_state *r = &p->ranks[rank];
+    chunk *c = &r->chunks[r->n];
+    *c = (chunk){.bytes = TH_WIRE_INIT, .first = p->next, .n = chunk_size(p)};
+    th_worker_put_chunk(&c->bytes, p->mappings, &p->which[c->first], c->n, p->bound);
+    if (c->bytes.failed) {
+        th_wire_clear(&c->bytes);
+        return -1;
+    }
+    MPI_Isend(c->bytes.out.text, (int)c->bytes.out.length, MPI_BYTE, rank, TAG_CHUNK,
+              MPI_COMM_WORLD, &c->request);
+    p->next += c->n;
+    p->n_outstanding++;
+    r->n++;
+    return 0;
+}
+
+/* Ranks with nothing first. */
+static int give_chunks(mpi_pool *p)
+{
+    for (int have = 0; have < OUTSTANDING; have++)
+        for (int rank = 1; rank < p->n_ranks && p->next < p->n; rank++)
+            if (p->ranks[rank].n == have && give_chunk(p, rank))
+                return -1;
+    return 0;
+}
+
+/* The answers to the oldest chunk of a rank. */
+static void take_answers(mpi_pool *p, int rank, th_wire *in)
+{
+    rank_state *r = &p->ranks[rank];
+    chunk c = r->chunks[0];
+    for (int j = 0; j < c.n; j++) {
+        th_error e = {"", ""};
+        int i = p->which[c.first + j];
+        th_answer answer = th_worker_take(in, &p->fitness[i], &e);
+        if (answer == TH_ANSWER_FAILED)
+            note_failure(p, i, &e);
+        else if (answer == TH_ANSWER_NEEDED)
+            p->which[c.first + j] = -1 - i;
+    }
+    MPI_Wait(&c.request, MPI_STATUS_IGNORE);
+    th_wire_clear(&c.bytes);
+    p->n_outstanding--;
+    r->n--;
+    memmove(r->chunks, r->chunks + 1, (size_t)r->n * sizeof *r->chunks);
+}
+
+/* Was there an answer? -1: memory is out. */
+static int take_one(mpi_pool *p)
+{
+    MPI_Status status;
+    if (p->n_outstanding == 0 || !has_come(MPI_ANY_SOURCE, &status))
+        return 0;
+    int n = receive(&status, &p->received, &p->received_capacity);
+    if (n < 0)
+        return -1;
+    th_wire in = th_wire_open(p->received, (size_t)n);
+    take_answers(p, status.MPI_SOURCE, &in);
+    return 1;
+}
+
+static void evaluate_here(mpi_pool *p, int i)
+{
+    th_error e = {"", ""};
+    if (th_evaluator_run(p->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e))
+        note_failure(p, i, &e);
+}
+
+/* Until all is answered. Where memory is out, what is given out is waited for all the same. */
+static int run_batch(mpi_pool *p)
+{
+    nap rest = {0};
+    int failed = 0;
+    while (p->n_outstanding > 0 || (p->next < p->n && !failed)) {
+        failed |= !failed && give_chunks(p) ? 1 : 0;
+        int taken = take_one(p);
+        failed |= taken < 0;
+        if (taken > 0) {
+            rest.ns = 0;
+        } else if (p->next < p->n && !failed) {
+            evaluate_here(p, p->which[p->next++]);
+        } else {
+            sleep_a_little(&rest);
+        }
+    }
+    return failed ? -1 : 0;
+}
+
+/* In the order of the batch, as far as the first failure. */
+static void evaluate_needed(mpi_pool *p)
+{
+    for (int j = 0; j < p->n; j++)
+        if (p->which[j] < 0 && -1 - p->which[j] < p->failed_at)
+            evaluate_here(p, -1 - p->which[j]);
+}
+
+static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err)
+{
+    mpi_pool *p = (mpi_pool *)pool;
+    if (th_grow(&p->which, &p->which_capacity, (size_t)n, sizeof *p->which))
+        return th_error_no_memory(err);
+    p->mappings = mappings;
+    p->bound = bound;
+    p->fitness = fitness;
+    p->n = p->failed_at = n;
+    p->next = 0;
+    for (int i = 0; i < n; i++)
+        p->which[i] = i;
+    if (run_batch(p))
+        return th_error_no_memory(err);
+    evaluate_needed(p);
+    return p->failed_at == n ? 0 : th_error_set(err, p->error.id, "%s", p->error.text);
+}
+
+static th_evaluator *evaluator(th_pool *pool)
+{
+    return ((mpi_pool *)pool)->evaluator;
+}
+
+const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pool_threads.c - evaluates batches on the threads of one machine.
+ *
+ *   new -> evaluate* -> free.  Worker 0 is the calling thread; the others sleep between batches.
+ * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends
+ * on the mapping and the bound alone, so results do not depend on who takes what.
+ *   evaluate: round -> (answer what scripts were needed -> round of those that needed them)*
+ * Procedures of script designs are called between rounds, by the calling thread. What a round needs
+ * depends on the mappings alone, so the calls do not depend on the number of threads either. */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "mapper/pool/pool.h"
+
+struct thread_pool;
+
+typedef struct {
+    struct thread_pool *pool;
+    th_evaluator *evaluator;
+    pthread_t thread;
+    bool runs;
+} worker;
+
+typedef struct thread_pool {
+    th_pool pool;
+    worker *workers;
+    int n_workers;
+    pthread_mutex_t lock;
+    pthread_cond_t start, end;
+    int64_t round; /* number of the round at hand; workers wait for the next */
+    int busy;
+    bool quit;
+    th_script_memo *scripts;
+    /* the batch */
+    th_mapping *const *mappings;
+    double bound;
+    th_fitness *fitness;
+    int failed_at; /* lowest index that failed; the batch's size: none */
+    th_error error;
+    /* the round: the mappings at todo[0 .. n), those that want another round in again */
+    int *todo, *again, n, n_again;
+    size_t todo_capacity, again_capacity;
+    atomic_int next;
+} thread_pool;
+
+static void note_failure(thread_pool *p, int i, const th_error *e)
+{
+    pthread_mutex_lock(&p->lock);
+    if (i < p->failed_at) {
+        p->failed_at = i;
+        p->error = *e;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void note_again(thread_pool *p, int i)
+{
+    pthread_mutex_lock(&p->lock);
+    p->again[p->n_again++] = i;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void work_on_round(worker *w)
+{
+    thread_pool *p = w->pool;
+    for (int j = atomic_fetch_add(&p->next, 1); j < p->n; j = atomic_fetch_add(&p->next, 1)) {
+        th_error e = {0};
+        int i = p->todo[j];
+        int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
+        if (status > 0)
+            note_again(p, i);
+        else if (status < 0)
+            note_failure(p, i, &e);
+    }
+}
+
+static void *run_worker(void *argument)
+{
+    worker *w = argument;
+    thread_pool *p = w->pool;
+    int64_t seen = 0;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (p->round == seen && !p->quit)
+            pthread_cond_wait(&p->start, &p->lock);
+        if (p->quit)
+            break;
+        seen = p->round;
+        pthread_mutex_unlock(&p->lock);
+        work_on_round(w);
+        pthread_mutex_lock(&p->lock);
+        if (--p->busy == 0)
+            pthread_cond_signal(&p->end);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static void destroy(th_pool *pool);
+
+static th_pool *create(const th_problem *problem, int threads, th_error *err)
+{
+    thread_pool *p = th_alloc_zero(1, sizeof *p);
+    worker *workers = th_alloc_zero((size_t)threads, sizeof *workers);
+    if (!p || !workers) {
+        th_error_no_memory(err);
+        th_free(p);
+        th_free(workers);
+        return NULL;
+    }
+    p->pool.type = &th_pool_threads;
+    p->workers = workers;
+    p->scripts = problem->scripts;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->start, NULL);
+    pthread_cond_init(&p->end, NULL);
+    for (int i = 0; i < threads; i++) {
+        worker *w = &workers[p->n_workers++];
+        w->pool = p;
+        w->evaluator = th_evaluator_new(problem, err);
+        w->runs = i > 0 && w->evaluator && pthread_create(&w->thread, NULL, run_worker, w) == 0;
+        if (w->evaluator && (i == 0 || w->runs))
+            continue;
+        if (w->evaluator)
+            th_error_set(err, "MAP-0023", "thread %d of %d cannot be started", i + 1, threads);
+        destroy(&p->pool);
+        return NULL;
+    }
+    return &p->pool;
+}
+
+static void destroy(th_pool *pool)
+{
+    thread_pool *p = (thread_pool *)pool;
+    pthread_mutex_lock(&p->lock);
+    p->quit = true;
+    pthread_cond_broadcast(&p->start);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->n_workers; i++) {
+        if (p->workers[i].runs)
+            pthread_join(p->workers[i].thread, NULL);
+        th_evaluator_free(p->workers[i].evaluator);
+    }
+    pthread_cond_destroy(&p->end);
+    pthread_cond_destroy(&p->start);
+    pthread_mutex_destroy(&p->lock);
+    th_free(p->workers);
+    th_free(p->todo);
+    th_free(p->again);
+    th_free(p);
+}
+
+static void do_round(thread_pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->n_again = 0;
+    atomic_store(&p->next, 0);
+    p->busy = p->n_workers - 1;
+    p->round++;
+    pthread_cond_broadcast(&p->start);
+    pthread_mutex_unlock(&p->lock);
+    work_on_round(&p->workers[0]);
+    pthread_mutex_lock(&p->lock);
+    while (p->busy > 0)
+        pthread_cond_wait(&p->end, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void take_again(thread_pool *p)
+{
+    int *todo = p->again;
+    size_t capacity = p->again_capacity;
+    p->again = p->todo;
+    p->again_capacity = p->todo_capacity;
+    p->todo = todo;
+    p->todo_capacity = capacity;
+    p->n = p->n_again;
+}
+
+/* A script that fails ends the batch after the round in which the mappings that asked it fail, too:
+ * they know the layer. */
+static void do_rounds(thread_pool *p)
+{
+    int last = p->n - 1, failed = 0;
+    th_script_memo_defer(p->scripts, true);
+    do_round(p);
+    while (!failed && p->n_again > 0) {
+        th_error reason = {"", ""};
+        failed = th_script_memo_fill(p->scripts, &reason);
+        take_again(p);
+        do_round(p);
+        if (failed)
+            note_failure(p, last, &reason); /* unless one of them has */
+    }
+    th_script_memo_defer(p->scripts, false);
+}
+
+static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err)
+{
+    thread_pool *p = (thread_pool *)pool;
+    if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
+        th_grow(&p->again, &p->again_capacity, (size_t)n, sizeof *p->again))
+        return th_error_no_memory(err);
+    p->mappings = mappings;
+    p->n = p->failed_at = n;
+    p->bound = bound;
+    p->fitness = fitness;
+    for (int i = 0; i < n; i++)
+        p->todo[i] = i;
+    do_rounds(p);
+    if (p->failed_at == n)
+        return 0;
+    return th_error_set(err, p->error.id, "%s", p->error.text);
+}
+
+static th_evaluator *evaluator(th_pool *pool)
+{
+    return ((thread_pool *)pool)->workers[0].evaluator;
+}
+
+const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator};

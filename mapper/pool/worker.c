@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* worker.c - see worker.h.
+ * Messages, all little-endian:
+ *   problem: version 4, system, workload, stream, network, goal
+ *   chunk:   bound 8, mappings, then each of them
+ *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error
+ * Procedures of script designs stay where their interpreter is: here nothing answers for them, and
+ * what asks one is told as needed. */
+#include <config.h>
+
+#include "mapper/pool/worker.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { FORMAT = 1 };
+
+struct th_worker {
+    th_system *system;
+    th_workload *workload;
+    th_problem problem;
+    th_script_memo *scripts;
+    th_evaluator *evaluator; /* NULL: error says why */
+    th_error error;
+};
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
+{
+    (void)context, (void)procedure, (void)err;
+    *digest = 0;
+    return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+th_worker *th_worker_new(th_error *err)
+{
+    /* Answers are deferred, and nobody fills them in. */
+    static const th_script_provider nobody = {NULL, identify, NULL};
+    th_worker *w = th_alloc_zero(1, sizeof *w);
+    if (!w) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    w->scripts = th_script_memo_new(&nobody, err);
+    if (w->scripts)
+        return w;
+    th_free(w);
+    return NULL;
+}
+
+static void drop_problem(th_worker *w)
+{
+    th_evaluator_free(w->evaluator);
+    th_script_memo_clear(w->scripts);
+    th_workload_free(w->workload);
+    th_system_free(w->system);
+    w->evaluator = NULL;
+    w->workload = NULL;
+    w->system = NULL;
+    w->error = (th_error){"", ""};
+}
+
+void th_worker_free(th_worker *w)
+{
+    if (!w)
+        return;
+    drop_problem(w);
+    th_script_memo_free(w->scripts);
+    th_free(w);
+}
+
+/* --- problems --------------------------------------------------------------------------------- */
+
+/* All but system and workload. */
+static void rest(th_wire *w, th_problem *p)
+{
+    th_wire_stream(w, &p->stream);
+    th_wire_network(w, &p->network, &p->network_options);
+    th_wire_goal(w, &p->goal);
+}
+
+void th_worker_put_problem(th_wire *out, const th_problem *p)
+{
+    int format = FORMAT;
+    th_problem copy = *p;
+    th_wire_int(out, &format);
+    th_wire_put_system(out, p->system);
+    th_wire_put_workload(out, p->workload);
+    rest(out, &copy);
+}
+
+static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err)
+{
+    int format = 0;
+    th_wire in = th_wire_open(bytes, n);
+    th_wire_int(&in, &format);
+    if (in.failed || format != FORMAT)
+        return th_error_set(err, "MAP-0109",
+                            "bytes of a problem: have format %d; this program reads format %d",
+                            format, FORMAT);
+    w->system = th_wire_get_system(&in, err);
+    w->workload = w->system ? th_wire_get_workload(&in, err) : NULL;
+    if (!w->workload)
+        return -1;
+    w->problem = (th_problem){
+        .system = w->system, .workload = w->workload, .scripts = w->scripts};
+    rest(&in, &w->problem);
+    return in.failed || in.at != in.end
+               ? th_error_set(err, "MAP-0110", "bytes of a problem: are cut off or damaged")
+               : 0;
+}
+
+void th_worker_problem(th_worker *w, const void *bytes, size_t n)
+{
+    drop_problem(w);
+    if (read_problem(w, bytes, n, &w->error) == 0)
+        w->evaluator = th_evaluator_new(&w->problem, &w->error);
+}
+
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+void th_worker_put_chunk(th_wire *out, th_mapping *const *mappings, const int *which, int n,
+                         double bound)
+{
+    th_wire_double(out, &bound);
+    th_wire_count(out, &n, INT32_MAX);
+    for (int i = 0; i < n; i++)
+        th_wire_put_mapping(out, mappings[which[i]]);
+}
+
+static void put_error(th_wire *out, const th_error *e)
+{
+    const char *id = e->id, *text = e->text;
+    uint8_t failed = TH_ANSWER_FAILED;
+    th_wire_byte(out, &failed);
+    th_wire_text(out, &id);
+    th_wire_text(out, &text);
+}
+
+static void evaluate(th_worker *w, th_wire *in, double bound, th_wire *out)
+{
+    const th_wire_limits limits = {w->system->n_accels, w->system->n_designs,
+                                   w->workload->n_layers};
+    th_fitness fitness;
+    th_error e = {"", ""};
+    th_mapping *m = th_wire_get_mapping(in, &limits);
+    int status = -1;
+    if (m)
+        status = th_evaluator_run(w->evaluator, m, bound, &fitness, &e);
+    else
+        th_error_set(&e, "MAP-0111", "bytes of a mapping: are cut off or damaged, or memory is out");
+    th_mapping_free(m);
+    if (status < 0) {
+        put_error(out, &e);
+        return;
+    }
+    uint8_t kind = status > 0 ? TH_ANSWER_NEEDED : TH_ANSWER_DONE;
+    th_wire_byte(out, &kind);
+    if (status == 0)
+        th_wire_fitness(out, &fitness);
+}
+
+int th_worker_chunk(th_worker *w, const void *bytes, size_t n, th_wire *out)
+{
+    th_wire in = th_wire_open(bytes, n);
+    double bound = 0;
+    int32_t count = 0;
+    th_wire_clear(out);
+    *out = (th_wire)TH_WIRE_INIT;
+    th_wire_double(&in, &bound);
+    th_wire_count(&in, &count, n < INT32_MAX ? (int32_t)n : INT32_MAX);
+    th_script_memo_defer(w->scripts, true);
+    for (int i = 0; i < count; i++) {
+        if (w->evaluator)
+            evaluate(w, &in, bound, out);
+        else
+            put_error(out, &w->error);
+    }
+    th_script_memo_defer(w->scripts, false);
+    return out->failed ? -1 : 0;
+}
+
+th_answer th_worker_take(th_wire *in, th_fitness *fitness, th_error *err)
+{
+    uint8_t kind = TH_ANSWER_DONE;
+    const char *id = NULL, *text = NULL;
+    th_wire_byte(in, &kind);
+    if (kind == TH_ANSWER_NEEDED)
+        return TH_ANSWER_NEEDED;
+    if (kind == TH_ANSWER_DONE)
+        th_wire_fitness(in, fitness);
+    else
+        th_wire_text(in, &id), th_wire_text(in, &text);
+    if (in->failed)
+        th_error_set(err, "MAP-0112", "bytes of an answer: are cut off or damaged");
+    else if (kind == TH_ANSWER_DONE)
+        return TH_ANSWER_DONE;
+    else
+        th_error_set(err, id ? id : "", "%s", text ? text : "");
+    return TH_ANSWER_FAILED;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* worker.h - the evaluation of mappings somewhere else, as messages of bytes (wire.h). How they travel
+ * is the affair of others (pool_mpi.c).
+ *   there: new -> (problem | chunk -> answer)* -> free
+ *   here:  put_problem once; put_chunk -> (bytes travel) -> take for every mapping of it, in order */
+#ifndef TH_MAPPER_WORKER_H
+#define TH_MAPPER_WORKER_H
+#include "mapper/pool/wire.h"
+
+typedef struct th_worker th_worker;
+
+th_worker *th_worker_new(th_error *err);
+void th_worker_free(th_worker *w); /* accepts NULL */
+/* Takes a problem up in the place of the one before. What is wrong with it is the answer to every
+ * chunk. */
+void th_worker_problem(th_worker *w, const void *bytes, size_t n);
+/* Evaluates the mappings of a chunk; *answer is cleared and written. 0, or -1: memory is out. */
+int th_worker_chunk(th_worker *w, const void *bytes, size_t n, th_wire *answer);
+
+void th_worker_put_problem(th_wire *out, const th_problem *p);
+/* Mappings which[i] for i < n. */
+void th_worker_put_chunk(th_wire *out, th_mapping *const *mappings, const int *which, int n,
+                         double bound);
+
+typedef enum {
+    TH_ANSWER_DONE,
+    TH_ANSWER_NEEDED, /* a script design is asked, whose procedure is here alone */
+    TH_ANSWER_FAILED  /* err says why */
+} th_answer;
+th_answer th_worker_take(th_wire *answer, th_fitness *fitness, th_error *err);
+
+#endif

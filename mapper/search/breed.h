@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* breed.h - what searches start from, and how they make new mappings of old ones.
+ *   init -> (next_seed | draw | child | level1 | flat ...)* -> clear
+ * All draws come from one stream of random numbers, in the order of the calls. Every mapping that is
+ * handed out can be lowered, if memory suffices and its designs can run its layers. */
+#ifndef TH_MAPPER_BREED_H
+#define TH_MAPPER_BREED_H
+#include "mapper/search/level1.h"
+#include "mapper/search/search.h"
+
+typedef enum {
+    TH_SEED_START,     /* what the search was told to start from */
+    TH_SEED_PROGRAMME, /* the dynamic programme on candidates of level 1, exact and blurred */
+    TH_SEED_HERALD,    /* computation_prioritized */
+    TH_SEED_UNIFORM,
+    TH_SEED_RANDOM,
+    TH_SEED_END
+} th_seed_stage;
+
+/* Where the seeds stand; they are made one by one. */
+typedef struct th_seed_cursor {
+    th_seed_stage stage;
+    bool programme_alone; /* not blurred, and nothing after it */
+    gsl_rng *random;      /* of its own, so that searches of one seed have the same seeds */
+    size_t partition;
+    int vector, jitter; /* the next; vector 0: designs are yet to be listed */
+    th_designs designs;
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_strategy *splits; /* of the uniform ones */
+    int n_splits, split;
+    int32_t uniform_design;
+    th_mapping *like; /* sets and design of the uniform ones */
+    int n_drawn, tries;
+} th_seed_cursor;
+
+typedef struct th_breed {
+    th_search *search;
+    th_level1 level1;
+    th_seeder *seeder; /* of the outermost search */
+    gsl_rng *random;
+    th_seed_cursor cursor;
+} th_breed;
+
+/* Seeds are those that the search's options ask for. stream: the name of the random numbers. 0 or
+ * -1 (clear all the same). */
+int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err);
+void th_breed_clear(th_breed *b);
+int th_breed_seeds_init(th_breed *b, th_error *err); /* of init */
+void th_breed_seeds_clear(th_breed *b);
+
+/* *out: the next seed, the caller's to free; NULL: that was all. 0 or -1. */
+int th_breed_next_seed(th_breed *b, th_mapping **out, th_error *err);
+bool th_breed_has_seeds(const th_breed *b); /* there may be more */
+
+/* Up to "wanted" mappings into batch: seeds while there are some, then what offspring makes of state
+ * (0 or -1; *out NULL where it could make nothing), so that the offspring of seeds come when these
+ * have been judged. Their number, none where nothing more can be made; or -1. */
+int th_breed_fill(th_breed *b, int (*offspring)(void *state, th_mapping **out, th_error *err),
+                  void *state, th_mapping **batch, int wanted, th_error *err);
+
+/* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
+
+/* Sets, designs and ranges of layers drawn at random; strategies at random, or by the dynamic
+ * programme with blurred estimates. */
+int th_breed_draw(th_breed *b, bool by_programme, th_mapping **out, th_error *err);
+/* Strategies changed: now and then a run of layers taken from father (NULL: none), then mutations
+ * of one layer, a run, or all layers of one shape. Sets and designs are mother's. */
+int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *father,
+                   th_mapping **out, th_error *err);
+/* New shares for unlike members of a set, and strategies by the programme: what is best depends on
+ * design and range. 0; 1: some layer cannot run there; -1: error. */
+int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err);
+/* Sets, designs or ranges changed, strategies by the dynamic programme. */
+int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
+
+/* All genes alike, those of level 1 too, and no programme: sets and designs of mother, layers' sets
+ * and strategies of either, then mutations of any of them. */
+int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father,
+                  th_mapping **out, th_error *err);
+
+bool th_breed_chance(th_breed *b, double p);
+int th_breed_below(th_breed *b, int n);
+int th_breed_rank(th_breed *b, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* portfolio.c - the default search: others, one after the other, on what they have found together.
+ *
+ *   init -> iterate: the baselines and dp, each to its end -> rounds of two_level, ga, annealing and
+ *   polish -> done when a few rounds in a row brought nothing, or the budget is spent -> clear
+ *
+ * So its best is never behind a baseline that had its evaluations. Within a round a search has its
+ * turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep what they
+ * have from turn to turn and take in what the others found; ga keeps to its own, so that not all crowd
+ * round one mapping; polish begins anew where there is something new. All of this depends on progress alone: a run that was cut short is the beginning of
+ * a longer one. */
+#include <config.h>
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "mapper/search/searches.h"
+
+enum {
+    PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
+    FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
+};
+/* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. */
+static const double DEFAULT_SHARDS = 1.2e7;
+enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000 };
+
+typedef enum { STAGE_BASELINES, STAGE_DP, STAGE_ROUNDS } stage;
+
+static const th_search_type *const turns[] = {&th_search_two_level, &th_search_ga,
+                                              &th_search_annealing, &th_search_polish};
+enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
+
+typedef struct {
+    stage stage;
+    int baseline;              /* the next row of the table */
+    th_search *child;          /* of the stages before the rounds, and polish */
+    th_search *turn[N_TURNS];  /* those that stay */
+    int now;                   /* whose turn it is */
+    int64_t since;             /* evaluations when its turn began, or it last brought something */
+    double best, round_best;   /* then, and when the round began */
+    double polished;           /* what polish has nothing more to do with */
+    int fruitless;
+} portfolio;
+
+/* Evaluations that take about as long on any problem. */
+static int64_t reasonable(const th_problem *p)
+{
+    double shards = (double)p->workload->n_layers * p->system->n_accels * p->stream.n_inputs *
+                    p->stream.micro_batches;
+    double n = DEFAULT_SHARDS / (shards > 1 ? shards : 1);
+    return n < LEAST_EVALUATIONS ? LEAST_EVALUATIONS
+                                 : n > MOST_EVALUATIONS ? MOST_EVALUATIONS : (int64_t)n;
+}
+
+static int init(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    (void)err;
+    if (s->options.evaluations == 0 && s->options.seconds <= 0)
+        s->budget = reasonable(&s->problem);
+    p->stage = s->options.seeds != TH_SEEDS_HEURISTIC ? STAGE_ROUNDS
+               : s->problem.constraints               ? STAGE_DP /* baselines know of none */
+                                                      : STAGE_BASELINES;
+    p->now = NO_TURN;
+    p->best = p->round_best = p->polished = INFINITY;
+    return 0;
+}
+
+static void clear(th_search *s)
+{
+    portfolio *p = s->state;
+    th_search_free(p->child);
+    for (int i = 0; i < N_TURNS; i++)
+        th_search_free(p->turn[i]);
+}
+
+/* --- before the rounds -------------------------------------------------------------------------- */
+
+/* The next search of the present stage; NULL: it is over. */
+static const th_search_type *next_type(portfolio *p)
+{
+    switch (p->stage) {
+    case STAGE_BASELINES:
+        while (th_search_types[p->baseline] && !th_search_types[p->baseline]->is_baseline)
+            p->baseline++;
+        return th_search_types[p->baseline] ? th_search_types[p->baseline++] : NULL;
+    case STAGE_DP:
+        return &th_search_dp;
+    case STAGE_ROUNDS:
+        break;
+    }
+    return NULL;
+}
+
+/* Of the child; a baseline that this problem has no mapping for is passed over. */
+static int step(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    th_error reason = {"", ""};
+    int failed = th_search_iterate(p->child, &reason);
+    if (failed && th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
+    if (!failed && !p->child->done)
+        return 0;
+    th_search_free(p->child);
+    p->child = NULL;
+    p->stage += p->stage == STAGE_DP;
+    return 0;
+}
+
+static int prepare(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    if (p->child)
+        return step(s, err);
+    const th_search_type *type = next_type(p);
+    for (; !type; type = next_type(p))
+        p->stage++;
+    p->child = th_search_new_child(s, type, type->is_baseline ? reasonable(&s->problem) / 4 : 0,
+                                   s->options.seed, err);
+    return p->child ? step(s, err) : -1;
+}
+
+/* --- rounds ------------------------------------------------------------------------------------ */
+
+static void begin_turn(th_search *s, int turn)
+{
+    portfolio *p = s->state;
+    p->now = turn;
+    p->since = s->n_evaluations;
+    p->best = s->best_fitness.value;
+}
+
+/* The next turn, and with the first a new round. */
+static void next_turn(th_search *s)
+{
+    portfolio *p = s->state;
+    if (p->now == N_TURNS - 1) {
+        bool fruitless = s->best_fitness.value >= p->round_best;
+        p->fruitless = fruitless ? p->fruitless + 1 : 0;
+        p->round_best = s->best_fitness.value;
+        s->done = p->fruitless == FRUITLESS_ROUNDS || !s->best;
+    }
+    begin_turn(s, (p->now + 1) % N_TURNS);
+}
+
+/* Polish ends by itself and is made anew; the others stay. */
+static bool is_over(const th_search *s)
+{
+    const portfolio *p = s->state;
+    return p->turn[p->now]->done ||
+           (turns[p->now] != &th_search_polish && s->n_evaluations - p->since >= PATIENCE);
+}
+
+static int take_turn(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    th_search **turn = &p->turn[p->now];
+    bool polishing = turns[p->now] == &th_search_polish;
+    if ((polishing && s->best_fitness.value >= p->polished) || (*turn && (*turn)->done)) {
+        next_turn(s);
+        return 0;
+    }
+    if (!*turn &&
+        !(*turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err)))
+        return -1;
+    (*turn)->budget = INT64_MAX; /* the budget is this search's */
+    if (th_search_iterate(*turn, err))
+        return -1;
+    if (s->best_fitness.value < p->best)
+        begin_turn(s, p->now);
+    if (!is_over(s))
+        return 0;
+    if (polishing) {
+        p->polished = s->best_fitness.value;
+        th_search_free(*turn);
+        *turn = NULL;
+    }
+    next_turn(s);
+    return 0;
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    if (p->stage != STAGE_ROUNDS)
+        return prepare(s, err);
+    if (p->now == NO_TURN)
+        begin_turn(s, 0);
+    return take_turn(s, err);
+}
+
+const th_search_type th_search_portfolio = {
+    "portfolio", "the baselines, dp, then two_level, ga, annealing and polish by turns",
+    false,       0,
+    TH_SEEDS_HEURISTIC,
+    sizeof(portfolio),
+    init,        iterate,
+    clear,
+};

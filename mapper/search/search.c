@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search.c - the table of searches, and what they share.
+ *   new | new_child -> iterate until done -> free
+ * Evaluations go up to the outermost search, which remembers and simulates; on the way back every
+ * search of the chain counts them and keeps its best. */
+#include <config.h>
+
+#include "mapper/search/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "mapper/bounds.h"
+#include "mapper/search/checkpoint.h"
+#include "mapper/search/journal.h"
+#include "mapper/search/searches.h"
+#include "mapper/search/seed.h"
+
+const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
+
+const th_search_type *const th_search_types[] = {
+    &th_search_portfolio,
+    &th_search_two_level,
+    &th_search_nsga2,
+    &th_search_ga,
+    &th_search_dp,
+    &th_search_annealing,
+    &th_search_polish,
+    &th_search_random,
+    &th_search_computation_prioritized,
+    &th_search_uniform,
+    &th_search_greedy,
+    &th_search_greedy_rotating,
+    &th_search_single,
+    &th_search_data_parallel,
+    &th_search_model_parallel,
+    &th_search_pipeline_parallel,
+    &th_search_h2h,
+    &th_search_exhaustive,
+    NULL,
+};
+
+const th_search_type *th_search_find(const char *name)
+{
+    for (int i = 0; th_search_types[i]; i++)
+        if (strcmp(th_search_types[i]->name, name) == 0)
+            return th_search_types[i];
+    return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static double wall_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static th_search *allocate(const th_search_type *type, const th_problem *p,
+                           const th_search_options *o, th_error *err)
+{
+    th_search *s = th_alloc_zero(1, sizeof *s);
+    if (!s || !(s->state = th_alloc_zero(1, type->state_size + 1))) {
+        th_free(s);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    s->type = type;
+    s->problem = *p;
+    s->options = *o;
+    if (o->seeds == TH_SEEDS_DEFAULT)
+        s->options.seeds = type->seeds;
+    s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
+    if (type->is_baseline || s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
+        s->budget = INT64_MAX;
+    s->began_s = wall_s();
+    s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+    return s;
+}
+
+static int open_journal(th_search *s, th_error *err)
+{
+    th_journal_header header;
+    const char *path = s->options.checkpoint;
+    s->options.checkpoint = NULL; /* the caller's */
+    if (!path)
+        return 0;
+    if (th_checkpoint_describe(s->type, &s->problem, &s->options, &header, err))
+        return -1;
+    s->journal = th_journal_open(path, &header, err);
+    return s->journal ? 0 : -1;
+}
+
+th_search *th_search_new(const th_search_type *type, const th_problem *p,
+                         const th_search_options *o, th_error *err)
+{
+    if (p->goal.n_front > 0 && type != &th_search_nsga2) {
+        th_error_set(err, "MAP-0116", "%s: finds one mapping: a Pareto front is what nsga2 finds",
+                     type->name);
+        return NULL;
+    }
+    if (o->start && type->is_baseline) {
+        th_error_set(err, "MAP-0115", "%s: a baseline starts from nothing: only a search takes a start",
+                     type->name);
+        return NULL;
+    }
+    th_search *s = allocate(type, p, o, err);
+    if (!s)
+        return NULL;
+    s->pool = th_pool_new(o->pool, p, o->threads, err);
+    if (s->pool && !(s->remembered = th_remembered_new()))
+        th_error_no_memory(err);
+    if (s->remembered && open_journal(s, err) == 0 && type->init(s, err) == 0)
+        return s;
+    th_search_free(s);
+    return NULL;
+}
+
+th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
+                               uint64_t seed, th_error *err)
+{
+    th_search_options o = parent->options;
+    o.evaluations = evaluations;
+    o.seed = seed;
+    o.seconds = 0; /* the outermost looks at the clock */
+    th_search *s = allocate(type, &parent->problem, &o, err);
+    if (!s)
+        return NULL;
+    s->parent = parent;
+    s->pool = parent->pool;
+    if (type->init(s, err) == 0)
+        return s;
+    th_search_free(s);
+    return NULL;
+}
+
+void th_search_free(th_search *s)
+{
+    if (!s)
+        return;
+    if (s->pool) /* else init was never called */
+        s->type->clear(s);
+    th_free(s->state);
+    th_seeder_free(s->seeder);
+    if (!s->parent)
+        th_pool_free(s->pool);
+    th_journal_free(s->journal);
+    th_remembered_free(s->remembered);
+    th_free(s->found);
+    th_mapping_free(s->best);
+    th_free(s);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static int nothing_found(const th_search *s, th_error *err)
+{
+    const char *workload = s->problem.workload->name, *system = s->problem.system->name,
+               *why = s->first_misfit.text[0] ? s->first_misfit.text
+                                              : "no set can run all of its layers";
+    if (s->n_evaluations == 0)
+        return th_error_set(err, "MAP-0042", "%s: no mapping of \"%s\" onto \"%s\" can be made: %s",
+                            s->type->name, workload, system, why);
+    return th_error_set(err, "MAP-0024",
+                        "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
+                        s->type->name, (long long)s->n_evaluations, workload, system, why);
+}
+
+static int too_late(const th_search *s, th_error *err)
+{
+    const th_metrics *m = &s->best_fitness.metrics;
+    char deadline[100] = "deadlines of its models", time[64], took[64], late[64];
+    if (s->problem.goal.deadline_ps > 0)
+        snprintf(deadline, sizeof deadline, "deadline of %s",
+                 th_format_time(s->problem.goal.deadline_ps, time, sizeof time));
+    th_format_time(m->latency_ps, took, sizeof took);
+    th_format_time(m->lateness_ps, late, sizeof late);
+    return th_error_set(err, "MAP-0114",
+                        "%s: of %lld mappings of \"%s\" onto \"%s\" none meets the %s: "
+                        "the least late ends at %s, %s late",
+                        s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
+                        s->problem.system->name, deadline, took, late);
+}
+
+/* What an outermost search that is done has to show. */
+static int conclude(const th_search *s, th_error *err)
+{
+    if (!s->best)
+        return nothing_found(s, err);
+    bool is_late = s->best_fitness.metrics.lateness_ps > 0;
+    return is_late && !s->options.keep_late ? too_late(s, err) : 0;
+}
+
+double th_search_elapsed_s(const th_search *s)
+{
+    while (s->parent)
+        s = s->parent;
+    return s->journal ? th_journal_elapsed_s(s->journal) : wall_s() - s->began_s;
+}
+
+static bool is_spent(const th_search *s)
+{
+    return th_search_left(s, 1) == 0 ||
+           (s->options.seconds > 0 && th_search_elapsed_s(s) >= s->options.seconds);
+}
+
+/* The result of a search is never worse than what it was given. */
+static int judge_start(th_search *s, th_error *err)
+{
+    th_mapping *start = th_mapping_copy(s->options.start);
+    th_fitness fitness;
+    int failed = start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err)
+                       : th_error_no_memory(err);
+    th_mapping_free(start);
+    return failed;
+}
+
+static bool meets(const th_search *s, double gap)
+{
+    double bound = s->options.lower_bound;
+    return s->best && th_bounds_met(s->best_fitness.value, bound * (1 + gap));
+}
+
+int th_search_iterate(th_search *s, th_error *err)
+{
+    if (s->done)
+        return 0;
+    if (s->n_batches++ == 0 && s->options.start && !s->parent && judge_start(s, err))
+        return -1;
+    if (s->type->iterate(s, err))
+        return -1;
+    s->is_proven |= meets(s, 0);
+    if (s->is_proven || meets(s, s->options.stop_gap) || is_spent(s))
+        s->done = true;
+    if (s->done && s->journal && th_journal_sync(s->journal, err))
+        return -1;
+    return s->done && !s->parent ? conclude(s, err) : 0;
+}
+
+/* --- evaluations ------------------------------------------------------------------------------ */
+
+int th_search_left(const th_search *s, int wanted)
+{
+    for (; s; s = s->parent)
+        if (s->budget - s->n_evaluations < wanted)
+            wanted = (int)(s->budget - s->n_evaluations);
+    return wanted > 0 ? wanted : 0;
+}
+
+th_seeder *th_search_seeder(th_search *s, th_error *err)
+{
+    while (s->parent)
+        s = s->parent;
+    if (!s->seeder)
+        s->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    return s->seeder;
+}
+
+int32_t th_search_batch(const th_search *s)
+{
+    return s->problem.workload->batch / s->problem.stream.micro_batches;
+}
+
+/* The clock goes on from where the journal's stood. */
+static void go_on(th_search *s)
+{
+    if (!s->goes_on && th_journal_answered(s->journal) > 0)
+        s->began_s = wall_s() - th_journal_elapsed_s(s->journal);
+    s->goes_on = true;
+}
+
+/* Answers from the journal; where that has come to its end, simulates and adds to it. */
+static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                    th_fitness *fitness, th_error *err)
+{
+    if (!s->journal || n == 0)
+        return th_pool_evaluate(s->pool, mappings, n, bound, fitness, err);
+    uint64_t digest = th_checkpoint_batch(mappings, n, bound);
+    int answered = th_journal_answer(s->journal, digest, n, fitness, err);
+    if (answered != 0)
+        return answered > 0 ? 0 : -1;
+    go_on(s);
+    if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
+        return -1;
+    return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, err);
+}
+
+/* Simulates what is not remembered: mappings[which[i]] for i < n. */
+static int simulate(th_search *s, th_mapping *const *mappings, const int *which, int n,
+                    double bound, th_fitness *fitness, th_error *err)
+{
+    th_mapping **asked = th_alloc_array((size_t)n + 1, sizeof *asked);
+    th_fitness *got = th_alloc_array((size_t)n + 1, sizeof *got);
+    int failed = asked && got ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < n; i++)
+        asked[i] = mappings[which[i]];
+    if (!failed)
+        failed = evaluate(s, asked, n, bound, got, err);
+    for (int i = 0; !failed && i < n; i++) {
+        fitness[which[i]] = got[i];
+        failed = th_remembered_keep(s->remembered, asked[i], bound, &got[i])
+                     ? th_error_no_memory(err)
+                     : 0;
+    }
+    th_free(asked);
+    th_free(got);
+    return failed;
+}
+
+/* Does it keep to the problem's constraints? reason may be NULL. */
+static bool is_lawful(const th_search *s, const th_mapping *m, th_error *reason)
+{
+    const th_problem *p = &s->problem;
+    return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
+}
+
+/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *answered: how many were remembered. */
+static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                               th_fitness *fitness, int *answered, th_error *err)
+{
+    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0, n_lawful = 0;
+    if (!which)
+        return th_error_no_memory(err);
+    for (int i = 0; i < n; i++) {
+        fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+        if (!is_lawful(s, mappings[i], NULL))
+            continue;
+        n_lawful++;
+        if (!th_remembered_find(s->remembered, mappings[i], bound, &fitness[i]))
+            which[unknown++] = i;
+    }
+    *answered = n_lawful - unknown;
+    int failed = simulate(s, mappings, which, unknown, bound, fitness, err);
+    th_free(which);
+    return failed;
+}
+
+static int note_found(th_search *s, int64_t number, const th_metrics *m)
+{
+    if (th_grow(&s->found, &s->found_capacity, s->n_found + 1, sizeof *s->found))
+        return -1;
+    s->found[s->n_found++] = (th_found){number, *m};
+    return 0;
+}
+
+static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
+                        int64_t number, th_error *err)
+{
+    if (fitness->fit == TH_FIT_INFEASIBLE && s->n_infeasible++ == 0 &&
+        is_lawful(s, m, &s->first_misfit))
+        th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_misfit);
+    s->n_stopped += fitness->fit == TH_FIT_STOPPED;
+    if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
+        return 0;
+    th_mapping *copy = th_mapping_copy(m);
+    if (!copy || note_found(s, number, &fitness->metrics)) {
+        th_mapping_free(copy);
+        return th_error_no_memory(err);
+    }
+    th_mapping_free(s->best);
+    s->best = copy;
+    s->best_fitness = *fitness;
+    s->best_found_at = number;
+    return 0;
+}
+
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                       th_fitness *fitness, th_error *err)
+{
+    th_search *outermost = s;
+    int answered = 0;
+    while (outermost->parent)
+        outermost = outermost->parent;
+    for (int i = 0; i < n; i++)
+        if (th_constraints_impose(s->problem.constraints, mappings[i], s->problem.workload,
+                                  th_search_batch(s)))
+            return th_error_no_memory(err);
+    if (look_up_or_simulate(outermost, mappings, n, bound, fitness, &answered, err))
+        return -1;
+    for (; s; s = s->parent) {
+        for (int i = 0; i < n; i++)
+            if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, err))
+                return -1;
+        s->n_evaluations += n;
+        s->n_remembered += answered;
+    }
+    return 0;
+}

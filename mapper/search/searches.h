@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* searches.h - the rows of the search table, one per file, and what they share. */
+#ifndef TH_MAPPER_SEARCHES_H
+#define TH_MAPPER_SEARCHES_H
+#include "mapper/search/front.h"
+#include "mapper/search/search.h"
+
+extern const th_search_type th_search_portfolio;
+extern const th_search_type th_search_two_level;
+extern const th_search_type th_search_nsga2;
+extern const th_search_type th_search_ga;
+extern const th_search_type th_search_dp;
+extern const th_search_type th_search_annealing;
+extern const th_search_type th_search_polish;
+extern const th_search_type th_search_random;
+extern const th_search_type th_search_exhaustive;
+extern const th_search_type th_search_computation_prioritized;
+extern const th_search_type th_search_uniform;
+extern const th_search_type th_search_greedy;
+extern const th_search_type th_search_greedy_rotating;
+extern const th_search_type th_search_single;
+extern const th_search_type th_search_data_parallel;
+extern const th_search_type th_search_model_parallel;
+extern const th_search_type th_search_pipeline_parallel;
+extern const th_search_type th_search_h2h;
+
+/* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
+int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);
+
+/* The front that an nsga2 search has found so far, for the caller to free. NULL: memory is out. */
+th_front *th_nsga2_front(const th_search *s, th_error *err);
+
+#endif

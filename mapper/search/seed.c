@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* seed.c - what the dynamic programme over the layers of a set (seed_programme.c) chooses from:
+ * strategies per layer, redistribution between them.
+ *
+ * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
+ * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
+ * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
+ * contention, other sets - the simulation judges those. Choices are the KEPT quickest strategies of
+ * a layer by themselves, and every pure split besides. */
+#include <config.h>
+
+#include "mapper/search/seed_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "mapper/search/strategies.h"
+
+enum { KEPT = 16 };
+
+th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
+{
+    const th_problem *p = th_evaluator_problem(e);
+    th_seeder *s = th_alloc_zero(1, sizeof *s);
+    if (s) {
+        s->evaluator = e;
+        s->plans = th_lower_plans(th_evaluator_lower(e));
+        s->workload = p->workload;
+        s->constraints = p->constraints;
+        s->batch = p->workload->batch / p->stream.micro_batches;
+        s->choice_numbers = th_map_new();
+        s->matrix_numbers = th_map_new();
+        if (s->choice_numbers && s->matrix_numbers)
+            return s;
+    }
+    th_error_no_memory(err);
+    th_seeder_free(s);
+    return NULL;
+}
+
+static void free_choices(th_choices *c)
+{
+    if (!c)
+        return;
+    th_free(c->strategy);
+    th_free(c->time);
+    th_free(c);
+}
+
+void th_seeder_free(th_seeder *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_choices; i++)
+        free_choices(s->choices[i]);
+    for (size_t i = 0; i < s->n_matrices; i++)
+        th_free(s->matrices[i]);
+    th_free(s->choices);
+    th_free(s->matrices);
+    th_map_free(s->choice_numbers);
+    th_map_free(s->matrix_numbers);
+    th_free(s);
+}
+
+th_plans *th_seeder_plans(const th_seeder *s)
+{
+    return s->plans;
+}
+
+const th_error *th_seeder_misfit(const th_seeder *s)
+{
+    return &s->misfit;
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    const th_timed *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order - y->order;
+}
+
+/* A set of one needs no split, so it is a design that leaves a layer without a way. */
+static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
+{
+    if (s->misfit.id[0] && s->misfit_is_of_design >= is_of_design)
+        return;
+    s->misfit = *reason;
+    s->misfit_is_of_design = is_of_design;
+}
+
+/* TH_TIME_MAX: the design cannot run it so. */
+static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
+                        th_error *err)
+{
+    th_placed at;
+    th_error reason;
+    if (th_plans_place(s->plans, layer, set, strategy, &at, err))
+        return -1;
+    const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, &reason);
+    if (plan)
+        return th_plans_layer_time(s->plans, &at, plan, err);
+    if (th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
+    note_misfit(s, &reason, true);
+    return TH_TIME_MAX;
+}
+
+static bool is_pure(const th_strategy *s)
+{
+    int n = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        n += s->split[d] > 1;
+    return n <= 1 && s->rotate == TH_NO_ROTATION;
+}
+
+static th_choices *keep_best(const th_timed *all, int n)
+{
+    th_choices *c = th_alloc_zero(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->strategy = th_alloc_array((size_t)n + 1, sizeof *c->strategy);
+    c->time = th_alloc_array((size_t)n + 1, sizeof *c->time);
+    if (!c->strategy || !c->time) {
+        free_choices(c);
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) {
+        if (i >= KEPT && !is_pure(&all[i].strategy))
+            continue;
+        c->strategy[c->n] = all[i].strategy;
+        c->time[c->n++] = all[i].time;
+    }
+    return c;
+}
+
+/* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
+static int time_one(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int i,
+                    th_timed *all, int *n, th_error *err)
+{
+    all[*n] = (th_timed){list[i], own_time(s, set, layer, &list[i], err), i};
+    if (all[*n].time < 0)
+        return -1;
+    *n += all[*n].time < TH_TIME_MAX;
+    return 0;
+}
+
+static bool is_among(const th_timed *some, int n, int order)
+{
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found |= some[i].order == order;
+    return found;
+}
+
+/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of very
+ * many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
+ * exchange, seldom time. In the list each split stands before its rotations. */
+static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
+                    th_timed *all, th_error *err)
+{
+    enum { MANY = 256, ROTATED_SPLITS = 24 };
+    int kept = 0, split = 0;
+    for (int i = 0; i < n; i++)
+        if ((n <= MANY || list[i].rotate == TH_NO_ROTATION) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
+            return -1;
+    if (n <= MANY)
+        return kept;
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    const int quickest = kept < ROTATED_SPLITS ? kept : ROTATED_SPLITS;
+    for (int i = 0; i < n; i++) {
+        split = list[i].rotate == TH_NO_ROTATION ? i : split;
+        if (split != i && is_among(all, quickest, split) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
+            return -1;
+    }
+    return kept;
+}
+
+/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out. */
+static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n, th_strategy **list)
+{
+    if (!th_strategy_fits(given, l, batch, n))
+        return 0;
+    *list = th_alloc_array(1, sizeof **list);
+    if (!*list)
+        return -1;
+    **list = *given;
+    return 1;
+}
+
+/* Layers of one shape have the same choices, but for those whose strategy is given. */
+static int32_t given_key(const th_seeder *s, int layer)
+{
+    return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
+}
+
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+{
+    const th_layer *l = &s->workload->layers[layer];
+    th_error none;
+    th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    th_strategy *list = NULL;
+    const th_strategy *given = th_constraints_strategy(s->constraints, layer);
+    int n = given ? only(given, l, s->batch, set->n_accels, &list)
+                  : th_strategies_list(l, s->batch, set->n_accels, &list);
+    th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
+    int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
+    if (n == 0) {
+        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s", l->name,
+                     given ? "as the partial mapping gives it " : "", (int)set->n_accels,
+                     set->n_accels == 1 ? "" : "s");
+        note_misfit(s, &none, false);
+    }
+    th_free(list);
+    if (kept < 0) {
+        th_free(all);
+        return -1;
+    }
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    *out = all;
+    return kept;
+}
+
+static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    th_timed *all;
+    int n = th_seeder_times(s, set, layer, &all, err);
+    if (n < 0)
+        return NULL;
+    th_choices *c = keep_best(all, n);
+    if (!c)
+        th_error_no_memory(err);
+    th_free(all);
+    return c;
+}
+
+const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    th_placed at;
+    int64_t number;
+    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+        return NULL;
+    const int32_t key[] = {at.set_number, th_plans_class(s->plans, layer), given_key(s, layer)};
+    if (th_map_get(s->choice_numbers, key, sizeof key, &number))
+        return s->choices[number];
+    th_choices *c = make_choices(s, set, layer, err);
+    if (!c)
+        return NULL;
+    if (th_grow(&s->choices, &s->choice_capacity, s->n_choices + 1, sizeof *s->choices) ||
+        th_map_put(s->choice_numbers, key, sizeof key, (int64_t)s->n_choices)) {
+        free_choices(c);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    s->choices[s->n_choices++] = c;
+    return c;
+}
+
+/* --- transitions ------------------------------------------------------------------------------ */
+
+th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
+{
+    th_seed_path p = {-1, false, 0, {0}};
+    int at = s->workload->layers[layer].inputs[0], reversed[TH_SEED_PATH_MAX];
+    while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
+           !th_layer_has_macs(&s->workload->layers[at])) {
+        if (p.n == TH_SEED_PATH_MAX)
+            return p;
+        reversed[p.n++] = at;
+        at = s->workload->layers[at].inputs[0];
+    }
+    for (int i = 0; i < p.n; i++)
+        p.between[i] = reversed[p.n - 1 - i];
+    p.is_external = at == TH_EXTERNAL_INPUT;
+    p.ancestor = at >= 0 && m->set_of[at] == m->set_of[layer] ? at : -1;
+    return p;
+}
+
+static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
+{
+    const th_edge_plan *e = th_plans_edge(s->plans, from, to, 1, s->batch, err);
+    return e ? th_plans_edge_time(s->plans, e, err) : -1;
+}
+
+/* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each
+ * choice. */
+static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, const th_strategy *from,
+                    int layer, const th_choices *to, th_time *row, th_error *err)
+{
+    th_placed at, next;
+    th_time sum = 0;
+    const th_strategy *strategy = from;
+    th_strategy follows;
+    if (from && th_plans_place(s->plans, p->ancestor, set, from, &at, err))
+        return -1;
+    for (int i = 0; i < p->n; i++) {
+        const th_layer *l = &s->workload->layers[p->between[i]];
+        if (!th_strategy_follow(&follows, l, s->batch, set->n_accels, strategy))
+            return 1;
+        if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
+            return -1;
+        th_time own = own_time(s, set, p->between[i], &follows, err);
+        if (own == TH_TIME_MAX)
+            return 1;
+        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err);
+        if (edge < 0 || own < 0)
+            return -1;
+        sum += edge + own;
+        at = next;
+        strategy = &follows;
+    }
+    for (int i = 0; i < to->n; i++) {
+        if (th_plans_place(s->plans, layer, set, &to->strategy[i], &next, err))
+            return -1;
+        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err);
+        if (edge < 0)
+            return -1;
+        row[i] = sum + edge;
+    }
+    return 0;
+}
+
+static th_time *make_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                            th_error *err)
+{
+    const th_choices *to = th_seeder_choices(s, set, layer, err);
+    const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
+    if (!to || (p->ancestor >= 0 && !from))
+        return NULL;
+    int rows = from ? from->n : 1;
+    th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    th_time *matrix = th_alloc_zero((size_t)rows * (size_t)to->n + 1, sizeof *matrix);
+    if (!matrix) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    for (int i = 0; i < rows && (from || p->is_external); i++) {
+        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to,
+                              matrix + i * to->n, err);
+        if (failed < 0) {
+            th_free(matrix);
+            return NULL;
+        }
+        for (int j = 0; failed && j < to->n; j++)
+            matrix[i * to->n + j] = TH_TIME_MAX / 1024; /* this ancestor's choice leads nowhere */
+    }
+    return matrix;
+}
+
+const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                              th_error *err)
+{
+    int32_t key[TH_SEED_PATH_MAX + 5] = {0};
+    int64_t number;
+    th_placed at;
+    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+        return NULL;
+    key[0] = at.set_number;
+    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
+    key[2] = th_plans_class(s->plans, layer);
+    key[TH_SEED_PATH_MAX + 3] = given_key(s, layer);
+    key[TH_SEED_PATH_MAX + 4] = given_key(s, p->ancestor);
+    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
+        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
+    if (th_map_get(s->matrix_numbers, key, sizeof key, &number))
+        return s->matrices[number];
+    th_time *matrix = make_matrix(s, set, p, layer, err);
+    if (!matrix)
+        return NULL;
+    if (th_grow(&s->matrices, &s->matrix_capacity, s->n_matrices + 1, sizeof *s->matrices) ||
+        th_map_put(s->matrix_numbers, key, sizeof key, (int64_t)s->n_matrices)) {
+        th_free(matrix);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    s->matrices[s->n_matrices++] = matrix;
+    return matrix;
+}
