@@ -74,10 +74,10 @@ static const th_option map_options[] = {
                        "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
                        "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
                        "its first mapping is taken, select_mapping takes others."},
-    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
+    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; searches have a default of their own, baselines end by "
-                         "themselves.", 1, INT64_MAX},
+                         "themselves, unless a budget ends them before: a warning then says so.", 1, INT64_MAX},
     [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
                      "Budget of wall time, looked at between batches. What it gives depends on the "
                      "machine: report_search says which -evaluations gives the same again.",
@@ -210,6 +210,32 @@ static void warn_of_cut(const th_call *c, const th_search *search)
             "%lld bytes after them were cut off\n",
             th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
             (long long)th_journal_cut_bytes(search->journal));
+}
+
+static void warn(const th_error *e)
+{
+    fprintf(stderr, "Warning %s: map_workload: %s\n", e->id, e->text);
+}
+
+/* Options that change nothing here, and a baseline that is not what its name says. */
+static void warn_of_baseline(const th_call *c, const th_search *search)
+{
+    static const int idle[] = {MAP_SEED, MAP_SEEDS};
+    th_error e;
+    for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
+        if (!th_call_has(c, idle[i]))
+            continue;
+        th_error_set(&e, "TCL-0300", "%s: changes nothing: %s is a baseline, which draws nothing at random",
+                     map_options[idle[i]].name, search->type->name);
+        warn(&e);
+    }
+    if (!search->type->is_baseline || !search->is_cut_short)
+        return;
+    th_error_set(&e, "TCL-0301",
+                 "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
+                 "its mappings",
+                 search->type->name, (long long)search->n_evaluations);
+    warn(&e);
 }
 
 static int end_early(th_call *c, const th_search *search)
@@ -369,6 +395,8 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     warn_of_cut(c, search);
     if (rc < 0 && th_session_is_interrupted(c->session)) /* in the procedure of a script design */
         rc = 1;
+    if (rc == 0)
+        warn_of_baseline(c, search);
     if (rc == 0)
         rc = keep_best(c, search, run);
     else if (rc == 1)

@@ -89,13 +89,13 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_text(sets_of(f)),
         if_searched(f, th_count((int64_t)f->seed)),
         th_text(seeds_of(f)),
-        f->budget < INT64_MAX ? if_searched(f, th_count(f->budget)) : th_absent(TH_KIND_COUNT),
+        f->budget < INT64_MAX ? if_found(f, th_count(f->budget)) : th_absent(TH_KIND_COUNT),
         th_text(f->seconds > 0 ? describe_time(f, time_budget, sizeof time_budget) : NULL),
-        th_count(f->evaluations),
-        th_count(f->infeasible),
-        th_count(f->stopped),
-        th_count(f->remembered),
-        th_count(f->found_at),
+        if_found(f, th_count(f->evaluations)),
+        if_found(f, th_count(f->infeasible)),
+        if_found(f, th_count(f->stopped)),
+        if_found(f, th_count(f->remembered)),
+        if_found(f, th_count(f->found_at)),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
         bound > 0 ? th_ps((th_time)bound) : th_absent(TH_KIND_TIME),
@@ -123,7 +123,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
     (void)err;
     th_table_row(th_report_record(r, "timing", NULL, columns),
                  (th_quantity[]){
-                     th_count(f->evaluations),
+                     if_found(f, th_count(f->evaluations)),
                      if_found(f, th_ps((th_time)(f->elapsed_s * (double)TH_PS_PER_S))),
                      f->elapsed_s > 0 ? th_count((int64_t)((double)f->evaluations / f->elapsed_s))
                                       : th_absent(TH_KIND_COUNT),

@@ -32,7 +32,7 @@ int th_candidates_iterate(th_search *s, th_error *err)
     th_candidates *c = s->state;
     th_fitness fitness[BATCH];
     size_t n = c->n - c->next < BATCH ? c->n - c->next : BATCH;
-    n = (size_t)th_search_left(s, (int)n); /* inside another search there is a budget */
+    n = (size_t)th_search_left(s, (int)n); /* of its budget */
     int failed =
         th_search_evaluate(s, c->mapping + c->next, (int)n, s->best_fitness.value, fitness, err);
     c->next += n;

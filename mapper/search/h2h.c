@@ -354,7 +354,7 @@ static int try_move(h2h *h, int32_t layer, int32_t neighbour, bool after, th_err
     int32_t from = h->where[layer], to = h->where[neighbour];
     th_fitness fitness;
     if (from == to || kind_of(&layers[layer]) != kind_of(&layers[neighbour]) ||
-        *time_of(h, layer, to) < 0)
+        *time_of(h, layer, to) < 0 || th_search_left(h->search, 1) == 0)
         return 0;
     int was = place_in_queue(h, layer);
     double best = h->search->best_fitness.value;

@@ -36,7 +36,8 @@ struct th_journal {
     char *path;
     int fd;
     th_journal_header header;
-    bool is_mixed; /* it was written under another budget: a batch that differs ends the log */
+    bool is_mixed; /* it was written under another budget: the last batch may have been cut short */
+    bool is_longer; /* the log goes on behind where this search's budget ends: it stays as it is */
     unsigned char *log; /* the file as it was found */
     size_t log_size, at; /* log_size 0: it has come to its end */
     int64_t size;      /* of the file */
@@ -301,6 +302,12 @@ static bool next_record(const th_journal *j, record *r, th_wire *body, uint64_t 
     return *sum == th_hash(start, size, j->checksum);
 }
 
+/* Is there nothing behind this record? */
+static bool is_last(const th_journal *j, const record *r)
+{
+    return j->at + RECORD_HEAD_BYTES + (size_t)r->n_bytes + CHECKSUM_BYTES >= j->log_size;
+}
+
 /* The fitness of a whole record; false where it does not hold n of them. */
 static bool read_body(th_wire *body, int n, th_fitness *fitness)
 {
@@ -314,12 +321,15 @@ int th_journal_answer(th_journal *j, uint64_t digest, int n, th_fitness *fitness
     record r;
     th_wire body;
     uint64_t sum;
-    if (j->log_size == 0)
+    if (j->log_size == 0 || j->is_longer)
         return 0;
     if (j->at == j->log_size || !next_record(j, &r, &body, &sum))
         goto end;
     if (r.digest != digest || r.n != n || !read_body(&body, n, fitness)) {
-        if (j->is_mixed)
+        j->is_longer = j->is_mixed && n < r.n; /* this search's budget cuts the batch */
+        if (j->is_longer)
+            return 0;
+        if (j->is_mixed && is_last(j, &r)) /* that of the log did */
             goto end;
         return refuse(j, "MAP-0107",
                       "the search asks for other mappings than it did: this is another version of "
@@ -354,6 +364,10 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
                       double elapsed_s, th_error *err)
 {
     th_wire w = TH_WIRE_INIT;
+    if (j->is_longer) {
+        j->elapsed_s = elapsed_s;
+        return 0;
+    }
     write_record(&w, digest, n, fitness, elapsed_s);
     uint64_t sum = w.failed ? 0 : th_hash(w.out.text, w.out.length, j->checksum), copy = sum;
     th_wire_hash(&w, &copy);

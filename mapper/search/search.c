@@ -75,7 +75,7 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     if (o->seeds == TH_SEEDS_DEFAULT)
         s->options.seeds = type->seeds;
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
-    if (type->is_baseline || s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
+    if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
     s->began_s = wall_s();
     s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
@@ -234,8 +234,9 @@ int th_search_iterate(th_search *s, th_error *err)
     if (s->type->iterate(s, err))
         return -1;
     s->is_proven |= meets(s, 0);
-    if (s->is_proven || meets(s, s->options.stop_gap) || is_spent(s))
-        s->done = true;
+    s->done |= s->is_proven || meets(s, s->options.stop_gap);
+    s->is_cut_short = !s->done && is_spent(s);
+    s->done |= s->is_cut_short;
     if (s->done && s->journal && th_journal_sync(s->journal, err))
         return -1;
     return s->done && !s->parent ? conclude(s, err) : 0;

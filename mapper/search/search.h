@@ -40,7 +40,7 @@ typedef struct th_search th_search;
 typedef struct th_search_type {
     const char *name; /* two_level random computation_prioritized uniform ... */
     const char *synopsis;
-    bool is_baseline;            /* takes no budget and no seed */
+    bool is_baseline;            /* draws nothing at random, and ends by itself */
     int64_t default_evaluations; /* 0: as many as it takes */
     th_seeds seeds;              /* never TH_SEEDS_DEFAULT */
     size_t state_size;
@@ -84,6 +84,7 @@ struct th_search {
     size_t n_found, found_capacity;
     int32_t n_batches;
     bool done;
+    bool is_cut_short; /* done because a budget was spent: it had more to look at */
     bool is_proven; /* nothing is better than the best: it meets the bound, or all was looked at */
     void *state; /* the type's own */
 };

@@ -29,10 +29,15 @@ read_workload $model -batch 1
 check_setup
 
 set budget [list -seed $option(-seed) -evaluations $option(-evaluations)]
-foreach algorithm {computation_prioritized uniform random two_level} {
-    map_workload -algorithm $algorithm -objective latency {*}$budget
+foreach baseline {computation_prioritized uniform} {
+    map_workload -algorithm $baseline -objective latency
     run -all
-    lappend runs [save_run $algorithm]
+    lappend runs [save_run $baseline]
+}
+foreach search {random two_level} {
+    map_workload -algorithm $search -objective latency {*}$budget
+    run -all
+    lappend runs [save_run $search]
 }
 
 report_mapping

@@ -207,6 +207,48 @@ static void another_budget_goes_on(void)
     th_journal_free(j);
 }
 
+/* Under a smaller budget the last batch is cut short, and the log stays as it is, whatever is found after
+ * it; the first budget then finds all of it. */
+static void a_smaller_budget_leaves_the_log_alone(void)
+{
+    make_journal(4);
+    th_journal_header less = plain;
+    less.evaluations = 6;
+    th_strbuf before = bytes_of_file();
+    th_fitness got[4];
+    th_journal *j = opened(&less);
+    CU_ASSERT_EQUAL(answered(j, 0, 2), 2);
+    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 1, got, NULL), 0); /* the log has three here */
+    CU_ASSERT_EQUAL(th_journal_append(j, 999, 1, some, 3, NULL), 0);
+    CU_ASSERT_EQUAL(th_journal_answer(j, 103, 1, got, NULL), 0);
+    CU_ASSERT_EQUAL(th_journal_append(j, 103, 1, some, 4, NULL), 0);
+    CU_ASSERT_EQUAL(th_journal_cut_bytes(j), 0);
+    th_journal_free(j);
+    th_strbuf after = bytes_of_file();
+    CU_ASSERT_EQUAL(after.length, before.length);
+    th_strbuf_clear(&before);
+    th_strbuf_clear(&after);
+    j = opened(&plain);
+    CU_ASSERT_EQUAL(answered(j, 0, 4), 4);
+    th_journal_free(j);
+}
+
+/* A batch of another size in the midst of the log is no matter of budgets: nothing is cut off. */
+static void a_difference_in_the_midst_is_refused(void)
+{
+    make_journal(4);
+    th_journal_header more = plain;
+    more.evaluations = 80;
+    th_error e = {"", ""};
+    th_fitness got[4];
+    th_journal *j = opened(&more);
+    CU_ASSERT_EQUAL(answered(j, 0, 1), 1);
+    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 4, got, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0107");
+    CU_ASSERT_EQUAL(answered(j, 1, 4), 4);
+    th_journal_free(j);
+}
+
 /* --- the world -------------------------------------------------------------------------------- */
 
 static void assert_cannot_open(const char *where, const char *id)
@@ -389,6 +431,8 @@ int main(int argc, char **argv)
         TAP(another_header_is_refused_and_named),
         TAP(another_batch_is_refused),
         TAP(another_budget_goes_on),
+        TAP(a_smaller_budget_leaves_the_log_alone),
+        TAP(a_difference_in_the_midst_is_refused),
         TAP(files_that_cannot_be_are_told),
         TAP(another_process_is_kept_out),
         TAP(a_full_disk_is_told_and_nothing_is_lost),
