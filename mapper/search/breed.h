@@ -23,6 +23,7 @@ typedef struct th_seed_cursor {
     bool programme_alone; /* not blurred, and nothing after it */
     gsl_rng *random;      /* of its own, so that searches of one seed have the same seeds */
     size_t partition;
+    bool others; /* the quickest designs of every partition came, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
     th_designs designs;
     int32_t design[TH_LEVEL1_SETS_MAX];

@@ -53,17 +53,30 @@ static int start(th_breed *b, th_mapping **out, th_error *err)
 
 /* --- the programme on candidates of level 1 ---------------------------------------------------- */
 
+/* All partitions were looked at. */
+static void come_round(th_seed_cursor *c)
+{
+    c->partition = 0;
+    if (c->others)
+        c->stage = c->programme_alone ? TH_SEED_END : TH_SEED_HERALD;
+    c->others = true;
+}
+
+/* Every partition with its quickest designs first, so that a small budget has seen them all; then with
+ * the others. */
 static int by_programme(th_breed *b, th_mapping **out, th_error *err)
 {
     th_seed_cursor *c = &b->cursor;
     if (c->partition == b->level1.n) {
-        c->stage = c->programme_alone ? TH_SEED_END : TH_SEED_HERALD;
+        come_round(c);
         return 0;
     }
     const th_partition *p = &b->level1.partitions[c->partition];
-    int limit = c->programme_alone ? PROGRAMME_VECTORS : SEED_VECTORS;
+    int limit = !c->others ? 1 : c->programme_alone ? PROGRAMME_VECTORS : SEED_VECTORS;
     if (c->vector == 0 && th_designs_init(&c->designs, &b->level1, p, err))
         return -1;
+    if (c->vector == 0 && c->others)
+        c->vector += th_designs_next(&c->designs, c->design);
     if (c->jitter == 0 && (c->vector++ == limit || !th_designs_next(&c->designs, c->design))) {
         c->partition++;
         c->vector = 0;

@@ -63,14 +63,31 @@ static bool is_known(const th_level1 *l, const th_partition *p)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->partitions[i].n == p->n && l->partitions[i].way == p->way &&
+            l->partitions[i].block == p->block &&
             memcmp(l->partitions[i].node, p->node, (size_t)p->n * sizeof *p->node) == 0)
             return true;
     return false;
 }
 
+/* The same sets with their members dealt out in blocks, wherever one of them can be: which links
+ * neighbouring shards talk over is as much a choice as the sets themselves. */
+static int add_dealt(th_level1 *l, const th_partition *p)
+{
+    for (int32_t block = 1; p->block == 0 && block < l->problem->system->n_accels; block++) {
+        th_partition dealt = *p;
+        bool can = false;
+        for (int32_t i = 0; i < p->n; i++)
+            can |= th_set_tree_can_deal(&l->tree, p->node[i], block);
+        dealt.block = block;
+        if (can && th_level1_add(l, &dealt))
+            return -1;
+    }
+    return 0;
+}
+
 int th_level1_add(th_level1 *l, const th_partition *p)
 {
-    th_partition with = {.n = l->n_given, .way = p->way};
+    th_partition with = {.n = l->n_given, .way = p->way, .block = p->block};
     for (int32_t i = 0; i < p->n; i++)
         if (!can_be_set(l, p->node[i]))
             return 0;
@@ -86,7 +103,7 @@ int th_level1_add(th_level1 *l, const th_partition *p)
     if (th_grow(&l->partitions, &l->capacity, l->n + 1, sizeof *l->partitions))
         return -1;
     l->partitions[l->n++] = with;
-    return 0;
+    return add_dealt(l, p);
 }
 
 static bool are_of_a_kind(const th_level1 *l, const th_set_node *a, const th_set_node *b)

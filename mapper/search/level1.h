@@ -25,6 +25,7 @@ typedef struct th_partition {
     int32_t n;
     int32_t node[TH_LEVEL1_SETS_MAX];
     th_layers_way way;
+    int32_t block; /* members of a node are dealt out in such blocks where they can (sets.h); 0: none are */
 } th_partition;
 
 /* What a set of accelerators of certain kinds can do with a design. */

@@ -349,8 +349,7 @@ static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, cons
     th_mapping *m = th_mapping_new(p->n, sizes, l->problem->workload->n_layers);
     for (int32_t i = 0; m && i < p->n; i++) {
         m->sets[i].design = design[i];
-        memcpy(m->sets[i].accels, l->tree.node[p->node[i]].accels,
-               (size_t)sizes[i] * sizeof *m->sets[i].accels);
+        th_set_tree_deal(&l->tree, p->node[i], p->block, m->sets[i].accels);
     }
     return m;
 }

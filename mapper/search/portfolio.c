@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* portfolio.c - the default search: others, one after the other, on what they have found together.
  *
- *   init -> iterate: the baselines and dp, each to its end -> rounds of two_level, ga, annealing and
- *   polish -> done when a few rounds in a row brought nothing, or the budget is spent -> clear
+ *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end -> rounds of
+ *   two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or the
+ *   budget is spent -> clear
  *
- * So its best is never behind a baseline that had its evaluations. Within a round a search has its
+ * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline that
+ * had its evaluations. uniform comes last of them: it takes the most. Within a round a search has its
  * turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep what they
  * have from turn to turn and take in what the others found; ga keeps to its own, so that not all crowd
  * round one mapping; polish begins anew where there is something new. All of this depends on progress alone: a run that was cut short is the beginning of
@@ -17,6 +19,7 @@
 #include "mapper/search/searches.h"
 
 enum {
+    FIRST_SEEDS = 24,    /* of dp, before the baselines */
     PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
@@ -24,7 +27,7 @@ enum {
 static const double DEFAULT_SHARDS = 1.2e7;
 enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000 };
 
-typedef enum { STAGE_BASELINES, STAGE_DP, STAGE_ROUNDS } stage;
+typedef enum { STAGE_FIRST, STAGE_BASELINES, STAGE_UNIFORM, STAGE_DP, STAGE_ROUNDS } stage;
 
 static const th_search_type *const turns[] = {&th_search_two_level, &th_search_ga,
                                               &th_search_annealing, &th_search_polish};
@@ -33,7 +36,8 @@ enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 typedef struct {
     stage stage;
     int baseline;              /* the next row of the table */
-    th_search *child;          /* of the stages before the rounds, and polish */
+    th_search *child;          /* of the stages before the rounds */
+    th_search *dp;             /* from the first seeds to its own stage; then it is the child */
     th_search *turn[N_TURNS];  /* those that stay */
     int now;                   /* whose turn it is */
     int64_t since;             /* evaluations when its turn began, or it last brought something */
@@ -60,7 +64,7 @@ static int init(th_search *s, th_error *err)
         s->budget = reasonable(&s->problem);
     p->stage = s->options.seeds != TH_SEEDS_HEURISTIC ? STAGE_ROUNDS
                : s->problem.constraints               ? STAGE_DP /* baselines know of none */
-                                                      : STAGE_BASELINES;
+                                                      : STAGE_FIRST;
     p->now = NO_TURN;
     p->best = p->round_best = p->polished = INFINITY;
     return 0;
@@ -70,55 +74,85 @@ static void clear(th_search *s)
 {
     portfolio *p = s->state;
     th_search_free(p->child);
+    th_search_free(p->dp);
     for (int i = 0; i < N_TURNS; i++)
         th_search_free(p->turn[i]);
 }
 
 /* --- before the rounds -------------------------------------------------------------------------- */
 
-/* The next search of the present stage; NULL: it is over. */
-static const th_search_type *next_type(portfolio *p)
+/* The next baseline of the table but uniform. NULL: that was all. */
+static const th_search_type *next_baseline(portfolio *p)
 {
+    const th_search_type *type = th_search_types[p->baseline];
+    while (type && (!type->is_baseline || type == &th_search_uniform))
+        type = th_search_types[++p->baseline];
+    p->baseline += type != NULL;
+    return type;
+}
+
+/* The child of the present stage, where the stage has another one; else p->child stays NULL. */
+static int begin_child(th_search *s, th_error *err)
+{
+    portfolio *p = s->state;
+    const th_search_type *type = &th_search_dp;
+    int64_t evaluations = reasonable(&s->problem) / 4;
     switch (p->stage) {
+    case STAGE_FIRST:
+        evaluations = FIRST_SEEDS;
+        break;
     case STAGE_BASELINES:
-        while (th_search_types[p->baseline] && !th_search_types[p->baseline]->is_baseline)
-            p->baseline++;
-        return th_search_types[p->baseline] ? th_search_types[p->baseline++] : NULL;
+        type = next_baseline(p);
+        break;
+    case STAGE_UNIFORM:
+        type = &th_search_uniform;
+        break;
     case STAGE_DP:
-        return &th_search_dp;
+        evaluations = 0;
+        p->child = p->dp;
+        p->dp = NULL;
+        break;
     case STAGE_ROUNDS:
         break;
     }
-    return NULL;
-}
-
-/* Of the child; a baseline that this problem has no mapping for is passed over. */
-static int step(th_search *s, th_error *err)
-{
-    portfolio *p = s->state;
-    th_error reason = {"", ""};
-    int failed = th_search_iterate(p->child, &reason);
-    if (failed && th_plans_is_fatal(&reason))
-        return th_error_set(err, reason.id, "%s", reason.text);
-    if (!failed && !p->child->done)
-        return 0;
-    th_search_free(p->child);
-    p->child = NULL;
-    p->stage += p->stage == STAGE_DP;
+    if (p->child) {
+        p->child->budget = INT64_MAX; /* the budget is this search's */
+        p->child->done = false;
+    } else if (type) {
+        p->child = th_search_new_child(s, type, evaluations, s->options.seed, err);
+        return p->child ? 0 : -1;
+    }
     return 0;
 }
 
+static void end_child(portfolio *p)
+{
+    if (p->stage == STAGE_FIRST)
+        p->dp = p->child;
+    else
+        th_search_free(p->child);
+    p->child = NULL;
+    p->stage += p->stage != STAGE_BASELINES;
+}
+
+/* One batch of the stages before the rounds; a search that this problem has no mapping for is passed
+ * over. */
 static int prepare(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
-    if (p->child)
-        return step(s, err);
-    const th_search_type *type = next_type(p);
-    for (; !type; type = next_type(p))
-        p->stage++;
-    p->child = th_search_new_child(s, type, type->is_baseline ? reasonable(&s->problem) / 4 : 0,
-                                   s->options.seed, err);
-    return p->child ? step(s, err) : -1;
+    th_error reason = {"", ""};
+    if (!p->child && begin_child(s, err))
+        return -1;
+    if (!p->child) {
+        p->stage++; /* no baseline is left */
+        return 0;
+    }
+    int failed = th_search_iterate(p->child, &reason);
+    if (failed && th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
+    if (failed || p->child->done)
+        end_child(p);
+    return 0;
 }
 
 /* --- rounds ------------------------------------------------------------------------------------ */
@@ -191,7 +225,7 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_portfolio = {
-    "portfolio", "the baselines, dp, then two_level, ga, annealing and polish by turns",
+    "portfolio", "dp, the baselines, then two_level, ga, annealing and polish by turns",
     false,       0,
     TH_SEEDS_HEURISTIC,
     sizeof(portfolio),

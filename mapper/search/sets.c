@@ -116,7 +116,7 @@ static int64_t next_bandwidth(const th_system *s, int64_t above)
 }
 
 /* part_of each accelerator of the node; returns the number of parts, >= 2 for node->n >= 2. */
-static int32_t part(const th_system *s, const th_set_node *node, bool *inside, int32_t *above,
+static int32_t part(const th_system *s, th_set_node *node, bool *inside, int32_t *above,
                     int32_t *part_of)
 {
     int32_t n = 1;
@@ -128,7 +128,8 @@ static int32_t part(const th_system *s, const th_set_node *node, bool *inside, i
         join(s, inside, b, above);
         n = count_parts(s, node, above, part_of);
     }
-    if (n > 1 && n < node->n)
+    node->is_parted_by_links = n > 1 && n < node->n;
+    if (node->is_parted_by_links)
         return n;
     for (int i = 0; i < node->n; i++)
         part_of[i] = i >= (node->n + 1) / 2;
@@ -213,6 +214,27 @@ int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accel
     t->node[node].n = n;
     note_groups(s, &t->node[node]);
     return node;
+}
+
+bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block)
+{
+    const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
+    bool can = at->is_parted_by_links && block > 0 && block < child->n && child->n % block == 0;
+    for (int32_t c = 1; can && c < at->n_children; c++)
+        can = child[c].n == child->n;
+    return can;
+}
+
+void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels)
+{
+    const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
+    memcpy(accels, at->accels, (size_t)at->n * sizeof *accels);
+    if (!th_set_tree_can_deal(t, node, block))
+        return;
+    for (int32_t i = 0; i < at->n; i++) {
+        int32_t round = i / (block * at->n_children), c = i / block % at->n_children;
+        accels[i] = child[c].accels[round * block + i % block];
+    }
 }
 
 void th_set_tree_clear(th_set_tree *t)

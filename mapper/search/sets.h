@@ -14,6 +14,7 @@ typedef struct th_set_node {
     int32_t parent;                  /* -1: root */
     int32_t first_child, n_children; /* children stand side by side */
     bool spans_groups;
+    bool is_parted_by_links; /* children hang together by slower links than they have inside */
 } th_set_node;
 
 typedef struct th_set_tree {
@@ -27,6 +28,13 @@ int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
 /* A set beside the tree, without parent and children. Its node, or -1: memory is out. */
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);
+
+/* Can the members of a node be dealt out in blocks, so many of one child, of the next, and so on round?
+ * Its children are as large as one another, larger than a block, and parted by slow links. */
+bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block);
+/* The members of a node into accels, dealt out in blocks (0, or where that cannot be: as they are). Of
+ * a mixed radix of splits the last digit then goes across the slow links, not the first. */
+void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels);
 
 /* Can every accelerator of the set be configured with this design? */
 bool th_set_can_take(const th_system *s, const th_set *set, int32_t design);

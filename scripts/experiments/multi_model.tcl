@@ -3,7 +3,7 @@
 #
 #   tharsis -exit scripts/experiments/multi_model.tcl ?OPTIONS of map_workload?
 #
-# The search finds accelerators for each; the uniform split, which runs both on all of them, is late.
+# The search meets it; the uniform split is late.
 
 read_system   f1_16xlarge
 read_workload alexnet  -name camera

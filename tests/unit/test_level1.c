@@ -170,7 +170,7 @@ static void each_vector_of_designs_comes_once(void)
     th_workload *w = shipped_workload("alexnet");
     fixture f;
     set_up(&f, s, w);
-    const th_partition *halves = &f.level1.partitions[4];
+    const th_partition *halves = &f.level1.partitions[6];
     int32_t design[TH_LEVEL1_SETS_MAX];
     bool came[3][3] = {{false}};
     int n = 0;

@@ -124,6 +124,49 @@ static void budgets_are_kept_exactly(void)
     }
 }
 
+/* A baseline ends by itself, or with the budget, and says which; then it has seen its first mappings. */
+static void a_budget_ends_a_baseline_early(void)
+{
+    th_problem p = problem_of(f1, branches);
+    th_search_options o = {.threads = 1};
+    th_search *whole = found("uniform", &p, &o);
+    int64_t all = whole->n_evaluations;
+    CU_ASSERT_TRUE(all > 100 && !whole->is_cut_short);
+    for (int64_t n = all - 1; n <= all + 1; n++) {
+        o.evaluations = n;
+        th_search *s = found("uniform", &p, &o);
+        CU_ASSERT_EQUAL(s->n_evaluations, n < all ? n : all);
+        CU_ASSERT_EQUAL(s->is_cut_short, n < all);
+        CU_ASSERT_TRUE(s->best_fitness.value >= whole->best_fitness.value);
+        th_search_free(s);
+    }
+    th_search_free(whole);
+}
+
+/* A few evaluations of the default search are those of dp, so they are near what the baselines find;
+ * with a budget that all of these fit into it is behind none. */
+static void a_short_portfolio_is_good_already(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_search_options none = {.threads = 1}, few = {.seed = 1, .evaluations = 20, .threads = 1},
+                      many = {.seed = 1, .evaluations = 500, .threads = 1};
+    th_search *dp = found("dp", &p, &few), *brief = found("portfolio", &p, &few),
+              *long_one = found("portfolio", &p, &many);
+    CU_ASSERT_EQUAL(brief->best_fitness.value, dp->best_fitness.value);
+    for (int i = 0; th_search_types[i]; i++) {
+        const char *name = th_search_types[i]->name;
+        if (!th_search_types[i]->is_baseline || strcmp(name, "h2h") == 0)
+            continue;
+        th_search *baseline = found(name, &p, &none);
+        CU_ASSERT_TRUE(long_one->best_fitness.value <= baseline->best_fitness.value);
+        CU_ASSERT_TRUE(brief->best_fitness.value <= 1.05 * baseline->best_fitness.value);
+        th_search_free(baseline);
+    }
+    th_search_free(dp);
+    th_search_free(brief);
+    th_search_free(long_one);
+}
+
 /* A budget of time: the evaluations that it took give the same. */
 static void evaluations_give_what_time_gave(void)
 {
@@ -246,14 +289,14 @@ static void one_layer_is_enough(void)
     th_workload_free(w);
 }
 
-/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, and of four, that
- * fit, with every design, where the quickest do not. */
+/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, in three
+ * orders, and of four that fit, where the quickest do not. */
 static void seeds_fit_into_little_memory(void)
 {
     th_system *s = shipped_system("f1_16xlarge_small");
     th_workload *w = shipped_workload("resnet101");
     th_problem p = problem_of(s, w);
-    th_search_options o = {.seed = 1, .evaluations = 6, .threads = 1};
+    th_search_options o = {.seed = 1, .evaluations = 4, .threads = 1};
     th_search *x = found("dp", &p, &o);
     CU_ASSERT_EQUAL(x->n_infeasible, 0);
     th_search_free(x);
@@ -396,10 +439,12 @@ static void partitions_of_f1(void)
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_seeder *seeder = th_seeder_new(e, NULL);
     CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
-    /* alone: 8 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
-    static const int32_t sets[] = {1, 1, 1, 1, 2, 4, 8}, first[] = {8, 4, 2, 1, 4, 2, 1};
-    CU_ASSERT_EQUAL_FATAL(l.n, 7);
-    for (int i = 0; i < 7; i++) {
+    /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
+    static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8}, first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
+                         block[] = {0, 1, 2, 0, 0, 0, 0, 0, 0};
+    CU_ASSERT_EQUAL_FATAL(l.n, 9);
+    for (int i = 0; i < 9; i++) {
+        CU_ASSERT_EQUAL(l.partitions[i].block, block[i]);
         CU_ASSERT_EQUAL(l.partitions[i].n, sets[i]);
         CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
     }
@@ -411,8 +456,8 @@ static void partitions_of_f1(void)
     th_evaluator_free(e);
 }
 
-/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 4 2 1;
- * together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives the product a set of
+/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in three
+ * orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives the product a set of
  * several; one accelerator for both, the uniform answer, is slower. */
 static void one_accelerator_runs_what_cannot_be_split(void)
 {
@@ -425,14 +470,14 @@ static void one_accelerator_runs_what_cannot_be_split(void)
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_seeder *seeder = th_seeder_new(e, NULL);
     CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(l.n, 7);
-    for (int i = 5; i < 7; i++) {
+    CU_ASSERT_EQUAL_FATAL(l.n, 9);
+    for (int i = 7; i < 9; i++) {
         const th_partition *uneven = &l.partitions[i];
         CU_ASSERT_TRUE(uneven->way == TH_LAYERS_UNEVEN && uneven->n == 2);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
-        CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 5 ? 2 : 4);
+        CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 7 ? 2 : 4);
     }
-    CU_ASSERT_EQUAL(l.tree.node[l.partitions[6].node[1]].accels[0], 4);
+    CU_ASSERT_EQUAL(l.tree.node[l.partitions[8].node[1]].accels[0], 4);
     th_level1_clear(&l);
     th_seeder_free(seeder);
     th_evaluator_free(e);
@@ -579,6 +624,8 @@ int main(int argc, char **argv)
         TAP(the_same_twice_and_on_two_threads),
         TAP(seeds_matter),
         TAP(budgets_are_kept_exactly),
+        TAP(a_budget_ends_a_baseline_early),
+        TAP(a_short_portfolio_is_good_already),
         TAP(evaluations_give_what_time_gave),
         TAP(the_table_is_in_order),
         TAP(two_level_beats_baselines_and_chance),

@@ -48,6 +48,38 @@ static void f1_parts_into_its_groups(void)
     th_system_free(s);
 }
 
+static void assert_dealt(const th_set_tree *t, int32_t block, const char *expected)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int32_t accels[8];
+    th_set_tree_deal(t, 0, block, accels);
+    for (int i = 0; i < t->node[0].n; i++)
+        th_strbuf_printf(&text, "%d", (int)accels[i]);
+    TAP_ASSERT_TEXT(text.text, expected);
+    th_strbuf_clear(&text);
+}
+
+/* One of each group in turn, or two; groups whole is how they are. A half of a group stays as it is: its
+ * links are alike. */
+static void members_are_dealt_across_slow_links(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_set_tree t;
+    th_set_tree_init(&t, s, NULL);
+    assert_dealt(&t, 0, "01234567");
+    assert_dealt(&t, 1, "04152637");
+    assert_dealt(&t, 2, "01452367");
+    assert_dealt(&t, 3, "01234567");
+    assert_dealt(&t, 4, "01234567");
+    CU_ASSERT_TRUE(th_set_tree_can_deal(&t, 0, 1) && th_set_tree_can_deal(&t, 0, 2));
+    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 0) || th_set_tree_can_deal(&t, 0, 3) ||
+                    th_set_tree_can_deal(&t, 0, 4));
+    for (int32_t i = 1; i < (int32_t)t.n; i++)
+        CU_ASSERT_FALSE(th_set_tree_can_deal(&t, i, 1));
+    th_set_tree_clear(&t);
+    th_system_free(s);
+}
+
 /* Links alike: halves by number, the first one larger when odd. */
 static void rings_and_meshes_are_halved(void)
 {
@@ -57,6 +89,11 @@ static void rings_and_meshes_are_halved(void)
     th_system *mesh = system_of(EIGHT "topology = { type = \"mesh\"; dims = [3, 2]; bandwidth = "
                                       "\"8Gbps\"; latency = \"1us\"; };");
     assert_tree(mesh, "((((0)(1))(2))(((3)(4))(5)))");
+    th_set_tree t;
+    th_set_tree_init(&t, mesh, NULL);
+    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 1));
+    assert_dealt(&t, 1, "012345");
+    th_set_tree_clear(&t);
     th_system_free(ring);
     th_system_free(mesh);
 }
@@ -76,6 +113,11 @@ static void weak_links_part_a_chain(void)
         "{ between = [\"4\", \"5\"]; bandwidth = \"8Gbps\"; latency = \"1us\"; },"
         "{ between = [\"5\", \"6\"]; bandwidth = \"2Gbps\"; latency = \"1us\"; } );");
     assert_tree(s, "((((0)(1))((2)(3)))(((4)(5))(6)))");
+    th_set_tree t;
+    th_set_tree_init(&t, s, NULL);
+    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 1)); /* parts of four and of three */
+    CU_ASSERT_TRUE(th_set_tree_can_deal(&t, 1, 1));  /* {0, 1} and {2, 3} */
+    th_set_tree_clear(&t);
     th_system_free(s);
 }
 
@@ -169,6 +211,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(f1_parts_into_its_groups),
+        TAP(members_are_dealt_across_slow_links),
         TAP(rings_and_meshes_are_halved),
         TAP(weak_links_part_a_chain),
         TAP(every_node_is_the_union_of_its_children),
