@@ -8,6 +8,7 @@ libtharsis_la_SOURCES += \
 	base/map.c base/map.h \
 	base/names.c base/names.h \
 	base/random.c base/random.h \
+	base/shared_map.c base/shared_map.h \
 	base/strbuf.c base/strbuf.h \
 	base/text_file.c base/text_file.h \
 	base/units.c base/units.h
@@ -20,5 +21,6 @@ unit_tests += \
 	tests/unit/test_map \
 	tests/unit/test_names \
 	tests/unit/test_random \
+	tests/unit/test_shared_map \
 	tests/unit/test_strbuf \
 	tests/unit/test_units

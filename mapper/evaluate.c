@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* evaluate.c - fitness: lower a mapping, replay it, read off the objective.
- *   new -> (run | shard_time)* -> free
+ *   new -> (share) -> (run | shard_time | trim)* -> free
  * The program and the machine are reused from one mapping to the next; the memos make it quick, and
- * change no result. */
+ * change no result. Those who share them have a lowering, a program and a machine of their own. */
 #include <config.h>
 
 #include "mapper/evaluate.h"
@@ -17,6 +17,8 @@ struct th_evaluator {
     th_lower *lower;
     th_program *program;
     th_machine *machine;
+    th_known_ends *ends; /* of computes, for the machines of all who share */
+    bool owns_ends;
     th_time *model_end; /* scratch; NULL: no model has a deadline */
     th_segments *segments; /* NULL: all programs are replayed whole */
 };
@@ -50,37 +52,70 @@ static bool is_told_by_segments(const th_evaluator *e)
            !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
 }
 
-static int make_segments(th_evaluator *e, th_error *err)
+static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
     if (!is_told_by_segments(e))
         return 0;
-    e->segments = th_segments_new(e->lower, e->program, e->machine, TH_SEGMENTS_LIMIT);
+    e->segments = of ? th_segments_share(of->segments, e->lower, e->program, e->machine)
+                     : th_segments_new(e->lower, e->program, e->machine, TH_SEGMENTS_LIMIT);
     return e->segments ? 0 : th_error_no_memory(err);
 }
 
-th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
+/* A lowering that is new, or, of: shares. */
+static int make_lower(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
-    if (th_stream_check(&p->stream, p->workload, err))
-        return NULL;
+    const th_problem *p = &e->problem;
+    e->lower = of ? th_lower_share(of->lower, err) : th_lower_new(p->system, p->workload, err);
+    if (!e->lower)
+        return -1;
+    return of ? 0 : th_works_set_scripts(th_plans_works(th_lower_plans(e->lower)), p->scripts, err);
+}
+
+static int make_ends(th_evaluator *e, const th_evaluator *of, th_error *err)
+{
+    e->owns_ends = !of;
+    e->ends = of ? of->ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    if (!e->ends)
+        return th_error_no_memory(err);
+    if (of)
+        th_known_ends_share(e->ends);
+    return 0;
+}
+
+static int make_machine(th_evaluator *e, th_error *err)
+{
+    const th_machine_options options = {.network = e->problem.network,
+                                        .network_options = e->problem.network_options,
+                                        .ends = e->ends};
+    e->machine = th_machine_new(e->problem.system, th_lower_works(e->lower), &options, err);
+    return e->machine ? 0 : -1;
+}
+
+/* of: whose memos it shares; NULL: nobody's. */
+static th_evaluator *new_evaluator(const th_problem *p, const th_evaluator *of, th_error *err)
+{
     th_evaluator *e = th_alloc_zero(1, sizeof *e);
     if (!e) {
         th_error_no_memory(err);
         return NULL;
     }
     e->problem = *p;
-    e->lower = th_lower_new(p->system, p->workload, err);
-    if (e->lower &&
-        th_works_set_scripts(th_plans_works(th_lower_plans(e->lower)), p->scripts, err) == 0)
-        e->program = th_program_new(err);
-    const th_machine_options options = {.network = p->network,
-                                        .network_options = p->network_options};
-    e->machine = e->program ? th_machine_new(p->system, th_lower_works(e->lower), &options, err)
-                            : NULL;
-    if (e->machine && check_goal(e, err) == 0 && make_room(e, err) == 0 &&
-        make_segments(e, err) == 0)
+    if (make_lower(e, of, err) == 0 && (e->program = th_program_new(err)) != NULL &&
+        make_ends(e, of, err) == 0 && make_machine(e, err) == 0 && check_goal(e, err) == 0 &&
+        make_room(e, err) == 0 && make_segments(e, of, err) == 0)
         return e;
     th_evaluator_free(e);
     return NULL;
+}
+
+th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
+{
+    return th_stream_check(&p->stream, p->workload, err) ? NULL : new_evaluator(p, NULL, err);
+}
+
+th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err)
+{
+    return new_evaluator(&e->problem, e, err);
 }
 
 void th_evaluator_free(th_evaluator *e)
@@ -90,9 +125,25 @@ void th_evaluator_free(th_evaluator *e)
     th_free(e->model_end);
     th_segments_free(e->segments);
     th_machine_free(e->machine);
+    if (e->owns_ends)
+        th_known_ends_free(e->ends);
     th_program_free(e->program);
     th_lower_free(e->lower);
     th_free(e);
+}
+
+bool th_evaluator_is_full(const th_evaluator *e)
+{
+    return th_segments_are_full(e->segments) ||
+           th_plans_held_bytes(th_lower_plans(e->lower)) > TH_PLANS_LIMIT;
+}
+
+void th_evaluator_trim(th_evaluator *e)
+{
+    if (e->segments)
+        th_segments_trim(e->segments);
+    th_plans_trim(th_lower_plans(e->lower), TH_PLANS_LIMIT);
+    th_known_ends_trim(e->ends);
 }
 
 th_segment_counts th_evaluator_segments(const th_evaluator *e)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* evaluate.h - fitness: lower a mapping, replay it, read off the objective. One per thread. */
+/* evaluate.h - fitness: lower a mapping, replay it, read off the objective.
+ *   new -> (share) -> (run | trim ...)* -> free
+ * One per thread; what they remember, several may share. */
 #ifndef TH_MAPPER_EVALUATE_H
 #define TH_MAPPER_EVALUATE_H
 #include "mapper/lower/lower.h"
@@ -40,7 +42,15 @@ typedef struct th_evaluator th_evaluator;
 
 /* Refuses an objective that asks for energy where the system does not say what things cost. */
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
+/* For another thread, on the same problem and with the same memos: plans, works, segments, ends of
+ * computes. Freed before e. */
+th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err);
 void th_evaluator_free(th_evaluator *e);
+
+/* Memos that are shared are not dropped while somebody may be using them, however large they are. Are
+ * they larger than they should be? And dropped where they are, while none of those who share runs. */
+bool th_evaluator_is_full(const th_evaluator *e);
+void th_evaluator_trim(th_evaluator *e);
 
 /* The fitness of a mapping. A run of which it is clear that its value passes bound may be stopped
  * (INFINITY: never). 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when answers
@@ -51,7 +61,8 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 
-/* What the segment memo has done; all 0 where it does not apply. */
+/* What the segment memo has done, for all who share it, while none of them runs; all 0 where it does not
+ * apply. */
 th_segment_counts th_evaluator_segments(const th_evaluator *e);
 
 th_lower *th_evaluator_lower(th_evaluator *e);

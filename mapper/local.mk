@@ -95,8 +95,10 @@ libtharsis_la_SOURCES += \
 	mapper/search/two_level.c \
 	mapper/segment.c \
 	mapper/segment.h \
+	mapper/segment_cut.c \
 	mapper/segment_pieces.c \
-	mapper/segment_pieces.h
+	mapper/segment_pieces.h \
+	mapper/segment_state.h
 
 unit_tests += \
 	tests/unit/test_alternatives \

@@ -1,89 +1,191 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* known_ends.c - a table from digests of 128 bits to ends: open addressing, linear probing.
- *   new -> (find | keep)* -> free
- * The digest is its own hash, and all that is compared. Invariants: n_slots is 0 or a power of two; at
- * most half of the slots are taken, so every probe ends; number 0 marks a free one. */
+ *   new -> (share) -> (find | keep | trim)* -> free
+ * The digest is its own hash, and all that is compared. Invariants: the number of slots is a power of
+ * two; at most half of them are taken, so every probe ends; a slot whose end is NULL is free. A slot is
+ * filled once, its end last, and ends stay where they are, so others may look while one keeps (with the
+ * lock). A table that has become too small goes when nobody can be looking through it: at once, unless
+ * ends are shared. */
 #include <config.h>
 
 #include "sim/known_ends.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 
 enum { FIRST_SLOTS = 256 };
 
 typedef struct {
     uint64_t digest[2];
-    size_t number; /* in ends, from 1 on; 0: free */
+    _Atomic(const th_known_end *) end; /* NULL: free */
 } slot;
 
-struct th_known_ends {
-    slot *slots;
+typedef struct table {
+    struct table *smaller; /* the one before, where others may be in it */
     size_t n_slots;
-    th_known_end *ends;
-    size_t n, capacity, max;
+    slot slot[];
+} table;
+
+struct th_known_ends {
+    _Atomic(table *) now; /* NULL: none yet */
+    pthread_mutex_t keeping;
+    th_arena *ends;
+    size_t n, max;
+    bool is_shared;
 };
 
 th_known_ends *th_known_ends_new(size_t max)
 {
     th_known_ends *k = th_alloc_zero(1, sizeof *k);
-    if (k)
-        k->max = max;
+    if (!k || !(k->ends = th_arena_new())) {
+        th_free(k);
+        return NULL;
+    }
+    pthread_mutex_init(&k->keeping, NULL);
+    atomic_init(&k->now, NULL);
+    k->max = max;
     return k;
+}
+
+void th_known_ends_share(th_known_ends *k)
+{
+    k->is_shared = true;
+}
+
+static table *table_of(const th_known_ends *k)
+{
+    return atomic_load_explicit(&k->now, memory_order_acquire);
+}
+
+static void free_smaller(table *t)
+{
+    for (table *old = t->smaller, *next; old; old = next) {
+        next = old->smaller;
+        th_free(old);
+    }
+    t->smaller = NULL;
 }
 
 void th_known_ends_free(th_known_ends *k)
 {
     if (!k)
         return;
-    th_free(k->slots);
-    th_free(k->ends);
+    if (table_of(k))
+        free_smaller(table_of(k));
+    th_free(table_of(k));
+    th_arena_free(k->ends);
+    pthread_mutex_destroy(&k->keeping);
     th_free(k);
 }
 
-/* The slot of the digest, or the free one where it belongs. n_slots > 0. */
-static slot *find(slot *slots, size_t n_slots, const uint64_t digest[2])
+/* The end of the digest, or NULL and in *free_slot where it belongs. */
+static const th_known_end *look(const table *t, const uint64_t digest[2], size_t *free_slot)
 {
-    for (size_t i = digest[0] & (n_slots - 1);; i = (i + 1) & (n_slots - 1)) {
-        slot *s = &slots[i];
-        if (s->number == 0 || (s->digest[0] == digest[0] && s->digest[1] == digest[1]))
-            return s;
+    for (size_t i = digest[0] & (t->n_slots - 1);; i = (i + 1) & (t->n_slots - 1)) {
+        const slot *s = &t->slot[i];
+        const th_known_end *e = atomic_load_explicit(&s->end, memory_order_acquire);
+        if (e && (s->digest[0] != digest[0] || s->digest[1] != digest[1]))
+            continue;
+        *free_slot = i;
+        return e;
     }
 }
 
 const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t digest[2])
 {
-    const slot *s = k->n_slots > 0 ? find(k->slots, k->n_slots, digest) : NULL;
-    return s && s->number > 0 ? &k->ends[s->number - 1] : NULL;
+    const table *t = table_of(k);
+    size_t at;
+    return t ? look(t, digest, &at) : NULL;
 }
 
-static int make_room(th_known_ends *k)
+/* With the end last: who sees it sees the digest. */
+static void fill(slot *s, const uint64_t digest[2], const th_known_end *e)
 {
-    if (2 * k->n < k->n_slots)
+    memcpy(s->digest, digest, sizeof s->digest);
+    atomic_store_explicit(&s->end, e, memory_order_release);
+}
+
+static void move_all(const table *from, table *to)
+{
+    for (size_t i = 0; i < from->n_slots; i++) {
+        const th_known_end *e = atomic_load_explicit(&from->slot[i].end, memory_order_relaxed);
+        size_t at;
+        if (e && !look(to, from->slot[i].digest, &at))
+            fill(&to->slot[at], from->slot[i].digest, e);
+    }
+}
+
+static table *make_room(th_known_ends *k)
+{
+    table *old = table_of(k);
+    if (old && 2 * (k->n + 1) <= old->n_slots)
+        return old;
+    size_t n = old ? 2 * old->n_slots : FIRST_SLOTS, bytes;
+    table *t = __builtin_mul_overflow(n, sizeof(slot), &bytes) ||
+                       __builtin_add_overflow(bytes, sizeof(table), &bytes)
+                   ? NULL
+                   : th_alloc_zero(1, bytes);
+    if (!t)
+        return NULL;
+    t->n_slots = n;
+    if (old)
+        move_all(old, t);
+    if (k->is_shared)
+        t->smaller = old;
+    else
+        th_free(old);
+    atomic_store_explicit(&k->now, t, memory_order_release);
+    return t;
+}
+
+static void forget(th_known_ends *k)
+{
+    table *t = table_of(k);
+    if (!t)
+        return;
+    free_smaller(t);
+    memset(t->slot, 0, t->n_slots * sizeof *t->slot);
+    th_arena_reset(k->ends);
+    k->n = 0;
+}
+
+void th_known_ends_trim(th_known_ends *k)
+{
+    if (k->n >= k->max)
+        forget(k);
+}
+
+/* With the lock. */
+static int keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e)
+{
+    size_t at;
+    if (k->n == k->max && k->is_shared)
         return 0;
-    size_t n = k->n_slots ? 2 * k->n_slots : FIRST_SLOTS;
-    slot *slots = th_alloc_zero(n, sizeof *slots);
-    if (!slots)
+    if (k->n == k->max)
+        forget(k);
+    table *t = make_room(k);
+    if (!t)
         return -1;
-    for (size_t i = 0; i < k->n_slots; i++)
-        if (k->slots[i].number > 0)
-            *find(slots, n, k->slots[i].digest) = k->slots[i];
-    th_free(k->slots);
-    k->slots = slots;
-    k->n_slots = n;
+    if (look(t, digest, &at)) /* another was quicker */
+        return 0;
+    th_known_end *kept = th_arena_alloc(k->ends, sizeof *kept);
+    if (!kept)
+        return -1;
+    *kept = *e;
+    fill(&t->slot[at], digest, kept);
+    k->n++;
     return 0;
 }
 
 int th_known_ends_keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e)
 {
-    if (k->n == k->max) {
-        memset(k->slots, 0, k->n_slots * sizeof *k->slots);
-        k->n = 0;
-    }
-    if (make_room(k) || th_grow(&k->ends, &k->capacity, k->n + 1, sizeof *k->ends))
-        return -1;
-    k->ends[k->n++] = *e;
-    *find(k->slots, k->n_slots, digest) = (slot){{digest[0], digest[1]}, k->n};
-    return 0;
+    pthread_mutex_lock(&k->keeping);
+    int failed = keep(k, digest, e);
+    pthread_mutex_unlock(&k->keeping);
+    return failed;
 }

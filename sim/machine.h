@@ -7,6 +7,7 @@
 #ifndef TH_SIM_MACHINE_H
 #define TH_SIM_MACHINE_H
 #include <stdbool.h>
+#include "sim/known_ends.h"
 #include "sim/network/network.h"
 #include "sim/program.h"
 #include "sim/result.h"
@@ -22,6 +23,8 @@ typedef struct th_machine_options {
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
     bool per_layer;       /* results tell what each layer took (costs a little time) */
+    /* Ends of computes, together with other machines on the same works; not owned. NULL: its own. */
+    th_known_ends *ends;
     bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 

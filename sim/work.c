@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* work.c - the memo of folded tasks.
  *   new -> (intern | get)* -> free
- * Invariant: two works differ in (memory class, design, shard). Accelerators with equal memory and
- * vector unit are one class, so alike accelerators share their works. */
+ *   intern: find -> (make it -> keep it, unless another thread has, with the lock)
+ * Invariants: two works differ in (memory class, design, shard); a work never moves or changes.
+ * Accelerators with equal memory and vector unit are one class, so alike accelerators share their
+ * works. */
 #include <config.h>
 
 #include "sim/work.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
+#include "base/shared_map.h"
 
 typedef struct {
     const th_design_type *type;
     th_design_config config;
 } configured;
 
+/* Chunk c holds twice as many works as chunk c - 1, so that none ever moves. */
+enum { FIRST_CHUNK_LOG2 = 6, N_CHUNKS = 31 - FIRST_CHUNK_LOG2 };
+
 struct th_works {
     const th_system *system;
     configured *designs;
     int32_t
         *class_of; /* by accelerator: the first accelerator with the same memory and vector unit */
-    th_map *numbers;
-    th_work *works;
-    size_t n, capacity;
+    th_shared_map *known; /* th_work by key */
+    pthread_mutex_t keeping;
+    th_work *chunk[N_CHUNKS];
+    int32_t n;
 };
 
 typedef struct {
@@ -65,11 +72,12 @@ th_works *th_works_new(const th_system *s, th_error *err)
     th_works *w = th_alloc_zero(1, sizeof *w);
     if (!w)
         goto fail;
+    pthread_mutex_init(&w->keeping, NULL);
     w->system = s;
     w->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *w->designs);
     w->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *w->class_of);
-    w->numbers = th_map_new();
-    if (!w->designs || !w->class_of || !w->numbers)
+    w->known = th_shared_map_new();
+    if (!w->designs || !w->class_of || !w->known)
         goto fail;
     for (int i = 0; i < s->n_designs; i++) {
         if (th_design_configure(&s->designs[i], &w->designs[i].type, &w->designs[i].config, err)) {
@@ -93,8 +101,10 @@ void th_works_free(th_works *w)
         th_design_release(w->designs[i].type, &w->designs[i].config);
     th_free(w->designs);
     th_free(w->class_of);
-    th_map_free(w->numbers);
-    th_free(w->works);
+    th_shared_map_free(w->known);
+    for (int c = 0; c < N_CHUNKS; c++)
+        th_free(w->chunk[c]);
+    pthread_mutex_destroy(&w->keeping);
     th_free(w);
 }
 
@@ -204,47 +214,89 @@ static int fill_moves(const th_moves *x, th_work *out, th_error *err)
                         (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
 }
 
+/* --- keeping ---------------------------------------------------------------------------------- */
+
+/* Where a work stands: chunk c begins with number 2^c * F - F, F the size of the first one. */
+static th_work *place_of(const th_works *w, int32_t number)
+{
+    uint32_t at = (uint32_t)number + (1u << FIRST_CHUNK_LOG2);
+    int log2 = 31 - __builtin_clz(at);
+    return &w->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
+}
+
+/* Its place as the next one, with the lock. NULL: memory is out. */
+static th_work *next_place(th_works *w)
+{
+    uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
+    int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
+    if (!w->chunk[c])
+        w->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_work));
+    return w->chunk[c] ? place_of(w, w->n) : NULL;
+}
+
+/* With the lock. NULL: memory is out. */
+static const th_work *keep(th_works *w, const void *key, size_t bytes, const th_work *made)
+{
+    const th_work *known = th_shared_map_find(w->known, key, bytes);
+    if (known) /* another thread was quicker */
+        return known;
+    th_work *place = next_place(w);
+    if (!place)
+        return NULL;
+    *place = *made;
+    place->number = w->n;
+    known = th_shared_map_add(w->known, key, bytes, place);
+    w->n += known != NULL;
+    return known;
+}
+
+static int32_t keep_made(th_works *w, const void *key, size_t bytes, const th_work *made,
+                         th_error *err)
+{
+    pthread_mutex_lock(&w->keeping);
+    const th_work *kept = keep(w, key, bytes, made);
+    pthread_mutex_unlock(&w->keeping);
+    return kept ? kept->number : th_error_no_memory(err);
+}
+
 int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
 {
-    int64_t number;
-    if (th_map_get(w->numbers, moves, sizeof *moves, &number))
-        return (int32_t)number;
-    if (th_grow(&w->works, &w->capacity, w->n + 1, sizeof *w->works))
-        return th_error_no_memory(err);
-    if (fill_moves(moves, &w->works[w->n], err))
+    const th_work *known = th_shared_map_find(w->known, moves, sizeof *moves);
+    th_work made;
+    if (known)
+        return known->number;
+    if (fill_moves(moves, &made, err))
         return -1;
-    if (th_map_put(w->numbers, moves, sizeof *moves, (int64_t)w->n))
-        return th_error_no_memory(err);
-    return (int32_t)w->n++;
+    return keep_made(w, moves, sizeof *moves, &made, err);
 }
 
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err)
 {
-    int64_t number;
     work_key key;
+    th_work made;
     memset(&key, 0, sizeof key);
     key.memory_class = w->class_of[accel];
     key.design = runs_on_array(shard) ? design : -1;
     key.shard = *shard;
-    if (th_map_get(w->numbers, &key, sizeof key, &number))
-        return (int32_t)number;
-    if (th_grow(&w->works, &w->capacity, w->n + 1, sizeof *w->works))
-        return th_error_no_memory(err);
-    if (fill_work(w, accel, key.design, shard, &w->works[w->n], err))
+    const th_work *known = th_shared_map_find(w->known, &key, sizeof key);
+    if (known)
+        return known->number;
+    if (fill_work(w, accel, key.design, shard, &made, err))
         return -1;
-    if (th_map_put(w->numbers, &key, sizeof key, (int64_t)w->n))
-        return th_error_no_memory(err);
-    return (int32_t)w->n++;
+    return keep_made(w, &key, sizeof key, &made, err);
 }
 
 const th_work *th_works_get(const th_works *w, int32_t number)
 {
-    return &w->works[number];
+    return place_of(w, number);
 }
 
-int32_t th_works_count(const th_works *w)
+int32_t th_works_count(th_works *w)
 {
-    return (int32_t)w->n;
+    pthread_mutex_lock(&w->keeping);
+    int32_t n = w->n;
+    pthread_mutex_unlock(&w->keeping);
+    return n;
 }
 
 int32_t th_works_memory_class(const th_works *w, int accel)

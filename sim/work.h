@@ -3,7 +3,10 @@
  * DRAM.
  *
  * The folded time depends on (design, shard, memory) alone, so it is computed once, by running the
- * very pipeline that an unfolded task runs (sim/pipeline.h). */
+ * very pipeline that an unfolded task runs (sim/pipeline.h).
+ *
+ * Several threads may ask at once: what is known is found without a lock. Numbers are in the order in
+ * which works came, so with several threads nothing but lookups may depend on them. */
 #ifndef TH_SIM_WORK_H
 #define TH_SIM_WORK_H
 #include "sim/design/design.h"
@@ -20,6 +23,7 @@ typedef struct th_work {
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */
     th_ahead_plan ahead;      /* weights that may come before it starts */
+    int32_t number;           /* its own */
 } th_work;
 
 typedef struct th_works th_works;
@@ -49,8 +53,8 @@ int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
 /* The schedule alone of such a work, and the memory that it meets; nothing is kept. 0 or -1. */
 int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
                       th_schedule *out, th_port *port, th_error *err);
-const th_work *th_works_get(const th_works *w, int32_t number); /* valid until the next intern */
-int32_t th_works_count(const th_works *w);
+const th_work *th_works_get(const th_works *w, int32_t number); /* stays where it is */
+int32_t th_works_count(th_works *w);
 /* Equal for accelerators with equal memories and vector units. */
 int32_t th_works_memory_class(const th_works *w, int accel);
 /* What a design (an index in the system) says of its energy. */

@@ -109,6 +109,25 @@ static int allocate(th_lower *l)
                : -1;
 }
 
+/* Takes the plans over, also on failure. */
+static th_lower *new_lower(const th_system *s, const th_workload *w, th_plans *plans, th_error *err)
+{
+    th_lower *l = th_alloc_zero(1, sizeof *l);
+    if (!l) {
+        th_error_no_memory(err);
+        th_plans_free(plans);
+        return NULL;
+    }
+    l->system = s;
+    l->workload = w;
+    l->plans = plans;
+    if (allocate(l) == 0 && list_edges(l) == 0)
+        return l;
+    th_error_no_memory(err);
+    th_lower_free(l);
+    return NULL;
+}
+
 th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
 {
     if (w->has_free_shapes && !s->transfers_serially) {
@@ -118,21 +137,14 @@ th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
                      w->name);
         return NULL;
     }
-    th_lower *l = th_alloc_zero(1, sizeof *l);
-    if (!l) {
-        th_error_no_memory(err);
-        return NULL;
-    }
-    l->system = s;
-    l->workload = w;
-    l->plans = th_plans_new(s, w, err);
-    if (l->plans && (allocate(l) || list_edges(l))) {
-        th_error_no_memory(err);
-    } else if (l->plans) {
-        return l;
-    }
-    th_lower_free(l);
-    return NULL;
+    th_plans *plans = th_plans_new(s, w, err);
+    return plans ? new_lower(s, w, plans, err) : NULL;
+}
+
+th_lower *th_lower_share(const th_lower *l, th_error *err)
+{
+    th_plans *plans = th_plans_share(l->plans, err);
+    return plans ? new_lower(l->system, l->workload, plans, err) : NULL;
 }
 
 void th_lower_free(th_lower *l)
@@ -190,7 +202,8 @@ const int64_t *th_lower_weight_bytes(const th_lower *l)
 
 void th_lower_begin(th_lower *l)
 {
-    th_plans_trim(l->plans, TH_PLANS_LIMIT);
+    if (!th_plans_are_shared(l->plans)) /* else others may be using them: their owner sees to it */
+        th_plans_trim(l->plans, TH_PLANS_LIMIT);
 }
 
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)

@@ -3,7 +3,10 @@
  * and plan_edge.c.
  *
  * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and
- * the batch. Keys are byte strings without padding. */
+ * the batch. Keys are byte strings without padding.
+ *
+ * Plans that are shared: whoever misses one makes it, in memory of its own, and all use the one that was
+ * there first. Invariant: a plan that others can find never changes. */
 #include <config.h>
 
 #include "mapper/lower/plan_state.h"
@@ -11,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "topology/route.h"
 
 /* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels. */
@@ -123,27 +127,40 @@ static int find_ways(th_plans *p)
 
 static int make_memos(th_plans *p)
 {
+    p->sets = th_shared_map_new();
+    p->layers = th_shared_map_new();
+    p->edges = th_shared_map_new();
+    return p->sets && p->layers && p->edges ? 0 : -1;
+}
+
+/* With what is its own alone. NULL: memory is out. */
+static th_plans *new_plans(const th_system *s, const th_workload *w)
+{
+    th_plans *p = th_alloc_zero(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->system = s;
+    p->workload = w;
+    p->first = p;
     p->arena = th_arena_new();
-    p->sets = th_map_new();
-    p->layers = th_map_new();
-    p->edges = th_map_new();
-    return p->arena && p->sets && p->layers && p->edges ? 0 : -1;
+    p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
+    if (p->arena && p->medium_ps)
+        return p;
+    th_plans_free(p);
+    return NULL;
 }
 
 th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
 {
-    th_plans *p = th_alloc_zero(1, sizeof *p);
+    th_plans *p = new_plans(s, w);
     if (!p)
         goto fail;
-    p->system = s;
-    p->workload = w;
     p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
     p->reads_apart = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->reads_apart);
     p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
     p->way_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->way_of);
-    p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
-    if (!p->class_of || !p->reads_apart || !p->host_of || !p->way_of || !p->medium_ps || make_memos(p) || find_classes(p) ||
-        find_hosts(p) || find_ways(p))
+    if (!p->class_of || !p->reads_apart || !p->host_of || !p->way_of || make_memos(p) ||
+        find_classes(p) || find_hosts(p) || find_ways(p))
         goto fail;
     p->works = th_works_new(s, err);
     if (p->works)
@@ -156,21 +173,54 @@ fail:
     return NULL;
 }
 
-void th_plans_free(th_plans *p)
+th_plans *th_plans_share(th_plans *of, th_error *err)
 {
-    if (!p)
-        return;
+    th_plans *first = of->first, *p = new_plans(first->system, first->workload);
+    if (!p) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->first = first;
+    p->works = first->works;
+    p->sets = first->sets;
+    p->layers = first->layers;
+    p->edges = first->edges;
+    p->class_of = first->class_of;
+    p->reads_apart = first->reads_apart;
+    p->host_of = first->host_of;
+    p->way_of = first->way_of;
+    p->next = first->next;
+    first->next = p;
+    return p;
+}
+
+bool th_plans_are_shared(const th_plans *p)
+{
+    return p->first->next != NULL;
+}
+
+static void free_known(th_plans *p)
+{
     th_works_free(p->works);
-    th_arena_free(p->arena);
-    th_map_free(p->sets);
-    th_map_free(p->layers);
-    th_map_free(p->edges);
-    th_free(p->layer_plans);
-    th_free(p->edge_plans);
+    th_shared_map_free(p->sets);
+    th_shared_map_free(p->layers);
+    th_shared_map_free(p->edges);
     th_free(p->class_of);
     th_free(p->reads_apart);
     th_free(p->host_of);
     th_free(p->way_of);
+}
+
+void th_plans_free(th_plans *p)
+{
+    if (!p)
+        return;
+    for (th_plans *q = p->first; q; q = q->next)
+        if (q->next == p)
+            q->next = p->next;
+    if (p->first == p)
+        free_known(p);
+    th_arena_free(p->arena);
     th_free(p->medium_ps);
     th_free(p);
 }
@@ -185,15 +235,20 @@ bool th_plans_is_fatal(const th_error *err)
     return th_error_is_no_memory(err) || th_script_is_cause(err);
 }
 
+size_t th_plans_held_bytes(const th_plans *p)
+{
+    return atomic_load_explicit(&p->first->held_bytes, memory_order_relaxed);
+}
+
 void th_plans_trim(th_plans *p, size_t limit)
 {
-    if (p->held_bytes <= limit)
+    if (th_plans_held_bytes(p) <= limit)
         return;
-    th_arena_reset(p->arena);
-    th_map_clear(p->layers);
-    th_map_clear(p->edges);
-    p->n_layer_plans = p->n_edge_plans = 0;
-    p->held_bytes = 0;
+    th_shared_map_clear(p->layers);
+    th_shared_map_clear(p->edges);
+    for (th_plans *q = p->first; q; q = q->next)
+        th_arena_reset(q->arena);
+    atomic_store_explicit(&p->first->held_bytes, 0, memory_order_relaxed);
 }
 
 void *th_plans_alloc(th_plans *p, size_t n, size_t size)
@@ -201,7 +256,7 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size)
     void *block = th_arena_alloc(p->arena, n * size + 1);
     if (block)
         memset(block, 0, n * size + 1);
-    p->held_bytes += n * size + 1;
+    atomic_fetch_add_explicit(&p->first->held_bytes, n * size + 1, memory_order_relaxed);
     return block;
 }
 
@@ -226,7 +281,6 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
 {
     enum { SMALL = 130 };
     int32_t small[SMALL], *key = small;
-    int64_t number = (int64_t)th_map_count(p->sets);
     size_t members = (size_t)set->n_accels, n = 2 + members * (set->shares ? 2 : 1);
     if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
         return th_error_no_memory(err);
@@ -235,12 +289,10 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
     memcpy(key + 2, set->accels, members * sizeof *key);
     if (set->shares)
         memcpy(key + 2 + members, set->shares, members * sizeof *key);
-    if (!th_map_get(p->sets, key, n * sizeof *key, &number) &&
-        th_map_put(p->sets, key, n * sizeof *key, number))
-        number = th_error_no_memory(err);
+    int64_t number = th_shared_map_number(p->sets, key, n * sizeof *key);
     if (key != small)
         th_free(key);
-    return (int32_t)number;
+    return number < 0 ? th_error_no_memory(err) : (int32_t)number;
 }
 
 int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
@@ -286,40 +338,34 @@ static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
 {
     int32_t key[PLACED_WORDS + 1];
-    int64_t number;
     key_of_placed(p, at, at->set_number, key);
     key[PLACED_WORDS] = batch;
-    if (th_map_get(p->layers, key, sizeof key, &number))
-        return p->layer_plans[number];
+    const th_layer_plan *known = th_shared_map_find(p->layers, key, sizeof key);
+    if (known)
+        return known;
     th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
     if (!plan)
         return NULL;
-    if (th_grow(&p->layer_plans, &p->layer_capacity, p->n_layer_plans + 1, sizeof(void *)) ||
-        th_map_put(p->layers, key, sizeof key, (int64_t)p->n_layer_plans)) {
+    known = th_shared_map_add(p->layers, key, sizeof key, plan);
+    if (!known)
         th_error_no_memory(err);
-        return NULL;
-    }
-    p->layer_plans[p->n_layer_plans++] = plan;
-    return plan;
+    return known;
 }
 
 static const th_edge_plan *edge_of_key(th_plans *p, const int32_t *key, size_t bytes,
                                        const th_placed *producer, const th_placed *consumers, int n,
                                        int32_t batch, th_error *err)
 {
-    int64_t number;
-    if (th_map_get(p->edges, key, bytes, &number))
-        return p->edge_plans[number];
+    const th_edge_plan *known = th_shared_map_find(p->edges, key, bytes);
+    if (known)
+        return known;
     th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
     if (!plan)
         return NULL;
-    if (th_grow(&p->edge_plans, &p->edge_capacity, p->n_edge_plans + 1, sizeof(void *)) ||
-        th_map_put(p->edges, key, bytes, (int64_t)p->n_edge_plans)) {
+    known = th_shared_map_add(p->edges, key, bytes, plan);
+    if (!known)
         th_error_no_memory(err);
-        return NULL;
-    }
-    p->edge_plans[p->n_edge_plans++] = plan;
-    return plan;
+    return known;
 }
 
 const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,

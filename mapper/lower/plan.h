@@ -3,7 +3,8 @@
  * a tensor gets from one set to the next. Both depend on shapes, sets and strategies alone, so
  * equal blocks of a network and repeated candidates of a search share them.
  *
- *   new -> (set, layer, edge)* -> free. Plans live until th_plans_free or th_plans_trim. */
+ *   new -> (set, layer, edge)* -> free. Plans live until th_plans_free or th_plans_trim.
+ * Several threads may share what is remembered, each over th_plans of its own: new -> share* -> ... */
 #ifndef TH_MAPPER_PLAN_H
 #define TH_MAPPER_PLAN_H
 #include "mapper/mapping.h"
@@ -79,12 +80,17 @@ typedef struct th_placed {
 typedef struct th_plans th_plans;
 
 th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err);
+/* For another thread, with all that these plans and those that share with them remember, works included.
+ * Freed before them. */
+th_plans *th_plans_share(th_plans *p, th_error *err);
+bool th_plans_are_shared(const th_plans *p);
 void th_plans_free(th_plans *p);
 th_works *th_plans_works(const th_plans *p);
-/* Forgets everything but the works when more than limit bytes are held: between two lowerings
- * only. */
+/* Forgets everything but the works, of all who share, when more than limit bytes are held: between two
+ * lowerings only, and while no other thread uses them. */
 void th_plans_trim(th_plans *p, size_t limit);
-enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search holds per thread */
+size_t th_plans_held_bytes(const th_plans *p); /* by all who share */
+enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search holds */
 
 /* Equal for layers of equal shape. */
 int32_t th_plans_class(const th_plans *p, int layer);

@@ -2,27 +2,29 @@
 /* plan_state.h - private to the plans. */
 #ifndef TH_MAPPER_PLAN_STATE_H
 #define TH_MAPPER_PLAN_STATE_H
+#include <stdatomic.h>
+
 #include "base/arena.h"
-#include "base/map.h"
+#include "base/shared_map.h"
 #include "mapper/lower/plan.h"
 
+/* What is known and remembered belongs to the first of those that share it; the others refer to it. Each
+ * has memory of its own, where the plans lie that it made. */
 struct th_plans {
     const th_system *system;
     const th_workload *workload;
+    th_plans *first; /* maybe itself */
+    th_plans *next;  /* of those that share with the first */
     th_works *works;
-    th_arena *arena;
-    size_t held_bytes;
-    th_map *sets, *layers, *edges;
-    th_layer_plan **layer_plans;
-    size_t n_layer_plans, layer_capacity;
-    th_edge_plan **edge_plans;
-    size_t n_edge_plans, edge_capacity;
+    th_arena *arena; /* own */
+    atomic_size_t held_bytes; /* of the first: by all */
+    th_shared_map *sets, *layers, *edges; /* numbers; plans */
     int32_t *class_of;  /* by layer: equal for equal shapes */
     bool *reads_apart;  /* by layer: it needs other boxes of other inputs; then its class + i is no
                          * class, but stands for its i-th input in keys */
     int32_t *host_of;   /* by accelerator */
     th_moves *way_of;   /* by accelerator: to and from that host; bandwidths 0 where there is none */
-    th_time *medium_ps; /* scratch of th_plans_edge_time */
+    th_time *medium_ps; /* own: scratch of th_plans_edge_time */
 };
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */

@@ -20,7 +20,7 @@ struct th_pool { /* at the head of every type's own struct */
     const th_pool_type *type;
 };
 
-/* Threads on this machine, each with an evaluator of its own: what NULL stands for. The other type,
+/* Threads on this machine, whose evaluators share what they remember: what NULL stands for. The other type,
  * th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
 extern const th_pool_type th_pool_threads;
 

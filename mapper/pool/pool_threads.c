@@ -3,8 +3,10 @@
  *
  *   new -> evaluate* -> free.  Worker 0 is the calling thread; the others sleep between batches.
  * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends
- * on the mapping and the bound alone, so results do not depend on who takes what.
+ * on the mapping and the bound alone, so results do not depend on who takes what. What evaluators
+ * remember they share: what one has met is warm for all.
  *   evaluate: round -> (answer what scripts were needed -> round of those that needed them)*
+ *   round: (trim -> all take mappings, until there is none, or the memos are full)*
  * Procedures of script designs are called between rounds, by the calling thread. What a round needs
  * depends on the mappings alone, so the calls do not depend on the number of threads either. */
 #include <config.h>
@@ -46,6 +48,8 @@ typedef struct thread_pool {
     atomic_int next;
 } thread_pool;
 
+enum { FIRST = 0 }; /* the worker that is the calling thread, with whose memos all share */
+
 static void note_failure(thread_pool *p, int i, const th_error *e)
 {
     pthread_mutex_lock(&p->lock);
@@ -66,8 +70,11 @@ static void note_again(thread_pool *p, int i)
 static void work_on_round(worker *w)
 {
     thread_pool *p = w->pool;
-    for (int j = atomic_fetch_add(&p->next, 1); j < p->n; j = atomic_fetch_add(&p->next, 1)) {
+    while (!th_evaluator_is_full(w->evaluator)) {
         th_error e = {0};
+        int j = atomic_fetch_add(&p->next, 1);
+        if (j >= p->n)
+            break;
         int i = p->todo[j];
         int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
         if (status > 0)
@@ -120,7 +127,8 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     for (int i = 0; i < threads; i++) {
         worker *w = &workers[p->n_workers++];
         w->pool = p;
-        w->evaluator = th_evaluator_new(problem, err);
+        w->evaluator = i == FIRST ? th_evaluator_new(problem, err)
+                                  : th_evaluator_share(workers[FIRST].evaluator, err);
         w->runs = i > 0 && w->evaluator && pthread_create(&w->thread, NULL, run_worker, w) == 0;
         if (w->evaluator && (i == 0 || w->runs))
             continue;
@@ -139,7 +147,7 @@ static void destroy(th_pool *pool)
     p->quit = true;
     pthread_cond_broadcast(&p->start);
     pthread_mutex_unlock(&p->lock);
-    for (int i = 0; i < p->n_workers; i++) {
+    for (int i = p->n_workers - 1; i >= FIRST; i--) {
         if (p->workers[i].runs)
             pthread_join(p->workers[i].thread, NULL);
         th_evaluator_free(p->workers[i].evaluator);
@@ -153,20 +161,29 @@ static void destroy(th_pool *pool)
     th_free(p);
 }
 
-static void do_round(thread_pool *p)
+/* All workers, until each finds nothing more to do. */
+static void work_together(thread_pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    p->n_again = 0;
-    atomic_store(&p->next, 0);
     p->busy = p->n_workers - 1;
     p->round++;
     pthread_cond_broadcast(&p->start);
     pthread_mutex_unlock(&p->lock);
-    work_on_round(&p->workers[0]);
+    work_on_round(&p->workers[FIRST]);
     pthread_mutex_lock(&p->lock);
     while (p->busy > 0)
         pthread_cond_wait(&p->end, &p->lock);
     pthread_mutex_unlock(&p->lock);
+}
+
+static void do_round(thread_pool *p)
+{
+    p->n_again = 0;
+    atomic_store(&p->next, 0);
+    do {
+        th_evaluator_trim(p->workers[FIRST].evaluator);
+        work_together(p);
+    } while (atomic_load(&p->next) < p->n);
 }
 
 static void take_again(thread_pool *p)
@@ -219,7 +236,7 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
 
 static th_evaluator *evaluator(th_pool *pool)
 {
-    return ((thread_pool *)pool)->workers[0].evaluator;
+    return ((thread_pool *)pool)->workers[FIRST].evaluator;
 }
 
 const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
+#include <pthread.h>
 #include "base/alloc.h"
 #include "sim/known_ends.h"
 #include "tests/unit/tap.h"
@@ -55,6 +56,58 @@ static void forgets_when_it_is_full(void)
     th_known_ends_free(k);
 }
 
+/* 101 are kept, and found, until they are trimmed. */
+static void shared_ones_stay_until_they_are_trimmed(void)
+{
+    th_known_ends *k = th_known_ends_new(101);
+    uint64_t digest[2];
+    th_known_ends_share(k);
+    th_known_ends_trim(k);
+    for (int i = 0; i < 300; i++)
+        CU_ASSERT_EQUAL(keep(k, i), 0);
+    CU_ASSERT_EQUAL(count_known(k), 101);
+    digest_of(5, digest);
+    const th_known_end *fifth = th_known_ends_find(k, digest);
+    CU_ASSERT_EQUAL(keep(k, 5), 0); /* again: the first one stays */
+    CU_ASSERT_PTR_EQUAL(th_known_ends_find(k, digest), fifth);
+    th_known_ends_trim(k);
+    CU_ASSERT_EQUAL(count_known(k), 0);
+    for (int i = 0; i < 50; i++)
+        CU_ASSERT_EQUAL(keep(k, i), 0);
+    th_known_ends_trim(k); /* there is room */
+    CU_ASSERT_EQUAL(count_known(k), 50);
+    th_known_ends_free(k);
+}
+
+static void *keep_all(void *k)
+{
+    uint64_t digest[2];
+    void *failed = NULL;
+    for (int i = 0; i < N; i++) {
+        digest_of(i, digest);
+        if (keep(k, i) || th_known_ends_find(k, digest)->end != 10 + i)
+            failed = k;
+    }
+    return failed;
+}
+
+static void several_threads_keep_at_once(void)
+{
+    enum { THREADS = 3 };
+    pthread_t thread[THREADS];
+    th_known_ends *k = th_known_ends_new(2 * N);
+    th_known_ends_share(k);
+    for (int i = 0; i < THREADS; i++)
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, keep_all, k), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed;
+        pthread_join(thread[i], &failed);
+        CU_ASSERT_PTR_NULL(failed);
+    }
+    CU_ASSERT_EQUAL(count_known(k), N);
+    th_known_ends_free(k);
+}
+
 static void no_memory_leaves_it_as_it_was(void)
 {
     int64_t live = th_alloc_live();
@@ -77,6 +130,8 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(finds_what_was_kept),
         TAP(forgets_when_it_is_full),
+        TAP(shared_ones_stay_until_they_are_trimmed),
+        TAP(several_threads_keep_at_once),
         TAP(no_memory_leaves_it_as_it_was),
         TAP_END,
     };

@@ -86,6 +86,57 @@ static void results_do_not_depend_on_threads(void)
     }
 }
 
+static th_segment_counts counts_of(th_pool *p)
+{
+    return th_evaluator_segments(th_pool_evaluator(p));
+}
+
+/* What one thread has met is known to all, so no more is replayed than by one alone; and what is counted
+ * does not depend on their number. */
+static void threads_share_what_they_remember(void)
+{
+    th_fitness fitness[MAPPINGS];
+    th_segment_counts alone = {0};
+    for (int t = 1; t <= 8; t++) {
+        th_pool *p = th_pool_new(NULL, &problem, t, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, fitness, NULL), 0);
+        th_segment_counts cold = counts_of(p);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, fitness, NULL), 0);
+        th_segment_counts warm = counts_of(p);
+        CU_ASSERT_TRUE(cold.replayed > MAPPINGS / 2 && cold.asked > cold.replayed);
+        CU_ASSERT_EQUAL(warm.replayed, cold.replayed);
+        CU_ASSERT_EQUAL(warm.asked, 2 * cold.asked);
+        CU_ASSERT_EQUAL(warm.evaluations, 2 * MAPPINGS);
+        alone = t == 1 ? cold : alone;
+        CU_ASSERT_EQUAL(memcmp(&cold, &alone, sizeof cold), 0);
+        th_pool_free(p);
+    }
+}
+
+/* Whole replays share plans, works and ends of computes. */
+static void whole_replays_share_too(void)
+{
+    th_fitness expected[MAPPINGS], got[MAPPINGS];
+    th_problem p = problem;
+    p.no_segments = true;
+    int32_t works = 0;
+    for (int t = 1; t <= 4; t += 3) {
+        th_pool *pool = th_pool_new(NULL, &p, t, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+        CU_ASSERT_EQUAL(
+            th_pool_evaluate(pool, mappings, MAPPINGS, INFINITY, t == 1 ? expected : got, NULL), 0);
+        th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(pool)));
+        CU_ASSERT_EQUAL(th_plans_are_shared(plans), t > 1);
+        if (t == 1)
+            works = th_works_count(th_plans_works(plans));
+        CU_ASSERT_EQUAL(th_works_count(th_plans_works(plans)), works);
+        th_pool_free(pool);
+    }
+    for (int i = 0; i < MAPPINGS; i++)
+        CU_ASSERT_EQUAL(got[i].value, expected[i].value);
+}
+
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */
 static void many_batches(void)
 {
@@ -152,6 +203,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(results_do_not_depend_on_threads),        TAP(many_batches),
+        TAP(threads_share_what_they_remember),        TAP(whole_replays_share_too),
         TAP(a_failure_is_told_and_the_pool_lives_on), TAP(no_memory_leaves_nothing_behind),
         TAP(threads_that_do_not_start_are_told),      TAP_END,
     };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shared_map.h - a hash map from byte strings to values, for several threads at once: what memos that
+ * evaluators share are made of.
+ *   new -> (find | add | number)* -> clear -> ... -> free
+ * find takes no lock. What is added stays until clear, and neither it nor its value ever changes, so a
+ * value that was found may be read without a lock too. It is never iterated. */
+#ifndef TH_BASE_SHARED_MAP_H
+#define TH_BASE_SHARED_MAP_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct th_shared_map th_shared_map;
+
+th_shared_map *th_shared_map_new(void); /* NULL: memory is out */
+/* The value of the key; NULL: it has none, yet. */
+const void *th_shared_map_find(const th_shared_map *m, const void *key, size_t n);
+/* The value that the key has from now on: this one, which is not NULL, or the one of whoever came
+ * first. NULL: memory is out, the map is unchanged. */
+const void *th_shared_map_add(th_shared_map *m, const void *key, size_t n, const void *value);
+/* In a map of numbers, to which nothing else is added: that of the key, from 0 on as they come. -1:
+ * memory is out. */
+int64_t th_shared_map_number(th_shared_map *m, const void *key, size_t n);
+size_t th_shared_map_count(th_shared_map *m);
+/* Forgets all; nobody else uses it meanwhile. */
+void th_shared_map_clear(th_shared_map *m);
+void th_shared_map_free(th_shared_map *m); /* accepts NULL */
+
+#endif
