@@ -116,6 +116,14 @@ int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err)
     return 0;
 }
 
+bool th_works_ask_scripts(const th_works *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->system->n_designs; i++)
+        any |= th_script_is_asked(w->designs[i].type);
+    return any;
+}
+
 bool th_works_scripts_are_current(const th_works *w)
 {
     for (int i = 0; i < w->system->n_designs; i++)

@@ -35,6 +35,8 @@ void th_works_free(th_works *w);
 /* Who answers for the script designs of the system; must outlive w. In the thread of the memo's
  * provider, before the first intern. 0, or -1 where a procedure does not exist. NULL: nobody does. */
 int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err);
+/* Is any of its designs one that asks a procedure? */
+bool th_works_ask_scripts(const th_works *w);
 /* Are the procedures of the script designs still those that answered? In that same thread. */
 bool th_works_scripts_are_current(const th_works *w);
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool.h - evaluates batches of mappings; results do not depend on how many workers there are. */
+/* pool.h - evaluates batches of mappings; results do not depend on how many workers there are.
+ *   new -> (warm | evaluate)* -> free */
 #ifndef TH_MAPPER_POOL_H
 #define TH_MAPPER_POOL_H
 #include "mapper/evaluate.h"
 
 typedef struct th_pool th_pool;
+
+/* What a worker does to fill memos: the i-th piece of some work, with an evaluator that nobody else uses
+ * meanwhile. 0, or -1: memory is out. */
+typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
 /* A way of evaluating in parallel: one file each. */
 typedef struct th_pool_type {
@@ -14,6 +19,7 @@ typedef struct th_pool_type {
     int (*evaluate)(th_pool *p, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err);
     th_evaluator *(*evaluator)(th_pool *p);
+    int (*warm)(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 } th_pool_type;
 
 struct th_pool { /* at the head of every type's own struct */
@@ -31,6 +37,12 @@ void th_pool_free(th_pool *p); /* accepts NULL */
  * that failed. */
 int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
                      th_fitness *fitness, th_error *err);
+
+/* Where several threads share memos with the calling one: has task(state, e, i) done for all i < n, several
+ * at once, so that the calling thread then finds in the memos what it is about to ask for. Else there is
+ * nothing to gain, and nothing is done; nor where procedures of script designs would be called. So no
+ * result may depend on it. 0, or -1: memory is out. */
+int th_pool_warm(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);

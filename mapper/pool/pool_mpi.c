@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
- *   rank 0:  create (the problem goes to all) -> evaluate* -> destroy;  end
+ *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
  *   others:  serve: (problem | chunk -> answer)* until quit
  * A batch is given out in chunks, large ones first, to whoever has fewer than OUTSTANDING of them, so
  * that a rank has its next chunk when it is through with one. Whenever no answer waits, rank 0
  * evaluates one mapping itself. What a mapping's fitness is does not depend on who evaluates it, so
  * neither do results. What asks procedures of script designs comes back, and rank 0 does it last, in
  * the order of the batch.
+ * Between batches the other ranks sleep, so rank 0 may use their cores: memos are warmed by threads of its
+ * own, as many as there are ranks and cores that it may run on. They never call MPI.
  * Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and sleeps for a
  * little longer each time. A rank that is lost ends the run: MPI sees to that. */
 #include <config.h>
@@ -14,6 +16,7 @@
 #include "mapper/pool/pool_mpi.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +80,8 @@ int th_mpi_begin(int *argc, char ***argv)
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     /* Where processes may not read each other's memory (containers) Open MPI complains at length. */
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-    MPI_Init(argc, argv);
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     prctl(PR_SET_TIMERSLACK, 1000UL); /* naps of 10 us, not of 60 */
     return rank;
@@ -161,7 +165,8 @@ typedef struct {
 
 typedef struct {
     th_pool pool;
-    th_evaluator *evaluator;
+    th_pool *local; /* threads, of which the first evaluates and all warm memos */
+    th_evaluator *evaluator; /* its */
     int n_ranks;
     rank_state *ranks; /* [0] is not used */
     char *received;
@@ -180,7 +185,7 @@ typedef struct {
 static void destroy(th_pool *pool)
 {
     mpi_pool *p = (mpi_pool *)pool;
-    th_evaluator_free(p->evaluator);
+    th_pool_free(p->local);
     th_free(p->ranks);
     th_free(p->received);
     th_free(p->which);
@@ -198,6 +203,16 @@ static int send_problem(const th_problem *problem, int n, th_error *err)
     return failed;
 }
 
+/* One per core of the ranks, as far as this one may run there. */
+static int n_local_threads(int ranks)
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores))
+        return 1;
+    int n = CPU_COUNT(&cores);
+    return n < ranks ? n : ranks;
+}
+
 static th_pool *create(const th_problem *problem, int threads, th_error *err)
 {
     (void)threads; /* a rank is one */
@@ -213,9 +228,11 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     p->pool.type = &th_pool_mpi;
     p->n_ranks = n;
     p->ranks = ranks;
-    p->evaluator = th_evaluator_new(problem, err);
-    if (p->evaluator && send_problem(problem, n, err) == 0)
+    p->local = th_pool_new(&th_pool_threads, problem, n_local_threads(n), err);
+    if (p->local && send_problem(problem, n, err) == 0) {
+        p->evaluator = th_pool_evaluator(p->local);
         return &p->pool;
+    }
     destroy(&p->pool);
     return NULL;
 }
@@ -302,6 +319,7 @@ static int take_one(mpi_pool *p)
 static void evaluate_here(mpi_pool *p, int i)
 {
     th_error e = {"", ""};
+    th_evaluator_trim(p->evaluator); /* its threads sleep */
     if (th_evaluator_run(p->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e))
         note_failure(p, i, &e);
 }
@@ -358,4 +376,9 @@ static th_evaluator *evaluator(th_pool *pool)
     return ((mpi_pool *)pool)->evaluator;
 }
 
-const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator};
+static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+{
+    return th_pool_warm(((mpi_pool *)pool)->local, task, state, n, err);
+}
+
+const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator, warm};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_threads.c - evaluates batches on the threads of one machine.
  *
- *   new -> evaluate* -> free.  Worker 0 is the calling thread; the others sleep between batches.
+ *   new -> (warm | evaluate)* -> free.  Worker 0 is the calling thread; the others sleep between batches.
  * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends
  * on the mapping and the bound alone, so results do not depend on who takes what. What evaluators
  * remember they share: what one has met is warm for all.
  *   evaluate: round -> (answer what scripts were needed -> round of those that needed them)*
- *   round: (trim -> all take mappings, until there is none, or the memos are full)*
+ *   round: (trim -> all take items, until there is none, or the memos are full)*
  * Procedures of script designs are called between rounds, by the calling thread. What a round needs
  * depends on the mappings alone, so the calls do not depend on the number of threads either. */
 #include <config.h>
@@ -19,7 +19,7 @@
 
 struct thread_pool;
 
-typedef struct {
+typedef struct worker {
     struct thread_pool *pool;
     th_evaluator *evaluator;
     pthread_t thread;
@@ -42,10 +42,16 @@ typedef struct thread_pool {
     th_fitness *fitness;
     int failed_at; /* lowest index that failed; the batch's size: none */
     th_error error;
-    /* the round: the mappings at todo[0 .. n), those that want another round in again */
-    int *todo, *again, n, n_again;
-    size_t todo_capacity, again_capacity;
+    /* the round: items 0 .. n - 1, and what is done with one */
+    void (*do_item)(worker *w, int j);
+    int n;
     atomic_int next;
+    /* items that are mappings: those at todo[0 .. n), those that want another round in again */
+    int *todo, *again, n_again;
+    size_t todo_capacity, again_capacity;
+    /* items that fill memos */
+    th_pool_task *task;
+    void *task_state;
 } thread_pool;
 
 enum { FIRST = 0 }; /* the worker that is the calling thread, with whose memos all share */
@@ -67,20 +73,36 @@ static void note_again(thread_pool *p, int i)
     pthread_mutex_unlock(&p->lock);
 }
 
+static void evaluate_item(worker *w, int j)
+{
+    thread_pool *p = w->pool;
+    th_error e = {0};
+    int i = p->todo[j];
+    int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
+    if (status > 0)
+        note_again(p, i);
+    else if (status < 0)
+        note_failure(p, i, &e);
+}
+
+static void warm_item(worker *w, int j)
+{
+    thread_pool *p = w->pool;
+    th_error e;
+    if (p->task(p->task_state, w->evaluator, j)) {
+        th_error_no_memory(&e);
+        note_failure(p, j, &e);
+    }
+}
+
 static void work_on_round(worker *w)
 {
     thread_pool *p = w->pool;
     while (!th_evaluator_is_full(w->evaluator)) {
-        th_error e = {0};
         int j = atomic_fetch_add(&p->next, 1);
         if (j >= p->n)
             break;
-        int i = p->todo[j];
-        int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
-        if (status > 0)
-            note_again(p, i);
-        else if (status < 0)
-            note_failure(p, i, &e);
+        p->do_item(w, j);
     }
 }
 
@@ -222,6 +244,7 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
     if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
         th_grow(&p->again, &p->again_capacity, (size_t)n, sizeof *p->again))
         return th_error_no_memory(err);
+    p->do_item = evaluate_item;
     p->mappings = mappings;
     p->n = p->failed_at = n;
     p->bound = bound;
@@ -234,9 +257,27 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
     return th_error_set(err, p->error.id, "%s", p->error.text);
 }
 
+static bool asks_scripts(const thread_pool *p)
+{
+    return th_works_ask_scripts(th_lower_works(th_evaluator_lower(p->workers[FIRST].evaluator)));
+}
+
+static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+{
+    thread_pool *p = (thread_pool *)pool;
+    if (p->n_workers == 1 || asks_scripts(p))
+        return 0;
+    p->do_item = warm_item;
+    p->task = task;
+    p->task_state = state;
+    p->n = p->failed_at = n;
+    do_round(p);
+    return p->failed_at == n ? 0 : th_error_no_memory(err);
+}
+
 static th_evaluator *evaluator(th_pool *pool)
 {
     return ((thread_pool *)pool)->workers[FIRST].evaluator;
 }
 
-const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator};
+const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator, warm};

@@ -223,6 +223,8 @@ int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err)
 static int estimate(th_level1 *l, const th_set *set, th_time *time, th_error *err)
 {
     const th_workload *w = l->problem->workload;
+    if (th_seeder_warm_set(l->seeder, set, err))
+        return -1;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
             time[i] = th_level1_can_share(l, i, set->n_accels) ? 0 : TH_TIME_MAX;

@@ -256,8 +256,8 @@ th_seeder *th_search_seeder(th_search *s, th_error *err)
 {
     while (s->parent)
         s = s->parent;
-    if (!s->seeder)
-        s->seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    if (!s->seeder && (s->seeder = th_seeder_new(th_pool_evaluator(s->pool), err)) != NULL)
+        th_seeder_use_pool(s->seeder, s->pool);
     return s->seeder;
 }
 

@@ -64,6 +64,11 @@ void th_seeder_free(th_seeder *s)
     th_free(s);
 }
 
+void th_seeder_use_pool(th_seeder *s, th_pool *pool)
+{
+    s->pool = pool;
+}
+
 th_plans *th_seeder_plans(const th_seeder *s)
 {
     return s->plans;
@@ -200,11 +205,10 @@ static int32_t given_key(const th_seeder *s, int layer)
     return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
 }
 
-int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
 {
     const th_layer *l = &s->workload->layers[layer];
     th_error none;
-    th_plans_trim(s->plans, TH_PLANS_LIMIT);
     th_strategy *list = NULL;
     const th_strategy *given = th_constraints_strategy(s->constraints, layer);
     int n = given ? only(given, l, s->batch, set->n_accels, &list)
@@ -227,6 +231,12 @@ int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, 
     return kept;
 }
 
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+{
+    th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    return th_seed_time_all(s, set, layer, out, err);
+}
+
 static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
     th_timed *all;
@@ -240,13 +250,36 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
     return c;
 }
 
-const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+enum { CHOICE_WORDS = 3, MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
+
+/* 0 or -1. */
+static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int32_t *key,
+                          th_error *err)
 {
     th_placed at;
-    int64_t number;
     if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+        return -1;
+    key[0] = at.set_number;
+    key[1] = th_plans_class(s->plans, layer);
+    key[2] = given_key(s, layer);
+    return 0;
+}
+
+int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    int32_t key[CHOICE_WORDS];
+    int64_t number;
+    if (key_of_choices(s, set, layer, key, err))
+        return -1;
+    return th_map_get(s->choice_numbers, key, sizeof key, &number);
+}
+
+const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    int32_t key[CHOICE_WORDS];
+    int64_t number;
+    if (key_of_choices(s, set, layer, key, err))
         return NULL;
-    const int32_t key[] = {at.set_number, th_plans_class(s->plans, layer), given_key(s, layer)};
     if (th_map_get(s->choice_numbers, key, sizeof key, &number))
         return s->choices[number];
     th_choices *c = make_choices(s, set, layer, err);
@@ -326,6 +359,21 @@ static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, cons
     return 0;
 }
 
+int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        const th_choices *from, const th_choices *to, th_time *matrix,
+                        th_error *err)
+{
+    for (int i = 0; i < (from ? from->n : 1) && (from || p->is_external); i++) {
+        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to,
+                              matrix + i * to->n, err);
+        if (failed < 0)
+            return -1;
+        for (int j = 0; failed && j < to->n; j++)
+            matrix[i * to->n + j] = TH_TIME_MAX / 1024; /* this ancestor's choice leads nowhere */
+    }
+    return 0;
+}
+
 static th_time *make_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                             th_error *err)
 {
@@ -340,34 +388,46 @@ static th_time *make_matrix(th_seeder *s, const th_set *set, const th_seed_path 
         th_error_no_memory(err);
         return NULL;
     }
-    for (int i = 0; i < rows && (from || p->is_external); i++) {
-        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to,
-                              matrix + i * to->n, err);
-        if (failed < 0) {
-            th_free(matrix);
-            return NULL;
-        }
-        for (int j = 0; failed && j < to->n; j++)
-            matrix[i * to->n + j] = TH_TIME_MAX / 1024; /* this ancestor's choice leads nowhere */
-    }
-    return matrix;
+    if (th_seed_fill_matrix(s, set, p, layer, from, to, matrix, err) == 0)
+        return matrix;
+    th_free(matrix);
+    return NULL;
+}
+
+/* 0 or -1. */
+static int key_of_matrix(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                         int32_t *key, th_error *err)
+{
+    th_placed at;
+    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+        return -1;
+    key[0] = at.set_number;
+    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
+    key[2] = th_plans_class(s->plans, layer);
+    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
+        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
+    key[TH_SEED_PATH_MAX + 3] = given_key(s, layer);
+    key[TH_SEED_PATH_MAX + 4] = given_key(s, p->ancestor);
+    return 0;
+}
+
+int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                         th_error *err)
+{
+    int32_t key[MATRIX_WORDS];
+    int64_t number;
+    if (key_of_matrix(s, set, p, layer, key, err))
+        return -1;
+    return th_map_get(s->matrix_numbers, key, sizeof key, &number);
 }
 
 const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                               th_error *err)
 {
-    int32_t key[TH_SEED_PATH_MAX + 5] = {0};
+    int32_t key[MATRIX_WORDS];
     int64_t number;
-    th_placed at;
-    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+    if (key_of_matrix(s, set, p, layer, key, err))
         return NULL;
-    key[0] = at.set_number;
-    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
-    key[2] = th_plans_class(s->plans, layer);
-    key[TH_SEED_PATH_MAX + 3] = given_key(s, layer);
-    key[TH_SEED_PATH_MAX + 4] = given_key(s, p->ancestor);
-    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
-        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
     if (th_map_get(s->matrix_numbers, key, sizeof key, &number))
         return s->matrices[number];
     th_time *matrix = make_matrix(s, set, p, layer, err);

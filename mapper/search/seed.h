@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seed.h - good starting points for the search: a dynamic programme over the layers of a set.
- *   new -> (choices | run)* -> free */
+ *   new -> (use_pool) -> (choices | run)* -> free */
 #ifndef TH_MAPPER_SEED_H
 #define TH_MAPPER_SEED_H
 #include "base/random.h"
-#include "mapper/evaluate.h"
+#include "mapper/pool/pool.h"
 
 typedef struct th_seeder th_seeder;
 
 /* Works with the plans of an evaluator, which must outlive it. NULL on failure. */
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err);
 void th_seeder_free(th_seeder *s);
+/* The pool, whose evaluator it is, fills the memos before it works through the layers of a set. */
+void th_seeder_use_pool(th_seeder *s, th_pool *pool);
 
 /* The plans that it reckons with. */
 th_plans *th_seeder_plans(const th_seeder *s);
@@ -22,6 +24,11 @@ typedef struct th_timed {
 /* All strategies by which a set with its design can run a layer, by ascending time; *out is the caller's
  * (th_free). Their number, or -1. */
 int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
+
+/* Has the pool, if it uses one, fill the memos with what will be asked for: by run of that set of m; by
+ * choices or times of all layers on a set. 0 or -1. */
+int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err);
+int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
  * ps), and their number (0: the layer cannot run there); -1: error. Owned by the seeder. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seed_programme.c - the dynamic programme over the layers of a set.
  *
- *   run: layers of the set -> choices of each -> from the last layer back, the least time of all
+ *   run: (the memos are warmed) -> layers of the set -> choices of each -> from the last layer back, the least time of all
  *   that hangs on each choice -> from the first layer on, the choices that give it -> where they do not
  *   fit into memory by estimate, again with a price for bytes that stay
  *
@@ -247,6 +247,7 @@ int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *
     programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
+    failed = th_seeder_warm(s, m, set, err);
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)

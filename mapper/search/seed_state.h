@@ -7,6 +7,7 @@
 
 struct th_seeder {
     th_evaluator *evaluator;
+    th_pool *pool; /* NULL: works alone */
     th_plans *plans;
     const th_workload *workload;
     const th_constraints *constraints;
@@ -34,5 +35,16 @@ th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
 /* Time of transition by (ancestor's choice, own choice); the seeder's. NULL: error. */
 const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                               th_error *err);
+
+/* Parts of what is made when it is first asked for, for filling memos in other threads (seed_warm.c): with a
+ * copy of the seeder that has their plans, what comes of them is of no interest. They forget no plans. */
+int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
+int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        const th_choices *from, const th_choices *to, th_time *matrix,
+                        th_error *err);
+/* What is known by now; -1: memory is out. */
+int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
+int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                         th_error *err);
 
 #endif

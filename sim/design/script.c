@@ -123,6 +123,11 @@ int th_script_connect(const th_design_type *type, th_design_config *c, th_script
     return 0;
 }
 
+bool th_script_is_asked(const th_design_type *type)
+{
+    return type == &th_design_script;
+}
+
 bool th_script_is_current(const th_design_type *type, const th_design_config *c)
 {
     if (type != &th_design_script)

@@ -91,6 +91,7 @@ int th_script_check(const th_script_answer *a, th_error *err);
 /* Makes c ask m; the procedure must exist. In the provider's thread. 0 or -1. */
 int th_script_connect(const th_design_type *type, th_design_config *c, th_script_memo *m,
                       th_error *err);
+bool th_script_is_asked(const th_design_type *type); /* are its schedules made of answers? */
 /* Is the procedure the one that c was connected with? False too where it is gone. */
 bool th_script_is_current(const th_design_type *type, const th_design_config *c);
 /* Is the key one of the design's own, not a parameter? */

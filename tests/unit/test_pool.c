@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include "base/alloc.h"
 #include "mapper/pool/pool.h"
+#include "mapper/search/seed.h"
 #include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -137,6 +139,109 @@ static void whole_replays_share_too(void)
         CU_ASSERT_EQUAL(got[i].value, expected[i].value);
 }
 
+/* --- warming ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    atomic_int done[MAPPINGS];
+    int fails_at;
+} errand;
+
+static int run_errand(void *state, th_evaluator *e, int i)
+{
+    errand *x = state;
+    atomic_fetch_add(&x->done[i], 1);
+    CU_ASSERT_TRUE(th_evaluator_problem(e)->system == sys);
+    return i == x->fails_at ? -1 : 0;
+}
+
+static void each_item_is_warmed_once(void)
+{
+    for (int threads = 1; threads <= 5; threads++) {
+        th_pool *p = th_pool_new(NULL, &problem, threads, NULL);
+        errand x = {.fails_at = -1};
+        th_error e = {"", ""};
+        int wrong = 0;
+        CU_ASSERT_EQUAL(th_pool_warm(p, run_errand, &x, 0, &e), 0);
+        CU_ASSERT_EQUAL(th_pool_warm(p, run_errand, &x, MAPPINGS - 1, &e), 0);
+        for (int i = 0; i < MAPPINGS; i++)
+            wrong += x.done[i] != (threads > 1 && i < MAPPINGS - 1);
+        CU_ASSERT_EQUAL(wrong, 0);
+        x.fails_at = 7;
+        CU_ASSERT_EQUAL(th_pool_warm(p, run_errand, &x, MAPPINGS, &e), threads > 1 ? -1 : 0);
+        TAP_ASSERT_TEXT(e.id, threads > 1 ? "BASE-0001" : "");
+        th_pool_free(p);
+    }
+}
+
+static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
+{
+    (void)context, (void)q, (void)out, (void)err;
+    return -1;
+}
+
+static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
+{
+    (void)context, (void)procedure, (void)err;
+    *digest = 5;
+    return 0;
+}
+
+/* Procedures are the interpreter's, in the calling thread. */
+static void procedures_are_not_called_for_warmth(void)
+{
+    const th_script_provider provider = {NULL, identify, answer};
+    th_script_memo *memo = th_script_memo_new(&provider, NULL);
+    th_system *s = system_of(
+        "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
+        "\"1GHz\"; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; "
+        "latency = \"1ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "
+        "designs = [\"d\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "
+        "latency = \"100ns\"; };");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    th_problem p = {.system = s, .workload = net, .stream = th_stream_single, .scripts = memo};
+    th_pool *pool = th_pool_new(NULL, &p, 2, NULL);
+    errand x = {.fails_at = 0};
+    CU_ASSERT_EQUAL(th_pool_warm(pool, run_errand, &x, MAPPINGS, NULL), 0);
+    CU_ASSERT_EQUAL(x.done[0], 0);
+    th_pool_free(pool);
+    th_script_memo_free(memo);
+    th_system_free(s);
+}
+
+static th_time seed(th_seeder *s, const th_mapping *like, th_mapping **out)
+{
+    th_time estimate = 0;
+    *out = th_mapping_copy(like);
+    CU_ASSERT_EQUAL(th_seeder_run(s, *out, 0, 0, NULL, &estimate, NULL), 0);
+    return estimate;
+}
+
+/* The programme comes to the same on one thread and on three; and what it asks for has been planned
+ * before it asks, but for layers that nothing on the array follows. */
+static void seeds_are_warmed_and_stay_the_same(void)
+{
+    th_pool *pool = th_pool_new(NULL, &problem, 3, NULL);
+    th_evaluator *e = th_evaluator_new(&problem, NULL);
+    th_seeder *alone = th_seeder_new(e, NULL), *many = th_seeder_new(th_pool_evaluator(pool), NULL);
+    th_mapping *like = mapping_on("0213", net), *one, *other;
+    th_seeder_use_pool(many, pool);
+    CU_ASSERT_EQUAL(th_seeder_warm_set(many, &like->sets[0], NULL), 0);
+    CU_ASSERT_EQUAL(th_seeder_warm(many, like, 0, NULL), 0);
+    size_t warm = th_plans_held_bytes(th_seeder_plans(many));
+    th_time estimate = seed(many, like, &other);
+    size_t all = th_plans_held_bytes(th_seeder_plans(many));
+    CU_ASSERT_TRUE(warm > 0 && all - warm < all / 20);
+    CU_ASSERT_EQUAL(seed(alone, like, &one), estimate);
+    CU_ASSERT_TRUE(th_mapping_equal(one, other));
+    th_mapping_free(one);
+    th_mapping_free(other);
+    th_mapping_free(like);
+    th_seeder_free(alone);
+    th_seeder_free(many);
+    th_evaluator_free(e);
+    th_pool_free(pool);
+}
+
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */
 static void many_batches(void)
 {
@@ -204,6 +309,8 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(results_do_not_depend_on_threads),        TAP(many_batches),
         TAP(threads_share_what_they_remember),        TAP(whole_replays_share_too),
+        TAP(each_item_is_warmed_once),                TAP(procedures_are_not_called_for_warmth),
+        TAP(seeds_are_warmed_and_stay_the_same),
         TAP(a_failure_is_told_and_the_pool_lives_on), TAP(no_memory_leaves_nothing_behind),
         TAP(threads_that_do_not_start_are_told),      TAP_END,
     };
