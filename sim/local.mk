@@ -90,6 +90,7 @@ libtharsis_la_SOURCES += \
 	sim/network/maxmin.c \
 	sim/network/maxmin.h \
 	sim/network/maxmin_fill.c \
+	sim/network/maxmin_level.c \
 	sim/network/maxmin_state.h \
 	sim/network/models.h \
 	sim/network/network.c \

@@ -31,9 +31,8 @@
 #include "sim/network/maxmin_state.h"
 
 /* A link is full when what it has left is below this part of what its own flows have (without any,
- * of its capacity), for their rates are rounded; a level above another by less than CLOSE is not
- * above it. */
-static const double FULL = 0x1p-48, CLOSE = 1 + 0x1p-44;
+ * of its capacity), for their rates are rounded. */
+static const double FULL = 0x1p-48;
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -51,14 +50,15 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     m->link = th_alloc_zero(n, sizeof *m->link);
     m->rest = th_alloc_zero(n, sizeof *m->rest);
     m->mark = th_alloc_zero(n, sizeof *m->mark);
+    m->risen = th_alloc_zero(n, sizeof *m->risen);
     m->level = th_alloc_zero(n, sizeof *m->level);
     m->dirty = th_alloc_array(n, sizeof *m->dirty);
     m->hot = th_alloc_array(n, sizeof *m->hot);
     m->heap = th_alloc_array(n, sizeof *m->heap);
     m->changed = th_alloc_array(n, sizeof *m->changed);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->rest || !m->mark || !m->level || !m->dirty || !m->hot || !m->heap ||
-        !m->changed) {
+    if (!m->link || !m->rest || !m->mark || !m->risen || !m->level || !m->dirty || !m->hot ||
+        !m->heap || !m->changed) {
         th_maxmin_free(m);
         return NULL;
     }
@@ -77,6 +77,7 @@ void th_maxmin_free(th_maxmin *m)
     th_free(m->link);
     th_free(m->rest);
     th_free(m->mark);
+    th_free(m->risen);
     th_free(m->level);
     th_free(m->flow);
     th_free(m->bottleneck);
@@ -307,18 +308,18 @@ int32_t th_maxmin_pop(th_maxmin *m, double *level)
 /* --- repair ----------------------------------------------------------------------------------- */
 
 /* Whether link l breaks a condition; then *level is a lower bound of the level at which it does,
- * when all below `reached` is right. */
+ * when all below `reached` is right: the lower of the level that it has and its fair one. */
 static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *level)
 {
     const th_maxmin_link *k = &m->link[l];
     bool is_asked = k->n_new > 0 || (m->mark[l] & TH_LINK_PASSED);
-    *level = reached;
-    if (is_asked || k->n_own == 0)
-        return is_asked || m->rest[l] < -k->tolerance;
-    double rest = th_maxmin_amount(m, m->rest[l]), own = m->level[l] * k->own_shares;
-    if (fabs(rest) <= own * FULL)
+    if (!is_asked && k->n_own == 0 && m->rest[l] >= -k->tolerance)
         return false;
-    double x = rest > 0 ? m->level[l] : m->level[l] + rest / k->own_shares;
+    double rest = th_maxmin_amount(m, m->rest[l]);
+    if (!is_asked && k->n_own > 0 && fabs(rest) <= m->level[l] * k->own_shares * FULL)
+        return false;
+    double x = th_maxmin_least_level(m, l, rest);
+    x = x < m->level[l] ? x : m->level[l];
     *level = x > reached ? x : reached;
     return true;
 }
@@ -326,48 +327,7 @@ static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *leve
 /* Whether a flow of another bottleneck would become l's own at level x. */
 static bool is_above(const th_maxmin *m, int32_t bottleneck, double x)
 {
-    return m->level[bottleneck] > x * CLOSE;
-}
-
-/* Sum of 1 / w of its own, as it is but for rounding. */
-static double own_shares(const th_maxmin *m, const th_maxmin_link *k)
-{
-    double sum = m->has_weights ? 0 : k->n_own;
-    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
-        sum += m->flow[k->entry[i].flow].share;
-    return sum;
-}
-
-/* The level x of link l at which its own flows and those above x fill it. For any set of flows that
- * get x, x is at most what is sought; so starting with its own, taking those above x instead and
- * computing anew goes up to it, in a few steps. *n_above: how many there are that are not its
- * own. */
-static double fair_level(const th_maxmin *m, int32_t l, size_t *n_above)
-{
-    const th_maxmin_link *k = &m->link[l];
-    bool has_own = k->n_own > 0;
-    double rest = th_maxmin_amount(m, m->rest[l]), own = own_shares(m, k);
-    double x = has_own ? m->level[l] + rest / own : -1, own_rate = has_own ? m->level[l] * own : 0;
-    *n_above = 0;
-    if (has_own && x >= m->level[l] && k->n_new == 0 && !(m->mark[l] & TH_LINK_PASSED))
-        return x; /* nobody was above the level it had */
-    for (size_t round = 0, before = 0;; round++) {
-        double shares = own, rates = own_rate, limit = x > 0 ? x * CLOSE : x;
-        size_t n = 0;
-        for (size_t i = (size_t)k->n_own; i < k->n; i++) {
-            int32_t flow = k->entry[i].flow;
-            if (m->level[m->bottleneck[flow]] <= limit)
-                continue;
-            shares += m->flow[flow].share;
-            rates += m->flow[flow].rate;
-            n++;
-        }
-        *n_above = n;
-        if (n == before || (round > 1 && n > before)) /* from the second on there are ever fewer */
-            return x > 0 ? x : 0;
-        before = n;
-        x = (rest + rates) / shares;
-    }
+    return m->level[bottleneck] > x * TH_MAXMIN_CLOSE;
 }
 
 /* Flow becomes link l's own. */
@@ -388,23 +348,31 @@ static void move(th_maxmin *m, int32_t flow, int32_t l)
     th_maxmin_note_move(m, flow);
 }
 
-/* The rate of flow w grows by more, to level x. */
-static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, __int128 more, double x)
+/* The change of a flow's rate: by more, to level x where it grows and else 0, of which so much counts
+ * as risen. */
+typedef struct {
+    __int128 more;
+    double x, risen;
+} growth;
+
+static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, growth g)
 {
     /* None of these overlaps another, which the compiler cannot know. */
     const int32_t *restrict hop = &m->hops.item[w->first], *restrict end = hop + w->n_hops;
     const double *restrict level = m->level;
     __int128 *restrict rest = m->rest;
     uint8_t *restrict mark = m->mark;
+    double *restrict risen = m->risen;
     int32_t *restrict hot = m->hot;
     int32_t n_hot = m->n_hot;
     for (; hop < end; hop++) {
         int32_t o = *hop;
         uint8_t now = mark[o];
-        rest[o] -= more;
+        rest[o] -= g.more;
+        risen[o] += g.risen;
         hot[n_hot] = o;
         n_hot += !(now & TH_LINK_HOT);
-        mark[o] = (uint8_t)(now | TH_LINK_HOT | (x > level[o] * CLOSE ? TH_LINK_PASSED : 0));
+        mark[o] = (uint8_t)(now | TH_LINK_HOT | (g.x > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_PASSED : 0));
     }
     m->n_hot = n_hot;
 }
@@ -418,7 +386,9 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
     w->seen = m->stamp;
     double rate = x * w->share;
     __int128 more = th_maxmin_fixed(m, rate) - th_maxmin_fixed(m, w->rate);
-    touch_hops(m, w, more, more > 0 ? x : 0);
+    bool is_new = m->bottleneck[flow] == m->n_links; /* it was above every level */
+    touch_hops(m, w,
+               (growth){more, more > 0 ? x : 0, more > 0 && !is_new ? rate - w->rate : 0});
     w->rate = rate;
 }
 
@@ -429,7 +399,7 @@ static void give_own_rates(th_maxmin *m, int32_t l, double x)
     if (k->n_own == 0) /* then x may be infinite */
         return;
     __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, m->level[l]);
-    double up_to = more > 0 ? x : 0;
+    const growth g = {more, more > 0 ? x : 0, more > 0 ? x - m->level[l] : 0};
     for (int32_t i = 0; i < k->n_own; i++)
         __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
     for (int32_t i = 0; i < k->n_own; i++) {
@@ -440,7 +410,7 @@ static void give_own_rates(th_maxmin *m, int32_t l, double x)
             continue;
         w->seen = m->stamp;
         w->rate = x;
-        touch_hops(m, w, more, up_to);
+        touch_hops(m, w, g);
     }
 }
 
@@ -460,8 +430,8 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
         give_rate(m, flow, x);
         move(m, flow, l);
     }
-    m->mark[l] &= (uint8_t)~TH_LINK_PASSED;
-    k->own_shares = own_shares(m, k);
+    m->mark[l] &= (uint8_t)~(TH_LINK_PASSED | TH_LINK_KNOWN | TH_LINK_EXACT);
+    k->own_shares = th_maxmin_own_shares(m, k);
     if (k->n_own == 0) /* too full by rounding alone */
         return;
     th_maxmin_note_change(m, l);
@@ -476,8 +446,9 @@ static void look_at_hot(th_maxmin *m, double reached)
     double level;
     for (int32_t i = 0; i < m->n_hot; i++) {
         int32_t l = m->hot[i];
-        m->mark[l] &= (uint8_t)~TH_LINK_HOT;
-        if ((m->mark[l] != 0 || m->rest[l] < 0) && is_wrong(m, l, reached, &level))
+        m->mark[l] &= (uint8_t)~(TH_LINK_HOT | TH_LINK_EXACT);
+        bool is_asked = m->mark[l] & (TH_LINK_PASSED | TH_LINK_OWNS);
+        if ((is_asked || m->rest[l] < 0) && is_wrong(m, l, reached, &level))
             th_maxmin_push(m, l, level);
     }
     m->n_hot = 0;
@@ -490,17 +461,20 @@ static bool repair(th_maxmin *m)
     while (m->n_heap > 0) {
         double reached, bound;
         int32_t l = th_maxmin_pop(m, &reached);
-        if (!is_wrong(m, l, reached, &bound))
+        if (!is_wrong(m, l, reached, &bound)) {
+            m->mark[l] &= (uint8_t)~(TH_LINK_KNOWN | TH_LINK_EXACT);
             continue;
+        }
         if (steps_left-- == 0)
             return false;
-        size_t n_above;
-        double x = fair_level(m, l, &n_above);
+        if (!(m->mark[l] & TH_LINK_EXACT))
+            th_maxmin_find_fair(m, l);
+        double x = m->link[l].fair;
         if (x > reached && x < m->level[l] && m->n_heap > 0 && m->heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;
         }
-        give_level(m, l, x, n_above);
+        give_level(m, l, x, m->link[l].n_above);
         look_at_hot(m, reached);
     }
     return true;

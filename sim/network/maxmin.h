@@ -49,6 +49,10 @@ typedef struct th_maxmin_link {
     th_maxmin_entry *entry; /* flows on it, one entry per hop; its own first */
     size_t n, room;
     double capacity;
+    /* Its fair level when it was last worked out, the sum of 1 / w that would have it, and how many of
+     * them are not its own; while mark says so. */
+    double fair, fair_shares;
+    size_t n_above;
 } th_maxmin_link;
 
 typedef struct th_maxmin_flow {
@@ -66,6 +70,7 @@ struct th_maxmin {
     /* What every change of a rate touches stands apart: it fits into the nearest cache. */
     __int128 *rest; /* per link, capacity minus all rates on it, in units of 2^unit: exact */
     uint8_t *mark;  /* per link, of the round at hand */
+    double *risen;  /* per link, by how much rates on it have risen since fair was worked out */
     double *level;  /* per link and, infinite, one more for flows without a bottleneck */
     th_maxmin_flow *flow;
     int32_t *bottleneck; /* per flow; n_links: none yet */

@@ -62,7 +62,7 @@ void th_blocks_give(th_blocks *b, int32_t first, int32_t n)
     b->free_block[c] = first;
 }
 
-enum { KEPT_NODES_MAX = 64 };
+enum { KEPT_NODES_MAX = 256 };
 
 int th_routes_init(th_routes *r, const th_system *s)
 {
@@ -73,16 +73,17 @@ int th_routes_init(th_routes *r, const th_system *s)
         return -1;
     if (s->n_nodes > KEPT_NODES_MAX)
         return 0;
-    r->kept = th_alloc_array((size_t)s->n_nodes * (size_t)s->n_nodes + 1, sizeof *r->kept);
-    th_routes_reset(r);
+    int n_pairs = s->n_nodes * s->n_nodes;
+    r->kept = th_alloc_array((size_t)n_pairs + 1, sizeof *r->kept);
+    for (int i = 0; r->kept && i < n_pairs; i++)
+        r->kept[i].n_links = -1;
     return r->kept ? 0 : -1;
 }
 
 void th_routes_reset(th_routes *r)
 {
-    th_blocks_reset(&r->links);
-    for (int i = 0; r->kept && i < r->n_nodes * r->n_nodes; i++)
-        r->kept[i].n_links = -1;
+    if (!r->kept) /* else all blocks hold routes of pairs, which stay as they are */
+        th_blocks_reset(&r->links);
 }
 
 void th_routes_clear(th_routes *r)

@@ -15,7 +15,7 @@
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
  *   bench tiling               the search for tiles and loop orders
  *   bench lookup               finding a layer shard in the memo of folded tasks
- *   bench scale                what systems of 4,096 and 65,536 accelerators take
+ *   bench scale                what systems of 4,096 and 65,536 accelerators take, and replays over 8 to 64
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 #include <math.h>
