@@ -475,6 +475,8 @@ int main(int argc, char **argv)
         bench_systolic(argc > 2 ? argv[2] : "resnet18");
     } else if (strcmp(what, "network") == 0) {
         th_bench_network(argv + 2, argc - 2);
+    } else if (strcmp(what, "predictor") == 0) {
+        return th_bench_predictor(argv + 2, argc - 2);
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {

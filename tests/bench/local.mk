@@ -8,6 +8,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_lookup.c \
 	tests/bench/bench_network.c \
 	tests/bench/bench_packet.c \
+	tests/bench/bench_predictor.c \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
 	tests/bench/bench_systolic.c \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* law.h - the additive time law: what an operation costs, as a sum of terms with weights >= 0.
+ *
+ *   ms(op, gpu) = sum of weight[i] * amount_i(op, gpu)
+ * An amount is the time that a part of the work takes at the data sheet's peak (bytes / bandwidth,
+ * operations / peak), or one for what the host does; so a weight is 1 / efficiency, and comparable between
+ * devices. Weights are fitted by non-negative least squares on the relative error (law_fit.c). Which terms
+ * there are, and why: docs/models/time_law.md. */
+#ifndef TH_PREDICTOR_LAW_H
+#define TH_PREDICTOR_LAW_H
+#include "predictor/gpu.h"
+#include "predictor/op.h"
+
+enum { TH_TERMS_MAX = 128, TH_TERM_NAME_MAX = 32, TH_SHARES_MAX = 48 };
+
+/* What an amount is counted in. */
+typedef enum {
+    TH_TERM_HOST,     /* calls, 1 ms each */
+    TH_TERM_TRANSFER, /* bytes between host and device, at 10 GB/s */
+    TH_TERM_MEMORY,   /* bytes at the device's bandwidth */
+    TH_TERM_COMPUTE,  /* operations at the device's peak */
+    TH_N_TERM_CLASSES
+} th_term_class;
+
+typedef struct th_terms {
+    int n;
+    double amount[TH_TERMS_MAX];  /* ms */
+    unsigned char share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
+    int n_shares;
+    char (*name)[TH_TERM_NAME_MAX]; /* NULL: not wanted */
+    const double *ms_per;           /* private: by class */
+    int now;                        /* private: the share that new terms are counted to */
+} th_terms;
+
+/* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or room for
+ * TH_TERMS_MAX. */
+void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu, char (*names)[TH_TERM_NAME_MAX],
+                  th_terms *out);
+
+static inline double th_law_ms(const th_terms *t, const double *weight)
+{
+    double ms = 0;
+    for (int i = 0; i < t->n; i++)
+        ms += t->amount[i] * weight[i];
+    return ms;
+}
+
+/* What fits n rows best by relative error: amounts by row and term (n x n_terms), times in ms. Rows that
+ * no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
+int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight);
+
+/* Private to the laws: adds a term to the share begun last. */
+void th_terms_share(th_terms *t);
+void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b, int c);
+void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
+void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
+void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t); /* dense, matmul */
+void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t); /* elementwise, norm, softmax */
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_model.h - the times of one kind of operation in one phase, on every GPU.
+ *
+ *   ms(op, gpu) = law(op, gpu) * exp(residual(op, gpu))
+ * The law (law.h) has weights for each device it was trained on, and weights that serve all of them for a
+ * device that it has not met. The residual is learned from ln(ms / law): for known devices on their own
+ * laws, for others on the common one, as those would be met in use. */
+#ifndef TH_PREDICTOR_LAYER_MODEL_H
+#define TH_PREDICTOR_LAYER_MODEL_H
+#include "predictor/boost.h"
+#include "predictor/features.h"
+#include "predictor/measurements.h"
+
+/* What is learned over one kind of law. */
+typedef struct th_residual {
+    th_trees trees;
+    double tree_share; /* of what the trees say, 0 .. 1 */
+} th_residual;
+
+typedef struct th_layer_model {
+    th_op_kind kind;
+    th_phase phase;
+    int n_terms, n_features;
+    th_gpu *device; /* that it was trained on */
+    int n_devices;
+    double *weight;           /* by device and term; behind the last device: of any */
+    th_residual known, other; /* devices */
+} th_layer_model;
+
+typedef struct th_train_options {
+    th_boost_options known, other;
+    uint64_t seed;
+} th_train_options;
+
+extern const th_train_options th_train_defaults;
+
+/* Of the n rows of m that are listed and are of this kind and phase. 0, or -1. */
+int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows, size_t n,
+                         th_op_kind kind, th_phase phase, const th_train_options *o, th_error *err);
+void th_layer_model_clear(th_layer_model *m);
+
+/* ms; gpu may be any. */
+double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
+
+#endif

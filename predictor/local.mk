@@ -1,0 +1,20 @@
+# predictor/ - times of layers on GPUs, learned from measurements.
+libtharsis_la_SOURCES += \
+	predictor/boost.c predictor/boost.h \
+	predictor/features.c predictor/features.h \
+	predictor/gpu.h predictor/gpu_read.c \
+	predictor/law.c predictor/law.h \
+	predictor/law_conv.c \
+	predictor/law_fit.c \
+	predictor/law_matrix.c \
+	predictor/law_pooling.c \
+	predictor/law_rows.c \
+	predictor/layer_model.c predictor/layer_model.h \
+	predictor/measurements.c predictor/measurements.h \
+	predictor/measurements_read.c \
+	predictor/nnls.c predictor/nnls.h \
+	predictor/op.c predictor/op.h \
+	predictor/trees.c predictor/trees.h \
+	predictor/unpack.c predictor/unpack.h
+
+EXTRA_DIST += predictor/devices.csv
