@@ -18,6 +18,7 @@ unit_tests += \
 	tests/unit/test_alloc \
 	tests/unit/test_arena \
 	tests/unit/test_config_read \
+	tests/unit/test_csv \
 	tests/unit/test_error \
 	tests/unit/test_map \
 	tests/unit/test_names \

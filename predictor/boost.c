@@ -35,12 +35,19 @@ static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err
     snprintf(number[5], sizeof number[5], "%llu", (unsigned long long)(o->seed & INT32_MAX));
     snprintf(number[6], sizeof number[6], "%.9g", o->slope);
     const char *const options[][2] = {
-        {"objective", "reg:pseudohubererror"}, {"huber_slope", number[6]}, {"base_score", "0"},
-        {"tree_method", "hist"},            {"max_bin", "256"},
-        {"nthread", "1"},                   {"verbosity", "0"},
-        {"lambda", "1"},                    {"max_depth", number[0]},
-        {"eta", number[1]},                 {"min_child_weight", number[2]},
-        {"subsample", number[3]},           {"colsample_bytree", number[4]},
+        {"objective", "reg:pseudohubererror"},
+        {"huber_slope", number[6]},
+        {"base_score", "0"},
+        {"tree_method", "hist"},
+        {"max_bin", "256"},
+        {"nthread", "1"},
+        {"verbosity", "0"},
+        {"lambda", "1"},
+        {"max_depth", number[0]},
+        {"eta", number[1]},
+        {"min_child_weight", number[2]},
+        {"subsample", number[3]},
+        {"colsample_bytree", number[4]},
         {"seed", number[5]},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
@@ -74,7 +81,8 @@ static int read_node(const char *line, unsigned *number, node *out)
     if (*end != '<')
         return -1;
     out->value = strtof(end + 1, &end);
-    return sscanf(end, "] yes=%u,no=%u", &out->yes, &out->no) == 2 && out->yes < NODES_MAX && out->no < NODES_MAX
+    return sscanf(end, "] yes=%u,no=%u", &out->yes, &out->no) == 2 && out->yes < NODES_MAX &&
+                   out->no < NODES_MAX
                ? 0
                : -1;
 }
@@ -106,7 +114,9 @@ static int read_tree(th_trees *t, int tree, const char *text, th_error *err)
         const char *end = strchr(line, '\n');
         line += strspn(line, "\t ");
         if (read_node(line, &number, &n))
-            return th_error_set(err, "PRED-0051", "XGBoost: tree %d: has a line that is not known: %.60s", tree, line);
+            return th_error_set(err, "PRED-0051",
+                                "XGBoost: tree %d: has a line that is not known: %.60s", tree,
+                                line);
         nodes[number] = n;
         line = end ? end + 1 : NULL;
     }
@@ -131,16 +141,17 @@ static int read_trees(BoosterHandle b, const th_boost_options *o, th_trees *out,
     return 0;
 }
 
-int th_boost_train(const float *x, const float *y, size_t n, int n_features, const th_boost_options *o,
-                   th_trees *out, th_error *err)
+int th_boost_train(const float *x, const float *y, size_t n, int n_features,
+                   const th_boost_options *o, th_trees *out, th_error *err)
 {
     DMatrixHandle matrix = NULL;
     BoosterHandle b = NULL;
     if (XGDMatrixCreateFromMat(x, (bst_ulong)n, (bst_ulong)n_features, NAN, &matrix))
         return library_failed(err);
-    int failed = XGDMatrixSetFloatInfo(matrix, "label", y, (bst_ulong)n) || XGBoosterCreate(&matrix, 1, &b)
-                     ? library_failed(err)
-                     : set_options(b, o, err);
+    int failed =
+        XGDMatrixSetFloatInfo(matrix, "label", y, (bst_ulong)n) || XGBoosterCreate(&matrix, 1, &b)
+            ? library_failed(err)
+            : set_options(b, o, err);
     for (int i = 0; !failed && i < o->rounds; i++)
         failed = XGBoosterUpdateOneIter(b, i, matrix) ? library_failed(err) : 0;
     if (!failed)
@@ -158,11 +169,12 @@ bool th_boost_is_there(void)
     return false;
 }
 
-int th_boost_train(const float *x, const float *y, size_t n, int n_features, const th_boost_options *o,
-                   th_trees *out, th_error *err)
+int th_boost_train(const float *x, const float *y, size_t n, int n_features,
+                   const th_boost_options *o, th_trees *out, th_error *err)
 {
     (void)x, (void)y, (void)n, (void)n_features, (void)o, (void)out;
-    return th_error_set(err, "PRED-0052", "boosting: needs XGBoost, which was not there when this was built");
+    return th_error_set(err, "PRED-0052",
+                        "boosting: needs XGBoost, which was not there when this was built");
 }
 
 #endif

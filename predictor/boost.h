@@ -11,16 +11,16 @@
 
 typedef struct th_boost_options {
     int rounds, depth;
-    double rate;         /* learning rate */
-    double slope;        /* of the loss: errors below count by their square, those above by themselves */
-    double least_weight; /* rows in a leaf at least */
+    double rate;  /* learning rate */
+    double slope; /* of the loss: errors below count by their square, those above by themselves */
+    double least_weight;            /* rows in a leaf at least */
     double row_share, column_share; /* that a tree sees, 0 .. 1 */
     uint64_t seed;
 } th_boost_options;
 
 bool th_boost_is_there(void);
 /* Trees whose sum is y, of n rows of n_features. 0, or -1: memory is out, or the library says why. */
-int th_boost_train(const float *x, const float *y, size_t n, int n_features, const th_boost_options *o,
-                   th_trees *out, th_error *err);
+int th_boost_train(const float *x, const float *y, size_t n, int n_features,
+                   const th_boost_options *o, th_trees *out, th_error *err);
 
 #endif

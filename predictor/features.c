@@ -52,7 +52,8 @@ static void conv_tiles(th_features *f, double pixels, double channels)
 static void plane(th_features *f, const th_op *op)
 {
     const int32_t *x = op->x;
-    double out_h = th_op_out_h(op), out_w = th_op_out_w(op), in = x[TH_OP_CHANNELS_IN], batch = x[TH_OP_BATCH];
+    double out_h = th_op_out_h(op), out_w = th_op_out_w(op), in = x[TH_OP_CHANNELS_IN],
+           batch = x[TH_OP_BATCH];
     double pixels = batch * out_h * out_w, area = (double)x[TH_OP_KERNEL_H] * x[TH_OP_KERNEL_W];
     double out = op->kind == TH_OP_CONV ? x[TH_OP_CHANNELS_OUT] : in;
     add(f, out_h, "out_h");
@@ -84,10 +85,10 @@ static void plane(th_features *f, const th_op *op)
 static void matrix(th_features *f, const th_op *op)
 {
     static const int pieces[] = {4, 8, 32, 64, 128};
-    static const char *const inner[] = {"inner mod 4", "inner mod 8", "inner mod 32", "inner mod 64",
-                                        "inner mod 128"};
-    static const char *const columns[] = {"columns mod 4", "columns mod 8", "columns mod 32", "columns mod 64",
-                                          "columns mod 128"};
+    static const char *const inner[] = {"inner mod 4", "inner mod 8", "inner mod 32",
+                                        "inner mod 64", "inner mod 128"};
+    static const char *const columns[] = {"columns mod 4", "columns mod 8", "columns mod 32",
+                                          "columns mod 64", "columns mod 128"};
     double in = op->x[TH_OP_CHANNELS_IN], out = op->x[TH_OP_CHANNELS_OUT];
     double rows = op->kind == TH_OP_DENSE ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS];
     double batch = op->kind == TH_OP_DENSE ? 1 : op->x[TH_OP_BATCH];
@@ -119,8 +120,8 @@ static void shares(th_features *f, const th_terms *t, const double *weight, doub
     }
 }
 
-void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms, const double *weight,
-                      double law_ms, th_features *out)
+void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
+                      const double *weight, double law_ms, th_features *out)
 {
     out->n = 0;
     fields(out, op);

@@ -16,7 +16,7 @@ typedef struct th_features {
 
 /* The number and order of the features depend on kind and phase alone. weight: of the law's terms; its
  * answer is law_ms. out->name is the caller's. */
-void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms, const double *weight,
-                      double law_ms, th_features *out);
+void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
+                      const double *weight, double law_ms, th_features *out);
 
 #endif

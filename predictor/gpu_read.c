@@ -43,8 +43,8 @@ static int read_header(const th_csv *c, const char *path, int *place, th_error *
             if (strcmp(c->field[f], columns[i]) == 0)
                 place[i] = f;
         if (place[i] < 0 && i != ALIASES)
-            return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path, c->line,
-                                columns[i]);
+            return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path,
+                                c->line, columns[i]);
     }
     return 0;
 }
@@ -53,21 +53,22 @@ static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu 
 {
     for (int i = 0; i <= NAME; i++)
         if (place[i] >= c->n_fields)
-            return th_error_set(err, "PRED-0011", "%s:%d: must have %d fields, has %d", path, c->line,
-                                place[i] + 1, c->n_fields);
+            return th_error_set(err, "PRED-0011", "%s:%d: must have %d fields, has %d", path,
+                                c->line, place[i] + 1, c->n_fields);
     const char *name = c->field[place[NAME]];
     size_t length = strlen(name);
     if (length == 0 || length >= sizeof out->name)
-        return th_error_set(err, "PRED-0012", "%s:%d: device \"%.60s\": must be 1 to %zu characters", path,
-                            c->line, name, sizeof out->name - 1);
+        return th_error_set(err, "PRED-0012",
+                            "%s:%d: device \"%.60s\": must be 1 to %zu characters", path, c->line,
+                            name, sizeof out->name - 1);
     memcpy(out->name, name, length + 1);
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
         const char *text = c->field[place[i]];
         char *end;
         out->x[i] = strtod(text, &end);
         if (end == text || *end != '\0' || !(out->x[i] > 0) || isinf(out->x[i]))
-            return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0", path,
-                                c->line, columns[i], text);
+            return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0",
+                                path, c->line, columns[i], text);
     }
     return 0;
 }

@@ -11,7 +11,8 @@ void th_terms_share(th_terms *t)
     t->now = t->n_shares++;
 }
 
-void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b, int c)
+void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b,
+                  int c)
 {
     t->amount[t->n] = amount * t->ms_per[class];
     t->share[t->n] = (unsigned char)t->now;
@@ -20,8 +21,8 @@ void th_terms_add(th_terms *t, th_term_class class, double amount, const char *n
     t->n++;
 }
 
-void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu, char (*names)[TH_TERM_NAME_MAX],
-                  th_terms *out)
+void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
+                  char (*names)[TH_TERM_NAME_MAX], th_terms *out)
 {
     static const double MS_PER_S = 1e3, GIGA = 1e9, HOST_GB_S = 10;
     const double ms_per[TH_N_TERM_CLASSES] = {

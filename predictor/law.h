@@ -24,8 +24,9 @@ typedef enum {
 
 typedef struct th_terms {
     int n;
-    double amount[TH_TERMS_MAX];  /* ms */
-    unsigned char share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
+    double amount[TH_TERMS_MAX]; /* ms */
+    unsigned char
+        share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
     int n_shares;
     char (*name)[TH_TERM_NAME_MAX]; /* NULL: not wanted */
     const double *ms_per;           /* private: by class */
@@ -34,8 +35,8 @@ typedef struct th_terms {
 
 /* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or room for
  * TH_TERMS_MAX. */
-void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu, char (*names)[TH_TERM_NAME_MAX],
-                  th_terms *out);
+void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
+                  char (*names)[TH_TERM_NAME_MAX], th_terms *out);
 
 static inline double th_law_ms(const th_terms *t, const double *weight)
 {
@@ -51,10 +52,13 @@ int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, d
 
 /* Private to the laws: adds a term to the share begun last. */
 void th_terms_share(th_terms *t);
-void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b, int c);
+void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b,
+                  int c);
 void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
 void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
-void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t); /* dense, matmul */
-void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t); /* elementwise, norm, softmax */
+void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu,
+                   th_terms *t); /* dense, matmul */
+void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu,
+                 th_terms *t); /* elementwise, norm, softmax */
 
 #endif

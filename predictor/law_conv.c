@@ -48,7 +48,9 @@ static conv conv_of(const th_op *op)
         .weights = th_op_weight_bytes(op),
         .output = th_op_output_bytes(op),
         .flops = th_op_flops(op),
-        .kernel = size < 1 ? 1 : size > KERNELS ? KERNELS : size,
+        .kernel = size < 1         ? 1
+                  : size > KERNELS ? KERNELS
+                                   : size,
         .has_stride = x[TH_OP_STRIDE_H] > 1 || x[TH_OP_STRIDE_W] > 1,
         .is_gemm = is_bare && (is_point || is_whole),
         .is_odd = x[TH_OP_PAD_H] % 2 == 1 || x[TH_OP_PAD_W] % 2 == 1,
@@ -90,8 +92,10 @@ static void passes(th_terms *t, const conv *c, const th_op *op)
     add(t, TH_TERM_MEMORY, c->has_activation, c->output, "activation");
     add(t, TH_TERM_HOST, c->is_odd, 1, "call odd padding");
     add(t, TH_TERM_MEMORY, c->is_odd,
-        4 * c->batch * c->in * ((double)op->x[TH_OP_IN_H] + 1) * ((double)op->x[TH_OP_IN_W] + 1), "odd padding");
-    add(t, TH_TERM_MEMORY, !c->is_gemm && c->out_h * c->out_w == 1, c->weights, "weights of one pixel");
+        4 * c->batch * c->in * ((double)op->x[TH_OP_IN_H] + 1) * ((double)op->x[TH_OP_IN_W] + 1),
+        "odd padding");
+    add(t, TH_TERM_MEMORY, !c->is_gemm && c->out_h * c->out_w == 1, c->weights,
+        "weights of one pixel");
 }
 
 static void gemm(th_terms *t, const conv *c)
@@ -147,7 +151,8 @@ static void transforms(th_terms *t, const conv *c, const th_op *op)
     add(t, TH_TERM_COMPUTE, is_fft, c->batch * c->in * c->out * plane, "fft products");
     add(t, TH_TERM_MEMORY, is_winograd, 4 * c->in * c->out * POINTS, "winograd weights");
     add(t, TH_TERM_COMPUTE, is_winograd,
-        2 * c->batch * ceil(c->out_h / 4) * ceil(c->out_w / 4) * whole(c->out, 32) * whole(c->in, STEP) * POINTS,
+        2 * c->batch * ceil(c->out_h / 4) * ceil(c->out_w / 4) * whole(c->out, 32) *
+            whole(c->in, STEP) * POINTS,
         "winograd");
 }
 
@@ -162,6 +167,7 @@ void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t
     for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
         th_terms_share(t);
         th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0, 0);
-        th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_OPTIMIZER] == o ? c.weights : 0, "optimizer %d", o, 0, 0);
+        th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_OPTIMIZER] == o ? c.weights : 0, "optimizer %d",
+                     o, 0, 0);
     }
 }

@@ -16,7 +16,8 @@ enum { PASSES = 4 };
 static const double DEVIATION_MIN = 0.02; /* relative errors below count alike */
 
 /* gram += w^2 a a', moment += w a, for a row of amounts over its time. */
-static void add_row(double *gram, double *moment, const double *amount, int n, double ms, double weight)
+static void add_row(double *gram, double *moment, const double *amount, int n, double ms,
+                    double weight)
 {
     int place[TH_TERMS_MAX], m = 0;
     for (int i = 0; i < n; i++)
@@ -43,7 +44,8 @@ static double predicted(const double *amount, const double *weight, int n)
 int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight)
 {
     size_t m = (size_t)n_terms;
-    double *gram = th_alloc_array(m * (m + 1) + 1, sizeof *gram), *moment = gram ? gram + m * m : NULL;
+    double *gram = th_alloc_array(m * (m + 1) + 1, sizeof *gram),
+           *moment = gram ? gram + m * m : NULL;
     int failed = gram ? 0 : -1;
     for (int pass = 0; !failed && pass < PASSES; pass++) {
         memset(gram, 0, m * (m + 1) * sizeof *gram);

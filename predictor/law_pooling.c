@@ -30,8 +30,8 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, input, "input", 0, 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, input * rows, "rows touched", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, input * rows * touched(x[TH_OP_KERNEL_W], x[TH_OP_STRIDE_W]), "touched",
-                 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, input * rows * touched(x[TH_OP_KERNEL_W], x[TH_OP_STRIDE_W]),
+                 "touched", 0, 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, output, "output", 0, 0, 0);
     th_terms_share(t);

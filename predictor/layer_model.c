@@ -12,8 +12,20 @@
 #include "base/alloc.h"
 
 const th_train_options th_train_defaults = {
-    .known = {.rounds = 300, .depth = 8, .rate = 0.07, .slope = 0.15, .least_weight = 10, .row_share = 1, .column_share = 0.5},
-    .other = {.rounds = 150, .depth = 6, .rate = 0.08, .slope = 0.15, .least_weight = 40, .row_share = 1, .column_share = 0.5},
+    .known = {.rounds = 300,
+              .depth = 8,
+              .rate = 0.07,
+              .slope = 0.15,
+              .least_weight = 10,
+              .row_share = 1,
+              .column_share = 0.5},
+    .other = {.rounds = 150,
+              .depth = 6,
+              .rate = 0.08,
+              .slope = 0.15,
+              .least_weight = 40,
+              .row_share = 1,
+              .column_share = 0.5},
     .seed = 1,
 };
 
@@ -63,7 +75,8 @@ static int fit_law(const trainer *t, int device, double *amounts, double *ms)
 static int fit_laws(const trainer *t)
 {
     size_t m = (size_t)t->model->n_terms;
-    double *amounts = th_alloc_array(t->n * m + 1, sizeof *amounts), *ms = th_alloc_array(t->n + 1, sizeof *ms);
+    double *amounts = th_alloc_array(t->n * m + 1, sizeof *amounts),
+           *ms = th_alloc_array(t->n + 1, sizeof *ms);
     int failed = amounts && ms ? 0 : -1;
     for (int d = 0; !failed && d <= t->model->n_devices; d++)
         failed = fit_law(t, d, amounts, ms);
@@ -92,10 +105,12 @@ static void fill_rows(const trainer *t, bool is_known, float *x, float *y)
     }
 }
 
-static int learn(const trainer *t, bool is_known, const th_boost_options *o, th_residual *out, th_error *err)
+static int learn(const trainer *t, bool is_known, const th_boost_options *o, th_residual *out,
+                 th_error *err)
 {
     size_t width = (size_t)t->model->n_features;
-    float *x = th_alloc_array(t->n * width + 1, sizeof *x), *y = th_alloc_array(t->n + 1, sizeof *y);
+    float *x = th_alloc_array(t->n * width + 1, sizeof *x),
+          *y = th_alloc_array(t->n + 1, sizeof *y);
     int failed = x && y ? 0 : th_error_no_memory(err);
     if (!failed) {
         fill_rows(t, is_known, x, y);
@@ -131,10 +146,12 @@ static int measure_rows(trainer *t)
         if ((t->device[i] = add_device(m, &capacity, gpu)) < 0)
             return -1;
         th_law_terms(&row->op, row->phase, gpu, NULL, &terms);
-        memcpy(t->amount + i * (size_t)m->n_terms, terms.amount, (size_t)terms.n * sizeof *t->amount);
+        memcpy(t->amount + i * (size_t)m->n_terms, terms.amount,
+               (size_t)terms.n * sizeof *t->amount);
         t->ms[i] = row->ms;
     }
-    m->weight = th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *m->weight);
+    m->weight =
+        th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *m->weight);
     return m->weight ? 0 : -1;
 }
 
@@ -160,13 +177,14 @@ static int train(trainer *t, const th_train_options *o, th_error *err)
     t->device = th_alloc_array(t->n + 1, sizeof *t->device);
     if (!t->amount || !t->ms || !t->device || measure_rows(t) || fit_laws(t))
         return th_error_no_memory(err);
-    return learn(t, true, &o->known, &t->model->known, err) || learn(t, false, &o->other, &t->model->other, err)
+    return learn(t, true, &o->known, &t->model->known, err) ||
+                   learn(t, false, &o->other, &t->model->other, err)
                ? -1
                : 0;
 }
 
-static size_t select_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind, th_phase phase,
-                          size_t *out)
+static size_t select_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind,
+                          th_phase phase, size_t *out)
 {
     size_t selected = 0;
     for (size_t i = 0; i < n; i++)
@@ -175,8 +193,9 @@ static size_t select_rows(const th_measurements *m, const size_t *rows, size_t n
     return selected;
 }
 
-int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows, size_t n,
-                         th_op_kind kind, th_phase phase, const th_train_options *o, th_error *err)
+int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows,
+                         size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
+                         th_error *err)
 {
     enum { ROWS_MIN = 50 };
     size_t *selected = th_alloc_array(n + 1, sizeof *selected);
@@ -186,8 +205,8 @@ int th_layer_model_train(th_layer_model *out, const th_measurements *m, const si
     if (!failed)
         t.n = select_rows(m, rows, n, kind, phase, selected);
     if (!failed && t.n < ROWS_MIN)
-        failed = th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu", th_op_kind_name(kind),
-                              th_phase_name(phase), ROWS_MIN, t.n);
+        failed = th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
+                              th_op_kind_name(kind), th_phase_name(phase), ROWS_MIN, t.n);
     if (!failed)
         failed = train(&t, o, err);
     if (failed)

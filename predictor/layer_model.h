@@ -35,8 +35,9 @@ typedef struct th_train_options {
 extern const th_train_options th_train_defaults;
 
 /* Of the n rows of m that are listed and are of this kind and phase. 0, or -1. */
-int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows, size_t n,
-                         th_op_kind kind, th_phase phase, const th_train_options *o, th_error *err);
+int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows,
+                         size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
+                         th_error *err);
 void th_layer_model_clear(th_layer_model *m);
 
 /* ms; gpu may be any. */

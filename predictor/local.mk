@@ -18,3 +18,12 @@ libtharsis_la_SOURCES += \
 	predictor/unpack.c predictor/unpack.h
 
 EXTRA_DIST += predictor/devices.csv
+
+unit_tests += \
+	tests/unit/test_measurements \
+	tests/unit/test_nnls \
+	tests/unit/test_op \
+	tests/unit/test_trees
+
+EXTRA_DIST += tests/unit/predict_help.h
+tests_unit_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)

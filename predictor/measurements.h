@@ -25,18 +25,19 @@ typedef struct th_measurements {
     int32_t n_groups;
     th_measurement *row;
     size_t n_rows;
-    uint64_t digest; /* of all rows, in order */
+    uint64_t digest;                                      /* of all rows, in order */
     size_t device_capacity, group_capacity, row_capacity; /* private */
 } th_measurements;
 
 /* How to read a file. What it says itself goes first. */
 typedef struct th_measurement_source {
-    const char *path;           /* plain, or compressed by xz or gzip */
-    const char *format;         /* "auto", "tharsis", "perfnet", "justus", "neusight" */
-    const char *kind, *device;  /* of all rows; NULL: the file's name or its columns say */
-    const char *phase;          /* of all rows; NULL: as the format has it */
-    const char *const *columns; /* pairs of a column of the file and one of format "tharsis"; NULL: none */
-    int n_columns;              /* of the pairs */
+    const char *path;          /* plain, or compressed by xz or gzip */
+    const char *format;        /* "auto", "tharsis", "perfnet", "justus", "neusight" */
+    const char *kind, *device; /* of all rows; NULL: the file's name or its columns say */
+    const char *phase;         /* of all rows; NULL: as the format has it */
+    const char *const
+        *columns;  /* pairs of a column of the file and one of format "tharsis"; NULL: none */
+    int n_columns; /* of the pairs */
 } th_measurement_source;
 
 extern const char *const th_measurement_formats[]; /* ends in NULL */

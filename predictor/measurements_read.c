@@ -50,22 +50,35 @@ typedef struct {
 } known_column;
 
 static const known_column own_columns[] = {
-    {"kind", KIND, 0},         {"device", DEVICE, 0},     {"phase", PHASE, 0},   {"row_id", ROW_ID, 0},
-    {"group", GROUP, 0},       {"time_ms", TIME, 1},      {"time_us", TIME, 1e-3}, {"time_s", TIME, 1e3},
-    {"in_size", IN_BOTH, 0},   {"kernel", KERNEL_BOTH, 0}, {"stride", STRIDE_BOTH, 0}, {"same_padding", PAD_SAME, 0},
-    {"padding", PAD_EACH, 0},  {NULL, 0, 0},
+    {"kind", KIND, 0},          {"device", DEVICE, 0},
+    {"phase", PHASE, 0},        {"row_id", ROW_ID, 0},
+    {"group", GROUP, 0},        {"time_ms", TIME, 1},
+    {"time_us", TIME, 1e-3},    {"time_s", TIME, 1e3},
+    {"in_size", IN_BOTH, 0},    {"kernel", KERNEL_BOTH, 0},
+    {"stride", STRIDE_BOTH, 0}, {"same_padding", PAD_SAME, 0},
+    {"padding", PAD_EACH, 0},   {NULL, 0, 0},
 };
 static const known_column perfnet_columns[] = {
-    {"row_id", ROW_ID, 0},          {"batchsize", TH_OP_BATCH, 0},
-    {"matsize", IN_BOTH, 0},        {"kernelsize", KERNEL_BOTH, 0},
-    {"poolsize", POOL_BOTH, 0},   {"channels_in", TH_OP_CHANNELS_IN, 0},
-    {"channels_out", TH_OP_CHANNELS_OUT, 0}, {"dim_input", TH_OP_CHANNELS_IN, 0},
-    {"dim_output", TH_OP_CHANNELS_OUT, 0},   {"strides", STRIDE_BOTH, 0},
-    {"padding", PAD_SAME, 0},       {"activation_fct", TH_OP_ACTIVATION, 0},
-    {"use_bias", TH_OP_BIAS, 0},    {"optimizer", TH_OP_OPTIMIZER, 0},
-    {"device", DEVICE, 0},          {"network", GROUP, 0},
-    {"operation", KIND, 0},         {"time_median", TIME, 1},
-    {"timeUsed_median", TIME, 1},   {"time_median_", TIME_OF_DEVICE, 1},
+    {"row_id", ROW_ID, 0},
+    {"batchsize", TH_OP_BATCH, 0},
+    {"matsize", IN_BOTH, 0},
+    {"kernelsize", KERNEL_BOTH, 0},
+    {"poolsize", POOL_BOTH, 0},
+    {"channels_in", TH_OP_CHANNELS_IN, 0},
+    {"channels_out", TH_OP_CHANNELS_OUT, 0},
+    {"dim_input", TH_OP_CHANNELS_IN, 0},
+    {"dim_output", TH_OP_CHANNELS_OUT, 0},
+    {"strides", STRIDE_BOTH, 0},
+    {"padding", PAD_SAME, 0},
+    {"activation_fct", TH_OP_ACTIVATION, 0},
+    {"use_bias", TH_OP_BIAS, 0},
+    {"optimizer", TH_OP_OPTIMIZER, 0},
+    {"device", DEVICE, 0},
+    {"network", GROUP, 0},
+    {"operation", KIND, 0},
+    {"time_median", TIME, 1},
+    {"timeUsed_median", TIME, 1},
+    {"time_median_", TIME_OF_DEVICE, 1},
     {NULL, 0, 0},
 };
 static const known_column neusight_columns[] = {
@@ -98,7 +111,8 @@ static const struct {
     {"tharsis", NULL, own_columns, TH_PHASE_CALL},
 };
 enum { N_FORMATS = sizeof formats / sizeof formats[0], OWN = N_FORMATS - 1 };
-const char *const th_measurement_formats[] = {"auto", "tharsis", "perfnet", "justus", "neusight", NULL};
+const char *const th_measurement_formats[] = {"auto",   "tharsis",  "perfnet",
+                                              "justus", "neusight", NULL};
 
 /* Other words for kinds, and functions that stand where a kind is meant. */
 static const struct {
@@ -106,14 +120,24 @@ static const struct {
     th_op_kind kind;
     th_op_function function;
 } kind_words[] = {
-    {"convolution", TH_OP_CONV, 0}, {"Conv2D", TH_OP_CONV, 0},       {"MaxPooling2D", TH_OP_POOLING, 0},
-    {"Dense", TH_OP_DENSE, 0},      {"linear", TH_OP_DENSE, 0},      {"bmm", TH_OP_MATMUL, 0},
-    {"ln", TH_OP_NORM, 0},          {"add", TH_OP_ELEMENTWISE, TH_EW_ADD},
-    {"mul", TH_OP_ELEMENTWISE, TH_EW_MUL}, {"div", TH_OP_ELEMENTWISE, TH_EW_DIV},
-    {"pow", TH_OP_ELEMENTWISE, TH_EW_POW}, {"addu", TH_OP_ELEMENTWISE, TH_EW_ADD_NUMBER},
-    {"mulu", TH_OP_ELEMENTWISE, TH_EW_MUL_NUMBER}, {"divu", TH_OP_ELEMENTWISE, TH_EW_DIV_NUMBER},
-    {"powu", TH_OP_ELEMENTWISE, TH_EW_POW_NUMBER}, {"relu", TH_OP_ELEMENTWISE, TH_EW_RELU},
-    {"gelu", TH_OP_ELEMENTWISE, TH_EW_GELU}, {"tanh", TH_OP_ELEMENTWISE, TH_EW_TANH},
+    {"convolution", TH_OP_CONV, 0},
+    {"Conv2D", TH_OP_CONV, 0},
+    {"MaxPooling2D", TH_OP_POOLING, 0},
+    {"Dense", TH_OP_DENSE, 0},
+    {"linear", TH_OP_DENSE, 0},
+    {"bmm", TH_OP_MATMUL, 0},
+    {"ln", TH_OP_NORM, 0},
+    {"add", TH_OP_ELEMENTWISE, TH_EW_ADD},
+    {"mul", TH_OP_ELEMENTWISE, TH_EW_MUL},
+    {"div", TH_OP_ELEMENTWISE, TH_EW_DIV},
+    {"pow", TH_OP_ELEMENTWISE, TH_EW_POW},
+    {"addu", TH_OP_ELEMENTWISE, TH_EW_ADD_NUMBER},
+    {"mulu", TH_OP_ELEMENTWISE, TH_EW_MUL_NUMBER},
+    {"divu", TH_OP_ELEMENTWISE, TH_EW_DIV_NUMBER},
+    {"powu", TH_OP_ELEMENTWISE, TH_EW_POW_NUMBER},
+    {"relu", TH_OP_ELEMENTWISE, TH_EW_RELU},
+    {"gelu", TH_OP_ELEMENTWISE, TH_EW_GELU},
+    {"tanh", TH_OP_ELEMENTWISE, TH_EW_TANH},
 };
 enum { N_KIND_WORDS = sizeof kind_words / sizeof kind_words[0] };
 
@@ -129,7 +153,8 @@ typedef struct {
     const th_gpus *known;
     th_csv csv;
     int format;
-    int place[N_MEANINGS]; /* -1: no such column */
+    const char *column[COLUMNS_MAX]; /* names */
+    int place[N_MEANINGS];           /* -1: no such column */
     time_column time[COLUMNS_MAX];
     int n_times;
     int kind, device; /* of all rows; -1: columns say */
@@ -162,10 +187,11 @@ static int find_device(const reader *r, const char *name)
     th_measurements *m = r->m;
     const th_gpu *gpu = th_gpus_find(r->known, name);
     if (!gpu)
-        return th_error_set(r->err, "PRED-0030",
-                            "%s:%d: device \"%.60s\": must be one of those described; describe it in a file "
-                            "of devices",
-                            r->source->path, r->csv.line, name);
+        return th_error_set(
+            r->err, "PRED-0030",
+            "%s:%d: device \"%.60s\": must be one of those described; describe it in a file "
+            "of devices",
+            r->source->path, r->csv.line, name);
     for (int i = 0; i < m->n_devices; i++)
         if (strcmp(m->device[i].name, gpu->name) == 0)
             return i;
@@ -210,7 +236,8 @@ static int find_format(reader *r)
     if (is_auto || strcmp(formats[OWN].name, wanted) == 0)
         return 0;
     return th_error_set(r->err, "PRED-0031",
-                        "-format \"%.40s\": must be auto, tharsis, perfnet, justus or neusight", wanted);
+                        "-format \"%.40s\": must be auto, tharsis, perfnet, justus or neusight",
+                        wanted);
 }
 
 static const known_column *find_column(const reader *r, const char *name)
@@ -231,8 +258,9 @@ static int place_time(reader *r, int place, const known_column *c, const char *n
     if (c->meaning == TIME_OF_DEVICE && (t.device = find_device(r, name + strlen(c->name))) < 0)
         return -1;
     if (r->n_times > 0 && (t.device < 0 || r->time[0].device < 0))
-        return th_error_set(r->err, "PRED-0032", "%s:%d: column \"%.40s\": is a second column of times",
-                            r->source->path, r->csv.line, name);
+        return th_error_set(r->err, "PRED-0032",
+                            "%s:%d: column \"%.40s\": is a second column of times", r->source->path,
+                            r->csv.line, name);
     r->time[r->n_times++] = t;
     return 0;
 }
@@ -242,8 +270,8 @@ static int place_column(reader *r, int place)
     const char *name = r->csv.field[place];
     for (int i = 0; i < place; i++)
         if (strcmp(r->csv.field[i], name) == 0)
-            return th_error_set(r->err, "PRED-0033", "%s:%d: column \"%.40s\": comes twice", r->source->path,
-                                r->csv.line, name);
+            return th_error_set(r->err, "PRED-0033", "%s:%d: column \"%.40s\": comes twice",
+                                r->source->path, r->csv.line, name);
     for (int i = 0; i < r->source->n_columns; i++)
         if (strcmp(r->source->columns[2 * i], name) == 0)
             name = r->source->columns[2 * i + 1];
@@ -257,8 +285,9 @@ static int place_column(reader *r, int place)
     if (c)
         field = c->meaning;
     if (field >= 0 && r->place[field] >= 0)
-        return th_error_set(r->err, "PRED-0034", "%s:%d: columns \"%.40s\" and \"%.40s\": mean the same",
-                            r->source->path, r->csv.line, r->csv.field[r->place[field]], name);
+        return th_error_set(
+            r->err, "PRED-0034", "%s:%d: columns \"%.40s\" and \"%.40s\": mean the same",
+            r->source->path, r->csv.line, r->column[r->place[field]], r->column[place]);
     if (field >= 0)
         r->place[field] = place;
     return 0;
@@ -288,8 +317,9 @@ static int read_header(reader *r)
     for (int i = 0; i < N_MEANINGS; i++)
         r->place[i] = -1;
     if (r->csv.n_fields > COLUMNS_MAX)
-        return th_error_set(r->err, "PRED-0035", "%s:%d: must have %d columns at most", r->source->path,
-                            r->csv.line, COLUMNS_MAX);
+        return th_error_set(r->err, "PRED-0035", "%s:%d: must have %d columns at most",
+                            r->source->path, r->csv.line, COLUMNS_MAX);
+    memcpy(r->column, r->csv.field, (size_t)r->csv.n_fields * sizeof *r->column);
     for (int i = 0; i < r->csv.n_fields; i++)
         if (place_column(r, i))
             return -1;
@@ -300,11 +330,15 @@ static int read_header(reader *r)
     if (read_file_name(r))
         return -1;
     if (r->kind < 0 && r->place[KIND] < 0)
-        return th_error_set(r->err, "PRED-0037", "%s: -kind: must be told, for neither a column nor the "
-                            "file's name does", r->source->path);
+        return th_error_set(r->err, "PRED-0037",
+                            "%s: -kind: must be told, for neither a column nor the "
+                            "file's name does",
+                            r->source->path);
     if (r->device < 0 && r->place[DEVICE] < 0 && r->time[0].device < 0)
-        return th_error_set(r->err, "PRED-0038", "%s: -device: must be told, for neither a column nor the "
-                            "file's name does", r->source->path);
+        return th_error_set(r->err, "PRED-0038",
+                            "%s: -device: must be told, for neither a column nor the "
+                            "file's name does",
+                            r->source->path);
     return 0;
 }
 
@@ -330,8 +364,10 @@ static int64_t value_of(const reader *r, int meaning)
 
 static int bad_value(const reader *r, int meaning)
 {
-    return th_error_set(r->err, "PRED-0039", "%s:%d: %s \"%.40s\": must be a whole number, 0 or more, or a "
-                        "word of it", r->source->path, r->csv.line, r->csv.field[r->place[meaning]],
+    return th_error_set(r->err, "PRED-0039",
+                        "%s:%d: %s \"%.40s\": must be a whole number, 0 or more, or a "
+                        "word of it",
+                        r->source->path, r->csv.line, r->column[r->place[meaning]],
                         field_of(r, meaning));
 }
 
@@ -374,8 +410,10 @@ static int read_kind(const reader *r, th_op *op)
     const char *text = field_of(r, KIND);
     int kind = text ? find_kind(text, strlen(text), &function) : r->kind;
     if (kind < 0)
-        return th_error_set(r->err, "PRED-0040", "%s:%d: kind \"%.40s\": must be one of conv, pooling, dense, "
-                            "matmul, elementwise, norm, softmax", r->source->path, r->csv.line, text);
+        return th_error_set(r->err, "PRED-0040",
+                            "%s:%d: kind \"%.40s\": must be one of conv, pooling, dense, "
+                            "matmul, elementwise, norm, softmax",
+                            r->source->path, r->csv.line, text);
     *op = (th_op){.kind = (th_op_kind)kind};
     op->x[TH_OP_FUNCTION] = (int32_t)function;
     return 0;
@@ -418,8 +456,10 @@ static int read_phase(const reader *r, const th_op *op, th_phase *out)
         text = r->source->phase;
     int phase = text ? th_phase_find(text) : (int)formats[r->format].phase;
     if (phase < 0)
-        return th_error_set(r->err, "PRED-0041", "%s:%d: phase \"%.40s\": must be one of call, execution, step, "
-                            "pre, post, forward, backward, loss, update", r->source->path, r->csv.line, text);
+        return th_error_set(r->err, "PRED-0041",
+                            "%s:%d: phase \"%.40s\": must be one of call, execution, step, "
+                            "pre, post, forward, backward, loss, update",
+                            r->source->path, r->csv.line, text);
     bool is_step = !text && op->x[TH_OP_OPTIMIZER] != TH_OPTIMIZER_NONE;
     *out = is_step ? TH_PHASE_STEP : (th_phase)phase;
     return 0;
@@ -431,8 +471,8 @@ static int read_time(const reader *r, const time_column *t, const char *text, do
     *ms = strtod(text, &end) * t->ms;
     if (end != text && *end == '\0' && *ms > 0 && isfinite(*ms))
         return 0;
-    return th_error_set(r->err, "PRED-0042", "%s:%d: time \"%.40s\": must be a number above 0", r->source->path,
-                        r->csv.line, text);
+    return th_error_set(r->err, "PRED-0042", "%s:%d: time \"%.40s\": must be a number above 0",
+                        r->source->path, r->csv.line, text);
 }
 
 static int add_row(reader *r, const time_column *t, th_measurement *row)
@@ -457,8 +497,9 @@ static int read_line(reader *r, int n_columns)
     th_measurement row = {.group = -1, .row_id = (int64_t)r->n_rows};
     const char *network = field_of(r, GROUP);
     if (r->csv.n_fields != n_columns)
-        return th_error_set(r->err, "PRED-0043", "%s:%d: must have %d fields as the first line, has %d",
-                            r->source->path, r->csv.line, n_columns, r->csv.n_fields);
+        return th_error_set(r->err, "PRED-0043",
+                            "%s:%d: must have %d fields as the first line, has %d", r->source->path,
+                            r->csv.line, n_columns, r->csv.n_fields);
     if (read_op(r, &row.op) || read_phase(r, &row.op, &row.phase))
         return -1;
     if (r->place[ROW_ID] >= 0 && (row.row_id = value_of(r, ROW_ID)) < 0)
@@ -475,7 +516,8 @@ static int read_lines(reader *r)
 {
     int status = th_csv_next(&r->csv), n_columns = r->csv.n_fields;
     if (status == 0)
-        return th_error_set(r->err, "PRED-0044", "%s: must have a line of column names", r->source->path);
+        return th_error_set(r->err, "PRED-0044", "%s: must have a line of column names",
+                            r->source->path);
     if (status < 0)
         return th_error_no_memory(r->err);
     if (read_header(r))
@@ -490,8 +532,10 @@ static int read_source(reader *r)
 {
     const char *kind = r->source->kind, *device = r->source->device;
     if (kind && (r->kind = find_kind(kind, strlen(kind), &r->function)) < 0)
-        return th_error_set(r->err, "PRED-0045", "-kind \"%.40s\": must be one of conv, pooling, dense, matmul, "
-                            "elementwise, norm, softmax", kind);
+        return th_error_set(r->err, "PRED-0045",
+                            "-kind \"%.40s\": must be one of conv, pooling, dense, matmul, "
+                            "elementwise, norm, softmax",
+                            kind);
     if (device && (r->device = find_device(r, device)) < 0)
         return -1;
     return 0;
@@ -516,7 +560,13 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
                          th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    reader r = {.m = m, .source = s, .known = known, .kind = -1, .device = -1, .n_rows = m->n_rows, .err = err};
+    reader r = {.m = m,
+                .source = s,
+                .known = known,
+                .kind = -1,
+                .device = -1,
+                .n_rows = m->n_rows,
+                .err = err};
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
     int failed = th_unpack_file(s->path, FILE_MAX, &text, err);

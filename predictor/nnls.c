@@ -79,7 +79,8 @@ static int most_wanted(solver *s)
         for (int k = 0; k < s->n_free; k++)
             wish -= entry(s, i, s->free_column[k]) * s->x[s->free_column[k]];
         s->wish[i] = wish;
-        if (!s->is_free[i] && !s->is_refused[i] && wish > WISH_MIN && (best < 0 || wish > s->wish[best]))
+        if (!s->is_free[i] && !s->is_refused[i] && wish > WISH_MIN &&
+            (best < 0 || wish > s->wish[best]))
             best = i;
     }
     return best;
@@ -146,8 +147,10 @@ int th_nnls_solve(const double *gram, const double *moment, int n, double *x)
     bool *flags = th_alloc_zero(2 * m + 1, sizeof *flags);
     int failed = numbers && columns && flags ? 0 : -1;
     if (!failed) {
-        solver s = {n, 0, gram, moment, numbers, numbers + 3 * m, x, numbers + m, numbers + 2 * m, columns,
-                    flags, flags + m};
+        solver s = {n,       0,           gram,
+                    moment,  numbers,     numbers + 3 * m,
+                    x,       numbers + m, numbers + 2 * m,
+                    columns, flags,       flags + m};
         for (int i = 0; i < n; i++) {
             double length = gram[(size_t)i * m + (size_t)i];
             s.scale[i] = length > 0 ? 1 / sqrt(length) : 0;

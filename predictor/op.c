@@ -13,7 +13,8 @@ enum {
     PLANE = BIT(TH_OP_IN_H) | BIT(TH_OP_IN_W) | BIT(TH_OP_KERNEL_H) | BIT(TH_OP_KERNEL_W) |
             BIT(TH_OP_STRIDE_H) | BIT(TH_OP_STRIDE_W) | BIT(TH_OP_PAD_H) | BIT(TH_OP_PAD_W),
     LAYER = BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN),
-    WEIGHTED = BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER)
+    WEIGHTED =
+        BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER)
 };
 
 static const struct {
@@ -92,8 +93,9 @@ int32_t th_op_value(th_op_field f, const char *text)
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0 && value >= 0 && value <= INT32_MAX ? (int32_t)value
-                                                                                         : -1;
+    return end != text && *end == '\0' && errno == 0 && value >= 0 && value <= INT32_MAX
+               ? (int32_t)value
+               : -1;
 }
 
 int th_op_kind_find(const char *name)
@@ -122,12 +124,14 @@ int th_op_check(const th_op *op, th_error *err)
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         if (th_op_has(op->kind, (th_op_field)f) &&
             (op->x[f] < fields[f].least || op->x[f] > fields[f].most))
-            return th_error_set(err, "PRED-0001", "%s: %s %d: must be %d to %d", kinds[op->kind].name,
-                                fields[f].name, op->x[f], fields[f].least, fields[f].most);
+            return th_error_set(err, "PRED-0001", "%s: %s %d: must be %d to %d",
+                                kinds[op->kind].name, fields[f].name, op->x[f], fields[f].least,
+                                fields[f].most);
     if (th_op_has(op->kind, TH_OP_IN_H) && (th_op_out_h(op) < 1 || th_op_out_w(op) < 1))
-        return th_error_set(err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",
-                            kinds[op->kind].name, op->x[TH_OP_KERNEL_H], op->x[TH_OP_KERNEL_W],
-                            op->x[TH_OP_IN_H] + op->x[TH_OP_PAD_H], op->x[TH_OP_IN_W] + op->x[TH_OP_PAD_W]);
+        return th_error_set(
+            err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",
+            kinds[op->kind].name, op->x[TH_OP_KERNEL_H], op->x[TH_OP_KERNEL_W],
+            op->x[TH_OP_IN_H] + op->x[TH_OP_PAD_H], op->x[TH_OP_IN_W] + op->x[TH_OP_PAD_W]);
     return 0;
 }
 
@@ -144,12 +148,14 @@ static int32_t out_of(int32_t in, int32_t pad, int32_t kernel, int32_t stride)
 
 int32_t th_op_out_h(const th_op *op)
 {
-    return out_of(op->x[TH_OP_IN_H], op->x[TH_OP_PAD_H], op->x[TH_OP_KERNEL_H], op->x[TH_OP_STRIDE_H]);
+    return out_of(op->x[TH_OP_IN_H], op->x[TH_OP_PAD_H], op->x[TH_OP_KERNEL_H],
+                  op->x[TH_OP_STRIDE_H]);
 }
 
 int32_t th_op_out_w(const th_op *op)
 {
-    return out_of(op->x[TH_OP_IN_W], op->x[TH_OP_PAD_W], op->x[TH_OP_KERNEL_W], op->x[TH_OP_STRIDE_W]);
+    return out_of(op->x[TH_OP_IN_W], op->x[TH_OP_PAD_W], op->x[TH_OP_KERNEL_W],
+                  op->x[TH_OP_STRIDE_W]);
 }
 
 enum { BYTES = 4 }; /* of a number in single precision */

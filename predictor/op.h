@@ -77,7 +77,7 @@ typedef enum {
 
 /* What of an operation was timed. */
 typedef enum {
-    TH_PHASE_CALL,      /* as a framework calls it: the input lies on the device, the output comes to the host */
+    TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the host */
     TH_PHASE_EXECUTION, /* the kernels alone */
     TH_PHASE_STEP,      /* a call of forward, backward and the optimiser's update */
     TH_PHASE_PRE,       /* launch, input copied and laid out */

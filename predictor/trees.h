@@ -13,7 +13,7 @@ typedef struct th_trees {
     int n, depth;
     uint8_t *feature; /* by tree and question */
     float *threshold;
-    float *leaf;      /* by tree and answer */
+    float *leaf; /* by tree and answer */
 } th_trees;
 
 /* All zero. 0, or -1: memory is out. */

@@ -65,8 +65,8 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
         printf("%s %s\n", e.id, e.text);
         return 1;
     }
-    printf("%s: %zu rows, %d terms, %d features, %.1f s\n  held out", file, n, model.n_terms, model.n_features,
-           th_bench_cpu_seconds() - begun);
+    printf("%s: %zu rows, %d terms, %d features, %.1f s\n  held out", file, n, model.n_terms,
+           model.n_features, th_bench_cpu_seconds() - begun);
     report(&model, m, false);
     model.known.tree_share = 0;
     printf("  law alone");

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <lzma.h>
+#include <zlib.h>
+#include "base/alloc.h"
+#include "predictor/measurements.h"
+#include "predictor/unpack.h"
+#include "tests/unit/predict_help.h"
+
+static th_gpus gpus;
+
+static int read_text(th_measurements *m, const char *name, const char *text,
+                     th_measurement_source s, th_error *e)
+{
+    temporary_file f = write_text(name, text);
+    s.path = f.path;
+    int status = th_measurements_read(m, &s, &gpus, e);
+    remove_file(&f);
+    return status;
+}
+
+/* What is wrong with a file, its path cut off. */
+static void assert_refused(const char *name, const char *text, th_measurement_source s,
+                           const char *id, const char *why)
+{
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(read_text(m, name, text, s, &e), -1);
+    const char *at = strstr(e.text, name);
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(at ? at + strlen(name) : e.text, why);
+    CU_ASSERT_EQUAL(m->n_rows, 0);
+    CU_ASSERT_EQUAL(m->n_devices, 0);
+    th_measurements_free(m);
+}
+
+static const th_measurement_source plain = {.format = "auto"};
+
+static void reads_wide_tables_of_devices(void)
+{
+    static const char text[] =
+        "row_id,batchsize,matsize,kernelsize,channels_in,channels_out,strides,padding,"
+        "activation_fct,use_bias,time_median_small,time_min_small,time_median_large\n"
+        "7,3,28,4,5,6,1,1,1,0,2.5,2.4,0.25\n"
+        "9,1,28,3,5,6,2,0,0,1,,,0.125\n";
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "convolution_2gpu.csv", text, plain, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(m->n_rows, 3);
+    CU_ASSERT_EQUAL(m->n_devices, 2);
+    const th_measurement *a = &m->row[0], *b = &m->row[1], *c = &m->row[2];
+    CU_ASSERT(a->op.kind == TH_OP_CONV && a->phase == TH_PHASE_CALL && a->row_id == 7 &&
+              b->row_id == 7);
+    CU_ASSERT(a->ms == 2.5 && b->ms == 0.25 && c->ms == 0.125);
+    CU_ASSERT(a->op.x[TH_OP_KERNEL_W] == 4 && a->op.x[TH_OP_PAD_H] == 3 &&
+              a->op.x[TH_OP_ACTIVATION] == TH_ACT_RELU);
+    CU_ASSERT(c->op.x[TH_OP_STRIDE_H] == 2 && c->op.x[TH_OP_PAD_W] == 0 &&
+              c->op.x[TH_OP_BIAS] == 1);
+    TAP_ASSERT_TEXT(m->device[b->device].name, "large");
+    TAP_ASSERT_TEXT(m->device[c->device].name, "large");
+    th_measurements_free(m);
+}
+
+static void names_of_files_tell_kind_and_device(void)
+{
+    static const char text[] =
+        "row_id,batchsize,dim_input,dim_output,activation_fct,optimizer,gpu,timeUsed_median\n"
+        "2,34,3332,2912,3,0,0,0.4178\n3,5,2765,365,1,5,0,0.39568\n";
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "dense_Small.csv", text, plain, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(m->n_rows, 2);
+    CU_ASSERT(m->row[0].op.kind == TH_OP_DENSE && m->row[0].phase == TH_PHASE_CALL);
+    CU_ASSERT(m->row[1].phase == TH_PHASE_STEP &&
+              m->row[1].op.x[TH_OP_OPTIMIZER] == TH_OPTIMIZER_ADAM);
+    TAP_ASSERT_TEXT(m->device[0].name, "small");
+    th_measurements_free(m);
+}
+
+static void reads_kernels_by_their_matrices(void)
+{
+    static const char text[] =
+        "OPName,Device,latency_ms,B,M,N,K\nbmm,Acme Small 4GB,0.5,13,27,15,29\n"
+        "linear,large,0.25,2,58,13,141\n";
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "t.csv", text, plain, &e), 0);
+    const int32_t *a = m->row[0].op.x, *b = m->row[1].op.x;
+    CU_ASSERT(m->row[0].op.kind == TH_OP_MATMUL && m->row[0].phase == TH_PHASE_EXECUTION);
+    CU_ASSERT(a[TH_OP_BATCH] == 13 && a[TH_OP_ROWS] == 27 && a[TH_OP_CHANNELS_IN] == 15 &&
+              a[TH_OP_CHANNELS_OUT] == 29);
+    CU_ASSERT(m->row[1].op.kind == TH_OP_DENSE && b[TH_OP_BATCH] == 116 &&
+              b[TH_OP_CHANNELS_IN] == 13 && b[TH_OP_CHANNELS_OUT] == 141);
+    th_measurements_free(m);
+}
+
+static void own_format_has_units_words_and_other_names(void)
+{
+    static const char text[] = "kind,gpu,what,batch,channels_in,function,microseconds,note\n"
+                               "elementwise,tiny,execution,12,34,pow_number,2500,x\n"
+                               "softmax,large,execution,12,34,,1,\n";
+    static const char *const names[] = {"gpu",   "device",       "what",
+                                        "phase", "microseconds", "time_us"};
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    th_measurement_source s = {.format = "tharsis", .columns = names, .n_columns = 3};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "mine.csv", text, s, &e), 0);
+    CU_ASSERT(m->row[0].op.x[TH_OP_FUNCTION] == TH_EW_POW_NUMBER && m->row[0].ms == 2.5);
+    CU_ASSERT(m->row[1].op.kind == TH_OP_SOFTMAX && m->row[1].phase == TH_PHASE_EXECUTION);
+    th_measurements_free(m);
+}
+
+static void sums_groups_by_network_and_batch(void)
+{
+    static const char text[] =
+        "device,network,operation,batchsize,matsize,kernelsize,channels_in,channels_out,strides,"
+        "padding,activation_fct,use_bias,poolsize,time_median\n"
+        "small,net,Conv2D,4,27,5,96,256,1,1,0,1,,0.5\n"
+        "small,net,MaxPooling2D,4,27,,256,,2,0,,,3,0.25\n"
+        "small,net,Dense,4,1,,9216,4096,,,1,,,0.125\n"
+        "small,net,Dense,8,1,,9216,4096,,,1,,,0.125\n";
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "n.csv", text, plain, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(m->n_groups, 2);
+    TAP_ASSERT_TEXT(m->group[0], "net, batch 4");
+    CU_ASSERT(m->row[2].group == 0 && m->row[3].group == 1);
+    CU_ASSERT(m->row[1].op.kind == TH_OP_POOLING && m->row[1].op.x[TH_OP_KERNEL_H] == 3);
+    th_measurements_free(m);
+}
+
+#define DENSE "kind,device,batch,channels_in,channels_out,time_ms\n"
+
+static void refuses_what_is_wrong(void)
+{
+    static const th_measurement_source odd_format = {.format = "parquet"},
+                                       odd_kind = {.kind = "lstm"};
+    assert_refused("a.csv", "", plain, "PRED-0044", ": must have a line of column names");
+    assert_refused(
+        "a.csv", DENSE "dense,medium,1,2,3,1\n", plain, "PRED-0030",
+        ":2: device \"medium\": must be one of those described; describe it in a file of devices");
+    assert_refused("a.csv", DENSE "dense,small,1,2,3,0\n", plain, "PRED-0042",
+                   ":2: time \"0\": must be a number above 0");
+    assert_refused("a.csv", DENSE "dense,small,1,2,3,-1\n", plain, "PRED-0042",
+                   ":2: time \"-1\": must be a number above 0");
+    assert_refused("a.csv", DENSE "dense,small,1,2,3,nan\n", plain, "PRED-0042",
+                   ":2: time \"nan\": must be a number above 0");
+    assert_refused("a.csv", DENSE "dense,small,1,2,3,1ms\n", plain, "PRED-0042",
+                   ":2: time \"1ms\": must be a number above 0");
+    assert_refused("a.csv", DENSE "dense,small,1,two,3,1\n", plain, "PRED-0039",
+                   ":2: channels_in \"two\": must be a whole number, 0 or more, or a word of it");
+    assert_refused("a.csv", DENSE "dense,small,1,0,3,1\n", plain, "PRED-0001",
+                   ":2: dense: channels_in 0: must be 1 to 16777216");
+    assert_refused("a.csv", DENSE "dense,small,1,2\n", plain, "PRED-0043",
+                   ":2: must have 6 fields as the first line, has 4");
+    assert_refused("a.csv", DENSE "lstm,small,1,2,3,1\n", plain, "PRED-0040",
+                   ":2: kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, "
+                   "norm, softmax");
+    assert_refused("a.csv", "kind,device,batch,channels_in,channels_out\n", plain, "PRED-0036",
+                   ":1: must have a column of times (time_ms, or that of the format)");
+    assert_refused("a.csv", "kind,device,batch,batch,time_ms\n", plain, "PRED-0033",
+                   ":1: column \"batch\": comes twice");
+    assert_refused("a.csv", "kind,device,batch,time_ms,time_us\n", plain, "PRED-0032",
+                   ":1: column \"time_us\": is a second column of times");
+    assert_refused("a.csv", "device,batch,time_ms\n", plain, "PRED-0037",
+                   ": -kind: must be told, for neither a column nor the file's name does");
+    assert_refused("a.csv", "kind,batch,time_ms\n", plain, "PRED-0038",
+                   ": -device: must be told, for neither a column nor the file's name does");
+    assert_refused("a.csv", "kind,device,phase,batch,channels_in,time_ms\nnorm,small,later,1,1,1\n",
+                   plain, "PRED-0041",
+                   ":2: phase \"later\": must be one of call, execution, step, pre, post, forward, "
+                   "backward, loss, "
+                   "update");
+    assert_refused("a.csv", DENSE, odd_format, "PRED-0031",
+                   "-format \"parquet\": must be auto, tharsis, perfnet, justus or neusight");
+    assert_refused(
+        "a.csv", DENSE, odd_kind, "PRED-0045",
+        "-kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, norm, softmax");
+}
+
+static void columns_that_mean_the_same(void)
+{
+    static const char *const names[] = {"n", "batch"};
+    th_measurement_source s = {.columns = names, .n_columns = 1};
+    char many[2000] = "kind,device,time_ms";
+    assert_refused("a.csv", "kind,device,batch,n,time_ms\n", s, "PRED-0034",
+                   ":1: columns \"batch\" and \"n\": mean the same");
+    for (int i = 0; i < 130; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",c%d", i);
+    assert_refused("a.csv", many, plain, "PRED-0035", ":1: must have 128 columns at most");
+}
+
+/* --- packed files ----------------------------------------------------------------------------- */
+
+static const char packed_text[] = DENSE "dense,small,1,2,3,1\ndense,small,4,5,6,0.5\n";
+
+static size_t pack_xz(unsigned char *out, size_t size)
+{
+    size_t n = 0;
+    CU_ASSERT_EQUAL(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, (const uint8_t *)packed_text,
+                                            strlen(packed_text), out, &n, size),
+                    LZMA_OK);
+    return n;
+}
+
+static size_t pack_gzip(unsigned char *out, size_t size)
+{
+    z_stream s = {.next_in = (unsigned char *)(uintptr_t)packed_text,
+                  .avail_in = (uInt)strlen(packed_text),
+                  .next_out = out,
+                  .avail_out = (uInt)size};
+    CU_ASSERT_EQUAL(deflateInit2(&s, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    CU_ASSERT_EQUAL(deflate(&s, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&s);
+    return size - s.avail_out;
+}
+
+static void assert_unpacks(const char *name, const unsigned char *bytes, size_t n, const char *tool)
+{
+    th_error e = {"", ""};
+    for (size_t cut = 8; cut <= n; cut = cut + n / 5 < n || cut == n ? cut + n / 5 : n) {
+        th_strbuf text = TH_STRBUF_INIT;
+        temporary_file f = write_bytes(name, bytes, cut < n ? cut : n);
+        int status = th_unpack_file(f.path, 1 << 20, &text, &e);
+        CU_ASSERT_EQUAL(status, cut < n ? -1 : 0);
+        if (status == 0)
+            TAP_ASSERT_TEXT(text.text, packed_text);
+        bool is_told = strcmp(e.id, "PRED-0021") == 0 && strstr(e.text, tool);
+        CU_ASSERT(status == 0 || is_told);
+        th_strbuf_clear(&text);
+        CU_ASSERT_EQUAL(th_unpack_file(f.path, 40, &text, &e), -1);
+        th_strbuf_clear(&text);
+        remove_file(&f);
+    }
+}
+
+static void packed_files_are_whole_or_refused(void)
+{
+    unsigned char bytes[1000];
+    assert_unpacks("t.csv.xz", bytes, pack_xz(bytes, sizeof bytes), "xz");
+    assert_unpacks("t.csv.gz", bytes, pack_gzip(bytes, sizeof bytes), "gzip");
+    size_t n = pack_gzip(bytes, sizeof bytes), twice = n + pack_gzip(bytes + n, sizeof bytes - n);
+    th_strbuf text = TH_STRBUF_INIT;
+    th_error e = {"", ""};
+    temporary_file f = write_bytes("two.gz", bytes, twice);
+    CU_ASSERT_EQUAL(th_unpack_file(f.path, 1 << 20, &text, &e), 0);
+    CU_ASSERT_EQUAL(text.length, 2 * strlen(packed_text));
+    th_strbuf_clear(&text);
+    CU_ASSERT_EQUAL(th_unpack_file(f.path, 150, &text, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "PRED-0020");
+    th_strbuf_clear(&text);
+    remove_file(&f);
+}
+
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+static void gpus_are_found_by_name_or_alias(void)
+{
+    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "SMALL"), &gpus.gpu[0]);
+    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "acme_small-4gb"), &gpus.gpu[0]);
+    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "tiny"), &gpus.gpu[0]);
+    CU_ASSERT_PTR_NULL(th_gpus_find(&gpus, "smal"));
+    CU_ASSERT_PTR_NULL(th_gpus_find(&gpus, ""));
+    CU_ASSERT_EQUAL(gpus.gpu[1].x[TH_GPU_PEAK], 15360);
+}
+
+static void assert_gpus_refused(const char *text, const char *id, const char *why)
+{
+    th_error e = {"", ""};
+    temporary_file f = write_text("d.csv", text);
+    int n = gpus.n;
+    CU_ASSERT_EQUAL(th_gpus_read(&gpus, f.path, &e), -1);
+    const char *at = strstr(e.text, "d.csv");
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(at ? at : e.text, why);
+    CU_ASSERT_EQUAL(gpus.n, n);
+    remove_file(&f);
+}
+
+static void wrong_gpus_are_refused(void)
+{
+#define HEAD "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,memory_GB\n"
+    assert_gpus_refused("", "PRED-0014", "d.csv: must have a line of column names");
+    assert_gpus_refused("device,sms\n", "PRED-0010",
+                        "d.csv:1: column \"memory_bandwidth_GBps\": must be there");
+    assert_gpus_refused(HEAD "x,1,2,3\n", "PRED-0011", "d.csv:2: must have 5 fields, has 4");
+    assert_gpus_refused(HEAD ",1,2,3,4,5,6,7\n", "PRED-0012",
+                        "d.csv:2: device \"\": must be 1 to 47 characters");
+    assert_gpus_refused(HEAD "x,1,2,3,4,none,6,7\n", "PRED-0013",
+                        "d.csv:2: fp32_GFLOPs \"none\": must be a number above 0");
+    char *long_text = th_alloc_zero(1, (1 << 20) + 10);
+    memset(long_text, 'x', (1 << 20) + 5);
+    assert_gpus_refused(long_text, "PRED-0015", "d.csv: must be 1048576 bytes at most");
+    th_free(long_text);
+}
+
+static void a_gpu_told_again_is_replaced(void)
+{
+    th_gpus g = two_gpus();
+    th_error e = {"", ""};
+    temporary_file f = write_text("d.csv", HEAD "small,200,10,64,1000,1280,1,4\n");
+    CU_ASSERT_EQUAL(th_gpus_read(&g, f.path, &e), 0);
+    CU_ASSERT_EQUAL(g.n, 2);
+    CU_ASSERT_EQUAL(g.gpu[0].x[TH_GPU_BANDWIDTH], 200);
+    TAP_ASSERT_TEXT(th_gpu_number_column(TH_GPU_L2), "l2_MB");
+    remove_file(&f);
+    th_gpus_clear(&g);
+}
+
+static void no_memory_leaves_nothing_behind(void)
+{
+    temporary_file f = write_text("dense.csv", packed_text), d = write_text("d.csv", TWO_GPUS);
+    th_measurement_source s = {.path = f.path};
+    int64_t live = th_alloc_live();
+    for (int64_t k = 1; k < 60; k++) {
+        th_error e = {"", ""};
+        th_gpus g = {.gpu = NULL};
+        th_alloc_fail_at(k);
+        th_measurements *m = th_measurements_new();
+        if (m && th_gpus_read(&g, d.path, &e) == 0)
+            th_measurements_read(m, &s, &g, &e);
+        th_alloc_fail_at(0);
+        th_measurements_free(m);
+        th_gpus_clear(&g);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    remove_file(&f);
+    remove_file(&d);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(reads_wide_tables_of_devices),
+        TAP(names_of_files_tell_kind_and_device),
+        TAP(reads_kernels_by_their_matrices),
+        TAP(own_format_has_units_words_and_other_names),
+        TAP(sums_groups_by_network_and_batch),
+        TAP(refuses_what_is_wrong),
+        TAP(columns_that_mean_the_same),
+        TAP(packed_files_are_whole_or_refused),
+        TAP(gpus_are_found_by_name_or_alias),
+        TAP(wrong_gpus_are_refused),
+        TAP(a_gpu_told_again_is_replaced),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    gpus = two_gpus();
+    int status = tap_main("measurements", tests, argc, argv);
+    th_gpus_clear(&gpus);
+    return status;
+}

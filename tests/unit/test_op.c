@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "predictor/op.h"
+#include "tests/unit/tap.h"
+
+static th_op conv(int32_t batch, int32_t in, int32_t channels_in, int32_t channels_out,
+                  int32_t kernel, int32_t stride, int32_t pad)
+{
+    return (th_op){TH_OP_CONV,
+                   {[TH_OP_BATCH] = batch,
+                    [TH_OP_IN_H] = in,
+                    [TH_OP_IN_W] = in,
+                    [TH_OP_CHANNELS_IN] = channels_in,
+                    [TH_OP_CHANNELS_OUT] = channels_out,
+                    [TH_OP_KERNEL_H] = kernel,
+                    [TH_OP_KERNEL_W] = kernel,
+                    [TH_OP_STRIDE_H] = stride,
+                    [TH_OP_STRIDE_W] = stride,
+                    [TH_OP_PAD_H] = pad,
+                    [TH_OP_PAD_W] = pad}};
+}
+
+/* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of 363
+ * products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
+static void a_convolution_by_hand(void)
+{
+    th_op op = conv(2, 227, 3, 96, 11, 4, 0);
+    CU_ASSERT_EQUAL(th_op_out_h(&op), 55);
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2 * 210830400.0);
+    CU_ASSERT_EQUAL(th_op_input_bytes(&op), 4.0 * 2 * 227 * 227 * 3);
+    CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 4.0 * 96 * 363);
+    CU_ASSERT_EQUAL(th_op_output_bytes(&op), 4.0 * 2 * 55 * 55 * 96);
+}
+
+static void products_by_hand(void)
+{
+    th_op m = {
+        TH_OP_MATMUL,
+        {[TH_OP_BATCH] = 5, [TH_OP_ROWS] = 7, [TH_OP_CHANNELS_IN] = 11, [TH_OP_CHANNELS_OUT] = 13}};
+    CU_ASSERT_EQUAL(th_op_flops(&m), 2.0 * 5 * 7 * 11 * 13);
+    CU_ASSERT_EQUAL(th_op_input_bytes(&m), 4.0 * 5 * 7 * 11);
+    CU_ASSERT_EQUAL(th_op_weight_bytes(&m), 4.0 * 5 * 11 * 13);
+    CU_ASSERT_EQUAL(th_op_output_bytes(&m), 4.0 * 5 * 7 * 13);
+    th_op d = {TH_OP_DENSE,
+               {[TH_OP_BATCH] = 3, [TH_OP_CHANNELS_IN] = 17, [TH_OP_CHANNELS_OUT] = 19}};
+    CU_ASSERT_EQUAL(th_op_flops(&d), 2.0 * 3 * 17 * 19);
+}
+
+/* "Same" padding keeps ceil(in / stride) outputs, with no zero more than that needs. */
+static void same_padding_keeps_the_size(void)
+{
+    for (int32_t in = 1; in < 20; in++)
+        for (int32_t kernel = 1; kernel < 8; kernel++)
+            for (int32_t stride = 1; stride < 5; stride++) {
+                int32_t pad = th_op_same_padding(in, kernel, stride),
+                        out = (in + stride - 1) / stride;
+                th_op op = conv(1, in, 1, 1, kernel, stride, pad);
+                CU_ASSERT_EQUAL(th_op_out_h(&op), out);
+                op.x[TH_OP_PAD_H]--;
+                CU_ASSERT(pad == 0 || th_op_out_h(&op) == out - 1);
+            }
+    CU_ASSERT_EQUAL(th_op_same_padding(28, 4, 1), 3);
+    CU_ASSERT_EQUAL(th_op_same_padding(28, 5, 2), 3);
+}
+
+static void checks_ranges(void)
+{
+    th_error e = {"", ""};
+    th_op op = conv(2, 5, 3, 4, 7, 1, 2);
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), 0);
+    op.x[TH_OP_PAD_W] = 1;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "conv: kernel 7 x 7: must fit into the padded input, 7 x 6");
+    op.x[TH_OP_BATCH] = 0;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "conv: batch 0: must be 1 to 16777216");
+}
+
+static void names_and_words(void)
+{
+    for (int k = 0; k < TH_N_OP_KINDS; k++)
+        CU_ASSERT_EQUAL(th_op_kind_find(th_op_kind_name((th_op_kind)k)), k);
+    for (int p = 0; p < TH_N_PHASES; p++)
+        CU_ASSERT_EQUAL(th_phase_find(th_phase_name((th_phase)p)), p);
+    CU_ASSERT_EQUAL(th_op_kind_find("convolutional"), -1);
+    CU_ASSERT_EQUAL(th_phase_find(""), -1);
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_ACTIVATION, "relu"), TH_ACT_RELU);
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_ACTIVATION, "2"), 2);
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_BATCH, "relu"), -1);
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_BATCH, "99999999999"), -1);
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_BATCH, "-1"), -1);
+    TAP_ASSERT_TEXT(th_op_word(TH_OP_OPTIMIZER, TH_OPTIMIZER_ADAM), "adam");
+    CU_ASSERT_PTR_NULL(th_op_word(TH_OP_BATCH, 1));
+    CU_ASSERT(th_op_has(TH_OP_POOLING, TH_OP_KERNEL_H) &&
+              !th_op_has(TH_OP_POOLING, TH_OP_CHANNELS_OUT));
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_convolution_by_hand), TAP(products_by_hand), TAP(same_padding_keeps_the_size),
+        TAP(checks_ranges),         TAP(names_and_words),  TAP_END,
+    };
+    return tap_main("op", tests, argc, argv);
+}
