@@ -7,6 +7,7 @@
 #include "predictor/layer_model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -109,6 +110,8 @@ static int learn(const trainer *t, bool is_known, const th_boost_options *o, th_
                  th_error *err)
 {
     size_t width = (size_t)t->model->n_features;
+    if (!th_boost_is_there()) /* the law alone */
+        return 0;
     float *x = th_alloc_array(t->n * width + 1, sizeof *x),
           *y = th_alloc_array(t->n + 1, sizeof *y);
     int failed = x && y ? 0 : th_error_no_memory(err);
@@ -135,6 +138,16 @@ static int add_device(th_layer_model *m, size_t *capacity, const th_gpu *gpu)
     return m->n_devices++;
 }
 
+static void widen_ranges(th_layer_model *m, const th_op *op, bool is_first)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
+        if (is_first || op->x[f] < m->least[f])
+            m->least[f] = op->x[f];
+        if (is_first || op->x[f] > m->most[f])
+            m->most[f] = op->x[f];
+    }
+}
+
 static int measure_rows(trainer *t)
 {
     th_layer_model *m = t->model;
@@ -145,6 +158,7 @@ static int measure_rows(trainer *t)
         th_terms terms;
         if ((t->device[i] = add_device(m, &capacity, gpu)) < 0)
             return -1;
+        widen_ranges(m, &row->op, i == 0);
         th_law_terms(&row->op, row->phase, gpu, NULL, &terms);
         memcpy(t->amount + i * (size_t)m->n_terms, terms.amount,
                (size_t)terms.n * sizeof *t->amount);
@@ -155,23 +169,9 @@ static int measure_rows(trainer *t)
     return m->weight ? 0 : -1;
 }
 
-/* How many terms and features there are follows from any row. */
-static void count_columns(trainer *t)
-{
-    static const double ones[TH_TERMS_MAX] = {1};
-    th_terms terms;
-    th_features f = {.n = 0, .name = NULL};
-    const th_measurement *row = row_of(t, 0);
-    const th_gpu *gpu = &t->all->device[row->device];
-    th_law_terms(&row->op, row->phase, gpu, NULL, &terms);
-    th_features_fill(&row->op, gpu, &terms, ones, 1, &f);
-    t->model->n_terms = terms.n;
-    t->model->n_features = f.n;
-}
-
 static int train(trainer *t, const th_train_options *o, th_error *err)
 {
-    count_columns(t);
+    th_layer_model_count(t->model);
     t->amount = th_alloc_array(t->n * (size_t)t->model->n_terms + 1, sizeof *t->amount);
     t->ms = th_alloc_array(t->n + 1, sizeof *t->ms);
     t->device = th_alloc_array(t->n + 1, sizeof *t->device);
@@ -218,6 +218,23 @@ int th_layer_model_train(th_layer_model *out, const th_measurements *m, const si
     return failed;
 }
 
+void th_layer_model_count(th_layer_model *m)
+{
+    static const double ones[TH_TERMS_MAX] = {1};
+    th_op op = {.kind = m->kind};
+    th_gpu gpu = {.name = ""};
+    th_terms terms;
+    th_features f = {.n = 0, .name = NULL};
+    for (int i = 0; i < TH_N_OP_FIELDS; i++)
+        op.x[i] = 1;
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
+        gpu.x[i] = 1;
+    th_law_terms(&op, m->phase, &gpu, NULL, &terms);
+    th_features_fill(&op, &gpu, &terms, ones, 1, &f);
+    m->n_terms = terms.n;
+    m->n_features = f.n;
+}
+
 void th_layer_model_clear(th_layer_model *m)
 {
     th_free(m->device);
@@ -225,6 +242,44 @@ void th_layer_model_clear(th_layer_model *m)
     th_trees_clear(&m->known.trees);
     th_trees_clear(&m->other.trees);
     *m = (th_layer_model){.n_terms = 0};
+}
+
+/* --- use -------------------------------------------------------------------------------------- */
+
+bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu)
+{
+    return device_of(m, gpu->name) < m->n_devices;
+}
+
+static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *text, size_t size)
+{
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
+        double least = INFINITY, most = 0;
+        for (int d = 0; d < m->n_devices; d++) {
+            least = fmin(least, m->device[d].x[i]);
+            most = fmax(most, m->device[d].x[i]);
+        }
+        if (gpu->x[i] >= least && gpu->x[i] <= most)
+            continue;
+        snprintf(text, size, "%s %g of %.40s: training had %g to %g",
+                 th_gpu_number_column((th_gpu_number)i), gpu->x[i], gpu->name, least, most);
+        return true;
+    }
+    return false;
+}
+
+bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
+                               char *text, size_t size)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
+        if (!th_op_has(op->kind, (th_op_field)f) ||
+            (op->x[f] >= m->least[f] && op->x[f] <= m->most[f]))
+            continue;
+        snprintf(text, size, "%s %d: training had %d to %d", th_op_field_name((th_op_field)f),
+                 op->x[f], m->least[f], m->most[f]);
+        return true;
+    }
+    return !th_layer_model_knows(m, gpu) && gpu_is_outside(m, gpu, text, size);
 }
 
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)

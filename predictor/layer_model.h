@@ -23,6 +23,7 @@ typedef struct th_layer_model {
     int n_terms, n_features;
     th_gpu *device; /* that it was trained on */
     int n_devices;
+    int32_t least[TH_N_OP_FIELDS], most[TH_N_OP_FIELDS]; /* of each field in training */
     double *weight;           /* by device and term; behind the last device: of any */
     th_residual known, other; /* devices */
 } th_layer_model;
@@ -39,7 +40,15 @@ int th_layer_model_train(th_layer_model *out, const th_measurements *m, const si
                          size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
                          th_error *err);
 void th_layer_model_clear(th_layer_model *m);
+/* Sets the numbers of terms and features, which follow from kind and phase. */
+void th_layer_model_count(th_layer_model *m);
 
+/* Is the GPU, by its name, one of those of training? */
+bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
+/* The first number of op, or else of a gpu that is not known, that lies outside those of training: what
+ * it is, and what they were, into text[size]. false: all lie inside. */
+bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
+                               char *text, size_t size);
 /* ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 

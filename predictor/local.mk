@@ -14,15 +14,20 @@ libtharsis_la_SOURCES += \
 	predictor/measurements_read.c \
 	predictor/nnls.c predictor/nnls.h \
 	predictor/op.c predictor/op.h \
+	predictor/predictor.c predictor/predictor.h \
+	predictor/predictor_read.c predictor/predictor_text.h \
+	predictor/predictor_write.c \
 	predictor/trees.c predictor/trees.h \
 	predictor/unpack.c predictor/unpack.h
 
-EXTRA_DIST += predictor/devices.csv
+predictordir = $(pkgdatadir)/predictor
+dist_predictor_DATA = predictor/devices.csv
 
 unit_tests += \
 	tests/unit/test_measurements \
 	tests/unit/test_nnls \
 	tests/unit/test_op \
+	tests/unit/test_predictor \
 	tests/unit/test_trees
 
 EXTRA_DIST += tests/unit/predict_help.h

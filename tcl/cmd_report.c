@@ -7,90 +7,15 @@
 #include "base/alloc.h"
 #include "sim/network/link_watch.h"
 #include "tcl/objects.h"
+#include "tcl/report_call.h"
 #include "tcl/saved_run.h"
 #include "tcl/sections.h"
 
 #define GROUP "report"
 
-/* Records take the first two alone. */
-enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };
-
-#define RECORD_OPTIONS                                                                             \
-    [REPORT_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT", "What is printed.",                  \
-                       .choice = th_format_name},                                                  \
-    [REPORT_RETURN_STRING] = {"-return_string", TH_OPTION_FLAG, NULL,                              \
-                              "Returns the report and prints nothing."}
-#define LIMIT_OPTION                                                                               \
-    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows.", 1, INT64_MAX}
-#define TABLE_OPTIONS                                                                              \
-    RECORD_OPTIONS, LIMIT_OPTION,                                                                  \
-        [REPORT_SORT_BY] = {                                                                       \
-            "-sort_by", TH_OPTION_TEXT, "COLUMN",                                                  \
-            "Numbers from large to small, texts in order; columns have the names of -format csv, " \
-            "without the unit, or their headings in text."}
-
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
 static const th_option limit_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
 static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
-
-/* ---- common to all ---- */
-
-static th_format format_of(const th_call *c)
-{
-    return (th_format)th_call_number(c, REPORT_FORMAT, TH_FORMAT_TEXT);
-}
-
-/* With the head. NULL: memory is out. */
-static th_report *new_report(th_call *c, const char *name, const char *title)
-{
-    th_report *r = th_report_new(name, title);
-    if (r == NULL)
-        th_error_no_memory(&c->err);
-    else
-        th_section_head(c->session, r, &c->err);
-    return r;
-}
-
-static int arrange(th_call *c, th_table *t)
-{
-    if (th_call_has(c, REPORT_SORT_BY)) {
-        int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
-        if (column < 0)
-            return -1;
-        th_table_sort(t, column);
-    }
-    if (th_call_has(c, REPORT_LIMIT))
-        th_table_limit(t, c->option[REPORT_LIMIT].number);
-    return 0;
-}
-
-/* To standard output, into a file, or as the result. */
-static int deliver(th_call *c, const th_report *r)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    int rc = th_report_render(r, format_of(c), &text, &c->err);
-    if (rc == 0 && c->redirect != NULL)
-        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, text.text,
-                                   &c->err);
-    else if (rc == 0 && th_call_has(c, REPORT_RETURN_STRING))
-        th_call_return_text(c, text.text);
-    else if (rc == 0)
-        rc = th_session_print(c->session, text.text, &c->err);
-    th_strbuf_clear(&text);
-    return rc;
-}
-
-/* section_failed: what the sections returned. Frees r. */
-static int finish(th_call *c, th_report *r, int section_failed, th_table *arranged)
-{
-    int rc = section_failed;
-    if (rc == 0 && arranged != NULL)
-        rc = arrange(c, arranged);
-    if (rc == 0)
-        rc = deliver(c, r);
-    th_report_free(r);
-    return rc;
-}
 
 /* ---- of one section each ---- */
 
@@ -102,11 +27,11 @@ static int report_run(th_call *c, const char *name, const char *title, th_sectio
 {
     if (th_session_need_run(c->session, &c->err) != 0)
         return -1;
-    th_report *r = new_report(c, name, title);
+    th_report *r = th_report_of_call(c, name, title);
     if (r == NULL)
         return -1;
     int rc = section(c->session, r, &c->err);
-    return finish(c, r, rc, is_table ? r->first : NULL);
+    return th_report_finish(c, r, rc, is_table ? r->first : NULL);
 }
 
 static int run_report_summary(th_call *c)
@@ -165,11 +90,11 @@ static int run_report_energy(th_call *c)
         return th_error_set(&c->err, "TCL-0197",
                             "-by layer: the program \"%.100s\" was made by hand: must be accel",
                             s->made->name);
-    th_report *r = new_report(c, "energy", "Energy");
+    th_report *r = th_report_of_call(c, "energy", "Energy");
     if (r == NULL)
         return -1;
     int rc = th_section_energy(s, r, by == BY_LAYER, &c->err);
-    return finish(c, r, rc, r->first);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 /* ---- report_links ---- */
@@ -211,18 +136,18 @@ static int flows_link(th_call *c)
 {
     if (th_call_has(c, LINKS_FLOWS))
         return parse_link(c, LINKS_FLOWS);
-    return format_of(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
+    return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
 }
 
 static int report_over_time(th_call *c)
 {
     int link = parse_link(c, LINKS_OVER_TIME);
     int64_t spans = th_call_number(c, REPORT_LIMIT, SPANS);
-    th_report *r = link >= 0 ? new_report(c, "links", "Links") : NULL;
+    th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
     if (r == NULL)
         return -1;
     spans = spans < TH_WATCH_SPANS_MAX ? spans : TH_WATCH_SPANS_MAX;
-    return finish(c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
+    return th_report_finish(c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
 }
 
 /* Links by load where nothing else is asked for. */
@@ -231,7 +156,7 @@ static int arrange_links(th_call *c, th_table *t)
     int load = th_table_column(t, "load", &c->err);
     if (!th_call_has(c, REPORT_SORT_BY))
         th_table_sort(t, load);
-    return arrange(c, t);
+    return th_report_arrange(c, t);
 }
 
 static int run_report_links(th_call *c)
@@ -242,7 +167,7 @@ static int run_report_links(th_call *c)
     if (th_call_has(c, LINKS_OVER_TIME))
         return report_over_time(c);
     int link = flows_link(c);
-    th_report *r = link > -2 ? new_report(c, "links", "Links") : NULL;
+    th_report *r = link > -2 ? th_report_of_call(c, "links", "Links") : NULL;
     if (r == NULL)
         return -1;
     int rc = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
@@ -251,9 +176,9 @@ static int run_report_links(th_call *c)
         rc = arrange_links(c, links);
     if (rc == 0 && link >= 0)
         rc = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
-    if (rc == 0 && link >= 0 && (th_call_has(c, REPORT_LIMIT) || format_of(c) == TH_FORMAT_TEXT))
+    if (rc == 0 && link >= 0 && (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
-    return finish(c, r, rc, NULL);
+    return th_report_finish(c, r, rc, NULL);
 }
 
 /* ---- report_latency ---- */
@@ -277,10 +202,10 @@ static int run_report_latency(th_call *c)
         return -1;
     if (until <= since)
         return th_error_set(&c->err, "TCL-0180", "-until: must be later than -since");
-    th_report *r = new_report(c, "latency", "Latency");
+    th_report *r = th_report_of_call(c, "latency", "Latency");
     if (r == NULL)
         return -1;
-    return finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
+    return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
 }
 
 /* ---- the others ---- */
@@ -294,11 +219,11 @@ static int run_report_critical_path(th_call *c)
 {
     if (th_session_need_run(c->session, &c->err) != 0)
         return -1;
-    th_report *r = new_report(c, "critical_path", "Critical path");
+    th_report *r = th_report_of_call(c, "critical_path", "Critical path");
     if (r == NULL)
         return -1;
     int64_t limit = th_call_number(c, REPORT_LIMIT, 0);
-    return finish(c, r, th_section_path(c->session, r, limit, &c->err), NULL);
+    return th_report_finish(c, r, th_section_path(c->session, r, limit, &c->err), NULL);
 }
 
 static int run_report_memory(th_call *c)
@@ -306,11 +231,11 @@ static int run_report_memory(th_call *c)
     if (th_session_need_mapping(c->session, &c->err) != 0 ||
         th_session_simulation(c->session, &c->err) == NULL)
         return -1;
-    th_report *r = new_report(c, "memory", "Memory");
+    th_report *r = th_report_of_call(c, "memory", "Memory");
     if (r == NULL)
         return -1;
     int rc = th_section_memory(c->session, r, &c->err);
-    return finish(c, r, rc, r->first);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 /* ---- report_search ---- */
@@ -351,14 +276,14 @@ static int run_report_search(th_call *c)
     th_session *s = c->session;
     if (th_session_need_mapping(s, &c->err) != 0 || check_search_report(c) != 0)
         return -1;
-    th_report *r = new_report(c, "search", "Search");
+    th_report *r = th_report_of_call(c, "search", "Search");
     if (r == NULL)
         return -1;
     int rc = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
              : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
              : th_call_has(c, SEARCH_TIMING)    ? th_section_search_timing(s, r, &c->err)
                                                 : th_section_search(s, r, &c->err);
-    return finish(c, r, rc, r->first);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 enum { MAPPING_ALTERNATIVES = REPORT_N_OPTIONS };
@@ -376,21 +301,21 @@ static int report_alternatives(th_call *c, th_report *r)
 {
     int rc = th_section_sets(c->session, r, &c->err);
     if (rc == 0)
-        rc = th_section_alternatives(c->session, r, format_of(c) == TH_FORMAT_TEXT, &c->err);
+        rc = th_section_alternatives(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
     if (rc == 0 && th_call_has(c, REPORT_LIMIT))
         th_table_limit(r->first->next, c->option[REPORT_LIMIT].number);
-    return finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
+    return th_report_finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
 }
 
 static int run_report_bounds(th_call *c)
 {
     if (th_session_need_problem(c->session, &c->err) != 0)
         return -1;
-    th_report *r = new_report(c, "bounds", "Lower bounds");
+    th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
     if (r == NULL)
         return -1;
     int rc = th_section_bounds(c->session, r, &c->err);
-    return finish(c, r, rc, r->first);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 static int run_report_mapping(th_call *c)
@@ -398,16 +323,16 @@ static int run_report_mapping(th_call *c)
     th_session *s = c->session;
     if (th_session_need_mapping(s, &c->err) != 0)
         return -1;
-    th_report *r = new_report(c, "mapping", "Mapping");
+    th_report *r = th_report_of_call(c, "mapping", "Mapping");
     if (r == NULL)
         return -1;
     if (th_call_has(c, MAPPING_ALTERNATIVES))
         return report_alternatives(c, r);
-    bool is_folded = format_of(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
+    bool is_folded = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
     int rc = th_section_sets(s, r, &c->err);
     if (rc == 0)
         rc = th_section_layers(s, r, is_folded, &c->err);
-    return finish(c, r, rc, rc == 0 ? r->first->next : NULL);
+    return th_report_finish(c, r, rc, rc == 0 ? r->first->next : NULL);
 }
 
 static int run_report_breakpoints(th_call *c)
@@ -422,7 +347,7 @@ static int run_report_breakpoints(th_call *c)
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_session *s = c->session;
-    th_report *r = new_report(c, "breakpoints", "Breakpoints");
+    th_report *r = th_report_of_call(c, "breakpoints", "Breakpoints");
     if (r == NULL)
         return -1;
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
@@ -432,7 +357,7 @@ static int run_report_breakpoints(th_call *c)
                                         th_text(b->is_once ? "yes" : "no"),
                                         th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
     }
-    return finish(c, r, 0, t);
+    return th_report_finish(c, r, 0, t);
 }
 
 /* ---- report_compare ---- */
@@ -545,9 +470,9 @@ static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
         th_report_head_field(r, "relative_to", th_text(th_call_text(c, COMPARE_RELATIVE_TO, "")));
     }
     int rc = th_section_runs(r, runs, metrics, n_metrics, relative_to, &c->err);
-    if (rc == 0 && format_of(c) == TH_FORMAT_JSON)
+    if (rc == 0 && th_report_format(c) == TH_FORMAT_JSON)
         rc = th_section_saved(r, runs->all, runs->n, &c->err);
-    return finish(c, r, rc, r->first);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 static int run_report_compare(th_call *c)

@@ -11,12 +11,18 @@ static const char *const workload_folders[] = {"workloads/models", NULL};
 static const char *const schedule_folders[] = {"scripts/schedules", NULL};
 static const char *const mapping_folders[] = {"scripts", "scripts/experiments", NULL};
 
+static const char *const device_folders[] = {"predictor", NULL};
+static const char *const model_folders[] = {"predictor/models", NULL};
+
 const th_file_kind th_system_file = {"system", ".cfg", system_folders};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
 const th_file_kind th_scalesim_workload_file = {"topology", ".csv", workload_folders};
 const th_file_kind th_astra_network_file = {"network", ".yml", system_folders};
 const th_file_kind th_astra_system_file = {"system", ".json", system_folders};
 const th_file_kind th_schedule_file = {"schedule", ".cfg", schedule_folders};
+const th_file_kind th_devices_file = {"devices", ".csv", device_folders};
+const th_file_kind th_measurements_file = {"measurements", ".csv", model_folders};
+const th_file_kind th_predictor_file = {"predictor", ".model", model_folders};
 const th_file_kind th_mapping_file = {"mapping", ".map", mapping_folders};
 
 static bool is_file(Tcl_Obj *path)

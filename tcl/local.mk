@@ -8,6 +8,7 @@ face_sources = \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
+	tcl/cmd_predict.c \
 	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_report.c \
 	tcl/cmd_run.c \
@@ -23,12 +24,14 @@ face_sources = \
 	tcl/interrupt.c tcl/interrupt.h \
 	tcl/layer_attributes.c tcl/layer_attributes.h \
 	tcl/made.c tcl/made.h \
+	tcl/learned.c tcl/learned.h \
 	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
 	tcl/progress.c tcl/progress.h \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
+	tcl/report_call.c tcl/report_call.h \
 	tcl/saved_run.c tcl/saved_run.h \
 	tcl/sections.h tcl/sections_alternatives.c tcl/sections_bounds.c tcl/sections_collectives.c tcl/sections_energy.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_links.c tcl/sections_map.c tcl/sections_models.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c \
 	tcl/session.c tcl/session.h \

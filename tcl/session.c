@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* session.c - see session.h. */
 #include <config.h>
+#include "tcl/learned.h"
 #include "tcl/session.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +26,11 @@ th_session *th_session_new(Tcl_Interp *interp)
     s->defaults.network = th_network_types[0];
     s->links_of_task = -1;
     s->scripts = th_design_scripts_new(s, NULL);
-    if (s->scripts != NULL)
+    s->learned = th_learned_new();
+    if (s->scripts != NULL && s->learned != NULL)
         return s;
+    th_script_memo_free(s->scripts);
+    th_learned_free(s->learned);
     th_free(s);
     return NULL;
 }
@@ -48,6 +52,7 @@ void th_session_free(th_session *s)
     th_system_free(s->system);
     th_free(s->task_links);
     th_strbuf_clear(&s->scratch);
+    th_learned_free(s->learned);
     th_free(s);
 }
 

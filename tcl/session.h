@@ -84,6 +84,7 @@ struct th_session {
     th_saved_run **runs;
     size_t n_runs, run_capacity;
     th_trace *trace;
+    struct th_learned *learned; /* of GPUs */
     bool is_running; /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;

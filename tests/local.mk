@@ -69,6 +69,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
+	tests/tcl/predict.test \
 	tests/tcl/program.test \
 	tests/tcl/published.test \
 	tests/tcl/report.test \

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements, train_predictor,
+ * evaluate_predictor, write_predictor, read_predictor, predict_layer.
+ * Rows are held out by a digest of their ids, so that an operation measured on several devices is held out
+ * on all of them. */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "predictor/predictor.h"
+#include "tcl/files.h"
+#include "tcl/learned.h"
+#include "tcl/report_call.h"
+
+#define GROUP "predict"
+
+static const char default_set[] = "measurements";
+
+/* ---- devices ---- */
+
+/* Those that come with Tharsis, read when first asked for. 0 or -1. */
+static int need_gpus(th_call *c)
+{
+    th_learned *l = c->session->learned;
+    if (l->gpus.n > 0)
+        return 0;
+    Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
+    Tcl_IncrRefCount(name);
+    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
+    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), &c->err);
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    Tcl_DecrRefCount(name);
+    return rc;
+}
+
+static int read_gpus(th_call *c, Tcl_Obj *name)
+{
+    if (need_gpus(c) != 0)
+        return -1;
+    if (name == NULL)
+        return 0;
+    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
+    int rc = path == NULL
+                 ? -1
+                 : th_gpus_read(&c->session->learned->gpus, Tcl_FSGetNativePath(path), &c->err);
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    return rc;
+}
+
+/* ---- read_measurements ---- */
+
+enum { READ_NAME, READ_FORMAT, READ_COLUMNS, READ_KIND, READ_DEVICE, READ_PHASE, READ_DEVICES };
+
+static const char *format_name(int i)
+{
+    return th_measurement_formats[i];
+}
+
+static const char *kind_name(int i)
+{
+    return i < TH_N_OP_KINDS ? th_op_kind_name((th_op_kind)i) : NULL;
+}
+
+static const char *phase_name(int i)
+{
+    return i < TH_N_PHASES ? th_phase_name((th_phase)i) : NULL;
+}
+
+static const th_option read_options[] = {
+    [READ_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                   "What the rows are added to; \"measurements\" unless said."},
+    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                     "How columns are called; auto (the default) looks at them.",
+                     .choice = format_name},
+    [READ_COLUMNS] =
+        {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
+         "Columns of other names, and what format tharsis calls them (time_ms, time_us, "
+         "batch, channels_in ...)."},
+    [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "Of all rows.", .choice = kind_name},
+    [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "Of all rows."},
+    [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "Of all rows: what was timed.",
+                    .choice = phase_name},
+    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "Descriptions of further GPUs."},
+    {.name = NULL},
+};
+
+static const char *choice_text(const th_call *c, int option, const char *(*name)(int))
+{
+    return th_call_has(c, option) ? name((int)c->option[option].number) : NULL;
+}
+
+/* Pairs into *out, which is the caller's to free; they live as long as the option's word. The number of
+ * pairs, or -1. */
+static int read_columns(th_call *c, const char ***out)
+{
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    *out = NULL;
+    if (!th_call_has(c, READ_COLUMNS))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[READ_COLUMNS].word, &n, &words) != TCL_OK ||
+        n % 2 != 0)
+        return th_error_set(&c->err, "TCL-0320", "-columns \"%.60s\": must be a list of pairs",
+                            th_call_text(c, READ_COLUMNS, ""));
+    *out = th_alloc_array((size_t)n + 1, sizeof **out);
+    if (*out == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < n; i++)
+        (*out)[i] = Tcl_GetString(words[i]);
+    return (int)(n / 2);
+}
+
+static int run_read_measurements(th_call *c)
+{
+    const char **columns;
+    if (read_gpus(c, c->option[READ_DEVICES].word) != 0)
+        return -1;
+    int n_columns = read_columns(c, &columns);
+    Tcl_Obj *path = n_columns < 0
+                        ? NULL
+                        : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
+    th_measurements *m = NULL;
+    if (path != NULL)
+        m = th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set), true,
+                           &c->err);
+    int rc = -1;
+    if (m != NULL) {
+        const th_measurement_source source = {
+            .path = Tcl_FSGetNativePath(path),
+            .format = choice_text(c, READ_FORMAT, format_name),
+            .kind = choice_text(c, READ_KIND, kind_name),
+            .device = th_call_text(c, READ_DEVICE, NULL),
+            .phase = choice_text(c, READ_PHASE, phase_name),
+            .columns = columns,
+            .n_columns = n_columns,
+        };
+        rc = th_measurements_read(m, &source, &c->session->learned->gpus, &c->err);
+        if (rc == 0)
+            Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
+    }
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    th_free(columns);
+    return rc;
+}
+
+/* ---- rows ---- */
+
+static bool is_held_out(const th_measurement *row, int64_t percent, uint64_t seed)
+{
+    return (int64_t)(th_hash_word(th_hash_word(seed, (uint64_t)row->op.kind),
+                                  (uint64_t)row->row_id) %
+                     100) < percent;
+}
+
+/* Numbers of rows, for the caller to free; NULL: memory is out. */
+static size_t *rows_of(const th_measurements *m, bool held_out, int64_t percent, uint64_t seed,
+                       size_t *n)
+{
+    size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
+    *n = 0;
+    for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
+        if (is_held_out(&m->row[i], percent, seed) == held_out)
+            rows[(*n)++] = i;
+    return rows;
+}
+
+static const th_measurements *need_set(th_call *c, int option)
+{
+    return th_learned_set(c->session->learned, th_call_text(c, option, default_set), false,
+                          &c->err);
+}
+
+static const th_predictor *need_predictor(th_call *c)
+{
+    const th_predictor *p = c->session->learned->predictor;
+    if (p == NULL)
+        th_error_set(&c->err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
+    return p;
+}
+
+/* ---- train_predictor ---- */
+
+enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_SEED };
+
+static const th_option train_options[] = {
+    [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
+    [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
+                        "Rows that are left out, for evaluate_predictor -held_out.", 0, 90},
+    [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
+                    "Of the rows that are left out, and of learning.", 0, INT64_MAX},
+    {.name = NULL},
+};
+
+static void return_models(th_call *c, const th_predictor *p)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < p->n_models; i++) {
+        Tcl_Obj *names[] = {Tcl_NewStringObj(th_op_kind_name(p->model[i].kind), -1),
+                            Tcl_NewStringObj(th_phase_name(p->model[i].phase), -1)};
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(2, names));
+    }
+    Tcl_SetObjResult(c->interp, list);
+}
+
+static int run_train(th_call *c)
+{
+    const th_measurements *m = need_set(c, TRAIN_ON);
+    th_train_options o = th_train_defaults;
+    int64_t percent = th_call_number(c, TRAIN_HELD_OUT, 0);
+    size_t n;
+    if (m == NULL)
+        return -1;
+    o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
+    size_t *rows = rows_of(m, false, percent, o.seed, &n);
+    th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
+    if (rows == NULL)
+        th_error_no_memory(&c->err);
+    th_free(rows);
+    if (p == NULL)
+        return -1;
+    th_learned_set_predictor(c->session->learned, p, percent, o.seed);
+    return_models(c, p);
+    return 0;
+}
+
+/* ---- evaluate_predictor ---- */
+
+enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT };
+
+static const th_option evaluate_options[] = {
+    TABLE_OPTIONS,
+    [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
+    [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
+                           "Only the rows that training left out (of the same measurements)."},
+    {.name = NULL},
+};
+
+static const th_column accuracy_columns[] = {
+    {"kind", "kind", TH_KIND_TEXT},
+    {"phase", "phase", TH_KIND_TEXT},
+    {"device", "device", TH_KIND_TEXT},
+    {"known", "in training", TH_KIND_TEXT},
+    {"rows", "rows", TH_KIND_COUNT},
+    {"mean_error", "mean error", TH_KIND_SHARE},
+    {"median_error", "median", TH_KIND_SHARE},
+    {"p95_error", "95th percentile", TH_KIND_SHARE},
+    {"rmse", "root mean square", TH_KIND_TIME},
+    {"r2", "R2", TH_KIND_NUMBER},
+    {NULL, NULL, TH_KIND_TEXT},
+};
+
+static void add_accuracy(th_table *t, const th_predictor *p, const th_measurements *m,
+                         const th_accuracy *a)
+{
+    static const double PS_PER_MS = 1e9;
+    const th_layer_model *model = th_predictor_find(p, a->kind, a->phase);
+    const th_gpu *gpu = a->device >= 0 ? &m->device[a->device] : NULL;
+    th_table_row(t, (th_quantity[]){
+                        th_text(th_op_kind_name(a->kind)),
+                        th_text(th_phase_name(a->phase)),
+                        th_text(gpu != NULL ? gpu->name : "mean"),
+                        th_text(gpu == NULL                        ? NULL
+                                : th_layer_model_knows(model, gpu) ? "yes"
+                                                                   : "no"),
+                        th_count((int64_t)a->n),
+                        th_share(a->mape),
+                        th_share(a->median),
+                        th_share(a->p95),
+                        th_ps((th_time)llround(a->rmse_ms * PS_PER_MS)),
+                        th_number(a->r2),
+                    });
+}
+
+static int report_accuracy(th_call *c, const th_predictor *p, const th_measurements *m,
+                           const size_t *rows, size_t n)
+{
+    th_accuracy *lines = NULL;
+    int n_lines = th_predictor_evaluate(p, m, rows, n, &lines, &c->err);
+    if (n_lines < 0)
+        return -1;
+    th_report *r = n_lines > 0 ? th_report_new("accuracy", "Accuracy of predictions") : NULL;
+    if (n_lines == 0)
+        th_error_set(&c->err, "TCL-0322",
+                     "measurements: must have rows of a kind and phase of the predictor");
+    else if (r == NULL)
+        th_error_no_memory(&c->err);
+    if (r != NULL) {
+        th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
+        for (int i = 0; i < n_lines; i++)
+            add_accuracy(t, p, m, &lines[i]);
+    }
+    th_free(lines);
+    return r == NULL ? -1 : th_report_finish(c, r, 0, r->first);
+}
+
+static int run_evaluate(th_call *c)
+{
+    const th_learned *l = c->session->learned;
+    const th_predictor *p = need_predictor(c);
+    const th_measurements *m = p != NULL ? need_set(c, EVALUATE_ON) : NULL;
+    bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
+    size_t n;
+    if (m == NULL)
+        return -1;
+    if (held_out && l->held_out_percent == 0)
+        return th_error_set(&c->err, "TCL-0323",
+                            "-held_out: train_predictor must have left rows out");
+    size_t *rows = rows_of(m, held_out, held_out ? l->held_out_percent : 0, l->seed, &n);
+    if (rows == NULL)
+        return th_error_no_memory(&c->err);
+    int rc = report_accuracy(c, p, m, rows, n);
+    th_free(rows);
+    return rc;
+}
+
+/* ---- files ---- */
+
+static int run_write(th_call *c)
+{
+    const th_predictor *p = need_predictor(c);
+    th_strbuf text = TH_STRBUF_INIT;
+    if (p == NULL)
+        return -1;
+    th_predictor_write(p, &text);
+    int rc = text.failed
+                 ? th_error_no_memory(&c->err)
+                 : th_session_write_file(c->session, th_call_word(c, 0), false, text.text, &c->err);
+    th_strbuf_clear(&text);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    return rc;
+}
+
+static int run_read(th_call *c)
+{
+    Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
+    Tcl_DecrRefCount(path);
+    if (p == NULL)
+        return -1;
+    th_learned_set_predictor(c->session->learned, p, 0, 0);
+    return_models(c, p);
+    return 0;
+}
+
+/* ---- predict_layer ---- */
+
+enum { PREDICT_DEVICE, PREDICT_PHASE };
+
+static const th_option predict_options[] = {
+    [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
+    [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
+                       .choice = phase_name},
+    {.name = NULL},
+};
+
+/* Words that set a field for both axes. */
+static const struct {
+    const char *name;
+    th_op_field h, w;
+} both[] = {
+    {"in_size", TH_OP_IN_H, TH_OP_IN_W},
+    {"kernel", TH_OP_KERNEL_H, TH_OP_KERNEL_W},
+    {"stride", TH_OP_STRIDE_H, TH_OP_STRIDE_W},
+    {"padding", TH_OP_PAD_H, TH_OP_PAD_W}, /* on each side */
+};
+
+static int unknown_field(th_call *c, const th_op *op, const char *name)
+{
+    const char *names[TH_N_OP_FIELDS + 5];
+    int n = 0;
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f))
+            names[n++] = th_op_field_name((th_op_field)f);
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        if (th_op_has(op->kind, both[i].h))
+            names[n++] = both[i].name;
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0324", "field", name, names);
+}
+
+static int set_field(th_call *c, th_op *op, const char *name, const char *text)
+{
+    int h = -1, w = -1;
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f) &&
+            strcmp(th_op_field_name((th_op_field)f), name) == 0)
+            h = w = f;
+    for (size_t i = 0; h < 0 && i < sizeof both / sizeof both[0]; i++)
+        if (th_op_has(op->kind, both[i].h) && strcmp(both[i].name, name) == 0) {
+            h = (int)both[i].h;
+            w = (int)both[i].w;
+        }
+    if (h < 0)
+        return unknown_field(c, op, name);
+    int32_t value = th_op_value((th_op_field)h, text);
+    if (value < 0 || value > INT32_MAX / 2)
+        return th_error_set(&c->err, "TCL-0325",
+                            "%s \"%.40s\": must be a whole number, 0 or more, or a word of it",
+                            name, text);
+    op->x[h] = op->x[w] = strcmp(name, "padding") == 0 ? 2 * value : value;
+    return 0;
+}
+
+/* KIND FIELD VALUE ...: what is not said is 1 where it must be something, else 0. */
+static int parse_op(th_call *c, th_op *op)
+{
+    static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W};
+    int kind = th_op_kind_find(th_call_word(c, 0));
+    if (kind < 0) {
+        const char *names[TH_N_OP_KINDS + 1] = {NULL};
+        for (int k = 0; k < TH_N_OP_KINDS; k++)
+            names[k] = th_op_kind_name((th_op_kind)k);
+        return th_error_unknown(&c->err, "TCL-0326", "kind", th_call_word(c, 0), names);
+    }
+    if (c->n_words % 2 == 0)
+        return th_error_set(&c->err, "TCL-0327", "\"%.40s\": must have a value behind it",
+                            th_call_word(c, c->n_words - 1));
+    *op = (th_op){.kind = (th_op_kind)kind};
+    for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
+        if (th_op_has(op->kind, ones[i]))
+            op->x[ones[i]] = 1;
+    for (int i = 1; i < c->n_words; i += 2)
+        if (set_field(c, op, th_call_word(c, i), th_call_word(c, i + 1)) != 0)
+            return -1;
+    return th_op_check(op, &c->err);
+}
+
+static const th_gpu *find_gpu(th_call *c, const th_predictor *p)
+{
+    const char *name = th_call_text(c, PREDICT_DEVICE, "");
+    if (need_gpus(c) != 0)
+        return NULL;
+    const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, name);
+    if (gpu == NULL)
+        gpu = th_predictor_gpu(p, name);
+    if (gpu == NULL)
+        th_error_set(&c->err, "TCL-0328",
+                     "-device \"%.60s\": must be one that is described; read_measurements -devices "
+                     "reads more",
+                     name);
+    return gpu;
+}
+
+static int run_predict_layer(th_call *c)
+{
+    static const double PS_PER_MS = 1e9;
+    const th_predictor *p = need_predictor(c);
+    th_op op;
+    char why[200];
+    if (p == NULL || parse_op(c, &op) != 0)
+        return -1;
+    th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
+    const th_gpu *gpu = find_gpu(c, p);
+    if (gpu == NULL)
+        return -1;
+    const th_layer_model *m = th_predictor_find(p, op.kind, phase);
+    if (m == NULL)
+        return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained on it",
+                            th_op_kind_name(op.kind), th_phase_name(phase));
+    if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
+        fprintf(stderr, "Warning TCL-0330: predict_layer: %s\n", why);
+    th_call_return_time(c, llround(th_layer_model_predict(m, &op, gpu) * PS_PER_MS));
+    return 0;
+}
+
+const th_command th_predict_commands[] = {
+    {"read_measurements", GROUP, "FILE", 1, 1, read_options,
+     "read measured times of layers on GPUs",
+     "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
+     "returns how many "
+     "there are then. A device is known by its name or by other names of it; further ones are "
+     "described by "
+     "-devices.",
+     .run = run_read_measurements},
+    {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
+     "A model for each kind of layer and phase that was measured: a law of additive terms, with "
+     "weights per "
+     "device and for devices that were not measured, and boosted trees for what the law leaves. "
+     "Returns the "
+     "kinds and phases.",
+     .run = run_train, .not_while_running = true},
+    {"evaluate_predictor", GROUP, "", 0, 0, evaluate_options,
+     "print how far predictions are from measurements",
+     "Errors are |predicted / measured - 1|, by kind, phase and device.", .run = run_evaluate,
+     .is_report = true},
+    {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
+     .run = run_write},
+    {"read_predictor", GROUP, "FILE", 1, 1, NULL, "read a predictor from a file",
+     "A file of another version, or one that was changed by hand, is refused. Returns the kinds "
+     "and phases.",
+     .run = run_read},
+    {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
+     "predict the time of a layer on a GPU",
+     "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
+     "kernel_h, kernel_w, "
+     "stride_h, stride_w, pad_h, pad_w, bias, activation, function, optimizer), and in_size, "
+     "kernel, stride, padding "
+     "for both axes. Numbers outside those of training give a warning.",
+     .run = run_predict_layer},
+    {.name = NULL},
+};

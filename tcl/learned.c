@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* learned.c - what a session knows of GPUs. */
+#include <config.h>
+#include "tcl/learned.h"
+#include <string.h>
+#include "base/alloc.h"
+
+th_learned *th_learned_new(void)
+{
+    return th_alloc_zero(1, sizeof(th_learned));
+}
+
+void th_learned_free(th_learned *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->n_sets; i++) {
+        th_free(l->sets[i].name);
+        th_measurements_free(l->sets[i].rows);
+    }
+    th_free(l->sets);
+    th_gpus_clear(&l->gpus);
+    th_predictor_free(l->predictor);
+    th_free(l);
+}
+
+static th_measurements *add(th_learned *l, const char *name)
+{
+    struct th_measured made = {th_alloc_string(name), th_measurements_new()};
+    if (made.name != NULL && made.rows != NULL &&
+        th_grow(&l->sets, &l->capacity, l->n_sets + 1, sizeof *l->sets) == 0) {
+        l->sets[l->n_sets++] = made;
+        return made.rows;
+    }
+    th_free(made.name);
+    th_measurements_free(made.rows);
+    return NULL;
+}
+
+th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err)
+{
+    for (size_t i = 0; i < l->n_sets; i++)
+        if (strcmp(l->sets[i].name, name) == 0)
+            return l->sets[i].rows;
+    th_measurements *m = make ? add(l, name) : NULL;
+    if (m == NULL && make)
+        th_error_no_memory(err);
+    else if (m == NULL)
+        th_error_set(err, "TCL-0331",
+                     "measurements \"%.60s\": there are none: read_measurements first", name);
+    return m;
+}
+
+void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_percent,
+                              uint64_t seed)
+{
+    th_predictor_free(l->predictor);
+    l->predictor = p;
+    l->held_out_percent = held_out_percent;
+    l->seed = seed;
+}

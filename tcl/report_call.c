@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report_call.c - reports as commands give them. */
+#include <config.h>
+#include "tcl/report_call.h"
+#include "tcl/sections.h"
+
+th_format th_report_format(const th_call *c)
+{
+    return (th_format)th_call_number(c, REPORT_FORMAT, TH_FORMAT_TEXT);
+}
+
+/* With the head. NULL: memory is out. */
+th_report *th_report_of_call(th_call *c, const char *name, const char *title)
+{
+    th_report *r = th_report_new(name, title);
+    if (r == NULL)
+        th_error_no_memory(&c->err);
+    else
+        th_section_head(c->session, r, &c->err);
+    return r;
+}
+
+int th_report_arrange(th_call *c, th_table *t)
+{
+    if (th_call_has(c, REPORT_SORT_BY)) {
+        int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+        if (column < 0)
+            return -1;
+        th_table_sort(t, column);
+    }
+    if (th_call_has(c, REPORT_LIMIT))
+        th_table_limit(t, c->option[REPORT_LIMIT].number);
+    return 0;
+}
+
+/* To standard output, into a file, or as the result. */
+static int deliver(th_call *c, const th_report *r)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int rc = th_report_render(r, th_report_format(c), &text, &c->err);
+    if (rc == 0 && c->redirect != NULL)
+        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, text.text,
+                                   &c->err);
+    else if (rc == 0 && th_call_has(c, REPORT_RETURN_STRING))
+        th_call_return_text(c, text.text);
+    else if (rc == 0)
+        rc = th_session_print(c->session, text.text, &c->err);
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+/* section_failed: what the sections returned. Frees r. */
+int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged)
+{
+    int rc = section_failed;
+    if (rc == 0 && arranged != NULL)
+        rc = th_report_arrange(c, arranged);
+    if (rc == 0)
+        rc = deliver(c, r);
+    th_report_free(r);
+    return rc;
+}

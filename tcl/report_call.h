@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report_call.h - what commands that print reports have in common: their options, and where the text goes.
+ *   th_report_of_call -> sections -> th_report_finish (-sort_by, -limit; printed, written or returned) */
+#ifndef TH_TCL_REPORT_CALL_H
+#define TH_TCL_REPORT_CALL_H
+#include "tcl/report.h"
+#include "tcl/session.h"
+
+/* Records take the first two alone. */
+enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };
+
+#define RECORD_OPTIONS                                                                             \
+    [REPORT_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT", "What is printed.",                  \
+                       .choice = th_format_name},                                                  \
+    [REPORT_RETURN_STRING] = {"-return_string", TH_OPTION_FLAG, NULL,                              \
+                              "Returns the report and prints nothing."}
+#define LIMIT_OPTION                                                                               \
+    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows.", 1, INT64_MAX}
+#define TABLE_OPTIONS                                                                              \
+    RECORD_OPTIONS, LIMIT_OPTION,                                                                  \
+        [REPORT_SORT_BY] = {                                                                       \
+            "-sort_by", TH_OPTION_TEXT, "COLUMN",                                                  \
+            "Numbers from large to small, texts in order; columns have the names of -format csv, " \
+            "without the unit, or their headings in text."}
+
+th_format th_report_format(const th_call *c);
+/* With the head of what is simulated. NULL: memory is out. */
+th_report *th_report_of_call(th_call *c, const char *name, const char *title);
+/* section_failed: what the sections returned; arranged: the table that -sort_by and -limit are about, or
+ * NULL. Frees r. 0 or -1. */
+int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged);
+int th_report_arrange(th_call *c, th_table *t);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/random.h"
+#include "predictor/predictor.h"
+#include "tests/unit/predict_help.h"
+
+enum { ROWS = 400 };
+
+static th_gpus gpus;
+static th_measurements *all;
+static size_t rows[2 * ROWS];
+
+/* What these GPUs take, of all the law knows: a call, the weights at half the bandwidth, and the output's
+ * way to the host at 10 GB/s. */
+static double truth(const th_op *op, const th_gpu *gpu)
+{
+    return 0.25 + 2 * th_op_weight_bytes(op) / (gpu->x[TH_GPU_BANDWIDTH] * 1e6) +
+           th_op_output_bytes(op) / 1e7;
+}
+
+static void measure(void)
+{
+    gsl_rng *rng = th_random_stream(11, "predictor", 0);
+    char *text = th_alloc_zero(1, 1 << 20), *at = text;
+    at += sprintf(at, "row_id,batchsize,dim_input,dim_output,activation_fct,time_median_small,"
+                      "time_median_large\n");
+    for (int i = 0; i < ROWS; i++) {
+        th_op op = {TH_OP_DENSE,
+                    {[TH_OP_BATCH] = 1 + (int32_t)th_random_below(rng, 64),
+                     [TH_OP_CHANNELS_IN] = 1 + (int32_t)th_random_below(rng, 4096),
+                     [TH_OP_CHANNELS_OUT] = 1 + (int32_t)th_random_below(rng, 4096)}};
+        at +=
+            sprintf(at, "%d,%d,%d,%d,0,%.9g,%.9g\n", i, op.x[TH_OP_BATCH], op.x[TH_OP_CHANNELS_IN],
+                    op.x[TH_OP_CHANNELS_OUT], truth(&op, &gpus.gpu[0]), truth(&op, &gpus.gpu[1]));
+    }
+    temporary_file f = write_text("dense.csv", text);
+    th_measurement_source source = {.path = f.path};
+    all = th_measurements_new();
+    if (!all || th_measurements_read(all, &source, &gpus, NULL))
+        abort();
+    for (size_t i = 0; i < 2 * ROWS; i++)
+        rows[i] = i;
+    remove_file(&f);
+    th_free(text);
+    gsl_rng_free(rng);
+}
+
+static th_predictor *train(void)
+{
+    th_train_options o = th_train_defaults;
+    th_error e = {"", ""};
+    o.known.rounds = o.other.rounds = 5;
+    th_predictor *p = th_predictor_train(all, rows, 2 * ROWS, &o, &e);
+    if (!p)
+        printf("# %s\n", e.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+    return p;
+}
+
+static th_op dense(int32_t batch, int32_t in, int32_t out)
+{
+    return (th_op){TH_OP_DENSE,
+                   {[TH_OP_BATCH] = batch, [TH_OP_CHANNELS_IN] = in, [TH_OP_CHANNELS_OUT] = out}};
+}
+
+/* Weights per device: 0.25 ms, 2, and 1. So a third GPU is known as well. */
+static void the_law_is_found_again(void)
+{
+    th_gpu third = gpus.gpu[0];
+    th_op op = dense(33, 3000, 2000);
+    th_predictor *p = train();
+    const th_layer_model *m = th_predictor_find(p, TH_OP_DENSE, TH_PHASE_CALL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+    snprintf(third.name, sizeof third.name, "third");
+    third.x[TH_GPU_BANDWIDTH] = 400;
+    const th_gpu *each[] = {&gpus.gpu[0], &gpus.gpu[1], &third};
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL(th_layer_model_predict(m, &op, each[i]) / truth(&op, each[i]), 1,
+                               0.01);
+    CU_ASSERT(th_layer_model_knows(m, each[0]) && !th_layer_model_knows(m, each[2]));
+    CU_ASSERT_PTR_NULL(th_predictor_find(p, TH_OP_CONV, TH_PHASE_CALL));
+    CU_ASSERT_PTR_NULL(th_predictor_gpu(p, "third"));
+    CU_ASSERT_PTR_NOT_NULL(th_predictor_gpu(p, "large"));
+    th_predictor_free(p);
+}
+
+static void says_what_lies_outside(void)
+{
+    char text[200] = "";
+    th_gpu faster = gpus.gpu[1];
+    th_op inside = dense(8, 1000, 1000), outside = dense(8, 1000, 5000);
+    th_predictor *p = train();
+    const th_layer_model *m = &p->model[0];
+    CU_ASSERT(!th_layer_model_is_outside(m, &inside, &gpus.gpu[0], text, sizeof text));
+    CU_ASSERT(th_layer_model_is_outside(m, &outside, &gpus.gpu[0], text, sizeof text));
+    CU_ASSERT(strstr(text, "channels_out 5000: training had ") == text);
+    snprintf(faster.name, sizeof faster.name, "faster");
+    CU_ASSERT(!th_layer_model_is_outside(m, &inside, &faster, text, sizeof text));
+    faster.x[TH_GPU_SMS] = 132;
+    CU_ASSERT(th_layer_model_is_outside(m, &inside, &faster, text, sizeof text));
+    TAP_ASSERT_TEXT(text, "sms 132 of faster: training had 10 to 80");
+    th_predictor_free(p);
+}
+
+static void is_evaluated_per_device(void)
+{
+    th_accuracy *a = NULL;
+    th_error e = {"", ""};
+    th_predictor *p = train();
+    int n = th_predictor_evaluate(p, all, rows, 2 * ROWS, &a, &e);
+    CU_ASSERT_EQUAL_FATAL(n, 3);
+    CU_ASSERT(a[0].device == 0 && a[1].device == 1 && a[2].device == -1);
+    CU_ASSERT(a[0].n == ROWS && a[2].n == 2 * ROWS);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT(a[i].mape < 0.01 && a[i].median <= a[i].p95 && a[i].r2 > 0.999);
+        CU_ASSERT(a[i].rmse_ms > 0 && a[i].rmse_ms < 0.1);
+    }
+    th_free(a);
+    CU_ASSERT_EQUAL(th_predictor_evaluate(p, all, rows, 0, &a, &e), 0);
+    th_free(a);
+    th_predictor_free(p);
+}
+
+static th_strbuf text_of(const th_predictor *p)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_predictor_write(p, &text);
+    CU_ASSERT(!text.failed);
+    return text;
+}
+
+static void written_and_read_is_the_same(void)
+{
+    th_error e = {"", ""};
+    th_predictor *p = train(), *q = train();
+    th_strbuf a = text_of(p), b = text_of(q);
+    TAP_ASSERT_TEXT(a.text, b.text);
+    temporary_file f = write_text("p.model", a.text);
+    th_predictor *back = th_predictor_read(f.path, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    th_strbuf c = text_of(back);
+    TAP_ASSERT_TEXT(c.text, a.text);
+    th_op op = dense(7, 77, 777);
+    CU_ASSERT_EQUAL(th_layer_model_predict(&back->model[0], &op, &gpus.gpu[0]),
+                    th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]));
+    remove_file(&f);
+    th_strbuf_clear(&a);
+    th_strbuf_clear(&b);
+    th_strbuf_clear(&c);
+    th_predictor_free(p);
+    th_predictor_free(q);
+    th_predictor_free(back);
+}
+
+static void assert_refused(const char *text, const char *id, const char *why)
+{
+    th_error e = {"", ""};
+    temporary_file f = write_text("p.model", text);
+    CU_ASSERT_PTR_NULL(th_predictor_read(f.path, &e));
+    const char *at = strstr(e.text, "p.model");
+    TAP_ASSERT_TEXT(e.id, id);
+    TAP_ASSERT_TEXT(at ? at : e.text, why);
+    remove_file(&f);
+}
+
+static void changed_files_are_refused(void)
+{
+    static const char changed[] =
+        "p.model: its digest is not that of its text: was cut short or changed by hand";
+    th_predictor *p = train();
+    th_strbuf text = text_of(p);
+    assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
+    assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
+                   "p.model: has version 99: must have 1; train it again");
+    char *digit = strstr(text.text, "term ") + 5;
+    char was = *digit;
+    *digit = was == '7' ? '8' : '7';
+    assert_refused(text.text, "PRED-0083", changed);
+    *digit = was;
+    text.text[text.length / 2] = '\0';
+    assert_refused(text.text, "PRED-0083", changed);
+    th_strbuf_clear(&text);
+    th_predictor_free(p);
+}
+
+/* A text with a digest of its own: a reader must not trust what it says. */
+static void assert_body_refused(const char *body, const char *where)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    char why[100];
+    th_strbuf_printf(&text, "tharsis-predictor 1 digest %016llx\n%s",
+                     (unsigned long long)th_hash(body, strlen(body), 0), body);
+    snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
+    assert_refused(text.text, "PRED-0080", why);
+    th_strbuf_clear(&text);
+}
+
+static void nonsense_is_refused(void)
+{
+#define HEAD "trained 0 rows 1 layers 1\n"
+    assert_body_refused("trained 0 rows 1 layers 0\n", "2");
+    assert_body_refused(HEAD, "2");
+    assert_body_refused(HEAD "layer lstm call features 1\n", "3");
+    assert_body_refused(HEAD "layer dense call features 1\n", "3");
+    assert_body_refused(HEAD "layer norm execution features 20\ndevices 0\n", "3");
+}
+
+static void too_few_rows_and_no_memory(void)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(th_predictor_train(all, rows, 49, &th_train_defaults, &e));
+    TAP_ASSERT_TEXT(e.text, "dense, call: must have 50 rows or more, has 49");
+    CU_ASSERT_PTR_NULL(th_predictor_train(all, rows, 0, &th_train_defaults, &e));
+    TAP_ASSERT_TEXT(e.id, "PRED-0070");
+    th_train_options o = th_train_defaults;
+    o.known.rounds = o.other.rounds = 1;
+    int64_t live = th_alloc_live();
+    for (int k = 1; k < 30; k++) {
+        th_alloc_fail_at(k);
+        th_predictor_free(th_predictor_train(all, rows, 100, &o, &e));
+        th_alloc_fail_at(0);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(the_law_is_found_again),     TAP(says_what_lies_outside),
+        TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
+        TAP(changed_files_are_refused),  TAP(nonsense_is_refused),
+        TAP(too_few_rows_and_no_memory), TAP_END,
+    };
+    gpus = two_gpus();
+    measure();
+    int status = tap_main("predictor", tests, argc, argv);
+    th_measurements_free(all);
+    th_gpus_clear(&gpus);
+    return status;
+}
