@@ -152,15 +152,19 @@ void th_segments_trim(th_segments *s)
     s->first->n_kinds = s->first->n_states = 0;
 }
 
+void th_segment_counts_add(th_segment_counts *sum, const th_segment_counts *c)
+{
+    sum->evaluations += c->evaluations;
+    sum->whole += c->whole;
+    sum->asked += c->asked;
+    sum->replayed += c->replayed;
+}
+
 th_segment_counts th_segments_counts(const th_segments *s)
 {
     th_segment_counts sum = {0};
-    for (const th_segments *q = s ? s->first : NULL; q; q = q->next) {
-        sum.evaluations += q->counts.evaluations;
-        sum.whole += q->counts.whole;
-        sum.asked += q->counts.asked;
-        sum.replayed += q->counts.replayed;
-    }
+    for (const th_segments *q = s ? s->first : NULL; q; q = q->next)
+        th_segment_counts_add(&sum, &q->counts);
     return sum;
 }
 

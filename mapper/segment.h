@@ -20,6 +20,8 @@ typedef struct th_segment_counts {
     int64_t replayed;    /* of them, those that were not known, and had to be replayed */
 } th_segment_counts;
 
+void th_segment_counts_add(th_segment_counts *sum, const th_segment_counts *c);
+
 typedef enum {
     TH_SEGMENTS_DONE,
     TH_SEGMENTS_STOPPED, /* the makespan passes the limit */

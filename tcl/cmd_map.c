@@ -279,6 +279,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .stopped = search->n_stopped,
         .found_at = search->best_found_at,
         .remembered = search->n_remembered,
+        .segments = th_pool_segments(search->pool),
         .fitness = search->best_fitness,
         .run = *run,
         .cuts = cuts_of(&search->problem, &search->options),

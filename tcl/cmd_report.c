@@ -249,7 +249,8 @@ static const th_option search_report_options[] = {
     [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
                        "The Pareto front that was found, by its first objective."},
     [SEARCH_TIMING] = {"-timing", TH_OPTION_FLAG, NULL,
-                       "How long the search took, and its evaluations per second: differs from run to run."},
+                       "How long the search took, its evaluations per second, and how many of the segments that "
+                      "makespans are put together from were known: differs from run to run."},
     {.name = NULL},
 };
 

@@ -111,15 +111,27 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
 
 /* ---- how long it took ---- */
 
+/* Only where the search has put makespans together from segments. */
+static th_quantity if_segmented(const th_segment_counts *k, th_quantity q)
+{
+    return k->asked > 0 ? q : th_absent(q.kind);
+}
+
 int th_section_search_timing(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
         {"evaluations", "evaluations", TH_KIND_COUNT},
         {"elapsed", "elapsed", TH_KIND_TIME},
         {"rate", "evaluations per second", TH_KIND_COUNT},
+        {"whole_replays", "replayed as a whole", TH_KIND_COUNT},
+        {"segments", "segments asked for", TH_KIND_COUNT},
+        {"segments_known", "of them known", TH_KIND_COUNT},
+        {"hit_rate", "hit rate", TH_KIND_SHARE},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_searched *f = &s->searched;
+    const th_segment_counts *k = &f->segments;
+    int64_t known = k->asked - k->replayed;
     (void)err;
     th_table_row(th_report_record(r, "timing", NULL, columns),
                  (th_quantity[]){
@@ -127,6 +139,10 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
                      if_found(f, th_ps((th_time)(f->elapsed_s * (double)TH_PS_PER_S))),
                      f->elapsed_s > 0 ? th_count((int64_t)((double)f->evaluations / f->elapsed_s))
                                       : th_absent(TH_KIND_COUNT),
+                     if_segmented(k, th_count(k->whole)),
+                     if_segmented(k, th_count(k->asked)),
+                     if_segmented(k, th_count(known)),
+                     if_segmented(k, th_share((double)known / (double)k->asked)),
                  });
     return 0;
 }

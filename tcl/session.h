@@ -26,6 +26,7 @@ typedef struct th_searched {
     double seconds; /* budget of wall time; 0: none */
     double elapsed_s;
     int64_t evaluations, infeasible, stopped, remembered, found_at;
+    th_segment_counts segments;
     th_fitness fitness;
     th_found *found; /* every best so far; the session's */
     size_t n_found;

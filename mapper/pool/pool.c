@@ -30,3 +30,8 @@ th_evaluator *th_pool_evaluator(th_pool *p)
 {
     return p->type->evaluator(p);
 }
+
+th_segment_counts th_pool_segments(th_pool *p)
+{
+    return p->type->segments(p);
+}

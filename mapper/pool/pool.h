@@ -20,6 +20,7 @@ typedef struct th_pool_type {
                     th_fitness *fitness, th_error *err);
     th_evaluator *(*evaluator)(th_pool *p);
     int (*warm)(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
+    th_segment_counts (*segments)(th_pool *p);
 } th_pool_type;
 
 struct th_pool { /* at the head of every type's own struct */
@@ -46,5 +47,9 @@ int th_pool_warm(th_pool *p, th_pool_task *task, void *state, int n, th_error *e
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);
+
+/* What the segment memos have done since new. How many threads share one makes no difference, unless it
+ * became full; ranks have one each. */
+th_segment_counts th_pool_segments(th_pool *p);
 
 #endif

@@ -161,6 +161,7 @@ typedef struct {
 typedef struct {
     chunk chunks[OUTSTANDING]; /* oldest first */
     int n;
+    th_segment_counts counts; /* of its memo, by its last answer */
 } rank_state;
 
 typedef struct {
@@ -295,6 +296,7 @@ static void take_answers(mpi_pool *p, int rank, th_wire *in)
         else if (answer == TH_ANSWER_NEEDED)
             p->which[c.first + j] = -1 - i;
     }
+    th_worker_take_counts(in, &r->counts);
     MPI_Wait(&c.request, MPI_STATUS_IGNORE);
     th_wire_clear(&c.bytes);
     p->n_outstanding--;
@@ -381,4 +383,14 @@ static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error 
     return th_pool_warm(((mpi_pool *)pool)->local, task, state, n, err);
 }
 
-const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator, warm};
+static th_segment_counts segments(th_pool *pool)
+{
+    const mpi_pool *p = (mpi_pool *)pool;
+    th_segment_counts sum = th_evaluator_segments(p->evaluator);
+    for (int rank = 1; rank < p->n_ranks; rank++)
+        th_segment_counts_add(&sum, &p->ranks[rank].counts);
+    return sum;
+}
+
+const th_pool_type th_pool_mpi = {"mpi",     create, destroy, evaluate,
+                                  evaluator, warm,   segments};

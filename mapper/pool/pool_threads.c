@@ -280,4 +280,10 @@ static th_evaluator *evaluator(th_pool *pool)
     return ((thread_pool *)pool)->workers[FIRST].evaluator;
 }
 
-const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate, evaluator, warm};
+static th_segment_counts segments(th_pool *pool)
+{
+    return th_evaluator_segments(((thread_pool *)pool)->workers[FIRST].evaluator);
+}
+
+const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate,
+                                      evaluator, warm,   segments};

@@ -3,7 +3,8 @@
  * Messages, all little-endian:
  *   problem: version 4, system, workload, stream, network, goal
  *   chunk:   bound 8, mappings, then each of them
- *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error
+ *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at the end
+ *            the counts of the segment memo, 4 x 8
  * Procedures of script designs stay where their interpreter is: here nothing answers for them, and
  * what asks one is told as needed. */
 #include <config.h>
@@ -164,6 +165,14 @@ static void evaluate(th_worker *w, th_wire *in, double bound, th_wire *out)
         th_wire_fitness(out, &fitness);
 }
 
+static void counts(th_wire *w, th_segment_counts *c)
+{
+    th_wire_int64(w, &c->evaluations);
+    th_wire_int64(w, &c->whole);
+    th_wire_int64(w, &c->asked);
+    th_wire_int64(w, &c->replayed);
+}
+
 int th_worker_chunk(th_worker *w, const void *bytes, size_t n, th_wire *out)
 {
     th_wire in = th_wire_open(bytes, n);
@@ -181,6 +190,10 @@ int th_worker_chunk(th_worker *w, const void *bytes, size_t n, th_wire *out)
             put_error(out, &w->error);
     }
     th_script_memo_defer(w->scripts, false);
+    th_segment_counts c = {0};
+    if (w->evaluator)
+        c = th_evaluator_segments(w->evaluator);
+    counts(out, &c);
     return out->failed ? -1 : 0;
 }
 
@@ -202,4 +215,12 @@ th_answer th_worker_take(th_wire *in, th_fitness *fitness, th_error *err)
     else
         th_error_set(err, id ? id : "", "%s", text ? text : "");
     return TH_ANSWER_FAILED;
+}
+
+void th_worker_take_counts(th_wire *in, th_segment_counts *out)
+{
+    th_segment_counts c;
+    counts(in, &c);
+    if (!in->failed)
+        *out = c;
 }

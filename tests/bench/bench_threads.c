@@ -88,7 +88,13 @@ static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error 
     return failed;
 }
 
-static const th_pool_type timed = {"timed", create, destroy, evaluate, evaluator, warm};
+static th_segment_counts segments(th_pool *pool)
+{
+    return th_pool_segments(((timed_pool *)pool)->threads);
+}
+
+static const th_pool_type timed = {"timed",   create, destroy, evaluate,
+                                   evaluator, warm,   segments};
 
 /* --- searches --------------------------------------------------------------------------------- */
 

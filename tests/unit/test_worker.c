@@ -68,7 +68,12 @@ static void assert_as_here(th_worker *w, const th_problem *p, double bound)
                        (got.metrics.latency_ps == expected.metrics.latency_ps &&
                         got.metrics.interval_ps == expected.metrics.interval_ps));
     }
-    CU_ASSERT_TRUE(in.at == in.end);
+    th_segment_counts counts = {0}, same = th_evaluator_segments(here);
+    th_worker_take_counts(&in, &counts);
+    CU_ASSERT_TRUE(in.at == in.end && !in.failed);
+    CU_ASSERT_TRUE(counts.asked >= same.asked && counts.evaluations >= same.evaluations);
+    th_worker_take_counts(&in, &same); /* no more bytes: stays */
+    CU_ASSERT_TRUE(in.failed && same.asked == th_evaluator_segments(here).asked);
     th_wire_clear(&answer);
     th_evaluator_free(here);
 }
