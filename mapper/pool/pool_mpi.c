@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
  *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
- *   others:  serve: (problem | chunk -> answer)* until quit
- * A batch is given out in chunks, large ones first, to whoever has fewer than OUTSTANDING of them, so
- * that a rank has its next chunk when it is through with one. Whenever no answer waits, rank 0
- * evaluates one mapping itself. What a mapping's fitness is does not depend on who evaluates it, so
- * neither do results. What asks procedures of script designs comes back, and rank 0 does it last, in
- * the order of the batch.
- * Between batches the other ranks sleep, so rank 0 may use their cores: memos are warmed by threads of its
- * own, as many as there are ranks and cores that it may run on. They never call MPI.
+ *   others:  serve: (problem -> where they are | chunk -> answer)* until quit
+ * Ranks on the machine of rank 0 would each warm a memo of their own; threads share one. So rank 0 has
+ * threads in the place of those ranks, on their cores, and they sleep, unless TH_RANKS_APART is set.
+ * A batch is given out in chunks, large ones first, to whichever of the other ranks has fewer than
+ * OUTSTANDING of them, so that a rank has its next chunk when it is through with one. Whenever no answer
+ * waits, the threads of rank 0 evaluate some mappings themselves. What a mapping's fitness is does not
+ * depend on who evaluates it, so neither do results. What asks procedures of script designs comes back,
+ * and rank 0 does it last, in the order of the batch.
  * Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and sleeps for a
  * little longer each time. A rank that is lost ends the run: MPI sees to that. */
 #include <config.h>
@@ -31,6 +31,7 @@ enum {
     TAG_CHUNK,
     TAG_ANSWER,
     TAG_QUIT,
+    TAG_PLACE,
     OUTSTANDING = 2, /* chunks of a rank, the one that it is at included */
     CHUNK_MAX = 64,  /* mappings: more do not make messages cheaper */
     SHORTEST_NAP_NS = 10 * 1000,
@@ -87,6 +88,23 @@ int th_mpi_begin(int *argc, char ***argv)
     return rank;
 }
 
+/* Where a rank runs. */
+typedef struct {
+    char machine[MPI_MAX_PROCESSOR_NAME];
+    cpu_set_t cores;
+} place;
+
+static place own_place(void)
+{
+    place p;
+    int n = 0;
+    memset(&p, 0, sizeof p);
+    MPI_Get_processor_name(p.machine, &n);
+    if (sched_getaffinity(0, sizeof p.cores, &p.cores))
+        CPU_ZERO(&p.cores);
+    return p;
+}
+
 static int n_ranks(void)
 {
     int n = 1;
@@ -115,6 +133,8 @@ static int serve_one(th_worker *w, const MPI_Status *status, char **bytes, size_
     if (failed || status->MPI_TAG == TAG_QUIT)
         return failed;
     if (status->MPI_TAG == TAG_PROBLEM) {
+        place here = own_place();
+        MPI_Send(&here, (int)sizeof here, MPI_BYTE, 0, TAG_PLACE, MPI_COMM_WORLD);
         th_worker_problem(w, *bytes, (size_t)n);
         return 1;
     }
@@ -162,13 +182,14 @@ typedef struct {
     chunk chunks[OUTSTANDING]; /* oldest first */
     int n;
     th_segment_counts counts; /* of its memo, by its last answer */
+    bool is_here; /* on this machine: a thread stands for it */
 } rank_state;
 
 typedef struct {
     th_pool pool;
-    th_pool *local; /* threads, of which the first evaluates and all warm memos */
-    th_evaluator *evaluator; /* its */
-    int n_ranks;
+    th_pool *local; /* the threads of rank 0 */
+    int n_threads, n_ranks;
+    bool any_elsewhere; /* ranks that get chunks */
     rank_state *ranks; /* [0] is not used */
     char *received;
     size_t received_capacity;
@@ -204,19 +225,32 @@ static int send_problem(const th_problem *problem, int n, th_error *err)
     return failed;
 }
 
-/* One per core of the ranks, as far as this one may run there. */
-static int n_local_threads(int ranks)
+/* Threads that stand for the ranks here, as many as there are cores for. All ranks have got the problem, and
+ * say where they are. */
+static int find_ranks_here(mpi_pool *p)
 {
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores))
-        return 1;
-    int n = CPU_COUNT(&cores);
-    return n < ranks ? n : ranks;
+    place own = own_place(), other;
+    int here = 1;
+    for (int rank = 1; rank < p->n_ranks; rank++) {
+        MPI_Recv(&other, (int)sizeof other, MPI_BYTE, rank, TAG_PLACE, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        p->ranks[rank].is_here =
+            !getenv("TH_RANKS_APART") && strcmp(own.machine, other.machine) == 0;
+        p->any_elsewhere |= !p->ranks[rank].is_here;
+        if (!p->ranks[rank].is_here)
+            continue;
+        CPU_OR(&own.cores, &own.cores, &other.cores);
+        here++;
+    }
+    int cores = CPU_COUNT(&own.cores);
+    if (here > 1)
+        sched_setaffinity(0, sizeof own.cores, &own.cores); /* threads inherit it */
+    return here < cores ? here : cores > 0 ? cores : 1;
 }
 
 static th_pool *create(const th_problem *problem, int threads, th_error *err)
 {
-    (void)threads; /* a rank is one */
+    (void)threads; /* as many as ranks */
     int n = n_ranks();
     mpi_pool *p = th_alloc_zero(1, sizeof *p);
     rank_state *ranks = th_alloc_zero((size_t)n, sizeof *ranks);
@@ -229,11 +263,12 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     p->pool.type = &th_pool_mpi;
     p->n_ranks = n;
     p->ranks = ranks;
-    p->local = th_pool_new(&th_pool_threads, problem, n_local_threads(n), err);
-    if (p->local && send_problem(problem, n, err) == 0) {
-        p->evaluator = th_pool_evaluator(p->local);
-        return &p->pool;
+    if (send_problem(problem, n, err) == 0) {
+        p->n_threads = find_ranks_here(p);
+        p->local = th_pool_new(&th_pool_threads, problem, p->n_threads, err);
     }
+    if (p->local)
+        return &p->pool;
     destroy(&p->pool);
     return NULL;
 }
@@ -277,7 +312,7 @@ static int give_chunks(mpi_pool *p)
 {
     for (int have = 0; have < OUTSTANDING; have++)
         for (int rank = 1; rank < p->n_ranks && p->next < p->n; rank++)
-            if (p->ranks[rank].n == have && give_chunk(p, rank))
+            if (!p->ranks[rank].is_here && p->ranks[rank].n == have && give_chunk(p, rank))
                 return -1;
     return 0;
 }
@@ -318,12 +353,23 @@ static int take_one(mpi_pool *p)
     return 1;
 }
 
-static void evaluate_here(mpi_pool *p, int i)
+/* Mappings first .. first + n - 1, which stand together. Of several that fail it is told as the first's, which
+ * is before any failure behind them. */
+static void evaluate_here(mpi_pool *p, int first, int n)
 {
     th_error e = {"", ""};
-    th_evaluator_trim(p->evaluator); /* its threads sleep */
-    if (th_evaluator_run(p->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e))
-        note_failure(p, i, &e);
+    if (th_pool_evaluate(p->local, p->mappings + first, n, p->bound, p->fitness + first, &e))
+        note_failure(p, first, &e);
+}
+
+/* What the threads take next: all that is left where nobody else is there, else a mapping each. */
+static void take_some(mpi_pool *p)
+{
+    int n = p->n - p->next, first = p->which[p->next];
+    if (p->any_elsewhere && n > p->n_threads)
+        n = p->n_threads;
+    p->next += n;
+    evaluate_here(p, first, n);
 }
 
 /* Until all is answered. Where memory is out, what is given out is waited for all the same. */
@@ -338,7 +384,7 @@ static int run_batch(mpi_pool *p)
         if (taken > 0) {
             rest.ns = 0;
         } else if (p->next < p->n && !failed) {
-            evaluate_here(p, p->which[p->next++]);
+            take_some(p);
         } else {
             sleep_a_little(&rest);
         }
@@ -351,7 +397,7 @@ static void evaluate_needed(mpi_pool *p)
 {
     for (int j = 0; j < p->n; j++)
         if (p->which[j] < 0 && -1 - p->which[j] < p->failed_at)
-            evaluate_here(p, -1 - p->which[j]);
+            evaluate_here(p, -1 - p->which[j], 1);
 }
 
 static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
@@ -375,7 +421,7 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
 
 static th_evaluator *evaluator(th_pool *pool)
 {
-    return ((mpi_pool *)pool)->evaluator;
+    return th_pool_evaluator(((mpi_pool *)pool)->local);
 }
 
 static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
@@ -386,7 +432,7 @@ static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error 
 static th_segment_counts segments(th_pool *pool)
 {
     const mpi_pool *p = (mpi_pool *)pool;
-    th_segment_counts sum = th_evaluator_segments(p->evaluator);
+    th_segment_counts sum = th_pool_segments(p->local);
     for (int rank = 1; rank < p->n_ranks; rank++)
         th_segment_counts_add(&sum, &p->ranks[rank].counts);
     return sum;

@@ -39,11 +39,22 @@ SCRIPT
 
 "$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/expected.map" -evaluations 300 >"$folder/expected.txt" 2>&1
 verdict $? "tharsis"
+
+# same N HOW: so many ranks find the same.
+same() {
+    ranks "$1" "$folder/search.tcl" "$folder/$1.map" -evaluations 300 >"$folder/$1.txt" 2>"$folder/err.txt"
+    verdict $? "$1 ranks$2 end well"
+    cmp "$folder/$1.txt" "$folder/expected.txt" && cmp "$folder/$1.map" "$folder/expected.map"
+    verdict $? "$1 ranks$2 find the same, byte for byte"
+}
+
+same 4 " of one machine, as threads,"
+
+# From here on as on several machines.
+TH_RANKS_APART=1
+export TH_RANKS_APART
 for n in 1 2 4; do
-    ranks "$n" "$folder/search.tcl" "$folder/$n.map" -evaluations 300 >"$folder/$n.txt" 2>"$folder/err.txt"
-    verdict $? "$n ranks end well"
-    cmp "$folder/$n.txt" "$folder/expected.txt" && cmp "$folder/$n.map" "$folder/expected.map"
-    verdict $? "$n ranks find the same, byte for byte"
+    same "$n" ""
 done
 
 # A failing script ends all ranks, with its status.
