@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* annealing.c - simulated annealing over the moves of the two-level search.
  *
- *   init -> iterate: the seeds, batch by batch; the best of them begin the chains -> one neighbour of
- *   every chain at a time, cycle after cycle, until the budget is spent -> clear
+ *   init -> iterate: the seeds, batch by batch; the best of them, of every level 1 two at most, begin the
+ *   chains -> one neighbour of every chain at a time, cycle after cycle, until the budget is spent -> clear
  *
  * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
  * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T
  * falls geometrically within a cycle, as a share of the best value; cycles double in length, and each
- * begins hot again, every second chain at the best so far. So the schedule does not know the budget,
+ * begins hot again, every second chain at the best so far; the others stay where they are, which may be
+ * with other sets, unless that is far behind. So the schedule does not know the budget,
  * and a run that was cut short is the beginning of a longer one. Chains are independent within a batch
  * and draw from one stream in turn: the number of threads changes nothing. */
 #include <config.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "mapper/search/breed.h"
@@ -20,12 +22,15 @@
 
 enum {
     CHAINS = 8,
+    CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
     FIRST_CYCLE = 32, /* steps of all chains */
     SEED_BATCH = 32,
     TRIES_PER_NEIGHBOUR = 8
 };
 static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
 static const double LEVEL1_RATE = 0.08;        /* neighbours with another level 1 */
+static const double BLURRED_RATE = 0.1; /* that take a run of layers from the programme, blurred */
+static const double FAR = 1.1; /* a chain at so many times the best has no hope */
 
 typedef struct {
     th_mapping *mapping;
@@ -56,10 +61,40 @@ static void clear(th_search *s)
 
 /* --- seeds ------------------------------------------------------------------------------------- */
 
+/* Makes room where there are as many of these sets already: the worst of them goes. */
+static void thin_out(annealing *a, const th_mapping *m)
+{
+    int n = 0, worst = 0;
+    for (int i = 0; i < a->n; i++) {
+        bool same = th_mapping_same_sets(a->chain[i].mapping, m);
+        n += same;
+        worst = same ? i : worst;
+    }
+    if (n < CHAINS_PER_SETS)
+        return;
+    th_mapping_free(a->chain[worst].mapping);
+    a->n--;
+    memmove(&a->chain[worst], &a->chain[worst + 1], (size_t)(a->n - worst) * sizeof *a->chain);
+}
+
+/* Is it no better than those of its sets that are there? */
+static bool is_superfluous(const annealing *a, const th_mapping *m, double value)
+{
+    int n = 0;
+    for (int i = 0; i < a->n; i++)
+        n += a->chain[i].value <= value && th_mapping_same_sets(a->chain[i].mapping, m);
+    return n >= CHAINS_PER_SETS;
+}
+
 /* Takes m over: into its place among the best, or nowhere. */
 static void insert(annealing *a, th_mapping *m, const th_fitness *f)
 {
-    if (f->fit != TH_FIT || (a->n == CHAINS && f->value >= a->chain[CHAINS - 1].value)) {
+    if (f->fit != TH_FIT || is_superfluous(a, m, f->value)) {
+        th_mapping_free(m);
+        return;
+    }
+    thin_out(a, m);
+    if (a->n == CHAINS && f->value >= a->chain[CHAINS - 1].value) {
         th_mapping_free(m);
         return;
     }
@@ -105,13 +140,14 @@ static int start_at(state *c, const th_mapping *m, double value, th_error *err)
     return 0;
 }
 
-/* Every second chain starts at the best that is known, here or in the search around this one. */
+/* Every second chain, and those that are far behind, start at the best that is known, here or in the search around this one. */
 static int reheat(th_search *s, th_error *err)
 {
     annealing *a = s->state;
     const th_search *from = s->parent && s->parent->best ? s->parent : s;
-    for (int i = 0; i < a->n; i += 2)
-        if (start_at(&a->chain[i], from->best, from->best_fitness.value, err))
+    for (int i = 0; i < a->n; i++)
+        if ((i % 2 == 0 || a->chain[i].value > FAR * from->best_fitness.value) &&
+            start_at(&a->chain[i], from->best, from->best_fitness.value, err))
             return -1;
     return 0;
 }
@@ -129,6 +165,8 @@ static int neighbour(annealing *a, const state *c, th_mapping **out, th_error *e
     for (int tries = 0; !*out && tries < TRIES_PER_NEIGHBOUR; tries++)
         if (th_breed_chance(&a->breed, LEVEL1_RATE)
                 ? th_breed_level1(&a->breed, c->mapping, out, err)
+            : th_breed_chance(&a->breed, BLURRED_RATE)
+                ? th_breed_blurred(&a->breed, c->mapping, out, err)
                 : th_breed_child(&a->breed, c->mapping, NULL, out, err))
             return -1;
     return 0;

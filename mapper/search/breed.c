@@ -227,6 +227,32 @@ static int reseed(th_breed *b, th_mapping *m, double jitter, th_error *err)
     return failed;
 }
 
+/* Mother's strategies everywhere but in a run of layers. */
+static void keep_all_but_a_run(th_breed *b, th_mapping *m, const th_mapping *mother)
+{
+    int n = m->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    for (int l = 0; l < n; l++)
+        if (l < from || l >= to)
+            m->strategy[l] = mother->strategy[l];
+}
+
+int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err)
+{
+    const double WHOLE_RATE = 0.5;
+    th_mapping *m = th_mapping_copy(mother);
+    if (!m)
+        return th_error_no_memory(err);
+    int failed = reseed(b, m, th_random_unit(b->random), err);
+    if (!failed && !th_breed_chance(b, WHOLE_RATE)) {
+        keep_all_but_a_run(b, m, mother);
+        failed = !th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search));
+    }
+    *out = failed ? NULL : m;
+    if (failed)
+        th_mapping_free(m);
+    return failed < 0 ? -1 : 0;
+}
+
 /* NULL on failure. */
 static const th_partition *draw_level1(th_breed *b, int32_t *design, th_error *err)
 {

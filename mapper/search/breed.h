@@ -71,6 +71,9 @@ int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *fath
 /* New shares for unlike members of a set, and strategies by the programme: what is best depends on
  * design and range. 0; 1: some layer cannot run there; -1: error. */
 int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err);
+/* Strategies of a run of layers, or of all, by the dynamic programme with blurred estimates; the others, and
+ * sets and designs, are mother's. */
+int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
 /* Sets, designs or ranges changed, strategies by the dynamic programme. */
 int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
 

@@ -8,7 +8,7 @@
  * configuration has a population of its own, whose genes are level 2: the strategies of the layers
  * on the array (the others follow). A generation picks configurations by rank, makes offspring from
  * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
- * of one shape), and now and then makes a new configuration from an old one (another design, a
+ * of one shape; a run of layers anew by the dynamic programme, blurred), and now and then makes a new configuration from an old one (another design, a
  * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
  * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (seed.c), uniform
  * splits, and the computation-prioritised baseline; inside another search, the best that that one has
@@ -30,6 +30,8 @@ enum {
 };
 static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
 static const double LEVEL1_RATE = 0.08; /* offspring that change level 1 */
+static const double BLURRED_RATE = 0.3; /* that take a run of layers from the programme, blurred */
+static const double ANY_RATE = 0.3; /* whose configuration is any, not by rank */
 
 typedef struct {
     th_mapping *mapping;
@@ -130,14 +132,24 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
 
 /* --- generations ------------------------------------------------------------------------------ */
 
+/* By rank; now and then any, since those that are good only after much work would never get it. */
+static const configuration *choose(two_level *t)
+{
+    if (th_breed_chance(&t->breed, ANY_RATE))
+        return &t->table[th_breed_below(&t->breed, t->n)];
+    return &t->table[th_breed_rank(&t->breed, t->n)];
+}
+
 static int offspring(void *state, th_mapping **out, th_error *err)
 {
     two_level *t = state;
-    const configuration *c = &t->table[th_breed_rank(&t->breed, t->n)];
+    const configuration *c = choose(t);
     if (th_breed_chance(&t->breed, LEVEL1_RATE))
         return th_breed_level1(&t->breed, c->member[0].mapping, out, err);
     const individual *mother = &c->member[th_breed_rank(&t->breed, c->n)],
                      *father = &c->member[th_breed_below(&t->breed, c->n)];
+    if (th_breed_chance(&t->breed, BLURRED_RATE))
+        return th_breed_blurred(&t->breed, mother->mapping, out, err);
     return th_breed_child(&t->breed, mother->mapping, father == mother ? NULL : father->mapping,
                           out, err);
 }
