@@ -5,9 +5,9 @@
  *
  * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a
  * flow does, it unfolds: from then on it keeps the history of what flows draw. Its end follows from
- * its work and that history, so it is looked up there first; an end that is not known yet is worked
- * out, by running its tile pipeline through the history, only when it could be near: until then the
- * event at hand is a lower bound, the start plus all that the array has to compute. Where flows
+ * its work and that history; it is asked for only when it could be near: until then the event at hand
+ * is a lower bound, the start plus all that the array has to compute. Then it is looked up, and one that
+ * is not known yet worked out, by running the tile pipeline through the history. Where flows
  * could saturate the DRAM (network.is_shared), or when everything is to be unfolded, the pipeline
  * is stepped event by event instead. Looking at a pipeline changes nothing, so all give the same
  * times; tests hold them against each other. */
@@ -139,6 +139,9 @@ static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_
 /* Should nothing change any more: when it ends. */
 static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
 {
+    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
+    if (known)
+        return post_end(m, a, known, err);
     const th_work *w = work_of(m, a);
     apply_history(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     a->history.n_applied = a->history.n;
@@ -151,21 +154,25 @@ static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
     return post_end(m, a, &e, err);
 }
 
-/* After a change: when it ends, if that is known, or a bound. */
-static int look_up_end(th_machine *m, th_accel_state *a, th_error *err)
+/* After a change: when it could end. Until then nobody asks when it does, for more changes may come;
+ * past that, where it is known, it is posted at once. */
+static int look_for_end(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
-    if (known)
-        return post_end(m, a, known, err);
     th_time bound = th_time_add(a->started, work_of(m, a)->folded.busy_ps);
-    return set_event(m, a, bound > m->now ? bound : m->now, TH_COMPUTE_MAY_END, err);
+    if (bound > m->now) {
+        bool waits = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
+        return waits ? 0 : set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
+    }
+    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
+    return known ? post_end(m, a, known, err)
+                 : set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
 }
 
 static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     if (add_change(a, (th_draw_change){m->now - a->started, draw}))
         return th_error_no_memory(err);
-    return look_up_end(m, a, err);
+    return look_for_end(m, a, err);
 }
 
 static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -232,7 +239,7 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th
     for (size_t i = 0; i < u->n_draws; i++)
         if (add_change(a, u->draws[i]))
             return th_error_no_memory(err);
-    return look_up_end(m, a, err);
+    return look_for_end(m, a, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -426,7 +433,7 @@ static int take_all_rates(th_machine *m, th_error *err)
  * a shared DRAM before the network is asked, the others after. */
 static int begin_loading(th_machine *m, bool shared, th_error *err)
 {
-    for (int i = 0; m->any_prefetch && i < m->system->n_accels; i++) {
+    for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         if (!a->was_freed || is_shared(m, a) != shared)
             continue;
@@ -450,13 +457,13 @@ static int begin_shared(th_machine *m, th_error *err)
 {
     if (!m->any_shared)
         return 0;
-    return begin_fresh(m, true, err) || begin_loading(m, true, err) ? -1 : 0;
+    return begin_fresh(m, true, err) || (m->any_prefetch && begin_loading(m, true, err)) ? -1 : 0;
 }
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
     if (begin_shared(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
-        begin_loading(m, false, err))
+        (m->any_prefetch && begin_loading(m, false, err)))
         return -1;
     m->n_fresh = 0;
     if (m->random && unfold_at_random(m, err))

@@ -37,7 +37,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
-    m->ends = m->options.ends ? m->options.ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    m->ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (!m->network) { /* it has said why */
@@ -74,8 +74,7 @@ void th_machine_free(th_machine *m)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
     th_events_free(m->events);
-    if (!m->options.ends)
-        th_known_ends_free(m->ends);
+    th_known_ends_free(m->ends);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
@@ -454,7 +453,11 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         return pop(m, err) ? FAILED : ACTED;
     if (!m->settled) {
         m->settled = true;
-        return th_accelerator_settle(m, err) ? FAILED : ACTED;
+        if (th_accelerator_settle(m, err))
+            return FAILED;
+        any = th_events_next(m->events, &next, &priority);
+        if (any && next == m->now) /* something follows at once */
+            return ACTED;
     }
     if (!any)
         return NOTHING_LEFT;
@@ -483,12 +486,14 @@ static th_stop finish(const th_machine *m, th_error *err)
     return TH_STOP_ERROR;
 }
 
-th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
+/* Until n_events program events have happened in all (UNTIL), or what comes next is past limit
+ * (BOUND). */
+static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err)
 {
-    for (;;) {
+    while (m->n_events < n_events) {
         if (is_interrupted(m))
             return TH_STOP_INTERRUPTED;
-        switch (act(m, bound, err)) {
+        switch (act(m, limit, err)) {
         case ACTED:
             break;
         case NOTHING_LEFT:
@@ -499,6 +504,12 @@ th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
             return TH_STOP_ERROR;
         }
     }
+    return TH_STOP_UNTIL;
+}
+
+th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)
+{
+    return run(m, bound, INT64_MAX, err);
 }
 
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err)
@@ -513,21 +524,9 @@ th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err)
 
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
 {
-    int64_t target = m->n_events + n;
-    while (m->n_events < target) {
-        if (is_interrupted(m))
-            return TH_STOP_INTERRUPTED;
-        switch (act(m, TH_TIME_MAX, err)) {
-        case ACTED:
-            break;
-        case NOTHING_LEFT:
-            return finish(m, err);
-        case BEYOND_LIMIT:
-            return TH_STOP_DONE;
-        case FAILED:
-            return TH_STOP_ERROR;
-        }
-    }
+    th_stop stop = run(m, TH_TIME_MAX, m->n_events + n, err);
+    if (stop != TH_STOP_UNTIL)
+        return stop;
     /* What is left is the network's own, of this instant: statistics are complete after it. */
     return th_machine_is_done(m) ? th_machine_run_bounded(m, TH_TIME_MAX, err) : TH_STOP_UNTIL;
 }

@@ -52,14 +52,11 @@ void th_program_free(th_program *p)
     th_free(p);
 }
 
-int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
+int th_program_grow_tasks(th_program *p, th_error *err)
 {
     if (th_grow(&p->tasks, &p->task_capacity, (size_t)p->n_tasks + 1, sizeof *p->tasks))
         return th_error_no_memory(err);
-    p->tasks[p->n_tasks] = *t;
-    if (t->input >= p->n_inputs)
-        p->n_inputs = t->input + 1;
-    return p->n_tasks++;
+    return 0;
 }
 
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err)

@@ -50,7 +50,17 @@ typedef struct th_program {
 th_program *th_program_new(th_error *err);
 void th_program_clear(th_program *p); /* no tasks, memory kept */
 void th_program_free(th_program *p);
-int32_t th_program_add(th_program *p, const th_task *t, th_error *err); /* its number, or -1 */
+int th_program_grow_tasks(th_program *p, th_error *err); /* room for another task. 0 or -1 */
+/* Its number, or -1. */
+static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
+{
+    if ((size_t)p->n_tasks == p->task_capacity && th_program_grow_tasks(p, err))
+        return -1;
+    p->tasks[p->n_tasks] = *t;
+    if (t->input >= p->n_inputs)
+        p->n_inputs = t->input + 1;
+    return p->n_tasks++;
+}
 /* A collective of its own, to be named by task.work; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
 /* Room for more dependencies. 0 or -1. */

@@ -22,36 +22,48 @@
 typedef struct {
     th_lower *l;
     int first, last;
+    size_t columns;
 } table;
 
 /* Every part of the workload has a column more than layers, for what ends with its last one. */
-static size_t columns(const table *t)
+static table table_of(th_lower *l, int first, int last)
 {
-    return (size_t)(t->last - t->first + 1) + (size_t)th_workload_parts(t->l->workload);
+    size_t columns = (size_t)(last - first + 1) + (size_t)th_workload_parts(l->workload);
+    return (table){l, first, last, columns};
 }
 
 static int64_t *change(const table *t, int accel, int part, int layer)
 {
-    return &t->l->footprint[(size_t)accel * columns(t) + (size_t)(layer - t->first + part)];
+    return &t->l->footprint[(size_t)accel * t->columns + (size_t)(layer - t->first + part)];
 }
 
-/* Layers of one part. */
-static void hold(const table *t, int accel, int from, int to, int64_t bytes)
+/* How long something is held: layers of one part. */
+typedef struct {
+    int part, from, to;
+} span;
+
+static span span_of(const table *t, int from, int to)
 {
-    int part = th_workload_part_of(t->l->workload, from, 0);
-    *change(t, accel, part, from) += bytes;
-    *change(t, accel, part, (to < t->last ? to : t->last) + 1) -= bytes;
+    return (span){th_workload_part_of(t->l->workload, from, 0), from, to < t->last ? to : t->last};
+}
+
+static void hold(const table *t, int accel, span x, int64_t bytes)
+{
+    int64_t *row = change(t, accel, x.part, t->first);
+    row[x.from - t->first] += bytes;
+    row[x.to - t->first + 1] -= bytes;
 }
 
 static void hold_layer(const table *t, int layer)
 {
     th_lower *l = t->l;
     const th_layer_plan *plan = l->layer_plan[layer];
+    const span output = span_of(t, layer, l->last_use[layer + 1]), itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[layer].set->accels[r];
         l->weight_bytes[accel] += plan->at[r].weight_bytes;
-        hold(t, accel, layer, l->last_use[layer + 1], plan->at[r].output_bytes);
-        hold(t, accel, layer, layer, plan->at[r].buffer_bytes);
+        hold(t, accel, output, plan->at[r].output_bytes);
+        hold(t, accel, itself, plan->at[r].buffer_bytes);
     }
 }
 
@@ -63,11 +75,11 @@ static int first_of_part(const th_lower *l, int layer)
 static void hold_edge(const table *t, const th_edge *e)
 {
     const th_lower *l = t->l;
-    int from = e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor;
-    int to = e->last_reader;
+    const span x = span_of(t, e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor,
+                           e->last_reader);
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
-        hold(t, accel, from, to, e->plan->deliveries[d].bytes);
+        hold(t, accel, x, e->plan->deliveries[d].bytes);
     }
 }
 
@@ -76,10 +88,11 @@ static void hold_external(const table *t, const th_edge *e)
 {
     const th_lower *l = t->l;
     const th_layer_plan *plan = l->layer_plan[e->consumer];
+    const span x = span_of(t, first_of_part(l, e->consumer), e->consumer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[e->consumer].set->accels[r];
         if (th_plans_host_of(l->plans, accel) < 0)
-            hold(t, accel, first_of_part(l, e->consumer), e->consumer,
+            hold(t, accel, x,
                  th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
                                  l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]));
     }
@@ -88,7 +101,7 @@ static void hold_external(const table *t, const th_edge *e)
 static int clear(const table *t)
 {
     th_lower *l = t->l;
-    size_t accels = (size_t)l->system->n_accels, cells = accels * columns(t);
+    size_t accels = (size_t)l->system->n_accels, cells = accels * t->columns;
     if (th_grow(&l->footprint, &l->footprint_capacity, cells, sizeof *l->footprint))
         return -1;
     memset(l->footprint, 0, cells * sizeof *l->footprint);
@@ -146,7 +159,7 @@ static int64_t peak_of(const table *t, int accel, int *at)
 int th_footprint_check(th_lower *l, th_error *err)
 {
     const th_system *s = l->system;
-    const table t = {l, 0, l->workload->n_layers - 1};
+    const table t = table_of(l, 0, l->workload->n_layers - 1);
     if (clear(&t))
         return th_error_no_memory(err);
     hold_all(&t, t.first, t.last);
@@ -168,12 +181,12 @@ int th_footprint_check(th_lower *l, th_error *err)
 
 int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out)
 {
-    const table t = {l, first - 1, last}; /* column 0: layer first - 1, of which only what leaves it */
+    const table t = table_of(l, first - 1, last); /* column 0: layer first - 1, of which only what leaves it */
     if (clear(&t))
         return -1;
     hold_all(&t, first, last);
     for (int r = 0; first > 0 && r < l->layer_plan[first - 1]->n; r++)
-        hold(&t, l->placed[first - 1].set->accels[r], first, l->last_use[first],
+        hold(&t, l->placed[first - 1].set->accels[r], span_of(&t, first, l->last_use[first]),
              l->layer_plan[first - 1]->at[r].output_bytes);
     for (int a = 0; a < l->system->n_accels; a++) {
         int64_t sum = *change(&t, a, 0, first - 1);

@@ -171,19 +171,28 @@ static const int32_t *links_of(const fluid *f, const flow *w)
     return &f->routes.links.item[w->route.first];
 }
 
-/* Its media, those of shared DRAMs at its ends included, into f->media. */
-static int find_media(fluid *f, const flow *w)
+static bool draws_on_shared(const fluid *f, const flow *w, int end)
+{
+    return w->accel[end] >= 0 && f->head.is_shared[w->accel[end]];
+}
+
+/* Its media, those of shared DRAMs at its ends included; *n of them, valid until the next flow. NULL:
+ * memory is out. */
+static const int32_t *media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
+    *n = w->route.n_links;
+    if (w->route.is_kept && !draws_on_shared(f, w, 0) && !draws_on_shared(f, w, 1))
+        return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
-            return -1;
+            return NULL;
     for (int end = 0; end < 2; end++)
-        if (w->accel[end] >= 0 && f->head.is_shared[w->accel[end]] &&
-            th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
-            return -1;
-    return 0;
+        if (draws_on_shared(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
+            return NULL;
+    *n = (int32_t)f->media.n;
+    return f->media.item;
 }
 
 /* --- who draws on which accelerator ----------------------------------------------------------- */
@@ -334,10 +343,12 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 static int enter(fluid *f, int32_t slot)
 {
     flow *w = &f->flows[slot];
-    if (find_media(f, w) || arrive(f, slot))
+    int32_t n;
+    const int32_t *media = media_of(f, w, &n);
+    if (!media || arrive(f, slot))
         return -1;
     w->is_sharing = true;
-    return th_maxmin_add(f->shares, slot, w->weight, f->media.item, (int32_t)f->media.n);
+    return th_maxmin_add(f->shares, slot, w->weight, media, n);
 }
 
 /* All that are first in line at the time of the event. */

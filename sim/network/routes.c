@@ -101,7 +101,7 @@ static int walk(th_routes *r, th_network *n, int src, int dst, th_flow_route *ou
     int n_links = th_route(s, src, dst, r->walked);
     if (n_links < 0)
         return th_route_error(s, src, dst, n_links, &n->why);
-    int32_t first = th_blocks_take(&r->links, n_links);
+    int32_t first = th_blocks_take(&r->links, r->kept ? 2 * n_links : n_links);
     if (first < 0)
         return -1;
     *out = (th_flow_route){.first = first, .n_links = n_links, .bits_per_s = INT64_MAX};
@@ -109,6 +109,8 @@ static int walk(th_routes *r, th_network *n, int src, int dst, th_flow_route *ou
         const th_link *link = &s->links[r->walked[i]];
         int64_t bits = s->media[link->medium].bits_per_s;
         r->links.item[first + i] = r->walked[i];
+        if (r->kept)
+            r->links.item[first + n_links + i] = link->medium;
         out->latency_ps += link->latency_ps;
         out->bits_per_s = bits < out->bits_per_s ? bits : out->bits_per_s;
     }

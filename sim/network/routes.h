@@ -30,7 +30,7 @@ void th_blocks_give(th_blocks *b, int32_t first, int32_t n);
 
 /* The route of one flow. */
 typedef struct th_flow_route {
-    int32_t first, n_links; /* in th_routes.links.item */
+    int32_t first, n_links; /* in th_routes.links.item; if is_kept, their media stand behind them */
     th_time latency_ps;
     int64_t bits_per_s; /* smallest on the way; INT64_MAX without links */
     bool is_kept;       /* its links belong to all flows of the pair */
