@@ -88,6 +88,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/seed.h \
 	mapper/search/seed_programme.c \
 	mapper/search/seed_state.h \
+	mapper/search/seed_transition.c \
 	mapper/search/seed_warm.c \
 	mapper/search/sets.c \
 	mapper/search/sets.h \

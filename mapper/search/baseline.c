@@ -4,6 +4,7 @@
 
 #include "mapper/search/baseline.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -26,15 +27,27 @@ void th_candidates_note_misfit(th_search *s, const th_error *reason)
         s->first_misfit = *reason;
 }
 
+/* What no candidate need be followed past: the best of this search, and of those that it runs in. */
+static double bound_of(const th_search *s)
+{
+    double bound = INFINITY;
+    for (; s; s = s->parent)
+        bound = s->best_fitness.value < bound ? s->best_fitness.value : bound;
+    return bound;
+}
+
+/* The first batch is one candidate, each further one twice as large: so that on large systems, where a
+ * poor mapping takes seconds to replay, few of them are without a bound. */
 int th_candidates_iterate(th_search *s, th_error *err)
 {
     enum { BATCH = 64 };
     th_candidates *c = s->state;
     th_fitness fitness[BATCH];
-    size_t n = c->n - c->next < BATCH ? c->n - c->next : BATCH;
+    size_t n = c->next + 1 < BATCH ? c->next + 1 : BATCH;
+    if (n > c->n - c->next)
+        n = c->n - c->next;
     n = (size_t)th_search_left(s, (int)n); /* of its budget */
-    int failed =
-        th_search_evaluate(s, c->mapping + c->next, (int)n, s->best_fitness.value, fitness, err);
+    int failed = th_search_evaluate(s, c->mapping + c->next, (int)n, bound_of(s), fitness, err);
     c->next += n;
     s->done = c->next == c->n;
     return failed;

@@ -19,8 +19,8 @@
 #include "mapper/search/sets.h"
 #include "mapper/search/strategies.h"
 
-/* Accelerators times simulated combinations of one set: 512 of eight accelerators. */
-enum { SIMULATED = 4096 };
+/* Pairs of accelerators times simulated combinations of one set: 512 of eight accelerators, 8 of 64. */
+enum { SIMULATED = 32768 };
 
 typedef struct {
     th_strategy *split;
@@ -233,7 +233,7 @@ static int add_combinations(combinations *k, th_error *err)
     if (list_splits(k->search, k->set.n_accels, true, &k->conv) ||
         list_splits(k->search, k->set.n_accels, false, &k->dense) || list_combinations(k))
         return th_error_no_memory(err);
-    size_t most = (size_t)(SIMULATED / k->set.n_accels + 1);
+    size_t most = (size_t)(SIMULATED / (k->set.n_accels * k->set.n_accels) + 1);
     if (k->n > most && sort(k, err))
         return -1;
     for (size_t i = 0, added = 0; i < k->n && added < most; i++) {
@@ -260,7 +260,8 @@ static int add_set(th_search *s, const th_set *set, th_error *err)
     return failed;
 }
 
-/* The first accelerator, the others of its group, all of them where a set may span groups. */
+/* All accelerators where a set may span groups; the first group; the first accelerator. The large sets
+ * come first: mostly they are quick, and then what runs on few accelerators is soon stopped. */
 static int init(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;
@@ -272,10 +273,10 @@ static int init(th_search *s, th_error *err)
             if ((system->nodes[system->accel_node[a]].group ==
                  system->nodes[system->accel_node[0]].group) == own)
                 set.accels[set.n_accels++] = a;
-    const int32_t sizes[] = {1, group, s->options.sets_inside_groups ? group : all};
+    const int32_t sizes[] = {s->options.sets_inside_groups ? group : all, group, 1};
     for (int i = 0; i < 3; i++) {
         set.n_accels = sizes[i];
-        if (!failed && (i == 0 || sizes[i] > sizes[i - 1]))
+        if (!failed && (i == 0 || sizes[i] < sizes[i - 1]))
             failed = add_set(s, &set, err);
     }
     th_free(set.accels);

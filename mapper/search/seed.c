@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* seed.c - what the dynamic programme over the layers of a set (seed_programme.c) chooses from:
- * strategies per layer, redistribution between them.
- *
- * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
- * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
- * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
- * contention, other sets - the simulation judges those. Choices are the KEPT quickest strategies of
- * a layer by themselves, and every pure split besides. */
+/* seed.c - what the dynamic programme over the layers of a set (seed_programme.c) chooses from.
+ * Choices are the KEPT quickest strategies of a layer by themselves, and every pure split besides. */
 #include <config.h>
 
 #include "mapper/search/seed_state.h"
@@ -18,7 +12,9 @@
 #include "base/map.h"
 #include "mapper/search/strategies.h"
 
-enum { KEPT = 16 };
+/* On a large set more are worth looking at: their times differ little, what they make others send differs
+ * much. */
+enum { KEPT = 16, KEPT_SPLITS = 32 };
 
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
 {
@@ -56,7 +52,7 @@ void th_seeder_free(th_seeder *s)
     for (size_t i = 0; i < s->n_choices; i++)
         free_choices(s->choices[i]);
     for (size_t i = 0; i < s->n_matrices; i++)
-        th_free(s->matrices[i]);
+        th_seed_matrix_free(s->matrices[i]);
     th_free(s->choices);
     th_free(s->matrices);
     th_map_free(s->choice_numbers);
@@ -98,8 +94,7 @@ static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
     s->misfit_is_of_design = is_of_design;
 }
 
-/* TH_TIME_MAX: the design cannot run it so. */
-static th_time own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
+th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
                         th_error *err)
 {
     th_placed at;
@@ -123,7 +118,27 @@ static bool is_pure(const th_strategy *s)
     return n <= 1 && s->rotate == TH_NO_ROTATION;
 }
 
-static th_choices *keep_best(const th_timed *all, int n)
+static bool same_split(const th_strategy *a, const th_strategy *b)
+{
+    return memcmp(a->split, b->split, sizeof a->split) == 0;
+}
+
+/* Of the splits kept so far, is it the first with its rotation or without? */
+static bool is_new_split(const th_choices *c, const th_strategy *s)
+{
+    int i = 0;
+    while (i < c->n && !same_split(&c->strategy[i], s))
+        i++;
+    return i == c->n;
+}
+
+static bool is_kept(const th_choices *c, const th_timed *t, int rank, bool is_large)
+{
+    return rank < KEPT || is_pure(&t->strategy) ||
+           (is_large && c->n < KEPT_SPLITS && is_new_split(c, &t->strategy));
+}
+
+static th_choices *keep_best(const th_timed *all, int n, bool is_large)
 {
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
@@ -135,7 +150,7 @@ static th_choices *keep_best(const th_timed *all, int n)
         return NULL;
     }
     for (int i = 0; i < n; i++) {
-        if (i >= KEPT && !is_pure(&all[i].strategy))
+        if (!is_kept(c, &all[i], i, is_large))
             continue;
         c->strategy[c->n] = all[i].strategy;
         c->time[c->n++] = all[i].time;
@@ -147,7 +162,7 @@ static th_choices *keep_best(const th_timed *all, int n)
 static int time_one(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int i,
                     th_timed *all, int *n, th_error *err)
 {
-    all[*n] = (th_timed){list[i], own_time(s, set, layer, &list[i], err), i};
+    all[*n] = (th_timed){list[i], th_seed_own_time(s, set, layer, &list[i], err), i};
     if (all[*n].time < 0)
         return -1;
     *n += all[*n].time < TH_TIME_MAX;
@@ -199,8 +214,7 @@ static int only(const th_strategy *given, const th_layer *l, int32_t batch, int 
     return 1;
 }
 
-/* Layers of one shape have the same choices, but for those whose strategy is given. */
-static int32_t given_key(const th_seeder *s, int layer)
+int32_t th_seed_given(const th_seeder *s, int layer)
 {
     return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
 }
@@ -243,14 +257,14 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
     int n = th_seeder_times(s, set, layer, &all, err);
     if (n < 0)
         return NULL;
-    th_choices *c = keep_best(all, n);
+    th_choices *c = keep_best(all, n, set->n_accels >= TH_SEED_LARGE_SET);
     if (!c)
         th_error_no_memory(err);
     th_free(all);
     return c;
 }
 
-enum { CHOICE_WORDS = 3, MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
+enum { CHOICE_WORDS = 3 };
 
 /* 0 or -1. */
 static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int32_t *key,
@@ -261,7 +275,7 @@ static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int3
         return -1;
     key[0] = at.set_number;
     key[1] = th_plans_class(s->plans, layer);
-    key[2] = given_key(s, layer);
+    key[2] = th_seed_given(s, layer);
     return 0;
 }
 
@@ -293,152 +307,4 @@ const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, 
     }
     s->choices[s->n_choices++] = c;
     return c;
-}
-
-/* --- transitions ------------------------------------------------------------------------------ */
-
-th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
-{
-    th_seed_path p = {-1, false, 0, {0}};
-    int at = s->workload->layers[layer].inputs[0], reversed[TH_SEED_PATH_MAX];
-    while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
-           !th_layer_has_macs(&s->workload->layers[at])) {
-        if (p.n == TH_SEED_PATH_MAX)
-            return p;
-        reversed[p.n++] = at;
-        at = s->workload->layers[at].inputs[0];
-    }
-    for (int i = 0; i < p.n; i++)
-        p.between[i] = reversed[p.n - 1 - i];
-    p.is_external = at == TH_EXTERNAL_INPUT;
-    p.ancestor = at >= 0 && m->set_of[at] == m->set_of[layer] ? at : -1;
-    return p;
-}
-
-static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
-{
-    const th_edge_plan *e = th_plans_edge(s->plans, from, to, 1, s->batch, err);
-    return e ? th_plans_edge_time(s->plans, e, err) : -1;
-}
-
-/* Time of one row: the ancestor's strategy given (NULL: external), through what follows it, to each
- * choice. */
-static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, const th_strategy *from,
-                    int layer, const th_choices *to, th_time *row, th_error *err)
-{
-    th_placed at, next;
-    th_time sum = 0;
-    const th_strategy *strategy = from;
-    th_strategy follows;
-    if (from && th_plans_place(s->plans, p->ancestor, set, from, &at, err))
-        return -1;
-    for (int i = 0; i < p->n; i++) {
-        const th_layer *l = &s->workload->layers[p->between[i]];
-        if (!th_strategy_follow(&follows, l, s->batch, set->n_accels, strategy))
-            return 1;
-        if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
-            return -1;
-        th_time own = own_time(s, set, p->between[i], &follows, err);
-        if (own == TH_TIME_MAX)
-            return 1;
-        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err);
-        if (edge < 0 || own < 0)
-            return -1;
-        sum += edge + own;
-        at = next;
-        strategy = &follows;
-    }
-    for (int i = 0; i < to->n; i++) {
-        if (th_plans_place(s->plans, layer, set, &to->strategy[i], &next, err))
-            return -1;
-        th_time edge = edge_time(s, strategy ? &at : NULL, &next, err);
-        if (edge < 0)
-            return -1;
-        row[i] = sum + edge;
-    }
-    return 0;
-}
-
-int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        const th_choices *from, const th_choices *to, th_time *matrix,
-                        th_error *err)
-{
-    for (int i = 0; i < (from ? from->n : 1) && (from || p->is_external); i++) {
-        int failed = fill_row(s, set, p, from ? &from->strategy[i] : NULL, layer, to,
-                              matrix + i * to->n, err);
-        if (failed < 0)
-            return -1;
-        for (int j = 0; failed && j < to->n; j++)
-            matrix[i * to->n + j] = TH_TIME_MAX / 1024; /* this ancestor's choice leads nowhere */
-    }
-    return 0;
-}
-
-static th_time *make_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                            th_error *err)
-{
-    const th_choices *to = th_seeder_choices(s, set, layer, err);
-    const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
-    if (!to || (p->ancestor >= 0 && !from))
-        return NULL;
-    int rows = from ? from->n : 1;
-    th_plans_trim(s->plans, TH_PLANS_LIMIT);
-    th_time *matrix = th_alloc_zero((size_t)rows * (size_t)to->n + 1, sizeof *matrix);
-    if (!matrix) {
-        th_error_no_memory(err);
-        return NULL;
-    }
-    if (th_seed_fill_matrix(s, set, p, layer, from, to, matrix, err) == 0)
-        return matrix;
-    th_free(matrix);
-    return NULL;
-}
-
-/* 0 or -1. */
-static int key_of_matrix(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                         int32_t *key, th_error *err)
-{
-    th_placed at;
-    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
-        return -1;
-    key[0] = at.set_number;
-    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
-    key[2] = th_plans_class(s->plans, layer);
-    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
-        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
-    key[TH_SEED_PATH_MAX + 3] = given_key(s, layer);
-    key[TH_SEED_PATH_MAX + 4] = given_key(s, p->ancestor);
-    return 0;
-}
-
-int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                         th_error *err)
-{
-    int32_t key[MATRIX_WORDS];
-    int64_t number;
-    if (key_of_matrix(s, set, p, layer, key, err))
-        return -1;
-    return th_map_get(s->matrix_numbers, key, sizeof key, &number);
-}
-
-const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                              th_error *err)
-{
-    int32_t key[MATRIX_WORDS];
-    int64_t number;
-    if (key_of_matrix(s, set, p, layer, key, err))
-        return NULL;
-    if (th_map_get(s->matrix_numbers, key, sizeof key, &number))
-        return s->matrices[number];
-    th_time *matrix = make_matrix(s, set, p, layer, err);
-    if (!matrix)
-        return NULL;
-    if (th_grow(&s->matrices, &s->matrix_capacity, s->n_matrices + 1, sizeof *s->matrices) ||
-        th_map_put(s->matrix_numbers, key, sizeof key, (int64_t)s->n_matrices)) {
-        th_free(matrix);
-        th_error_no_memory(err);
-        return NULL;
-    }
-    s->matrices[s->n_matrices++] = matrix;
-    return matrix;
 }

@@ -5,7 +5,7 @@
  *   that hangs on each choice -> from the first layer on, the choices that give it -> where they do not
  *   fit into memory by estimate, again with a price for bytes that stay
  *
- * Exact on the forest of seed.c and the times there. */
+ * Exact on the forest and the times of seed_transition.c. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -14,11 +14,14 @@
 
 typedef struct {
     const th_choices *choices; /* NULL: not on this set, or of the vector unit */
-    const th_time *matrix;
+    th_seed_matrix *matrix;
+    th_seed_path way;
     int ancestor, chosen;
     th_time *own;   /* by own choice: its time, blurred */
     th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
     int *best;      /* by the ancestor's choice: the own choice then */
+    int *order;     /* own choices by ascending total */
+    th_time least;  /* where there is no ancestor: of all that hangs on the layer */
 } cell;
 
 typedef struct {
@@ -38,21 +41,22 @@ static int prepare(programme *p, int l, th_error *err)
     const th_set *set = &p->mapping->sets[p->set];
     if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
         return 0;
-    th_seed_path way = th_seed_path_to(s, p->mapping, l);
+    c->way = th_seed_path_to(s, p->mapping, l);
     c->choices = th_seeder_choices(s, set, l, err);
     if (!c->choices)
         return -1;
     if (c->choices->n == 0)
         return 1;
-    c->matrix = th_seed_matrix(s, set, &way, l, err);
+    c->matrix = th_seed_matrix_of(s, set, &c->way, l, err);
     if (!c->matrix)
         return -1;
-    c->ancestor = way.ancestor;
-    size_t rows = way.ancestor >= 0 ? (size_t)p->cells[way.ancestor].choices->n : 1;
+    c->ancestor = c->way.ancestor;
+    size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n : 1;
     c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
     c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
     c->best = th_alloc_zero(rows, sizeof *c->best);
-    if (!c->own || !c->total || !c->best)
+    c->order = th_alloc_zero((size_t)c->choices->n, sizeof *c->order);
+    if (!c->own || !c->total || !c->best || !c->order)
         return th_error_no_memory(err);
     for (int i = 0; i < c->choices->n; i++) {
         double blur = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
@@ -61,23 +65,53 @@ static int prepare(programme *p, int l, th_error *err)
     return 0;
 }
 
-/* From the last layer back: what each choice of the ancestor costs at best from here on. */
-static void look_back(programme *p, int l)
+static void sort_by_total(cell *c)
+{
+    for (int j = 0; j < c->choices->n; j++) {
+        int at = j;
+        for (; at > 0 && c->total[c->order[at - 1]] > c->total[j]; at--)
+            c->order[at] = c->order[at - 1];
+        c->order[at] = j;
+    }
+}
+
+/* The choice that is best after choice i of the ancestor. By ascending total, so that transitions to
+ * those that cannot win whatever they cost are never asked for. -1: error. */
+static th_time least_after(programme *p, int l, int i, th_error *err)
+{
+    cell *c = &p->cells[l];
+    th_time least = TH_TIME_MAX;
+    for (int k = 0; k < c->choices->n; k++) {
+        int j = c->order[k];
+        if (c->total[j] > least)
+            break;
+        th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
+        th_time way = th_seed_transition(p->seeder, &p->mapping->sets[p->set], &c->way, l, c->matrix,
+                                         i, j, err);
+        if (way < 0)
+            return -1;
+        if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {
+            least = way + c->total[j];
+            c->best[i] = j;
+        }
+    }
+    return least;
+}
+
+/* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1. */
+static int look_back(programme *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
     int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
+    sort_by_total(c);
     for (int i = 0; i < rows; i++) {
-        th_time least = TH_TIME_MAX;
-        for (int j = 0; j < c->choices->n; j++) {
-            th_time t = c->matrix[i * c->choices->n + j] + c->total[j];
-            if (t < least) {
-                least = t;
-                c->best[i] = j;
-            }
-        }
+        c->least = least_after(p, l, i, err);
+        if (c->least < 0)
+            return -1;
         if (c->ancestor >= 0)
-            p->cells[c->ancestor].total[i] += least;
+            p->cells[c->ancestor].total[i] += c->least;
     }
+    return 0;
 }
 
 static th_time choose(programme *p, int l)
@@ -85,7 +119,7 @@ static th_time choose(programme *p, int l)
     cell *c = &p->cells[l];
     c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
     p->mapping->strategy[l] = c->choices->strategy[c->chosen];
-    return c->ancestor >= 0 ? 0 : c->matrix[c->chosen] + c->total[c->chosen];
+    return c->ancestor >= 0 ? 0 : c->least;
 }
 
 /* Of the fullest position. */
@@ -107,8 +141,8 @@ static double price_of(const programme *p, int l)
     return p->price * (1 + (double)l / p->mapping->n_layers);
 }
 
-/* The strategies of least time and price. 0, or 1: what follows them cannot. */
-static int solve(programme *p, th_time *estimate)
+/* The strategies of least time and price. 0; 1: what follows them cannot; -1: error. */
+static int solve(programme *p, th_time *estimate, th_error *err)
 {
     int n = p->seeder->workload->n_layers;
     for (int l = 0; l < n; l++) {
@@ -121,8 +155,8 @@ static int solve(programme *p, th_time *estimate)
         }
     }
     for (int l = n - 1; l >= 0; l--)
-        if (p->cells[l].choices)
-            look_back(p, l);
+        if (p->cells[l].choices && look_back(p, l, err))
+            return -1;
     *estimate = 0;
     for (int l = 0; l < n; l++)
         if (p->cells[l].choices)
@@ -218,13 +252,13 @@ static int fit_memory(programme *p, th_time *estimate, th_error *err)
     for (int i = 0; i < RAISES && fit == 0; i++) {
         low = p->price;
         p->price = high;
-        failed = solve(p, estimate);
-        fit = failed ? 0 : fits(p, err);
+        failed = solve(p, estimate, err);
+        fit = failed < 0 ? -1 : failed ? 0 : fits(p, err);
         high = fit == 0 ? high * 2 : high;
     }
     for (int i = 0; i < HALVINGS && fit > 0; i++) {
         p->price = (low + high) / 2;
-        int now = solve(p, estimate) ? 0 : fits(p, err);
+        int status = solve(p, estimate, err), now = status > 0 ? 0 : status < 0 ? -1 : fits(p, err);
         if (now < 0)
             return -1;
         *(now ? &high : &low) = p->price;
@@ -232,7 +266,7 @@ static int fit_memory(programme *p, th_time *estimate, th_error *err)
     if (fit < 0)
         return -1;
     p->price = high;
-    failed = solve(p, estimate);
+    failed = solve(p, estimate, err);
     for (int l = 0; l < p->mapping->n_layers; l++)
         if (p->cells[l].choices)
             *estimate -= (th_time)(price_of(p, l) *
@@ -251,13 +285,14 @@ int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)
-        failed = solve(&p, estimate);
+        failed = solve(&p, estimate, err);
     if (!failed)
         failed = fit_memory(&p, estimate, err);
     for (int l = 0; l < n; l++) {
         th_free(p.cells[l].own);
         th_free(p.cells[l].total);
         th_free(p.cells[l].best);
+        th_free(p.cells[l].order);
     }
     th_free(p.cells);
     return failed;

@@ -15,7 +15,7 @@ struct th_seeder {
     th_map *choice_numbers, *matrix_numbers;
     th_choices **choices;
     size_t n_choices, choice_capacity;
-    th_time **matrices; /* transition times, row-major by (ancestor's choice, own choice) */
+    struct th_seed_matrix **matrices;
     size_t n_matrices, matrix_capacity;
     th_error misfit; /* the first of a design; before there is one, the first of a split */
     bool misfit_is_of_design;
@@ -31,20 +31,41 @@ typedef struct th_seed_path {
     int between[TH_SEED_PATH_MAX]; /* in order of computation */
 } th_seed_path;
 
-th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer);
-/* Time of transition by (ancestor's choice, own choice); the seeder's. NULL: error. */
-const th_time *th_seed_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                              th_error *err);
+/* Accelerators of a set from which on there are more choices, and transitions are planned one by one. */
+enum { TH_SEED_LARGE_SET = 32 };
 
-/* Parts of what is made when it is first asked for, for filling memos in other threads (seed_warm.c): with a
- * copy of the seeder that has their plans, what comes of them is of no interest. They forget no plans. */
+/* --- seed.c ----------------------------------------------------------------------------------- */
+
+/* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
+th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
+                         th_error *err);
+/* Layers of one shape have the same choices, but for those whose strategy is given: the layer itself; else
+ * -1. */
+int32_t th_seed_given(const th_seeder *s, int layer);
+/* As th_seeder_times; it forgets no plans, so that other threads may (seed_warm.c): with a copy of the
+ * seeder that has their plans. */
 int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
-int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        const th_choices *from, const th_choices *to, th_time *matrix,
-                        th_error *err);
-/* What is known by now; -1: memory is out. */
+/* Are they known by now? -1: memory is out. */
 int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
+
+/* --- seed_transition.c ------------------------------------------------------------------------ */
+
+th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer);
+typedef struct th_seed_matrix th_seed_matrix;
+/* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's. NULL:
+ * error. */
+th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                                  th_error *err);
+/* Is there one? -1: memory is out. */
 int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                          th_error *err);
+void th_seed_matrix_free(th_seed_matrix *m);
+/* One of the times, of the matrix of this path; -1: error. It forgets no plans. */
+th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                           th_seed_matrix *m, int from, int to, th_error *err);
+/* All of them, for the memos of plans alone: in any thread, with a copy of the seeder as above. from NULL:
+ * the external input, or another set. 0 or -1. */
+int th_seed_plan_transitions(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                             const th_choices *from, const th_choices *to, th_error *err);
 
 #endif

@@ -2,7 +2,7 @@
 /* seed_warm.c - what the dynamic programme is about to look up, planned by all threads of the pool.
  *
  *   warm: layers whose transitions are not known -> their choices: a task per shape of layer
- *   -> transitions: a task per ancestor, path and layer
+ *   -> transitions: a task per ancestor, path and layer; not on large sets, where most are never asked for
  *
  * Tasks fill the memos of plans and works; the choices and transitions themselves are made as ever, by the
  * calling thread, layer by layer, which then takes little. So nothing depends on it. */
@@ -51,13 +51,8 @@ static int time_transitions(void *state, th_evaluator *e, int i)
     const item *x = &w->items[i];
     th_seeder view = view_of(w, e);
     th_error reason = {"", ""};
-    size_t rows = x->from ? (size_t)x->from->n : 1;
-    th_time *matrix = th_alloc_zero(rows * (size_t)x->to->n + 1, sizeof *matrix);
-    if (!matrix)
-        return -1;
-    int failed = th_seed_fill_matrix(&view, w->set, &x->path, x->layer, x->from, x->to, matrix,
-                                     &reason);
-    th_free(matrix);
+    int failed =
+        th_seed_plan_transitions(&view, w->set, &x->path, x->layer, x->from, x->to, &reason);
     return failed && th_error_is_no_memory(&reason) ? -1 : 0;
 }
 
@@ -148,7 +143,7 @@ static int warm(th_seeder *s, const th_set *set, const th_mapping *m, int number
                 layers[n++] = l;
     if (!failed && n > 0)
         failed = warm_choices(s, &w, layers, n, err);
-    if (!failed && n > 0 && m)
+    if (!failed && n > 0 && m && set->n_accels < TH_SEED_LARGE_SET)
         failed = warm_transitions(s, &w, m, layers, n, err);
     th_free(w.items);
     th_free(layers);

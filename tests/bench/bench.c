@@ -16,6 +16,7 @@
  *   bench tiling               the search for tiles and loop orders
  *   bench lookup               finding a layer shard in the memo of folded tasks
  *   bench scale                what systems of 4,096 and 65,536 accelerators take, and replays over 8 to 64
+ *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64 accelerators
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 #include <math.h>
@@ -465,6 +466,8 @@ int main(int argc, char **argv)
         th_bench_routes();
     } else if (strcmp(what, "scale") == 0) {
         th_bench_scale();
+    } else if (strcmp(what, "large") == 0) {
+        th_bench_large(argv + 2, argc - 2);
     } else if (strcmp(what, "tiling") == 0) {
         th_bench_tiling();
     } else if (strcmp(what, "lookup") == 0) {
@@ -483,7 +486,8 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS]\n");
+            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
+            "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }
     return 0;

@@ -5,6 +5,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.h \
 	tests/bench/bench_collective.c \
 	tests/bench/bench_events.c \
+	tests/bench/bench_large.c \
 	tests/bench/bench_lookup.c \
 	tests/bench/bench_network.c \
 	tests/bench/bench_packet.c \
