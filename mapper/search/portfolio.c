@@ -23,9 +23,10 @@ enum {
     PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
-/* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. */
+/* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On more than
+ * FEW accelerators each shard counts for more, as it has more partners to exchange with. */
 static const double DEFAULT_SHARDS = 1.2e7;
-enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000 };
+enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000, FEW = 8 };
 
 typedef enum { STAGE_FIRST, STAGE_BASELINES, STAGE_UNIFORM, STAGE_DP, STAGE_ROUNDS } stage;
 
@@ -51,6 +52,8 @@ static int64_t reasonable(const th_problem *p)
 {
     double shards = (double)p->workload->n_layers * p->system->n_accels * p->stream.n_inputs *
                     p->stream.micro_batches;
+    if (p->system->n_accels > FEW)
+        shards *= sqrt((double)p->system->n_accels / FEW);
     double n = DEFAULT_SHARDS / (shards > 1 ? shards : 1);
     return n < LEAST_EVALUATIONS ? LEAST_EVALUATIONS
                                  : n > MOST_EVALUATIONS ? MOST_EVALUATIONS : (int64_t)n;

@@ -150,11 +150,9 @@ bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
 bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
                         const th_strategy *producer)
 {
-    *s = th_strategy_single;
+    *s = producer ? *producer : th_strategy_single; /* producer may be s */
     if (producer) {
-        int pieces =
-            producer->split[TH_DIM_C] * producer->split[TH_DIM_R] * producer->split[TH_DIM_S];
-        *s = *producer;
+        int pieces = s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S];
         s->rotate = TH_NO_ROTATION;
         s->split[TH_DIM_C] = s->split[TH_DIM_R] = s->split[TH_DIM_S] = 1;
         if (s->split[TH_DIM_K] * pieces <= UINT8_MAX) /* reduced pieces are cut along K as a rule */

@@ -175,6 +175,9 @@ static void follows_its_producer(void)
     expected = strategy_of("H4 W2");
     CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 8, &producer));
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
+    s = producer; /* of layers in a row each follows the one before, in one place */
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 8, &s));
+    CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
     CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 5, NULL)); /* nobody to follow: most room, K */
     expected = strategy_of("K5");
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
