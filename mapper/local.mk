@@ -78,6 +78,10 @@ libtharsis_la_SOURCES += \
 	mapper/search/portfolio.c \
 	mapper/search/prefix.c \
 	mapper/search/prefix.h \
+	mapper/search/prefix_path.c \
+	mapper/search/prefix_path.h \
+	mapper/search/prefix_rest.c \
+	mapper/search/prefix_rest.h \
 	mapper/search/random_search.c \
 	mapper/search/remember.c \
 	mapper/search/remember.h \

@@ -2,14 +2,12 @@
 /* prefix.c - the longest path through the tasks of the first layers, each for itself alone, and what
  * any mapping takes after them.
  *
- *   new -> (push: plan -> arrivals -> phases -> partial sums -> the rest | pop)* -> free
+ *   new -> (push: plan -> arrivals -> the layer -> the rest | pop)* -> free
  *
- * A task takes as long as bounds_layer.c says at least, a transfer the latencies of its route and its
- * bytes over the narrowest link: nothing that goes on besides makes either shorter (a flow gets no
- * more than its narrowest link, a task is bounded whatever others draw from its DRAM), and each
- * starts no sooner than what it depends on has ended. So the path holds whatever else is in the
- * program, before or after. Only the order of tasks on an accelerator, and links that are shared, are
- * left out. After a layer follows the tail that bounds.c knows of it.
+ * Times of tasks and transfers are those of prefix_path.c, which hold whatever else is in the program,
+ * before or after. Only the order of tasks on an accelerator, and links that are shared, are left out.
+ * After a layer follows the tail that bounds.c knows of it, or what prefix_rest.c knows of it as it is
+ * placed, whichever is longer.
  * Invariant: final[l] of a decided layer l, and the arrivals of its records, are lower bounds of the
  * ends of those tasks in the first pass. */
 #include <config.h>
@@ -21,9 +19,8 @@
 
 #include "base/alloc.h"
 #include "mapper/bounds.h"
-#include "mapper/bounds_layer.h"
-#include "mapper/lower/plan_state.h"
-#include "topology/route.h"
+#include "mapper/search/prefix_path.h"
+#include "mapper/search/prefix_rest.h"
 
 /* One reading of a tensor by a decided layer, in the order of plans (lower.c). */
 typedef struct {
@@ -34,8 +31,6 @@ typedef struct {
 
 struct th_prefix {
     th_problem problem;
-    th_plans *plans;
-    int32_t batch; /* of the first pass */
     int n;         /* layers decided */
     th_placed *placed;
     const th_layer_plan **plan;
@@ -48,11 +43,8 @@ struct th_prefix {
     double *arrival;
     size_t n_arrivals, arrival_capacity;
     th_placed *consumers;        /* scratch */
-    double *begin, *end, *piece; /* scratch: by position; by position and phase */
-    size_t piece_capacity;
-    double *task; /* by work; less than 0: not known yet */
-    size_t n_tasks, task_capacity;
-    bool has_links; /* transfers take their links' time */
+    th_path path;                /* of the layer that is being decided */
+    th_rest *rest;               /* what follows a layer as it is placed */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -71,10 +63,8 @@ static int allocate(th_prefix *x)
     x->records_before = th_alloc_zero(n, sizeof *x->records_before);
     x->arrivals_before = th_alloc_zero(n, sizeof *x->arrivals_before);
     x->consumers = th_alloc_zero(readings, sizeof *x->consumers);
-    x->begin = th_alloc_zero(accels + 1, sizeof *x->begin);
-    x->end = th_alloc_zero(accels + 1, sizeof *x->end);
     return x->placed && x->plan && x->final && x->least && x->tail && x->records_before &&
-                   x->arrivals_before && x->consumers && x->begin && x->end
+                   x->arrivals_before && x->consumers
                ? 0
                : -1;
 }
@@ -87,12 +77,10 @@ th_prefix *th_prefix_new(const th_problem *p, th_error *err)
         return NULL;
     }
     x->problem = *p;
-    x->batch = p->workload->batch / p->stream.micro_batches;
-    x->has_links = strncmp((p->network ? p->network : th_network_types[0])->name, "astra", 5) != 0;
     if (allocate(x))
         th_error_no_memory(err);
-    else if (!th_bounds_tails(p, x->tail, err) &&
-             (x->plans = th_plans_new(p->system, p->workload, err)))
+    else if (!th_path_init(&x->path, &x->problem, err) && !th_bounds_tails(p, x->tail, err) &&
+             (x->rest = th_rest_new(&x->problem, x->tail, err)))
         return x;
     th_prefix_free(x);
     return NULL;
@@ -102,7 +90,8 @@ void th_prefix_free(th_prefix *x)
 {
     if (!x)
         return;
-    th_plans_free(x->plans);
+    th_path_clear(&x->path);
+    th_rest_free(x->rest);
     th_free(x->placed);
     th_free(x->plan);
     th_free(x->final);
@@ -113,56 +102,7 @@ void th_prefix_free(th_prefix *x)
     th_free(x->records);
     th_free(x->arrival);
     th_free(x->consumers);
-    th_free(x->begin);
-    th_free(x->end);
-    th_free(x->piece);
-    th_free(x->task);
     th_free(x);
-}
-
-/* --- single tasks ------------------------------------------------------------------------------- */
-
-/* 0 or -1: memory is out. */
-static int task_ps(th_prefix *x, int32_t number, bool with_weights, double *ps)
-{
-    size_t at = 2 * (size_t)number + with_weights;
-    if (th_grow(&x->task, &x->task_capacity, at + 2, sizeof *x->task))
-        return -1;
-    while (x->n_tasks < at + 2)
-        x->task[x->n_tasks++] = -1;
-    if (x->task[at] < 0) {
-        const th_work *w = th_works_get(th_plans_works(x->plans), number);
-        x->task[at] = th_task_least_ps(&w->schedule, &w->port, with_weights);
-    }
-    *ps = x->task[at];
-    return 0;
-}
-
-static int node_of(const th_prefix *x, int layer, int r)
-{
-    return x->problem.system->accel_node[x->placed[layer].set->accels[r]];
-}
-
-static bool loads_weights(const th_prefix *x, int layer, int r)
-{
-    return !x->problem.system->nodes[node_of(x, layer, r)].a.prefetches;
-}
-
-/* Of bytes from node to node. 0 or -1: memory is out. */
-static int travel_ps(const th_prefix *x, int from, int to, int64_t bytes, double *ps)
-{
-    static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/fluid_time.h */
-    th_route_summary r;
-    *ps = 0;
-    if (!x->has_links || from == to)
-        return 0;
-    if (th_route_summarize(x->problem.system, from, to, &r) < 0)
-        return -1;
-    double moves = r.bits_per_s == TH_UNLIMITED
-                       ? 0
-                       : (double)bytes * 8 * (double)TH_PS_PER_S / (double)r.bits_per_s;
-    *ps = (double)r.latency_ps + fmax(moves - ROUNDING_PS, 0);
-    return 0;
 }
 
 /* --- what comes in ------------------------------------------------------------------------------ */
@@ -212,7 +152,7 @@ static int add_arrivals(th_prefix *x, int32_t tensor, const th_edge_plan *plan)
     for (int32_t d = 0; d < plan->n; d++) {
         const th_delivery *v = &plan->deliveries[d];
         double travel, ready = v->from < 0 ? 0 : final_of(x, tensor, v->from);
-        if (travel_ps(x, v->from_node, v->to_node, v->bytes, &travel))
+        if (th_path_travel(&x->path, v->from_node, v->to_node, v->bytes, &travel))
             return -1;
         x->arrival[x->n_arrivals++] = ready + travel;
     }
@@ -229,14 +169,14 @@ static void wait_for(th_prefix *x, int32_t tensor, const th_edge_plan *plan)
 {
     const double *here = &x->arrival[x->records[x->n_records - 1].first];
     for (int32_t d = 0; d < plan->n; d++)
-        later(&x->begin[plan->deliveries[d].to], here[d]);
+        later(&x->path.begin[plan->deliveries[d].to], here[d]);
     for (int32_t i = 0; i < plan->n_reuses; i++)
-        later(&x->begin[plan->reuses[i].to],
+        later(&x->path.begin[plan->reuses[i].to],
               x->arrival[record_of(x, tensor, plan->reuses[i].edge)->first +
                          (size_t)plan->reuses[i].delivery]);
     for (int r = 0; r < x->placed[x->n].set->n_accels; r++)
         if (plan->local_from[r] >= 0)
-            later(&x->begin[r], final_of(x, tensor, plan->local_from[r]));
+            later(&x->path.begin[r], final_of(x, tensor, plan->local_from[r]));
 }
 
 /* 0; 1: a design cannot run it; -1. */
@@ -252,13 +192,13 @@ static int find_begins(th_prefix *x, th_error *err)
     const th_layer *l = &x->problem.workload->layers[x->n];
     th_error reason = {"", ""};
     for (int r = 0; r < x->placed[x->n].set->n_accels; r++)
-        x->begin[r] = 0;
+        x->path.begin[r] = 0;
     for (int i = 0; i < l->n_inputs; i++) {
         int32_t tensor = l->inputs[i];
         int n = list_consumers(x, tensor, i);
         const th_edge_plan *plan =
-            th_plans_edge(x->plans, tensor < 0 ? NULL : &x->placed[tensor], x->consumers, n,
-                          x->batch, &reason);
+            th_plans_edge(x->path.plans, tensor < 0 ? NULL : &x->placed[tensor], x->consumers, n,
+                          x->path.batch, &reason);
         if (!plan)
             return status_of(&reason, err);
         if (add_arrivals(x, tensor, plan))
@@ -270,95 +210,23 @@ static int find_begins(th_prefix *x, th_error *err)
 
 /* --- the layer ---------------------------------------------------------------------------------- */
 
-/* When the piece of phase p is at position r (emit.c: emit_arrival). */
-static int find_piece(th_prefix *x, const th_layer_plan *plan, int r, int p)
-{
-    const th_position_plan *at = &plan->at[r];
-    int phases = plan->phases, from = at->ring_from;
-    double travel, *here = &x->piece[r * phases + p];
-    int64_t bytes = plan->piece_bytes[r * phases + p];
-    *here = 0;
-    if (bytes == 0)
-        return 0;
-    if (travel_ps(x, node_of(x, x->n, from), node_of(x, x->n, r), bytes, &travel))
-        return -1;
-    double ready = p == 1 ? fmax(x->begin[r], x->begin[from]) : x->piece[from * phases + p - 1];
-    *here = ready + travel;
-    return 0;
-}
-
-/* All phases of all positions: x->end. */
-static int run_phases(th_prefix *x, const th_layer_plan *plan)
-{
-    if (th_grow(&x->piece, &x->piece_capacity, (size_t)plan->n * (size_t)plan->phases + 1,
-                sizeof *x->piece))
-        return -1;
-    for (int r = 0; r < plan->n; r++)
-        x->end[r] = x->begin[r];
-    for (int p = 0; p < plan->phases; p++) {
-        const int32_t *work = p > 0 ? plan->work_adding : plan->work;
-        for (int r = 0; p > 0 && r < plan->n; r++)
-            if (find_piece(x, plan, r, p))
-                return -1;
-        for (int r = 0; r < plan->n; r++) {
-            double takes;
-            if (task_ps(x, work[r * plan->phases + p], loads_weights(x, x->n, r), &takes))
-                return -1;
-            if (p > 0)
-                later(&x->end[r], x->piece[r * plan->phases + p]);
-            x->end[r] += takes;
-        }
-    }
-    return 0;
-}
-
-/* When the parts of the output are there: after the exchange of partial sums, if there is one. */
-static int exchange_sums(th_prefix *x, const th_layer_plan *plan, double *final)
-{
-    for (int r = 0; r < plan->n; r++)
-        final[r] = x->end[r];
-    for (int r = 0; r < plan->n; r++) {
-        for (int i = 0; i < plan->at[r].n_sends; i++) {
-            const th_partial_send *v = &plan->sends[plan->at[r].first_send + i];
-            double travel;
-            if (travel_ps(x, node_of(x, x->n, r), node_of(x, x->n, v->to), v->bytes, &travel))
-                return -1;
-            later(&final[v->to], x->end[r] + travel);
-        }
-    }
-    for (int r = 0; r < plan->n; r++) {
-        double takes = 0;
-        if (plan->at[r].reduce_work >= 0 &&
-            task_ps(x, plan->at[r].reduce_work, loads_weights(x, x->n, r), &takes))
-            return -1;
-        final[r] += takes;
-    }
-    return 0;
-}
-
-/* To the host, where the layer is an output of the workload. */
-static int departure(const th_prefix *x, const th_layer_plan *plan, int r, double *ps)
-{
-    const th_workload *w = x->problem.workload;
-    int host = th_plans_host_of(x->plans, x->placed[x->n].set->accels[r]);
-    int64_t bytes = th_tensor_bytes(th_box_elements(&plan->at[r].held),
-                                    w->layers[x->n].precision[TH_TENSOR_OUTPUT]);
-    *ps = 0;
-    if (w->consumer_start[x->n] < w->consumer_start[x->n + 1] || host < 0 || bytes == 0)
-        return 0;
-    return travel_ps(x, node_of(x, x->n, r), host, bytes, ps);
-}
-
 /* What is held nowhere is followed by nothing. */
-static int find_least(th_prefix *x, const th_layer_plan *plan, const double *final)
+static int find_least(th_prefix *x, const th_layer_plan *plan, const double *final, th_error *err)
 {
+    const th_placed *at = &x->placed[x->n];
     double least = x->n > 0 ? x->least[x->n - 1] : 0;
+    const double *rest;
+    if (th_rest_of(x->rest, x->n, at->set, &at->strategy, &rest, err))
+        return -1;
     for (int r = 0; r < plan->n; r++) {
         double leaves;
-        if (departure(x, plan, r, &leaves))
-            return -1;
+        if (th_path_departure(&x->path, at, plan, r, &leaves))
+            return th_error_no_memory(err);
         bool holds = !th_box_is_empty(&plan->at[r].held);
-        least = fmax(least, holds ? final[r] + fmax(x->tail[x->n], leaves) : final[r]);
+        double follows = fmax(x->tail[x->n], leaves);
+        if (rest)
+            follows = fmax(follows, rest[r]);
+        least = fmax(least, holds ? final[r] + follows : final[r]);
     }
     x->least[x->n] = least;
     return 0;
@@ -368,16 +236,17 @@ static int decide(th_prefix *x, th_error *err)
 {
     th_error reason = {"", ""};
     double *final = &x->final[(size_t)x->n * (size_t)x->problem.system->n_accels];
-    const th_layer_plan *plan = th_plans_layer(x->plans, &x->placed[x->n], x->batch, &reason);
+    const th_placed *at = &x->placed[x->n];
+    const th_layer_plan *plan = th_plans_layer(x->path.plans, at, x->path.batch, &reason);
     if (!plan)
         return status_of(&reason, err);
     int status = find_begins(x, err);
     if (status != 0)
         return status;
     x->plan[x->n] = plan;
-    if (run_phases(x, plan) || exchange_sums(x, plan, final) || find_least(x, plan, final))
+    if (th_path_run(&x->path, at, plan, final))
         return th_error_no_memory(err);
-    return 0;
+    return find_least(x, plan, final, err);
 }
 
 static void forget_layer(th_prefix *x)
@@ -391,7 +260,7 @@ int th_prefix_push(th_prefix *x, const th_set *set, const th_strategy *s, double
 {
     x->records_before[x->n] = x->n_records;
     x->arrivals_before[x->n] = x->n_arrivals;
-    if (th_plans_place(x->plans, x->n, set, s, &x->placed[x->n], err))
+    if (th_plans_place(x->path.plans, x->n, set, s, &x->placed[x->n], err))
         return -1;
     int status = decide(x, err);
     if (status != 0) {
@@ -411,5 +280,5 @@ void th_prefix_pop(th_prefix *x)
 void th_prefix_trim(th_prefix *x)
 {
     if (x->n == 0)
-        th_plans_trim(x->plans, TH_PLANS_LIMIT);
+        th_plans_trim(x->path.plans, TH_PLANS_LIMIT);
 }
