@@ -81,21 +81,27 @@ static double array_ps(const th_schedule *s, const th_port *port, const th_sched
     return fmax(input, weights) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
 }
 
-double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights)
+static double least_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
+                       bool with_weights)
 {
-    th_schedule_totals t = th_schedule_sum(s);
-    const double moved[TH_N_ENGINES] = {(double)t.input_bytes,
-                                        with_weights ? (double)t.weight_bytes : 0,
-                                        (double)t.partial_bytes, (double)t.output_bytes};
-    double rounding = rounding_of(&t);
-    double least = array_ps(s, port, &t, with_weights);
+    const double moved[TH_N_ENGINES] = {(double)t->input_bytes,
+                                        with_weights ? (double)t->weight_bytes : 0,
+                                        (double)t->partial_bytes, (double)t->output_bytes};
+    double rounding = rounding_of(t);
+    double least = array_ps(s, port, t, with_weights);
     if (port->bits_per_s != TH_UNLIMITED)
-        least = fmax(least, bytes_moved(&t, with_weights) * 8 * (double)TH_PS_PER_S /
+        least = fmax(least, bytes_moved(t, with_weights) * 8 * (double)TH_PS_PER_S /
                                     (double)port->bits_per_s - rounding);
     for (int e = 0; e < TH_N_ENGINES; e++)
         least = fmax(least,
                      moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
     return least;
+}
+
+double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights)
+{
+    th_schedule_totals t = th_schedule_sum(s);
+    return least_ps(s, port, &t, with_weights);
 }
 
 static const th_accel *accel_of(const th_floors *f, int class)
@@ -120,7 +126,7 @@ static struct th_task_floor floor_with(const th_floors *f, int class, int design
     double bytes = bytes_moved(&t, true), short_ps = rounding_of(&t);
     if (port.bits_per_s != TH_UNLIMITED)
         bytes -= short_ps * (double)port.bits_per_s / 8 / (double)TH_PS_PER_S;
-    return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights), fmax(bytes, 0)};
+    return (struct th_task_floor){least_ps(&s, &port, &t, loads_weights), fmax(bytes, 0)};
 }
 
 static struct th_task_floor floor_on(const th_floors *f, int class, const th_shard *shard)
@@ -258,12 +264,26 @@ double th_floors_speed(const th_floors *f)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
+/* What the tasks of a position follow from, where that is more than one position's. */
+typedef struct {
+    int32_t size[3]; /* along B, K, C */
+    int32_t lo[4];   /* along H, W, R, S: what lies at a border reads less */
+} place;
+
+typedef struct {
+    place at;
+    double occupied, dram_bytes;
+} seen;
+
 typedef struct {
     th_floors *floors;
     const th_layer *layer;
     int32_t batch;
     bool is_output;
+    bool are_alike;  /* positions of one place are, but for what comes from hosts and goes there */
     double *scratch; /* by class */
+    seen *seen;      /* places of the strategy so far */
+    int n_seen;
     th_layer_floor *out;
 } maker;
 
@@ -334,18 +354,62 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
+static place place_of(const maker *k, const th_strategy *s, int r)
+{
+    static const th_dim sizes[] = {TH_DIM_B, TH_DIM_K, TH_DIM_C},
+                        los[] = {TH_DIM_H, TH_DIM_W, TH_DIM_R, TH_DIM_S};
+    th_loop_box loops = th_shard_loops(k->layer, k->batch, s, NULL, r);
+    place p;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        p.size[i] = loops.hi[sizes[i]] - loops.lo[sizes[i]];
+    for (size_t i = 0; i < sizeof los / sizeof *los; i++)
+        p.lo[i] = loops.lo[los[i]];
+    return p;
+}
+
+/* The tasks of position r; those of a place that was met before are known, but where the input rotates and
+ * each begins with another piece of it. As add_tasks; *arrival: of external inputs. */
+static int add_position(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes,
+                        double *arrival)
+{
+    seen now = {.occupied = 0};
+    *arrival = 0;
+    bool is_alike = k->are_alike && th_shard_rotating(k->layer, s) != TH_OPERAND_INPUT;
+    if (is_alike) {
+        now.at = place_of(k, s, r);
+        for (int i = 0; i < k->n_seen; i++) {
+            if (memcmp(&k->seen[i].at, &now.at, sizeof now.at) != 0)
+                continue;
+            *occupied = k->seen[i].occupied;
+            *dram_bytes = k->seen[i].dram_bytes;
+            return 0;
+        }
+    }
+    int status = add_tasks(k, s, r, &now.occupied, &now.dram_bytes);
+    if (status != 0)
+        return status;
+    *arrival = arrival_of(k, s, r);
+    *occupied = now.occupied;
+    *dram_bytes = now.dram_bytes;
+    if (is_alike)
+        k->seen[k->n_seen++] = now;
+    return 0;
+}
+
 /* One way to split the layer. 0; 1: nobody can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
     th_layer_floor found = *k->out;
     double sum = 0, bytes = 0;
+    k->n_seen = 0;
     for (int r = 0; r < n; r++) {
-        double occupied = 0;
-        int status = add_tasks(k, s, r, &occupied, &bytes);
+        double occupied, moved, arrival;
+        int status = add_position(k, s, r, &occupied, &moved, &arrival);
         if (status != 0)
             return status;
         sum += occupied;
-        shorten(&found, arrival_of(k, s, r), occupied, departure_of(k, s, r));
+        bytes += moved;
+        shorten(&found, arrival, occupied, departure_of(k, s, r));
     }
     found.reads_always = k->out->reads_always;
     found.reads_any = k->out->reads_any;
@@ -355,14 +419,23 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     return 0;
 }
 
-/* All strategies of a set of n, if there are not too many: *ways counts tasks. 0 or -1. */
-static int add_sets_of(maker *k, int n, int64_t *ways)
+/* Tasks of all strategies of sets of n, added to *ways. 0 or -1. */
+static int count_ways(const maker *k, int n, int64_t *ways)
+{
+    th_strategy *list = NULL;
+    int count = th_strategies_list_all(k->layer, k->batch, n, &list);
+    for (int i = 0; i < count; i++)
+        *ways += n * th_shard_phases(k->layer, &list[i]);
+    th_free(list);
+    return count < 0 ? -1 : 0;
+}
+
+/* All strategies of sets of n. 0 or -1. */
+static int add_sets_of(maker *k, int n)
 {
     th_strategy *list = NULL;
     int count = th_strategies_list_all(k->layer, k->batch, n, &list), status = count < 0 ? -1 : 0;
-    for (int i = 0; i < count; i++)
-        *ways += n * th_shard_phases(k->layer, &list[i]);
-    for (int i = 0; status >= 0 && *ways <= WAYS_MAX && i < count; i++)
+    for (int i = 0; status >= 0 && i < count; i++)
         status = add_strategy(k, &list[i], n);
     th_free(list);
     return status < 0 ? -1 : 0;
@@ -432,20 +505,39 @@ static bool is_output(const th_workload *w, int layer)
     return false;
 }
 
+/* Are positions whose pieces of B, K and C are as large, at the same place of H, W, R and S, all the same to
+ * the layer? Not where hosts give or take, or where it depends on the channel what is read. */
+static bool has_alike_positions(const maker *k)
+{
+    const th_layer *l = k->layer;
+    return l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && !k->is_output && l->groups == 1 &&
+           l->kind == TH_LAYER_CONV;
+}
+
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, th_error *err)
 {
     double *scratch = th_alloc_zero((size_t)f->n_classes + 1, sizeof *scratch);
-    maker k = {f, &f->workload->layers[layer], batch, is_output(f->workload, layer), scratch, out};
+    maker k = {.floors = f,
+               .layer = &f->workload->layers[layer],
+               .batch = batch,
+               .is_output = is_output(f->workload, layer),
+               .scratch = scratch,
+               .out = out};
     int64_t ways = f->any_cuts ? WAYS_MAX + 1 : 0;
-    int failed = scratch ? 0 : -1;
+    k.are_alike = has_alike_positions(&k);
+    k.seen = th_alloc_zero((size_t)f->system->n_accels + 1, sizeof *k.seen);
+    int failed = scratch && k.seen ? 0 : -1;
     *out = (th_layer_floor){INFINITY, INFINITY, {{INFINITY, INFINITY}, {INFINITY, INFINITY}},
                             INFINITY, true,     true, true};
     for (int n = 1; !failed && ways <= WAYS_MAX && n <= f->system->n_accels; n++)
-        failed = add_sets_of(&k, n, &ways);
+        failed = count_ways(&k, n, &ways);
+    for (int n = 1; !failed && ways <= WAYS_MAX && n <= f->system->n_accels; n++)
+        failed = add_sets_of(&k, n);
     if (!failed && ways > WAYS_MAX)
         set_coarse(&k);
     else if (out->occupied == INFINITY) /* nobody can run it */
         *out = (th_layer_floor){.is_known = true};
     th_free(scratch);
+    th_free(k.seen);
     return failed ? th_error_no_memory(err) : 0;
 }

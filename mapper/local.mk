@@ -2,8 +2,10 @@
 libtharsis_la_SOURCES += \
 	mapper/bounds.c \
 	mapper/bounds.h \
+	mapper/bounds_cut.c \
 	mapper/bounds_layer.c \
 	mapper/bounds_layer.h \
+	mapper/bounds_state.h \
 	mapper/due.c \
 	mapper/due.h \
 	mapper/evaluate.c \
