@@ -7,15 +7,9 @@
  * laws, for others on the common one, as those would be met in use. */
 #ifndef TH_PREDICTOR_LAYER_MODEL_H
 #define TH_PREDICTOR_LAYER_MODEL_H
-#include "predictor/boost.h"
 #include "predictor/features.h"
 #include "predictor/measurements.h"
-
-/* What is learned over one kind of law. */
-typedef struct th_residual {
-    th_trees trees;
-    double tree_share; /* of what the trees say, 0 .. 1 */
-} th_residual;
+#include "predictor/residual.h"
 
 typedef struct th_layer_model {
     th_op_kind kind;
@@ -29,13 +23,13 @@ typedef struct th_layer_model {
 } th_layer_model;
 
 typedef struct th_train_options {
-    th_boost_options known, other;
+    th_residual_options known, other;
     uint64_t seed;
 } th_train_options;
 
 extern const th_train_options th_train_defaults;
 
-/* Of the n rows of m that are listed and are of this kind and phase. 0, or -1. */
+/* layer_train.c: of the n rows of m that are listed and are of this kind and phase. 0, or -1. */
 int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows,
                          size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
                          th_error *err);
@@ -49,6 +43,8 @@ bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
  * it is, and what they were, into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
+/* The number of a device of training by its name, or n_devices: any other. */
+int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 

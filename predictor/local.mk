@@ -1,5 +1,6 @@
 # predictor/ - times of layers on GPUs, learned from measurements.
 libtharsis_la_SOURCES += \
+	predictor/algebra.c predictor/algebra.h \
 	predictor/boost.c predictor/boost.h \
 	predictor/features.c predictor/features.h \
 	predictor/gpu.h predictor/gpu_read.c \
@@ -9,14 +10,16 @@ libtharsis_la_SOURCES += \
 	predictor/law_matrix.c \
 	predictor/law_pooling.c \
 	predictor/law_rows.c \
-	predictor/layer_model.c predictor/layer_model.h \
+	predictor/layer_model.c predictor/layer_model.h predictor/layer_train.c \
 	predictor/measurements.c predictor/measurements.h \
 	predictor/measurements_read.c \
+	predictor/mlp.c predictor/mlp.h predictor/mlp_train.c \
 	predictor/nnls.c predictor/nnls.h \
 	predictor/op.c predictor/op.h \
 	predictor/predictor.c predictor/predictor.h \
 	predictor/predictor_read.c predictor/predictor_text.h \
 	predictor/predictor_write.c \
+	predictor/residual.c predictor/residual.h \
 	predictor/trees.c predictor/trees.h \
 	predictor/unpack.c predictor/unpack.h
 
@@ -25,6 +28,7 @@ dist_predictor_DATA = predictor/devices.csv
 
 unit_tests += \
 	tests/unit/test_measurements \
+	tests/unit/test_mlp \
 	tests/unit/test_nnls \
 	tests/unit/test_op \
 	tests/unit/test_predictor \

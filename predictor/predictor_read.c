@@ -187,14 +187,51 @@ static int read_node(tree_reader *t, size_t at, int depth)
     return read_node(t, 2 * at + 1, depth + 1) || read_node(t, 2 * at + 2, depth + 1) ? -1 : 0;
 }
 
+static int read_floats(reader *r, const char *word, float *x, size_t n)
+{
+    char *at = skip_word(r, word);
+    double number;
+    for (size_t i = 0; i < n; i++) {
+        if (!at || take_number(&at, &number))
+            return fail(r);
+        x[i] = (float)number;
+    }
+    return 0;
+}
+
+static int read_mlp(reader *r, int n_layers, int n_features, th_mlp *m)
+{
+    int sizes[TH_MLP_LAYERS_MAX + 1];
+    char *at = skip_word(r, "sizes");
+    for (int l = 0; l <= n_layers; l++) {
+        double size;
+        if (!at || take_number(&at, &size) || !(size >= 1 && size <= TH_MLP_WIDTH_MAX))
+            return fail(r);
+        sizes[l] = (int)size;
+    }
+    if (sizes[0] != n_features || sizes[n_layers] != 1)
+        return fail(r);
+    if (th_mlp_init(m, sizes, n_layers))
+        return th_error_no_memory(r->err);
+    if (read_floats(r, "mean", m->mean, (size_t)sizes[0]) ||
+        read_floats(r, "scale", m->scale, (size_t)sizes[0]))
+        return -1;
+    for (int l = 0; l < n_layers; l++)
+        if (read_floats(r, "weight", m->weight[l], (size_t)sizes[l] * (size_t)sizes[l + 1]) ||
+            read_floats(r, "bias", m->bias[l], (size_t)sizes[l + 1]))
+            return -1;
+    return 0;
+}
+
 static int read_residual(reader *r, const char *name, int n_features, th_residual *out)
 {
     char found[TH_TERM_NAME_MAX];
-    int depth, n;
-    if (scan(r, 4, "residual %31s share %lf depth %d trees %d", found, &out->tree_share, &depth,
-             &n))
+    int depth, n, n_layers;
+    if (scan(r, 6, "residual %31s trees %d depth %d share %lf perceptron %d share %lf", found, &n,
+             &depth, &out->tree_share, &n_layers, &out->mlp_share))
         return -1;
-    if (strcmp(found, name) != 0 || depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX)
+    if (strcmp(found, name) != 0 || depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX ||
+        n_layers < 0 || n_layers > TH_MLP_LAYERS_MAX)
         return fail(r);
     if (th_trees_init(&out->trees, n, depth))
         return th_error_no_memory(r->err);
@@ -203,7 +240,7 @@ static int read_residual(reader *r, const char *name, int n_features, th_residua
         if (!t.at || read_node(&t, 0, 0) || t.at[strspn(t.at, " ")] != '\0')
             return fail(r);
     }
-    return 0;
+    return n_layers > 0 ? read_mlp(r, n_layers, n_features, &out->mlp) : 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

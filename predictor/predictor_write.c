@@ -42,15 +42,41 @@ static void write_node(const th_trees *t, int tree, size_t at, int depth, th_str
     write_node(t, tree, 2 * at + 2, depth + 1, out);
 }
 
+static void write_floats(const char *word, const float *x, size_t n, th_strbuf *out)
+{
+    th_strbuf_add(out, word);
+    for (size_t i = 0; i < n; i++)
+        th_strbuf_printf(out, " %.9g", (double)x[i]);
+    th_strbuf_add(out, "\n");
+}
+
+static void write_mlp(const th_mlp *m, th_strbuf *out)
+{
+    if (m->n_layers == 0)
+        return;
+    th_strbuf_add(out, "sizes");
+    for (int l = 0; l <= m->n_layers; l++)
+        th_strbuf_printf(out, " %d", m->size[l]);
+    th_strbuf_add(out, "\n");
+    write_floats("mean", m->mean, (size_t)m->size[0], out);
+    write_floats("scale", m->scale, (size_t)m->size[0], out);
+    for (int l = 0; l < m->n_layers; l++) {
+        write_floats("weight", m->weight[l], (size_t)m->size[l] * (size_t)m->size[l + 1], out);
+        write_floats("bias", m->bias[l], (size_t)m->size[l + 1], out);
+    }
+}
+
 static void write_residual(const th_residual *r, const char *name, th_strbuf *out)
 {
-    th_strbuf_printf(out, "residual %s share %.9g depth %d trees %d\n", name, r->tree_share,
-                     r->trees.depth, r->trees.n);
+    th_strbuf_printf(out, "residual %s trees %d depth %d share %.9g perceptron %d share %.9g\n",
+                     name, r->trees.n, r->trees.depth, r->tree_share, r->mlp.n_layers,
+                     r->mlp_share);
     for (int i = 0; i < r->trees.n; i++) {
         th_strbuf_add(out, "tree");
         write_node(&r->trees, i, 0, 0, out);
         th_strbuf_add(out, "\n");
     }
+    write_mlp(&r->mlp, out);
 }
 
 static void write_devices(const th_layer_model *m, th_strbuf *out)

@@ -482,7 +482,8 @@ const th_command th_predict_commands[] = {
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
      "A model for each kind of layer and phase that was measured: a law of additive terms, with "
      "weights per "
-     "device and for devices that were not measured, and boosted trees for what the law leaves. "
+     "device and for devices that were not measured, and boosted trees and a "
+     "perceptron for what the law leaves. "
      "Returns the "
      "kinds and phases.",
      .run = run_train, .not_while_running = true},

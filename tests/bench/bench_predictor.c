@@ -56,11 +56,11 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
     double begun = th_bench_cpu_seconds();
     th_train_options o = th_train_defaults;
     if (getenv("ROUNDS"))
-        o.known.rounds = atoi(getenv("ROUNDS"));
+        o.known.trees.rounds = atoi(getenv("ROUNDS"));
     if (getenv("DEPTH"))
-        o.known.depth = atoi(getenv("DEPTH"));
+        o.known.trees.depth = atoi(getenv("DEPTH"));
     if (getenv("RATE"))
-        o.known.rate = atof(getenv("RATE"));
+        o.known.trees.rate = atof(getenv("RATE"));
     if (th_layer_model_train(&model, m, rows, n, kind, TH_PHASE_CALL, &o, &e)) {
         printf("%s %s\n", e.id, e.text);
         return 1;
@@ -68,7 +68,9 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
     printf("%s: %zu rows, %d terms, %d features, %.1f s\n  held out", file, n, model.n_terms,
            model.n_features, th_bench_cpu_seconds() - begun);
     report(&model, m, false);
-    model.known.tree_share = 0;
+    printf("  shares: trees %.2f, perceptron %.2f; of other devices %.2f, %.2f\n", model.known.tree_share,
+           model.known.mlp_share, model.other.tree_share, model.other.mlp_share);
+    model.known.tree_share = model.known.mlp_share = 0;
     printf("  law alone");
     report(&model, m, false);
     th_layer_model_clear(&model);
@@ -77,12 +79,12 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
         for (size_t i = 0; i < m->n_rows; i++)
             if (m->row[i].device != d)
                 rows[n++] = i;
-        o.known.rounds = 1;
+        o.known.trees.rounds = 1;
         if (th_layer_model_train(&model, m, rows, n, kind, TH_PHASE_CALL, &o, &e))
             return 1;
         printf("  without %s", m->device[d].name);
         report(&model, m, true);
-        model.other.tree_share = 0;
+        model.other.tree_share = model.other.mlp_share = 0;
         printf("       law");
         report(&model, m, true);
         th_layer_model_clear(&model);

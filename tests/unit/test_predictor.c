@@ -52,7 +52,8 @@ static th_predictor *train(void)
 {
     th_train_options o = th_train_defaults;
     th_error e = {"", ""};
-    o.known.rounds = o.other.rounds = 5;
+    o.known.trees.rounds = o.other.trees.rounds = 5;
+    o.known.mlp.steps = o.other.mlp.steps = 20;
     th_predictor *p = th_predictor_train(all, rows, 2 * ROWS, &o, &e);
     if (!p)
         printf("# %s\n", e.text);
@@ -217,9 +218,10 @@ static void too_few_rows_and_no_memory(void)
     CU_ASSERT_PTR_NULL(th_predictor_train(all, rows, 0, &th_train_defaults, &e));
     TAP_ASSERT_TEXT(e.id, "PRED-0070");
     th_train_options o = th_train_defaults;
-    o.known.rounds = o.other.rounds = 1;
+    o.known.trees.rounds = o.other.trees.rounds = 1;
+    o.known.mlp.steps = o.other.mlp.steps = 2;
     int64_t live = th_alloc_live();
-    for (int k = 1; k < 30; k++) {
+    for (int k = 1; k < 120; k += 1 + k / 10) {
         th_alloc_fail_at(k);
         th_predictor_free(th_predictor_train(all, rows, 100, &o, &e));
         th_alloc_fail_at(0);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mlp.c - perceptrons: life and use. They are trained in mlp_train.c. */
+#include <config.h>
+
+#include "predictor/mlp.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Inputs so many deviations off are no further off: nothing was learned there. */
+static const float LIMIT = 6;
+
+int th_mlp_init(th_mlp *m, const int *sizes, int n_layers)
+{
+    *m = (th_mlp){.n_layers = n_layers};
+    memcpy(m->size, sizes, ((size_t)n_layers + 1) * sizeof *sizes);
+    m->mean = th_alloc_zero((size_t)sizes[0], sizeof *m->mean);
+    m->scale = th_alloc_zero((size_t)sizes[0], sizeof *m->scale);
+    int failed = m->mean && m->scale ? 0 : -1;
+    for (int l = 0; l < n_layers; l++) {
+        m->weight[l] = th_alloc_zero((size_t)sizes[l] * (size_t)sizes[l + 1], sizeof(float));
+        m->bias[l] = th_alloc_zero((size_t)sizes[l + 1], sizeof(float));
+        if (!m->weight[l] || !m->bias[l])
+            failed = -1;
+    }
+    if (failed)
+        th_mlp_clear(m);
+    return failed;
+}
+
+void th_mlp_clear(th_mlp *m)
+{
+    th_free(m->mean);
+    th_free(m->scale);
+    for (int l = 0; l < TH_MLP_LAYERS_MAX; l++) {
+        th_free(m->weight[l]);
+        th_free(m->bias[l]);
+    }
+    *m = (th_mlp){.n_layers = 0};
+}
+
+static float within(float x)
+{
+    return x > LIMIT ? LIMIT : x < -LIMIT ? -LIMIT : x;
+}
+
+/* out = bias + in weight. */
+static void layer(const th_mlp *m, int l, const float *in, float *restrict out)
+{
+    int n = m->size[l + 1];
+    memcpy(out, m->bias[l], (size_t)n * sizeof *out);
+    for (int i = 0; i < m->size[l]; i++) {
+        const float *restrict weight = m->weight[l] + (size_t)i * (size_t)n;
+        float x = in[i];
+        if (x == 0) /* most rectified units are */
+            continue;
+        for (int j = 0; j < n; j++)
+            out[j] += x * weight[j];
+    }
+}
+
+double th_mlp_run(const th_mlp *m, const float *x)
+{
+    float even[TH_MLP_WIDTH_MAX], odd[TH_MLP_WIDTH_MAX];
+    if (m->n_layers == 0)
+        return 0;
+    for (int i = 0; i < m->size[0]; i++)
+        even[i] = within((x[i] - m->mean[i]) * m->scale[i]);
+    float *in = even, *out = odd;
+    for (int l = 0; l < m->n_layers; l++) {
+        layer(m, l, in, out);
+        for (int j = 0; l + 1 < m->n_layers && j < m->size[l + 1]; j++)
+            out[j] = out[j] > 0 ? out[j] : 0;
+        float *swapped = in;
+        in = out;
+        out = swapped;
+    }
+    return (double)in[0];
+}
