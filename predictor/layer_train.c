@@ -14,9 +14,9 @@
 #include "base/map.h"
 #include "predictor/layer_model.h"
 
-#define PERCEPTRON                                                                                 \
+#define PERCEPTRON(n_steps)                                                                        \
     {                                                                                              \
-        .hidden = {64, 64}, .steps = 5000, .batch = 256, .rate = 2e-3, .slope = 0.15               \
+        .hidden = {64, 64}, .steps = (n_steps), .batch = 256, .rate = 2e-3, .slope = 0.15          \
     }
 
 const th_train_options th_train_defaults = {
@@ -27,7 +27,7 @@ const th_train_options th_train_defaults = {
                         .least_weight = 10,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON},
+              .mlp = PERCEPTRON(5000)},
     .other = {.trees = {.rounds = 150,
                         .depth = 6,
                         .rate = 0.08,
@@ -35,7 +35,7 @@ const th_train_options th_train_defaults = {
                         .least_weight = 40,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON},
+              .mlp = PERCEPTRON(2000)},
     .seed = 1,
 };
 
