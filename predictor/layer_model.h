@@ -24,7 +24,7 @@ typedef struct th_layer_model {
 
 typedef struct th_train_options {
     th_residual_options known, other;
-    uint64_t seed;
+    uint64_t seed; /* of samples, trees and perceptrons: goes before the learners' own */
 } th_train_options;
 
 extern const th_train_options th_train_defaults;

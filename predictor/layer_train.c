@@ -216,19 +216,19 @@ static int weigh(trainer *t, bool is_known, const th_residual_options *o, th_res
     return failed;
 }
 
-static int learn(trainer *t, bool is_known, const th_residual_options *o, th_residual *out,
+static int learn(trainer *t, bool is_known, const th_train_options *all, th_residual *out,
                  th_error *err)
 {
+    th_residual_options o = is_known ? all->known : all->other;
+    const double *common = is_known ? NULL : weights_of(t->model, t->model->n_devices);
     th_lesson lesson = {.n = 0};
-    if (!is_known &&
-        t->model->n_devices == 1) /* nothing tells how one device differs from others */
+    o.trees.seed = o.mlp.seed = all->seed;
+    if (!is_known && t->model->n_devices == 1) /* nothing tells how devices differ */
         return 0;
-    if (weigh(t, is_known, o, out, err))
+    if (weigh(t, is_known, &o, out, err))
         return -1;
-    int failed =
-        make_lesson(t, &whole, is_known ? NULL : weights_of(t->model, t->model->n_devices), &lesson)
-            ? th_error_no_memory(err)
-            : th_residual_train(out, &lesson, o, err);
+    int failed = make_lesson(t, &whole, common, &lesson) ? th_error_no_memory(err)
+                                                         : th_residual_train(out, &lesson, &o, err);
     th_lesson_clear(&lesson);
     return failed;
 }
@@ -290,9 +290,7 @@ static int train(trainer *t, const th_train_options *o, th_error *err)
     if (!t->amount || !t->ms || !t->device || !t->draw || !t->common || measure_rows(t, o->seed) ||
         fit_laws(t))
         return th_error_no_memory(err);
-    return learn(t, true, &o->known, &m->known, err) || learn(t, false, &o->other, &m->other, err)
-               ? -1
-               : 0;
+    return learn(t, true, o, &m->known, err) || learn(t, false, o, &m->other, err) ? -1 : 0;
 }
 
 static size_t select_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind,

@@ -45,6 +45,12 @@ static float within(float x)
     return x > LIMIT ? LIMIT : x < -LIMIT ? -LIMIT : x;
 }
 
+void th_mlp_standardise(const th_mlp *m, const float *x, float *out)
+{
+    for (int i = 0; i < m->size[0]; i++)
+        out[i] = within((x[i] - m->mean[i]) * m->scale[i]);
+}
+
 /* out = bias + in weight. */
 static void layer(const th_mlp *m, int l, const float *in, float *restrict out)
 {
@@ -65,8 +71,7 @@ double th_mlp_run(const th_mlp *m, const float *x)
     float even[TH_MLP_WIDTH_MAX], odd[TH_MLP_WIDTH_MAX];
     if (m->n_layers == 0)
         return 0;
-    for (int i = 0; i < m->size[0]; i++)
-        even[i] = within((x[i] - m->mean[i]) * m->scale[i]);
+    th_mlp_standardise(m, x, even);
     float *in = even, *out = odd;
     for (int l = 0; l < m->n_layers; l++) {
         layer(m, l, in, out);

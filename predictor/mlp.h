@@ -32,6 +32,8 @@ void th_mlp_clear(th_mlp *m);
 /* Of n rows of n_features. Single-threaded; the same for the same seed. 0, or -1: memory is out. */
 int th_mlp_train(const float *x, const float *y, size_t n, int n_features, const th_mlp_options *o,
                  th_mlp *out);
+/* The inputs as the first layer takes them, into out[size[0]]. */
+void th_mlp_standardise(const th_mlp *m, const float *x, float *out);
 double th_mlp_run(const th_mlp *m, const float *x);
 
 #endif

@@ -105,15 +105,9 @@ static void draw_weights(const trainer *t, gsl_rng *rng)
 /* The rows of a batch into act[0]. */
 static void load(const trainer *t, size_t from, int rows)
 {
-    static const float LIMIT = 6; /* as in use */
-    const th_mlp *m = t->m;
-    size_t width = (size_t)m->size[0];
-    for (int r = 0; r < rows; r++) {
-        const float *x = t->x + t->order[from + (size_t)r] * width;
-        float *out = t->act[0] + (size_t)r * width;
-        for (size_t f = 0; f < width; f++)
-            out[f] = fmaxf(-LIMIT, fminf(LIMIT, (x[f] - m->mean[f]) * m->scale[f]));
-    }
+    size_t width = (size_t)t->m->size[0];
+    for (size_t r = 0; r < (size_t)rows; r++)
+        th_mlp_standardise(t->m, t->x + t->order[from + r] * width, t->act[0] + r * width);
 }
 
 static void forward(const trainer *t, int rows)

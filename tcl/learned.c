@@ -40,7 +40,7 @@ static th_measurements *add(th_learned *l, const char *name)
 th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err)
 {
     for (size_t i = 0; i < l->n_sets; i++)
-        if (strcmp(l->sets[i].name, name) == 0)
+        if (strcmp(l->sets[i].name, name) == 0 && (make || l->sets[i].rows->n_rows > 0))
             return l->sets[i].rows;
     th_measurements *m = make ? add(l, name) : NULL;
     if (m == NULL && make)

@@ -20,7 +20,8 @@ typedef struct th_learned {
 th_learned *th_learned_new(void); /* NULL: memory is out */
 void th_learned_free(th_learned *l);
 
-/* The measurements of that name; made if they are to be. NULL: err says why. */
+/* The measurements of that name; made if they are to be, or else those that have rows: a file that could
+ * not be read leaves none. NULL: err says why. */
 th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err);
 /* Takes p over. */
 void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_percent,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_predictor.c - how far predicted layer times are from measured ones that were not in training.
- *   bench predictor FOLDER [conv|pooling|dense]   FOLDER: of perfnet/ */
+ *   bench predictor FOLDER [conv|pooling|dense]   FOLDER: of perfnet/
+ * LOO=1 in the environment: also each device in turn, when the others alone were learned from. */
 #include <config.h>
 
 #include <math.h>
@@ -55,12 +56,6 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
             rows[n++] = i;
     double begun = th_bench_cpu_seconds();
     th_train_options o = th_train_defaults;
-    if (getenv("ROUNDS"))
-        o.known.trees.rounds = atoi(getenv("ROUNDS"));
-    if (getenv("DEPTH"))
-        o.known.trees.depth = atoi(getenv("DEPTH"));
-    if (getenv("RATE"))
-        o.known.trees.rate = atof(getenv("RATE"));
     if (th_layer_model_train(&model, m, rows, n, kind, TH_PHASE_CALL, &o, &e)) {
         printf("%s %s\n", e.id, e.text);
         return 1;
@@ -68,8 +63,9 @@ static int run_kind(const char *folder, const char *file, th_op_kind kind, const
     printf("%s: %zu rows, %d terms, %d features, %.1f s\n  held out", file, n, model.n_terms,
            model.n_features, th_bench_cpu_seconds() - begun);
     report(&model, m, false);
-    printf("  shares: trees %.2f, perceptron %.2f; of other devices %.2f, %.2f\n", model.known.tree_share,
-           model.known.mlp_share, model.other.tree_share, model.other.mlp_share);
+    printf("  shares: trees %.2f, perceptron %.2f; of other devices %.2f, %.2f\n",
+           model.known.tree_share, model.known.mlp_share, model.other.tree_share,
+           model.other.mlp_share);
     model.known.tree_share = model.known.mlp_share = 0;
     printf("  law alone");
     report(&model, m, false);
