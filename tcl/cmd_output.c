@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_output.c - files for other programs: write_results, open_trace, close_trace. */
+/* cmd_output.c - files for other programs: write_results, write_report, open_trace, close_trace. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/html/html.h"
 #include "tcl/sections.h"
 
 #define GROUP "output"
@@ -46,6 +47,23 @@ static int run_write_results(th_call *c)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);
     th_report_free(r);
+    return rc;
+}
+
+/* ---- write_report ---- */
+
+static int run_write_report(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    th_strbuf text = TH_STRBUF_INIT;
+    int rc = th_html_page(s, &text, &c->err);
+    if (rc == 0)
+        rc = th_session_write_file(s, th_call_word(c, 0), false, text.text, &c->err);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    th_strbuf_clear(&text);
     return rc;
 }
 
@@ -107,6 +125,11 @@ const th_command th_output_commands[] = {
      "A trace changes no time. Folders that are missing on the way are made. Returns FILE.",
      .run = run_open_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file", NULL, .run = run_close_trace},
+    {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
+     "Summary, picture of the system with the load of its links, timeline, critical path, layers, mapping, "
+     "accelerators, memory and search, in one file that needs no network and no other file. The same run gives "
+     "the same bytes. Folders that are missing on the way are made. Returns FILE.",
+     .run = run_write_report},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all that is known as JSON",
      "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
      "the saved runs; "

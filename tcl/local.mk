@@ -20,6 +20,8 @@ face_sources = \
 	tcl/files.c tcl/files.h \
 	tcl/goal.c tcl/goal.h \
 	tcl/help.c \
+	tcl/html/html.h tcl/html/parts.h tcl/html/tracks.h \
+	tcl/html/encode.c tcl/html/page.c tcl/html/table.c tcl/html/timeline.c tcl/html/tracks.c \
 	tcl/init.c tcl/init.h \
 	tcl/interrupt.c tcl/interrupt.h \
 	tcl/layer_attributes.c tcl/layer_attributes.h \
@@ -37,12 +39,22 @@ face_sources = \
 	tcl/session.c tcl/session.h \
 	tcl/simulation.c tcl/simulation.h
 
+# What the HTML report carries, as C texts.
+html_assets = tcl/html/report.html tcl/html/report.css \
+	tcl/html/page.js tcl/html/tables.js tcl/html/spans.js tcl/html/paint.js tcl/html/timeline.js
+EXTRA_DIST += tcl/html/embed.awk $(html_assets)
+CLEANFILES += tcl/html/assets.c
+tcl/html/assets.c: tcl/html/embed.awk $(html_assets)
+	$(AM_V_GEN)$(MKDIR_P) tcl/html && cd $(srcdir) && \
+	$(AWK) -f tcl/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
+
 # Where read_system and its like look: the sources that this was built from, then the installation.
 face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
 noinst_LIBRARIES = tcl/libshell.a
 tcl_libshell_a_SOURCES = tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)
+nodist_tcl_libshell_a_SOURCES = tcl/html/assets.c
 tcl_libshell_a_CPPFLAGS = $(face_flags)
 
 bin_PROGRAMS += tharsis
@@ -62,6 +74,7 @@ EXTRA_DIST += $(mpi_sources)
 # "package require tharsis", with $(pkglibdir) (or the build folder) in auto_path.
 pkglib_LTLIBRARIES += libtharsistcl.la
 libtharsistcl_la_SOURCES = $(face_sources)
+nodist_libtharsistcl_la_SOURCES = tcl/html/assets.c
 libtharsistcl_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
 libtharsistcl_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 libtharsistcl_la_LIBADD = libtharsis.la $(TCL_STUB_LIBS)

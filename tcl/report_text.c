@@ -385,6 +385,17 @@ static bool take_titled(const th_table *t, th_table *out)
     return true;
 }
 
+bool th_table_show(const th_table *t, th_shown_table *out)
+{
+    th_layout l;
+    if (!take_titled(t, &out->table) || lay_out(&out->table, &l) != 0)
+        return false;
+    for (int c = 0; c < out->table.n_columns; c++)
+        out->unit[c] = l.scale[c].unit;
+    out->texts = l.texts;
+    return !t->report->failed;
+}
+
 static void render_table(const th_table *whole, th_strbuf *out)
 {
     th_layout l;
@@ -407,7 +418,7 @@ static void render_table(const th_table *whole, th_strbuf *out)
 }
 
 /* A record's value with its unit; shares in percent, as in tables. */
-static void add_value(th_strbuf *out, const th_quantity *q)
+void th_report_value(th_strbuf *out, const th_quantity *q)
 {
     if (!q->is_absent && (q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE))
         th_strbuf_printf(out, "%.2f %%", 100 * q->real);
@@ -426,7 +437,7 @@ static void render_record(const th_table *t, th_strbuf *out)
         if (t->columns[c].title == NULL) /* not in text */
             continue;
         th_strbuf_printf(out, "  %-*s  ", width, t->columns[c].title);
-        add_value(out, &t->cells[c]);
+        th_report_value(out, &t->cells[c]);
         th_strbuf_add(out, "\n");
     }
 }

@@ -62,6 +62,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/designs.test \
 	tests/tcl/energy.test \
 	tests/tcl/help.test \
+	tests/tcl/html.test \
 	tests/tcl/infeasible.test \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \

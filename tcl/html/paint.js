@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// paint.js - draws rows of spans into a canvas. Spans of less than a pixel are added up by column and drawn as
+// what part of it they fill, so the work per row is bounded by its width and one look at each span in view.
+th.painter = function (data) {
+    const {tasks, works, layers} = data;
+    const LANE = 13, ENGINE = 6, GAP = 5, HEADING = 22, MOST_LANES = 6;
+    const ENGINES = ["array", "inputs", "weights", "sums", "outputs"];
+    const LEVELS = 4; // shades of what a column of pixels is filled with
+
+    // ---- colours ----
+
+    const NAMES = ["conv", "matrix", "other", "transfer", "collective", "critical", "wait"];
+    const CONV = 0, OTHER = 2, TRANSFER = 3, COLLECTIVE = 4, CRITICAL = 5;
+    let color = {};
+
+    function readTheme() {
+        const style = getComputedStyle(document.documentElement);
+        const value = (name) => style.getPropertyValue(`--${name}`).trim();
+        color = {
+            span: NAMES.map(value), text: value("text"), muted: value("muted"), rule: value("rule"), page: value("raised"),
+            onSpan: value("on-span"), accent: value("accent"), idle: value("idle"), wait: value("wait"),
+        };
+    }
+
+    const classOfTask = Uint8Array.from({length: tasks.n}, (_, i) => {
+        if (tasks.kind[i] === data.TRANSFER)
+            return TRANSFER;
+        if (tasks.kind[i] === data.COLLECTIVE)
+            return COLLECTIVE;
+        return tasks.layer[i] >= 0 ? CONV + layers[tasks.layer[i]][1] : OTHER;
+    });
+
+    // ---- rows ----
+
+    // What part of its time an engine of an accelerator was at work in a task: the array by what it computes, the
+    // others by what they move at the bandwidth of the DRAM.
+    function engineShare(task, engine) {
+        const work = works[tasks.work[task]];
+        const duration = tasks.end[task] - tasks.start[task];
+        if (!work || duration <= 0)
+            return 0;
+        if (engine === 0)
+            return Math.min(1, work[0] / duration);
+        return work[5] > 0 ? Math.min(1, work[engine] * 8e12 / work[5] / duration) : 0;
+    }
+
+    const used = ENGINES.map((_, engine) => engine === 0 || works.some((w) => w[engine] > 0));
+
+    function makeRows(withEngines) {
+        const rows = [];
+        let y = 4, kind = "";
+        for (const track of data.tracks) {
+            const title = {accel: "Accelerators", link: "Links"}[track.kind];
+            if (title && track.kind !== kind) {
+                rows.push({type: "heading", label: title, y, height: HEADING});
+                y += HEADING;
+            }
+            kind = track.kind;
+            track.lanes = track.lanes || th.lanesOf(track, MOST_LANES);
+            const height = Math.max(1, track.lanes.length) * LANE;
+            const label = {path: "critical path", collective: "collectives"}[track.kind] || track.name;
+            rows.push({type: "spans", track, label, y, height});
+            y += height + (withEngines && track.kind === "accel" ? 2 : GAP);
+            for (let engine = 0; withEngines && track.kind === "accel" && engine < ENGINES.length; engine++)
+                if (used[engine]) {
+                    rows.push({type: "engine", track, engine, label: ENGINES[engine], y, height: ENGINE + 1});
+                    y += ENGINE + 3;
+                }
+            y += withEngines && track.kind === "accel" ? GAP : 0;
+        }
+        return {rows, height: y + 4};
+    }
+
+    // ---- one lane ----
+
+    let filled = new Float32Array(0), filledBy = new Uint8Array(0);
+
+    function isDim(task, look) {
+        return (look.critical && !tasks.isCritical[task]) || (look.layers !== null && !look.layers.has(tasks.layer[task]));
+    }
+
+    function classOf(task, track, look) {
+        return track.kind === "path" || (look.critical && tasks.isCritical[task]) ? CRITICAL : classOfTask[task];
+    }
+
+    // Columns that are filled alike become one rectangle.
+    function flush(ctx, box, from, to) {
+        let x = from;
+        while (x < to) {
+            const level = Math.min(LEVELS, Math.ceil(filled[x] * LEVELS)), by = filledBy[x];
+            let end = x + 1;
+            while (end < to && filledBy[end] === by && Math.min(LEVELS, Math.ceil(filled[end] * LEVELS)) === level)
+                end++;
+            if (level > 0) {
+                ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (0.25 + 0.75 * level / LEVELS);
+                ctx.fillStyle = color.span[by & 7];
+                ctx.fillRect(box.left + x, box.y, end - x, box.height);
+            }
+            x = end;
+        }
+        ctx.globalAlpha = 1;
+        filled.fill(0, from, to);
+    }
+
+    function label(ctx, box, text, x, width, dim) {
+        const most = Math.floor((width - 6) / 6);
+        if (most < 3 || dim)
+            return;
+        ctx.fillStyle = color.onSpan;
+        ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}\u2026` : text, box.left + x + 4, box.y + box.height / 2 + 0.5);
+    }
+
+    function paintLane(ctx, box, track, lane, view, look) {
+        const scale = box.width / (view.to - view.from);
+        let i = th.firstFrom(lane, track, view.from - lane.longest), first = box.width, last = 0;
+        for (; i < lane.spans.length; i++) {
+            const span = lane.spans[i], task = track.task[span];
+            if (track.start[span] >= view.to)
+                break;
+            const x0 = Math.max(0, (track.start[span] - view.from) * scale);
+            const x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
+            if (x1 < 0 || (track.end[span] < view.from))
+                continue;
+            const by = classOf(task, track, look) | (isDim(task, look) ? 8 : 0);
+            const part = track.end[span] > track.start[span] ? Math.min(1, track.busy[span] / (track.end[span] - track.start[span])) : 1;
+            if (x1 - x0 < 1.5) {
+                const x = Math.min(box.width - 1, Math.floor(x0));
+                filled[x] += Math.max(0.02, (x1 - x0) * part);
+                if (!(filledBy[x] & 7) || !(by & 8) || filled[x] < 0.05)
+                    filledBy[x] = by;
+                first = Math.min(first, x);
+                last = Math.max(last, x + 1);
+                continue;
+            }
+            ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (track.count[span] > 1 ? 0.25 + 0.75 * part : 1);
+            ctx.fillStyle = color.span[by & 7];
+            ctx.fillRect(box.left + x0, box.y, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), box.height);
+            ctx.globalAlpha = 1;
+            label(ctx, box, track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, task), x0, x1 - x0, by & 8);
+        }
+        if (first < last)
+            flush(ctx, box, first, last);
+    }
+
+    function paintEngine(ctx, box, row, view, look) {
+        const track = row.track, scale = box.width / (view.to - view.from);
+        ctx.fillStyle = color.idle;
+        ctx.fillRect(box.left, box.y + box.height - 1, box.width, 1);
+        for (const lane of track.lanes) {
+            let i = th.firstFrom(lane, track, view.from - lane.longest), first = box.width, last = 0;
+            for (; i < lane.spans.length && track.start[lane.spans[i]] < view.to; i++) {
+                const span = lane.spans[i], task = track.task[span];
+                const x0 = Math.max(0, (track.start[span] - view.from) * scale), x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
+                if (x1 < x0)
+                    continue;
+                const length = track.end[span] - track.start[span];
+                const share = engineShare(task, row.engine) * (length > 0 ? track.busy[span] / length : 0);
+                for (let x = Math.floor(x0); x < x1 && x < box.width; x++) {
+                    filled[x] += share * (Math.min(x + 1, x1) - Math.max(x, x0));
+                    filledBy[x] = isDim(task, look) ? 1 : 0;
+                }
+                first = Math.min(first, Math.floor(x0));
+                last = Math.max(last, Math.min(box.width, Math.ceil(x1)));
+            }
+            paintColumns(ctx, box, first, last, row.engine);
+        }
+    }
+
+    // As heights, in quarters of a pixel; columns of one height become one rectangle.
+    function paintColumns(ctx, box, from, to, engine) {
+        ctx.fillStyle = engine === 0 ? color.span[CONV] : color.muted;
+        const heightAt = (x) => Math.round(4 * Math.min(1, filled[x]) * box.height) / 4;
+        for (let x = from; x < to;) {
+            const height = heightAt(x), by = filledBy[x];
+            let end = x + 1;
+            while (end < to && filledBy[end] === by && heightAt(end) === height)
+                end++;
+            ctx.globalAlpha = by ? 0.2 : 1;
+            if (height > 0)
+                ctx.fillRect(box.left + x, box.y + box.height - height, end - x, height);
+            x = end;
+        }
+        ctx.globalAlpha = 1;
+        if (from < to)
+            filled.fill(0, from, to);
+    }
+
+    // ---- axis ----
+
+    // The step of 1, 2 or 5 times a power of ten that leaves so many pixels between marks.
+    function stepOf(span, width) {
+        const least = span / Math.max(2, Math.floor(width / 110));
+        const power = 10 ** Math.floor(Math.log10(least));
+        return [1, 2, 5, 10].map((m) => m * power).find((step) => step >= least * 0.999);
+    }
+
+    function paintAxis(ctx, box, view, height) {
+        const step = Math.max(1, stepOf(view.to - view.from, box.width));
+        const [unit, size] = th.timeUnit(Math.max(view.to, 1));
+        const decimals = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
+        ctx.textAlign = "left";
+        for (let i = Math.ceil(view.from / step); i * step <= view.to; i++) {
+            const x = Math.round(box.left + (i * step - view.from) / (view.to - view.from) * box.width) + 0.5;
+            ctx.fillStyle = color.rule;
+            ctx.fillRect(x - 0.5, 0, 1, height);
+            ctx.fillStyle = color.muted;
+            const text = `${(i * step / size).toFixed(decimals)} ${unit}`;
+            if (x + 4 + ctx.measureText(text).width < box.left + box.width)
+                ctx.fillText(text, x + 4, 10);
+        }
+    }
+
+    // ---- all rows in view ----
+
+    const AXIS = 20;
+
+    function paintRow(ctx, row, box, view, look, gutter) {
+        ctx.textAlign = "left";
+        if (row.type === "heading") {
+            ctx.fillStyle = color.text;
+            ctx.font = look.fonts.heading;
+            ctx.fillText(row.label, 4, box.y + row.height - 9);
+            ctx.font = look.fonts.text;
+            return;
+        }
+        ctx.fillStyle = row.type === "engine" ? color.muted : color.text;
+        ctx.textAlign = "right";
+        ctx.font = row.type === "engine" ? look.fonts.small : look.fonts.text;
+        ctx.fillText(row.label, gutter - 8, box.y + Math.min(row.height, LANE) / 2 + 0.5, gutter - 12);
+        ctx.font = look.fonts.span;
+        ctx.textAlign = "left";
+        if (row.type === "engine")
+            paintEngine(ctx, {...box, height: ENGINE}, row, view, look);
+        else
+            row.track.lanes.forEach((lane, i) =>
+                paintLane(ctx, {...box, y: box.y + i * LANE, height: LANE - 1}, row.track, lane, view, look));
+        ctx.font = look.fonts.text;
+    }
+
+    function paint(ctx, size, rows, scroll, view, look, gutter) {
+        const width = Math.max(10, Math.floor(size.width - gutter));
+        if (filled.length < width + 2) {
+            filled = new Float32Array(width + 2);
+            filledBy = new Uint8Array(width + 2);
+        }
+        ctx.clearRect(0, 0, size.width, size.height);
+        ctx.font = look.fonts.text;
+        ctx.textBaseline = "middle";
+        const box = {left: gutter, y: 0, width, height: 0};
+        paintAxis(ctx, box, view, size.height);
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(0, AXIS, size.width, size.height - AXIS);
+        ctx.clip();
+        for (const row of rows) {
+            const y = row.y - scroll + AXIS;
+            if (y + row.height >= AXIS && y <= size.height)
+                paintRow(ctx, row, {...box, y}, view, look, gutter);
+        }
+        ctx.restore();
+    }
+
+    readTheme();
+    return {makeRows, paint, readTheme, engineShare, ENGINES, LANE, AXIS, used, colors: () => color};
+};
+
+// ---- what a task is called ----
+
+th.nameOf = function (data, task) {
+    const {tasks, layers, nodes, collectives} = data;
+    const layer = tasks.layer[task] >= 0 ? layers[tasks.layer[task]][0] : "";
+    if (tasks.kind[task] === data.TRANSFER)
+        return `${layer ? `${layer}: ` : ""}${nodes[tasks.from[task]]} \u2192 ${nodes[tasks.to[task]]}`;
+    if (tasks.kind[task] === data.COLLECTIVE)
+        return `${collectives[tasks.work[task]][0]} of ${collectives[tasks.work[task]][1]}`;
+    return layer || `task ${tasks.number[task]}`;
+};

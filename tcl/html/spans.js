@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// spans.js - reads the block of spans (timeline.c says how it is written) into arrays, and parts the spans of a row
+// into lanes, so that none covers another.
+th.readSpans = function (text) {
+    const block = JSON.parse(text);
+
+    // A stream of numbers, seven bits a byte, the lowest first. Beyond 32 bits, so no bit operators.
+    function streamOf(base64) {
+        const bytes = atob(base64);
+        let at = 0;
+        function number() {
+            let n = 0, factor = 1, byte;
+            do {
+                byte = bytes.charCodeAt(at++);
+                n += (byte & 127) * factor;
+                factor *= 128;
+            } while (byte > 127);
+            return n;
+        }
+        function signed() {
+            const n = number();
+            return n % 2 === 0 ? n / 2 : -(n + 1) / 2;
+        }
+        return {number, signed};
+    }
+
+    const COMPUTE = 0, TRANSFER = 1, COLLECTIVE = 3;
+
+    function readTasks({n, stream}) {
+        const s = streamOf(stream);
+        const t = {
+            n, kind: new Uint8Array(n), start: new Float64Array(n), end: new Float64Array(n), number: new Int32Array(n),
+            layer: new Int32Array(n), input: new Int32Array(n), from: new Int32Array(n), to: new Int32Array(n),
+            work: new Int32Array(n), bytes: new Float64Array(n), isCritical: new Uint8Array(n),
+        };
+        let start = 0, number = 0, layer = 0, node = 0;
+        for (let i = 0; i < n; i++) {
+            t.kind[i] = s.number();
+            t.start[i] = start += s.number();
+            t.end[i] = start + s.number();
+            t.number[i] = number += s.signed();
+            t.layer[i] = layer += s.signed();
+            t.input[i] = s.number();
+            if (t.kind[i] === COMPUTE) {
+                t.from[i] = node += s.signed();
+                t.work[i] = s.number();
+            } else if (t.kind[i] === TRANSFER) {
+                t.from[i] = s.number();
+                t.to[i] = s.number();
+                t.bytes[i] = s.number();
+            } else if (t.kind[i] === COLLECTIVE) {
+                t.work[i] = s.number();
+                t.bytes[i] = s.number();
+            }
+        }
+        return t;
+    }
+
+    function readTrack({kind, name, n, stream}, tasks) {
+        const s = streamOf(stream);
+        const track = {
+            kind, name, n, task: new Int32Array(n), count: new Int32Array(n), start: new Float64Array(n),
+            end: new Float64Array(n), busy: new Float64Array(n),
+        };
+        let task = 0, start = 0;
+        for (let i = 0; i < n; i++) {
+            const code = s.number();
+            const step = Math.floor(code / 4);
+            task += code & 2 ? -step : step;
+            track.task[i] = task;
+            if (code & 1) {
+                start += s.number();
+                track.end[i] = start + s.number();
+                track.count[i] = s.number();
+                track.busy[i] = s.number();
+            } else {
+                start = tasks.start[task];
+                track.end[i] = tasks.end[task];
+                track.count[i] = 1;
+                track.busy[i] = track.end[i] - start;
+            }
+            track.start[i] = start;
+        }
+        return track;
+    }
+
+    const tasks = readTasks(block.tasks);
+    const tracks = block.tracks.map((track) => readTrack(track, tasks));
+    for (const track of tracks)
+        if (track.kind === "path")
+            for (const task of track.task)
+                tasks.isCritical[task] = 1;
+    return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};
+};
+
+// Spans of a row, by start, each to the first lane that is free; where that would be too many lanes, to the one
+// that is free soonest. Returns lists of places in the row.
+th.lanesOf = function (track, most) {
+    const ends = [], lanes = [];
+    for (let i = 0; i < track.n; i++) {
+        let lane = ends.findIndex((end) => end <= track.start[i]);
+        if (lane < 0 && ends.length < most) {
+            lane = ends.length;
+            lanes.push([]);
+        } else if (lane < 0) {
+            lane = ends.indexOf(Math.min(...ends));
+        }
+        ends[lane] = Math.max(ends[lane] || 0, track.end[i]);
+        lanes[lane].push(i);
+    }
+    return lanes.map((list) => ({
+        spans: Int32Array.from(list),
+        longest: list.reduce((longest, i) => Math.max(longest, track.end[i] - track.start[i]), 0),
+    }));
+};
+
+// The first place in a lane whose span starts at a time or later.
+th.firstFrom = function (lane, track, time) {
+    let low = 0, high = lane.spans.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (track.start[lane.spans[middle]] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+};
