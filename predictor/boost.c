@@ -26,17 +26,23 @@ static int library_failed(th_error *err)
 
 static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err)
 {
-    char number[7][32];
+    /* Newton's step on the pseudo-Huber error goes far beyond the mark where errors are many slopes wide;
+     * a leaf is held to this many. */
+    static const double SLOPES_MAX = 6;
+    bool is_squared = o->slope == 0;
+    char number[8][32];
     snprintf(number[0], sizeof number[0], "%d", o->depth);
     snprintf(number[1], sizeof number[1], "%.9g", o->rate);
     snprintf(number[2], sizeof number[2], "%.9g", o->least_weight);
     snprintf(number[3], sizeof number[3], "%.9g", o->row_share);
     snprintf(number[4], sizeof number[4], "%.9g", o->column_share);
     snprintf(number[5], sizeof number[5], "%llu", (unsigned long long)(o->seed & INT32_MAX));
-    snprintf(number[6], sizeof number[6], "%.9g", o->slope);
+    snprintf(number[6], sizeof number[6], "%.9g", is_squared ? 1 : o->slope);
+    snprintf(number[7], sizeof number[7], "%.9g", is_squared ? 0 : SLOPES_MAX * o->slope);
     const char *const options[][2] = {
-        {"objective", "reg:pseudohubererror"},
+        {"objective", is_squared ? "reg:squarederror" : "reg:pseudohubererror"},
         {"huber_slope", number[6]},
+        {"max_delta_step", number[7]},
         {"base_score", "0"},
         {"tree_method", "hist"},
         {"max_bin", "256"},

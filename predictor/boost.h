@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* boost.h - gradient boosting of decision trees, by the library XGBoost where it was there at configure
- * time (HAVE_XGBOOST). Source: Chen, Guestrin, XGBoost (KDD 2016). The loss is the pseudo-Huber error. */
+ * time (HAVE_XGBOOST). Source: Chen, Guestrin, XGBoost (KDD 2016). The loss is the pseudo-Huber
+ * or the squared error. */
 #ifndef TH_PREDICTOR_BOOST_H
 #define TH_PREDICTOR_BOOST_H
 #include <stdbool.h>
@@ -12,7 +13,8 @@
 typedef struct th_boost_options {
     int rounds, depth;
     double rate;  /* learning rate */
-    double slope; /* of the loss: errors below count by their square, those above by themselves */
+    double slope; /* of the loss: errors below count by their square, those above by themselves;
+                     0: all by their square */
     double least_weight;            /* rows in a leaf at least */
     double row_share, column_share; /* that a tree sees, 0 .. 1 */
     uint64_t seed;

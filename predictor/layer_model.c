@@ -19,6 +19,7 @@ void th_layer_model_count(th_layer_model *m)
     th_gpu gpu = {.name = ""};
     th_terms terms;
     th_features f = {.n = 0, .name = NULL};
+    th_plain plain;
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         op.x[i] = 1;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
@@ -27,14 +28,16 @@ void th_layer_model_count(th_layer_model *m)
     th_features_fill(&op, &gpu, &terms, ones, 1, &f);
     m->n_terms = terms.n;
     m->n_features = f.n;
+    th_plain_fill(&op, &gpu, &plain);
+    m->n_plain = plain.n;
 }
 
 void th_layer_model_clear(th_layer_model *m)
 {
     th_free(m->device);
     th_free(m->weight);
-    th_residual_clear(&m->known);
-    th_residual_clear(&m->other);
+    th_panel_clear(&m->known.panel);
+    th_panel_clear(&m->other.panel);
     *m = (th_layer_model){.n_terms = 0};
 }
 
@@ -82,15 +85,59 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
     return !th_layer_model_knows(m, gpu) && gpu_is_outside(m, gpu, text, size);
 }
 
-double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+/* --- prediction ------------------------------------------------------------------------------- */
+
+/* A law whose terms are all 0 for an operation says nothing; its logarithm must stay a number. */
+static const double LAW_MIN_MS = 1e-9;
+
+void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
+                         const double *weight, unsigned sees, th_sight *out, float *x,
+                         float *plain)
+{
+    th_terms terms;
+    th_law_terms(op, m->phase, gpu, NULL, &terms);
+    *out = (th_sight){op, gpu, device, fmax(th_law_ms(&terms, weight), LAW_MIN_MS)};
+    if (sees & TH_SEES_FEATURES) {
+        th_features f = {.n = 0, .name = NULL};
+        th_features_fill(op, gpu, &terms, weight, out->law_ms, &f);
+        memcpy(x, f.x, (size_t)f.n * sizeof *x);
+    }
+    if (sees & TH_SEES_PLAIN) {
+        th_plain p;
+        th_plain_fill(op, gpu, &p);
+        memcpy(plain, p.x, (size_t)p.n * sizeof *plain);
+    }
+}
+
+enum { BLOCK = 64 };
+
+static void predict_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                          int device, double *ms)
+{
+    const th_panel *panel = device < m->n_devices ? &m->known.panel : &m->other.panel;
+    const double *weight = m->weight + (size_t)device * (size_t)m->n_terms;
+    float x[BLOCK * TH_FEATURES_MAX], plain[BLOCK * TH_PLAIN_MAX];
+    th_sight row[BLOCK];
+    for (size_t i = 0; i < n; i++)
+        th_layer_model_look(m, &op[i], gpu, device, weight, panel->sees, &row[i],
+                            x + i * (size_t)m->n_features, plain + i * (size_t)m->n_plain);
+    const th_sights s = {n, row, m->n_features, m->n_plain, x, plain};
+    th_panel_run(panel, &s, ms);
+    for (size_t i = 0; i < n; i++)
+        ms[i] = exp(ms[i]);
+}
+
+void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
+                                 const th_gpu *gpu, double *ms)
 {
     int device = th_layer_model_device(m, gpu->name);
-    const th_residual *r = device < m->n_devices ? &m->known : &m->other;
-    const double *weight = m->weight + (size_t)device * (size_t)m->n_terms;
-    th_terms terms;
-    th_features f = {.n = 0, .name = NULL};
-    th_law_terms(op, m->phase, gpu, NULL, &terms);
-    double law = th_law_ms(&terms, weight);
-    th_features_fill(op, gpu, &terms, weight, law, &f);
-    return law * exp(th_residual_run(r, f.x));
+    for (size_t from = 0; from < n; from += BLOCK)
+        predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, device, ms + from);
+}
+
+double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    double ms;
+    th_layer_model_predict_many(m, op, 1, gpu, &ms);
+    return ms;
 }

@@ -1,40 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_model.h - the times of one kind of operation in one phase, on every GPU.
  *
- *   ms(op, gpu) = law(op, gpu) * exp(residual(op, gpu))
- * The law (law.h) has weights for each device it was trained on, and weights that serve all of them for a
- * device that it has not met. The residual is learned from ln(ms / law): for known devices on their own
- * laws, for others on the common one, as those would be met in use. */
+ * A panel of learners (learners/panel.h) answers for devices of training, another for devices that it has
+ * not met; cross-validation chose both. Under them lies the time law (law.h), with weights for each device
+ * of training, and weights that serve all of them for any other. */
 #ifndef TH_PREDICTOR_LAYER_MODEL_H
 #define TH_PREDICTOR_LAYER_MODEL_H
 #include "predictor/features.h"
+#include "predictor/learners/panel.h"
 #include "predictor/measurements.h"
-#include "predictor/residual.h"
+
+/* How good each learner was on rows that it had not seen; INFINITY: it was not tried. */
+typedef struct th_scores {
+    double error[TH_N_LEARNERS]; /* mean |answer / measured - 1| */
+    double chosen;               /* of the panel */
+    size_t n;                    /* rows; 0: nothing could be held out */
+} th_scores;
+
+/* For devices of training, or for others. */
+typedef struct th_side {
+    th_panel panel;
+    th_scores scores;
+} th_side;
 
 typedef struct th_layer_model {
     th_op_kind kind;
     th_phase phase;
-    int n_terms, n_features;
+    int n_terms, n_features, n_plain;
     th_gpu *device; /* that it was trained on */
     int n_devices;
     int32_t least[TH_N_OP_FIELDS], most[TH_N_OP_FIELDS]; /* of each field in training */
-    double *weight;           /* by device and term; behind the last device: of any */
-    th_residual known, other; /* devices */
+    double *weight;       /* by device and term; behind the last device: of any */
+    th_side known, other; /* devices */
 } th_layer_model;
 
 typedef struct th_train_options {
-    th_residual_options known, other;
+    th_effort known, other;
+    int learner;   /* of th_learner_choice_of */
+    int threads;   /* 0: as many as there are processors; the result does not depend on it */
     uint64_t seed; /* of samples, trees and perceptrons: goes before the learners' own */
 } th_train_options;
 
 extern const th_train_options th_train_defaults;
 
-/* layer_train.c: of the n rows of m that are listed and are of this kind and phase. 0, or -1. */
-int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows,
-                         size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
-                         th_error *err);
+/* layer_train.c: n_models at once, each of the n rows of m that are listed and are of its kind and phase,
+ * which are set; the rest is filled. 0; or -1, and all are cleared. */
+int th_layer_models_train(th_layer_model *out, int n_models, const th_measurements *m,
+                          const size_t *rows, size_t n, const th_train_options *o, th_error *err);
 void th_layer_model_clear(th_layer_model *m);
-/* Sets the numbers of terms and features, which follow from kind and phase. */
+/* Sets the numbers of terms, features and plain numbers, which follow from kind and phase. */
 void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, one of those of training? */
@@ -47,5 +61,14 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
+/* Of n operations on one GPU: ms[i] of op[i]. */
+void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
+                                 const th_gpu *gpu, double *ms);
+
+/* Private to training: the law's answer by those weights, and what learners see besides (TH_SEES_*), into
+ * x[n_features] and plain[n_plain]. */
+void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
+                         const double *weight, unsigned sees, th_sight *out, float *x,
+                         float *plain);
 
 #endif

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_train.c - training of the model of one kind of operation.
- *   train: select -> measure -> laws: { of a device } -> common law
- *          -> known: weigh on a part that was held out -> learn from all
- *          -> other: weigh on { a device, learned from the rest } -> learn from all
- * Shares of trees and perceptron are so weighed where the residual will be used: on unseen layers of seen
- * devices, and on unseen devices. Weighing learns from a sample, so that it costs little. */
+/* layer_train.c - training of the models of several kinds of operations.
+ *   train: { begin: select -> measure } of every model -> jobs { exam, law } -> choose -> jobs { learn }
+ *          -> end
+ * An exam has the candidates learn from some rows and answer others: for known devices a fifth of the
+ * operations is held out, for others every device in turn. By their errors there learners are chosen, or
+ * blended, and then learn from all rows. Exams learn from samples, so that they cost little. Jobs do not
+ * depend on each other, so the result does not depend on the number of threads. */
 #include <config.h>
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
-#include "predictor/layer_model.h"
+#include "predictor/jobs.h"
+#include "predictor/lesson.h"
 
 #define PERCEPTRON(n_steps)                                                                        \
     {                                                                                              \
         .hidden = {64, 64}, .steps = (n_steps), .batch = 256, .rate = 2e-3, .slope = 0.15          \
+    }
+#define PERFNET                                                                                    \
+    {                                                                                              \
+        .hidden = {32, 64, 128, 256}, .steps = 6000, .batch = 128, .rate = 1e-3, .slope = 0        \
     }
 
 const th_train_options th_train_defaults = {
@@ -27,7 +32,8 @@ const th_train_options th_train_defaults = {
                         .least_weight = 10,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON(5000)},
+              .mlp = PERCEPTRON(5000),
+              .perceptron = PERFNET},
     .other = {.trees = {.rounds = 150,
                         .depth = 6,
                         .rate = 0.08,
@@ -35,297 +41,335 @@ const th_train_options th_train_defaults = {
                         .least_weight = 40,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON(2000)},
+              .mlp = PERCEPTRON(2000),
+              .perceptron = PERFNET},
     .seed = 1,
 };
 
-/* Rows to learn from (on known and on other devices), and to judge, when shares are weighed. */
-enum { SAMPLE = 16000, OTHER_SAMPLE = 8000, JUDGED = 8000 };
-enum { ALL = -1 }; /* devices */
+/* Rows to learn from (on known and on other devices), and to judge, in exams; and steps of the large
+ * perceptron there. */
+enum { SAMPLE = 16000, OTHER_SAMPLE = 8000, JUDGED = 8000, EXAM_STEPS = 800 };
+enum { EPOCHS_MAX = 100 };
 
 typedef struct {
-    th_layer_model *model;
-    const th_measurements *all;
-    const size_t *row; /* of all; those of the kind and phase */
-    size_t n;
-    double *amount; /* by row and term */
-    double *ms;
-    int *device;    /* by row: of the model */
-    uint64_t *draw; /* by row: a number as if drawn, equal for an operation on several devices */
-    double *common; /* weights of a law of some devices, for weighing */
+    th_rows rows;
+    const th_train_options *o;
+    unsigned candidates;
+    th_ballot *exam; /* 0: of known devices; 1 + i: of device i, left out */
+    int n_exams;
 } trainer;
 
-static const th_measurement *row_of(const trainer *t, size_t i)
-{
-    return &t->all->row[t->row[i]];
-}
+typedef struct {
+    trainer *trainer;
+    enum { EXAM, LAW, LEARN } what;
+    int number;     /* of the exam; of the law; of the member */
+    bool is_known;  /* that learns */
+} job;
+
+typedef struct {
+    job *job;
+    int n;
+    size_t capacity;
+} job_list;
 
 static double *weights_of(const th_layer_model *m, int device)
 {
     return m->weight + (size_t)device * (size_t)m->n_terms;
 }
 
-/* --- laws ------------------------------------------------------------------------------------- */
+/* --- exams ------------------------------------------------------------------------------------ */
 
-/* Of one device (or ALL), but for one that is left out (or n_devices: none). */
-static int fit_law(const trainer *t, int device, int left_out, double *weight)
+/* So many rows are seen so often at most. */
+static void limit_steps(th_mlp_options *o, size_t n)
 {
-    size_t n = 0, m = (size_t)t->model->n_terms;
-    double *amounts = th_alloc_array(t->n * m + 1, sizeof *amounts),
-           *ms = th_alloc_array(t->n + 1, sizeof *ms);
-    int failed = amounts && ms ? 0 : -1;
-    for (size_t i = 0; !failed && i < t->n; i++) {
-        if ((device != ALL && t->device[i] != device) || t->device[i] == left_out)
-            continue;
-        memcpy(amounts + n * m, t->amount + i * m, m * sizeof *amounts);
-        ms[n++] = t->ms[i];
-    }
-    if (!failed)
-        failed = th_law_fit(amounts, ms, n, t->model->n_terms, weight);
-    th_free(amounts);
-    th_free(ms);
-    return failed;
+    size_t limit = EPOCHS_MAX * n / (size_t)o->batch + 1;
+    if ((size_t)o->steps > limit)
+        o->steps = (int)limit;
 }
 
-static int fit_laws(const trainer *t)
+static th_effort effort_of(const trainer *t, bool is_known, bool is_exam, size_t n)
 {
-    th_layer_model *m = t->model;
-    for (int d = 0; d < m->n_devices; d++)
-        if (fit_law(t, d, m->n_devices, weights_of(m, d)))
+    th_effort e = is_known ? t->o->known : t->o->other;
+    e.trees.seed = e.mlp.seed = e.perceptron.seed = t->o->seed;
+    if (is_exam && e.perceptron.steps > EXAM_STEPS)
+        e.perceptron.steps = EXAM_STEPS;
+    limit_steps(&e.mlp, n);
+    limit_steps(&e.perceptron, n);
+    return e;
+}
+
+static bool is_candidate(const trainer *t, int learner)
+{
+    const th_learner_type *type = th_learner_types[learner];
+    return (t->candidates >> learner & 1) && (!type->is_there || type->is_there());
+}
+
+static unsigned sights_of(const trainer *t)
+{
+    unsigned sees = 0;
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (is_candidate(t, l))
+            sees |= th_learner_types[l]->sees;
+    return sees;
+}
+
+/* The candidates learn from one lesson and answer the other. */
+static int answer(const trainer *t, const th_lesson *learned, const th_lesson *judged,
+                  th_ballot *out, th_error *err)
+{
+    th_effort effort = effort_of(t, learned->is_known, true, learned->sights.n);
+    out->n = judged->sights.n;
+    out->right = th_alloc_array(out->n + 1, sizeof *out->right);
+    if (!out->right)
+        return th_error_no_memory(err);
+    for (size_t i = 0; i < out->n; i++)
+        out->right[i] = log(judged->ms[i]);
+    for (int l = 0; l < TH_N_LEARNERS; l++) {
+        const th_learner_type *type = th_learner_types[l];
+        void *state;
+        if (!is_candidate(t, l))
+            continue;
+        out->said[l] = th_alloc_array(out->n + 1, sizeof *out->said[l]);
+        if (!out->said[l])
+            return th_error_no_memory(err);
+        if (type->train(learned, &effort, &state, err))
             return -1;
-    return fit_law(t, ALL, m->n_devices, weights_of(m, m->n_devices));
-}
-
-/* --- lessons ---------------------------------------------------------------------------------- */
-
-/* Which rows a lesson has. */
-typedef struct {
-    int device, left_out; /* only this (or ALL), all but this (or ALL: none) */
-    int fold;             /* of FOLDS; -1: no matter */
-    bool without_fold;    /* all but those of the fold */
-    size_t n_max;         /* a sample at most so large */
-} selection;
-
-enum { FOLDS = 5 };
-static const selection whole = {ALL, ALL, -1, false, SIZE_MAX};
-
-static bool is_selected(const trainer *t, const selection *s, size_t i)
-{
-    if ((s->device != ALL && t->device[i] != s->device) || t->device[i] == s->left_out)
-        return false;
-    return s->fold < 0 || ((int)(t->draw[i] % FOLDS) == s->fold) != s->without_fold;
-}
-
-/* Below this number a row is in the sample. */
-static uint64_t limit_of(const trainer *t, const selection *s, size_t *n)
-{
-    *n = 0;
-    for (size_t i = 0; i < t->n; i++)
-        *n += is_selected(t, s, i);
-    if (*n <= s->n_max)
-        return UINT64_MAX;
-    return (uint64_t)((double)s->n_max / (double)*n * (double)UINT32_MAX);
-}
-
-static bool is_drawn(const trainer *t, size_t i, uint64_t limit)
-{
-    return th_hash_word(t->draw[i], 1) >> 32 <= limit;
-}
-
-/* Features and targets over the weights of each row's device, or over those given. */
-static void fill_row(const trainer *t, size_t i, const double *common, float *x, float *y)
-{
-    const th_layer_model *m = t->model;
-    const th_measurement *row = row_of(t, i);
-    const th_gpu *gpu = &m->device[t->device[i]];
-    const double *weight = common ? common : weights_of(m, t->device[i]);
-    th_terms terms;
-    th_features f = {.n = 0, .name = NULL};
-    th_law_terms(&row->op, row->phase, gpu, NULL, &terms);
-    double law = th_law_ms(&terms, weight);
-    th_features_fill(&row->op, gpu, &terms, weight, law, &f);
-    memcpy(x, f.x, (size_t)f.n * sizeof *x);
-    *y = (float)log(row->ms / law);
-}
-
-/* 0, or -1: memory is out. */
-static int make_lesson(const trainer *t, const selection *s, const double *common, th_lesson *out)
-{
-    size_t n;
-    uint64_t limit = limit_of(t, s, &n);
-    if (th_lesson_init(out, n, t->model->n_features))
-        return -1;
-    out->n = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (!is_selected(t, s, i) || !is_drawn(t, i, limit))
-            continue;
-        fill_row(t, i, common, out->x + out->n * (size_t)out->n_features, &out->y[out->n]);
-        out->n++;
+        type->run(state, &judged->sights, out->said[l]);
+        type->clear(state);
     }
     return 0;
 }
 
-/* --- shares ----------------------------------------------------------------------------------- */
-
-/* Learns from one selection and judges another; adds to the verdicts. 0 or -1. */
-static int try(const trainer *t, const selection *learned, const selection *judged,
-               const double *common, const th_residual_options *o, th_residual *r, th_verdict *v,
-               size_t *n, th_error *err)
+/* Weights of the laws that an exam is taken with: by device and of all, of the rows it is learned from. */
+static int exam_laws(const trainer *t, int left_out, double *weight)
 {
-    th_lesson lesson = {.n = 0}, exam = {.n = 0};
-    r->tree_share = r->mlp_share = 0.5;
-    int failed = make_lesson(t, learned, common, &lesson) || make_lesson(t, judged, common, &exam)
-                     ? th_error_no_memory(err)
-                     : th_residual_train(r, &lesson, o, err);
-    if (!failed) {
-        th_residual_judge(r, &exam, v + *n);
-        *n += exam.n;
-    }
+    const th_layer_model *m = t->rows.model;
+    if (left_out != TH_ALL)
+        return th_rows_fit_law(&t->rows, &(th_selection){TH_ALL, left_out, TH_ALL, false, SIZE_MAX},
+                               weight);
+    for (int d = 0; d < m->n_devices; d++)
+        if (th_rows_fit_law(&t->rows, &(th_selection){d, TH_ALL, TH_HELD_OUT, true, SIZE_MAX},
+                            weight + (size_t)d * (size_t)m->n_terms))
+            return -1;
+    return 0;
+}
+
+static int take_exam(const trainer *t, int number, th_error *err)
+{
+    const th_layer_model *m = t->rows.model;
+    bool is_known = number == 0;
+    int left_out = is_known ? TH_ALL : number - 1;
+    th_selection learned = {TH_ALL, left_out, is_known ? TH_HELD_OUT : TH_ALL, true,
+                            is_known ? SAMPLE : OTHER_SAMPLE},
+                 judged = {left_out, TH_ALL, is_known ? TH_HELD_OUT : TH_ALL, false,
+                           is_known ? JUDGED : JUDGED / (size_t)m->n_devices};
+    double *weight =
+        th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *weight);
+    th_lesson lesson = {.ms = NULL}, exam = {.ms = NULL};
+    unsigned sees = sights_of(t);
+    int failed =
+        !weight || exam_laws(t, left_out, weight) ||
+                th_lesson_make(&lesson, &t->rows, &learned, is_known, weight, sees) ||
+                th_lesson_make(&exam, &t->rows, &judged, is_known, weight, sees)
+            ? th_error_no_memory(err)
+            : 0;
+    if (!failed && lesson.sights.n > 0 && exam.sights.n > 0)
+        failed = answer(t, &lesson, &exam, &t->exam[number], err);
     th_lesson_clear(&lesson);
     th_lesson_clear(&exam);
+    th_free(weight);
     return failed;
 }
 
-/* What a part learned from one selection says of another decides its share. */
-static int weigh(trainer *t, bool is_known, const th_residual_options *o, th_residual *out,
-                 th_error *err)
+/* --- choice ----------------------------------------------------------------------------------- */
+
+/* What was said in the exams first .. last - 1, one behind the other. */
+static int join(const trainer *t, int first, int last, th_ballot *out)
 {
-    int devices = t->model->n_devices, rounds = is_known ? 1 : devices;
-    th_verdict *v = th_alloc_array(t->n * (size_t)rounds + 1, sizeof *v);
     size_t n = 0;
-    int failed = v ? 0 : th_error_no_memory(err);
-    th_residual r = {.tree_share = 0};
-    for (int i = 0; !failed && i < rounds; i++) {
-        selection learned = is_known ? (selection){ALL, ALL, 0, true, SAMPLE}
-                                     : (selection){ALL, i, -1, false, OTHER_SAMPLE};
-        selection judged = is_known ? (selection){ALL, ALL, 0, false, JUDGED}
-                                    : (selection){i, ALL, -1, false, JUDGED / (size_t)rounds};
-        th_residual_clear(&r);
-        if (!is_known && fit_law(t, ALL, i, t->common))
-            failed = th_error_no_memory(err);
-        if (!failed)
-            failed = try(t, &learned, &judged, is_known ? NULL : t->common, o, &r, v, &n, err);
+    for (int e = first; e < last; e++)
+        n += t->exam[e].n;
+    out->right = th_alloc_array(n + 1, sizeof *out->right);
+    int failed = out->right ? 0 : -1;
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (is_candidate(t, l)) {
+            out->said[l] = th_alloc_array(n + 1, sizeof *out->said[l]);
+            failed |= !out->said[l];
+        }
+    for (int e = first; !failed && e < last; e++) {
+        const th_ballot *from = &t->exam[e];
+        if (from->n == 0)
+            continue;
+        memcpy(out->right + out->n, from->right, from->n * sizeof *from->right);
+        for (int l = 0; l < TH_N_LEARNERS; l++)
+            if (out->said[l])
+                memcpy(out->said[l] + out->n, from->said[l], from->n * sizeof *from->said[l]);
+        out->n += from->n;
     }
+    return failed ? -1 : 0;
+}
+
+static void clear_ballot(th_ballot *b)
+{
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        th_free(b->said[l]);
+    th_free(b->right);
+    *b = (th_ballot){.n = 0};
+}
+
+static int choose_side(const trainer *t, int first, int last, th_side *out, th_error *err)
+{
+    th_ballot b = {.n = 0};
+    int failed = join(t, first, last, &b);
     if (!failed) {
-        th_residual_weigh(&r, v, n);
-        out->tree_share = r.tree_share;
-        out->mlp_share = r.mlp_share;
+        for (int l = 0; l < TH_N_LEARNERS; l++)
+            out->scores.error[l] = th_ballot_error(&b, l);
+        out->scores.n = b.n;
+        out->scores.chosen = th_panel_choose(&out->panel, &b);
+        failed = out->scores.chosen < 0 ? -1 : 0;
     }
-    th_residual_clear(&r);
-    th_free(v);
+    clear_ballot(&b);
+    return failed ? th_error_no_memory(err) : 0;
+}
+
+static int choose(const trainer *t, th_error *err)
+{
+    th_layer_model *m = t->rows.model;
+    return choose_side(t, 0, 1, &m->known, err) || choose_side(t, 1, t->n_exams, &m->other, err)
+               ? -1
+               : 0;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static int learn(const trainer *t, bool is_known, int member, th_error *err)
+{
+    th_layer_model *m = t->rows.model;
+    th_member *who = is_known ? &m->known.panel.member[member] : &m->other.panel.member[member];
+    th_lesson lesson = {.ms = NULL};
+    int failed = th_lesson_make(&lesson, &t->rows, &th_all_rows, is_known,
+                                is_known ? m->weight : weights_of(m, m->n_devices), who->type->sees)
+                     ? th_error_no_memory(err)
+                     : 0;
+    th_effort effort = effort_of(t, is_known, false, lesson.sights.n);
+    if (!failed)
+        failed = who->type->train(&lesson, &effort, &who->state, err);
+    th_lesson_clear(&lesson);
     return failed;
 }
 
-static int learn(trainer *t, bool is_known, const th_train_options *all, th_residual *out,
-                 th_error *err)
+static int fit_law(const trainer *t, int device, th_error *err)
 {
-    th_residual_options o = is_known ? all->known : all->other;
-    const double *common = is_known ? NULL : weights_of(t->model, t->model->n_devices);
-    th_lesson lesson = {.n = 0};
-    o.trees.seed = o.mlp.seed = all->seed;
-    if (!is_known && t->model->n_devices == 1) /* nothing tells how devices differ */
-        return 0;
-    if (weigh(t, is_known, &o, out, err))
+    const th_layer_model *m = t->rows.model;
+    th_selection s = th_all_rows;
+    s.device = device < m->n_devices ? device : TH_ALL;
+    return th_rows_fit_law(&t->rows, &s, weights_of(m, device)) ? th_error_no_memory(err) : 0;
+}
+
+static int do_job(void *state, int i, th_error *err)
+{
+    const job *j = &((const job_list *)state)->job[i];
+    switch (j->what) {
+    case EXAM:
+        return take_exam(j->trainer, j->number, err);
+    case LAW:
+        return fit_law(j->trainer, j->number, err);
+    case LEARN:
+        return learn(j->trainer, j->is_known, j->number, err);
+    }
+    return 0;
+}
+
+static int add_job(job_list *l, job j)
+{
+    if (th_grow(&l->job, &l->capacity, (size_t)l->n + 1, sizeof *l->job))
         return -1;
-    int failed = make_lesson(t, &whole, common, &lesson) ? th_error_no_memory(err)
-                                                         : th_residual_train(out, &lesson, &o, err);
-    th_lesson_clear(&lesson);
+    l->job[l->n++] = j;
+    return 0;
+}
+
+static int add_exams(job_list *l, trainer *t)
+{
+    int failed = 0;
+    for (int e = 0; e < t->n_exams; e++)
+        failed |= add_job(l, (job){t, EXAM, e, false});
+    for (int d = t->rows.model->n_devices; d >= 0; d--)
+        failed |= add_job(l, (job){t, LAW, d, false});
+    return failed;
+}
+
+static int add_lessons(job_list *l, trainer *t)
+{
+    const th_layer_model *m = t->rows.model;
+    int failed = 0;
+    for (int i = 0; i < m->known.panel.n; i++)
+        failed |= add_job(l, (job){t, LEARN, i, true});
+    for (int i = 0; i < m->other.panel.n; i++)
+        failed |= add_job(l, (job){t, LEARN, i, false});
     return failed;
 }
 
 /* --- training --------------------------------------------------------------------------------- */
 
-static int add_device(th_layer_model *m, size_t *capacity, const th_gpu *gpu)
+static int begin(trainer *t, th_error *err)
 {
-    int i = th_layer_model_device(m, gpu->name);
-    if (i < m->n_devices)
-        return i;
-    if (th_grow(&m->device, capacity, (size_t)i + 1, sizeof *m->device))
-        return -1;
-    m->device[i] = *gpu;
-    return m->n_devices++;
-}
-
-static void widen_ranges(th_layer_model *m, const th_op *op, bool is_first)
-{
-    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
-        if (is_first || op->x[f] < m->least[f])
-            m->least[f] = op->x[f];
-        if (is_first || op->x[f] > m->most[f])
-            m->most[f] = op->x[f];
-    }
-}
-
-static int measure_rows(trainer *t, uint64_t seed)
-{
-    th_layer_model *m = t->model;
-    size_t capacity = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const th_measurement *row = row_of(t, i);
-        const th_gpu *gpu = &t->all->device[row->device];
-        th_terms terms;
-        if ((t->device[i] = add_device(m, &capacity, gpu)) < 0)
-            return -1;
-        widen_ranges(m, &row->op, i == 0);
-        th_law_terms(&row->op, row->phase, gpu, NULL, &terms);
-        memcpy(t->amount + i * (size_t)m->n_terms, terms.amount,
-               (size_t)terms.n * sizeof *t->amount);
-        t->ms[i] = row->ms;
-        t->draw[i] = th_hash_word(seed, (uint64_t)row->row_id);
-    }
+    th_layer_model *m = t->rows.model;
     m->weight =
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *m->weight);
-    return m->weight ? 0 : -1;
+    t->n_exams = m->n_devices > 1 ? 1 + m->n_devices : 1; /* one alone cannot be left out */
+    t->exam = th_alloc_zero((size_t)t->n_exams, sizeof *t->exam);
+    return m->weight && t->exam ? 0 : th_error_no_memory(err);
 }
 
-static int train(trainer *t, const th_train_options *o, th_error *err)
+static void end(trainer *t)
 {
-    th_layer_model *m = t->model;
-    th_layer_model_count(m);
-    t->amount = th_alloc_array(t->n * (size_t)m->n_terms + 1, sizeof *t->amount);
-    t->ms = th_alloc_array(t->n + 1, sizeof *t->ms);
-    t->device = th_alloc_array(t->n + 1, sizeof *t->device);
-    t->draw = th_alloc_array(t->n + 1, sizeof *t->draw);
-    t->common = th_alloc_array((size_t)m->n_terms + 1, sizeof *t->common);
-    if (!t->amount || !t->ms || !t->device || !t->draw || !t->common || measure_rows(t, o->seed) ||
-        fit_laws(t))
-        return th_error_no_memory(err);
-    return learn(t, true, o, &m->known, err) || learn(t, false, o, &m->other, err) ? -1 : 0;
+    for (int e = 0; t->exam && e < t->n_exams; e++)
+        clear_ballot(&t->exam[e]);
+    th_free(t->exam);
+    th_rows_clear(&t->rows);
 }
 
-static size_t select_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind,
-                          th_phase phase, size_t *out)
+static int train(trainer *t, int n, const th_train_options *o, th_error *err)
 {
-    size_t selected = 0;
-    for (size_t i = 0; i < n; i++)
-        if (m->row[rows[i]].op.kind == kind && m->row[rows[i]].phase == phase)
-            out[selected++] = rows[i];
-    return selected;
-}
-
-int th_layer_model_train(th_layer_model *out, const th_measurements *m, const size_t *rows,
-                         size_t n, th_op_kind kind, th_phase phase, const th_train_options *o,
-                         th_error *err)
-{
-    enum { ROWS_MIN = 50 };
-    size_t *selected = th_alloc_array(n + 1, sizeof *selected);
-    *out = (th_layer_model){.kind = kind, .phase = phase};
-    trainer t = {.model = out, .all = m, .row = selected};
-    int failed = selected ? 0 : th_error_no_memory(err);
+    job_list exams = {.n = 0}, lessons = {.n = 0};
+    int failed = 0;
+    for (int i = 0; !failed && i < n; i++)
+        failed = add_exams(&exams, &t[i]) ? th_error_no_memory(err) : 0;
     if (!failed)
-        t.n = select_rows(m, rows, n, kind, phase, selected);
-    if (!failed && t.n < ROWS_MIN)
-        failed = th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
-                              th_op_kind_name(kind), th_phase_name(phase), ROWS_MIN, t.n);
+        failed = th_jobs_run(do_job, &exams, exams.n, o->threads, err);
+    for (int i = 0; !failed && i < n; i++) {
+        failed = choose(&t[i], err);
+        if (!failed && add_lessons(&lessons, &t[i]))
+            failed = th_error_no_memory(err);
+    }
     if (!failed)
-        failed = train(&t, o, err);
-    if (failed)
-        th_layer_model_clear(out);
-    th_free(t.amount);
-    th_free(t.ms);
-    th_free(t.device);
-    th_free(t.draw);
-    th_free(t.common);
-    th_free(selected);
+        failed = th_jobs_run(do_job, &lessons, lessons.n, o->threads, err);
+    th_free(exams.job);
+    th_free(lessons.job);
+    return failed;
+}
+
+int th_layer_models_train(th_layer_model *out, int n_models, const th_measurements *m,
+                          const size_t *rows, size_t n, const th_train_options *o, th_error *err)
+{
+    trainer *t = th_alloc_zero((size_t)n_models + 1, sizeof *t);
+    int failed = t ? 0 : th_error_no_memory(err), begun = 0;
+    for (int i = 0; i < n_models; i++)
+        out[i] = (th_layer_model){.kind = out[i].kind, .phase = out[i].phase};
+    for (; !failed && begun < n_models; begun++) {
+        t[begun].o = o;
+        t[begun].candidates = th_learner_choice_of(o->learner).candidates;
+        failed = th_rows_begin(&t[begun].rows, &out[begun], m, rows, n, o->seed, err) ||
+                         begin(&t[begun], err)
+                     ? -1
+                     : 0;
+    }
+    if (!failed)
+        failed = train(t, n_models, o, err);
+    for (int i = 0; i < begun; i++)
+        end(&t[i]);
+    for (int i = 0; failed && i < n_models; i++)
+        th_layer_model_clear(&out[i]);
+    th_free(t);
     return failed;
 }

@@ -4,6 +4,7 @@ libtharsis_la_SOURCES += \
 	predictor/boost.c predictor/boost.h \
 	predictor/features.c predictor/features.h \
 	predictor/gpu.h predictor/gpu_read.c \
+	predictor/jobs.c predictor/jobs.h \
 	predictor/law.c predictor/law.h \
 	predictor/law_conv.c \
 	predictor/law_fit.c \
@@ -11,15 +12,28 @@ libtharsis_la_SOURCES += \
 	predictor/law_pooling.c \
 	predictor/law_rows.c \
 	predictor/layer_model.c predictor/layer_model.h predictor/layer_train.c \
+	predictor/learners/boosting.c \
+	predictor/learners/law.c \
+	predictor/learners/law_boosting.c \
+	predictor/learners/law_perceptron.c \
+	predictor/learners/learner.h \
+	predictor/learners/learners.c predictor/learners/learners.h \
+	predictor/learners/log_linear.c \
+	predictor/learners/over_law.h \
+	predictor/learners/panel.c predictor/learners/panel.h \
+	predictor/learners/perceptron.c \
+	predictor/learners/plain.c predictor/learners/plain.h \
+	predictor/learners/roofline.c \
+	predictor/lesson.c predictor/lesson.h \
 	predictor/measurements.c predictor/measurements.h \
 	predictor/measurements_read.c \
 	predictor/mlp.c predictor/mlp.h predictor/mlp_train.c \
 	predictor/nnls.c predictor/nnls.h \
 	predictor/op.c predictor/op.h \
 	predictor/predictor.c predictor/predictor.h \
-	predictor/predictor_read.c predictor/predictor_text.h \
+	predictor/parts_text.c \
+	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
 	predictor/predictor_write.c \
-	predictor/residual.c predictor/residual.h \
 	predictor/trees.c predictor/trees.h \
 	predictor/unpack.c predictor/unpack.h
 
@@ -27,6 +41,7 @@ predictordir = $(pkgdatadir)/predictor
 dist_predictor_DATA = predictor/devices.csv
 
 unit_tests += \
+	tests/unit/test_learners \
 	tests/unit/test_measurements \
 	tests/unit/test_mlp \
 	tests/unit/test_nnls \

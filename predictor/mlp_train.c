@@ -125,14 +125,28 @@ static void forward(const trainer *t, int rows)
     }
 }
 
-/* d/dr of slope^2 (sqrt(1 + (r / slope)^2) - 1), over the rows of the batch. */
+/* slope^2 (sqrt(1 + (off / slope)^2) - 1), or |off|. */
+double th_mlp_loss(double off, double slope, double *derivative)
+{
+    if (slope == 0) {
+        *derivative = (off > 0) - (off < 0);
+        return fabs(off);
+    }
+    double s = off / slope, root = sqrt(1 + s * s);
+    *derivative = off / root;
+    return slope * slope * (root - 1);
+}
+
+/* The derivatives over the rows of the batch. */
 static void errors(const trainer *t, size_t from, int rows)
 {
     int last = t->m->n_layers;
     for (int r = 0; r < rows; r++) {
-        double off = (double)t->act[last][r] - (double)t->y[t->order[from + (size_t)r]],
-               s = off / t->o->slope;
-        t->back[last][r] = (float)(off / sqrt(1 + s * s) / rows);
+        size_t row = t->order[from + (size_t)r];
+        double weight = t->o->weight ? (double)t->o->weight[row] : 1, derivative;
+        th_mlp_loss(weight * ((double)t->act[last][r] - (double)t->y[row]), t->o->slope,
+                    &derivative);
+        t->back[last][r] = (float)(weight * derivative / rows);
     }
 }
 

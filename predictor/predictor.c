@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor.c - one model per kind and phase.
- *   train: { th_layer_model_train } for each that has rows
+ *   train: the kinds and phases that have rows -> th_layer_models_train
  *   evaluate: { errors of a device -> sort -> moments } -> mean of the devices */
 #include <config.h>
 
@@ -30,8 +30,9 @@ static uint64_t digest_of(const th_measurements *m, const size_t *rows, size_t n
     return h;
 }
 
-static int train_all(th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
-                     const th_train_options *o, th_error *err)
+/* A model for every kind and phase that has rows. */
+static int add_models(th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
+                      th_error *err)
 {
     size_t capacity = 0;
     for (int k = 0; k < TH_N_OP_KINDS; k++)
@@ -40,10 +41,8 @@ static int train_all(th_predictor *p, const th_measurements *m, const size_t *ro
                 continue;
             if (th_grow(&p->model, &capacity, (size_t)p->n_models + 1, sizeof *p->model))
                 return th_error_no_memory(err);
-            if (th_layer_model_train(&p->model[p->n_models], m, rows, n, (th_op_kind)k,
-                                     (th_phase)phase, o, err))
-                return -1;
-            p->n_models++;
+            p->model[p->n_models++] =
+                (th_layer_model){.kind = (th_op_kind)k, .phase = (th_phase)phase};
         }
     return p->n_models > 0
                ? 0
@@ -60,7 +59,8 @@ th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, s
     }
     p->n_rows = n;
     p->digest = digest_of(m, rows, n);
-    if (train_all(p, m, rows, n, o, err) == 0)
+    if (add_models(p, m, rows, n, err) == 0 &&
+        th_layer_models_train(p->model, p->n_models, m, rows, n, o, err) == 0)
         return p;
     th_predictor_free(p);
     return NULL;

@@ -7,76 +7,29 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "predictor/predictor.h"
 #include "predictor/predictor_text.h"
 
-/* The answer that all below `at` give; false: they differ. */
-static bool agree(const th_trees *t, int tree, size_t at, int depth, float *answer)
+static void write_error(double x, th_strbuf *out)
 {
-    size_t questions = ((size_t)1 << t->depth) - 1;
-    if (depth == t->depth) {
-        *answer = t->leaf[(size_t)tree * (questions + 1) + at - questions];
-        return true;
-    }
-    float yes, no;
-    bool is_one = agree(t, tree, 2 * at + 1, depth + 1, &yes) &&
-                  agree(t, tree, 2 * at + 2, depth + 1, &no) && memcmp(&yes, &no, sizeof yes) == 0;
-    if (is_one)
-        *answer = yes;
-    return is_one;
+    if (isfinite(x))
+        th_strbuf_printf(out, " %.6g", x);
+    else
+        th_strbuf_add(out, " -");
 }
 
-static void write_node(const th_trees *t, int tree, size_t at, int depth, th_strbuf *out)
+/* Errors of learners where they were held out: "-" was not tried. */
+static void write_scores(const th_scores *s, const char *name, th_strbuf *out)
 {
-    size_t place = (size_t)tree * (((size_t)1 << t->depth) - 1) + at;
-    float answer;
-    if (agree(t, tree, at, depth, &answer)) {
-        th_strbuf_printf(out, " =%.9g", (double)answer);
-        return;
-    }
-    th_strbuf_printf(out, " %d<%.9g", t->feature[place], (double)t->threshold[place]);
-    write_node(t, tree, 2 * at + 1, depth + 1, out);
-    write_node(t, tree, 2 * at + 2, depth + 1, out);
-}
-
-static void write_floats(const char *word, const float *x, size_t n, th_strbuf *out)
-{
-    th_strbuf_add(out, word);
-    for (size_t i = 0; i < n; i++)
-        th_strbuf_printf(out, " %.9g", (double)x[i]);
+    th_strbuf_printf(out, "scores %s rows %zu chosen", name, s->n);
+    write_error(s->chosen, out);
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        write_error(s->error[l], out);
     th_strbuf_add(out, "\n");
-}
-
-static void write_mlp(const th_mlp *m, th_strbuf *out)
-{
-    if (m->n_layers == 0)
-        return;
-    th_strbuf_add(out, "sizes");
-    for (int l = 0; l <= m->n_layers; l++)
-        th_strbuf_printf(out, " %d", m->size[l]);
-    th_strbuf_add(out, "\n");
-    write_floats("mean", m->mean, (size_t)m->size[0], out);
-    write_floats("scale", m->scale, (size_t)m->size[0], out);
-    for (int l = 0; l < m->n_layers; l++) {
-        write_floats("weight", m->weight[l], (size_t)m->size[l] * (size_t)m->size[l + 1], out);
-        write_floats("bias", m->bias[l], (size_t)m->size[l + 1], out);
-    }
-}
-
-static void write_residual(const th_residual *r, const char *name, th_strbuf *out)
-{
-    th_strbuf_printf(out, "residual %s trees %d depth %d share %.9g perceptron %d share %.9g\n",
-                     name, r->trees.n, r->trees.depth, r->tree_share, r->mlp.n_layers,
-                     r->mlp_share);
-    for (int i = 0; i < r->trees.n; i++) {
-        th_strbuf_add(out, "tree");
-        write_node(&r->trees, i, 0, 0, out);
-        th_strbuf_add(out, "\n");
-    }
-    write_mlp(&r->mlp, out);
 }
 
 static void write_devices(const th_layer_model *m, th_strbuf *out)
@@ -127,8 +80,10 @@ static void write_layer(const th_layer_model *m, th_strbuf *out)
         th_strbuf_printf(out, "range %s %d %d\n", th_op_field_name((th_op_field)f), m->least[f],
                          m->most[f]);
     write_weights(m, out);
-    write_residual(&m->known, "known", out);
-    write_residual(&m->other, "other", out);
+    write_scores(&m->known.scores, "known", out);
+    th_panel_write(&m->known.panel, "known", out);
+    write_scores(&m->other.scores, "other", out);
+    th_panel_write(&m->other.panel, "other", out);
 }
 
 void th_predictor_write(const th_predictor *p, th_strbuf *out)

@@ -12,6 +12,7 @@
 #include "tcl/files.h"
 #include "tcl/learned.h"
 #include "tcl/report_call.h"
+#include "tcl/sections.h"
 
 #define GROUP "predict"
 
@@ -184,7 +185,12 @@ static const th_predictor *need_predictor(th_call *c)
 
 /* ---- train_predictor ---- */
 
-enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_SEED };
+enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_SEED, TRAIN_LEARNER, TRAIN_THREADS };
+
+static const char *learner_name(int i)
+{
+    return i < TH_N_LEARNER_CHOICES ? th_learner_choice_of(i).name : NULL;
+}
 
 static const th_option train_options[] = {
     [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
@@ -192,6 +198,13 @@ static const th_option train_options[] = {
                         "Rows that are left out, for evaluate_predictor -held_out.", 0, 90},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Of the rows that are left out, and of learning.", 0, INT64_MAX},
+    [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
+                       "auto (the default) takes whichever, or whichever blend, cross-validation favours; "
+                       "physics only the law and what is learned over it.",
+                       .choice = learner_name},
+    [TRAIN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
+                       "As many as there are processors unless said; the result does not depend on it.",
+                       1, 64},
     {.name = NULL},
 };
 
@@ -215,6 +228,8 @@ static int run_train(th_call *c)
     if (m == NULL)
         return -1;
     o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
+    o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
+    o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
     size_t *rows = rows_of(m, false, percent, o.seed, &n);
     th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
     if (rows == NULL)
@@ -229,13 +244,16 @@ static int run_train(th_call *c)
 
 /* ---- evaluate_predictor ---- */
 
-enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT };
+enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT, EVALUATE_LEARNERS };
 
 static const th_option evaluate_options[] = {
     TABLE_OPTIONS,
     [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
     [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
                            "Only the rows that training left out (of the same measurements)."},
+    [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
+                           "Instead, how good each learner was in cross-validation when the predictor "
+                           "was trained, and its share; asks for no measurements."},
     {.name = NULL},
 };
 
@@ -297,10 +315,20 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
     return r == NULL ? -1 : th_report_finish(c, r, 0, r->first);
 }
 
+static int report_learners(th_call *c)
+{
+    th_report *r = th_report_new("learners", "Learners of the predictor");
+    if (r == NULL)
+        return th_error_no_memory(&c->err);
+    return th_report_finish(c, r, th_section_learners(c->session, r, &c->err), r->first);
+}
+
 static int run_evaluate(th_call *c)
 {
     const th_learned *l = c->session->learned;
     const th_predictor *p = need_predictor(c);
+    if (p != NULL && th_call_has(c, EVALUATE_LEARNERS))
+        return report_learners(c);
     const th_measurements *m = p != NULL ? need_set(c, EVALUATE_ON) : NULL;
     bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
     size_t n;
@@ -480,12 +508,9 @@ const th_command th_predict_commands[] = {
      "-devices.",
      .run = run_read_measurements},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
-     "A model for each kind of layer and phase that was measured: a law of additive terms, with "
-     "weights per "
-     "device and for devices that were not measured, and boosted trees and a "
-     "perceptron for what the law leaves. "
-     "Returns the "
-     "kinds and phases.",
+     "A model for each kind of layer and phase that was measured: the learners, from a roofline to a law "
+     "of additive terms with boosted trees over it, that cross-validation favours, for the devices of "
+     "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows the choice.",
      .run = run_train, .not_while_running = true},
     {"evaluate_predictor", GROUP, "", 0, 0, evaluate_options,
      "print how far predictions are from measurements",

@@ -55,6 +55,9 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
 /* sections_latency.c: of the transfers that started in [since, until). */
 int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);
 
+/* sections_learners.c: of the predictor, which there is. */
+int th_section_learners(th_session *s, th_report *r, th_error *err);
+
 /* sections_collectives.c */
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
 

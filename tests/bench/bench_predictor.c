@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_predictor.c - how far predicted layer times are from measured ones that were not in training.
- *   bench predictor FOLDER [conv|pooling|dense]   FOLDER: of perfnet/
+/* bench_predictor.c - how far predicted layer times are from measured ones that were not in training, and
+ * how long training and predictions take.
+ *   bench predictor FOLDER [conv|pooling|dense [LEARNER ...]]   FOLDER: of perfnet/; LEARNER: auto unless said
  * LOO=1 in the environment: also each device in turn, when the others alone were learned from. */
 #include <config.h>
 
@@ -8,11 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "predictor/layer_model.h"
+#include "predictor/predictor.h"
 #include "tests/bench/bench.h"
+
+static double wall_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static bool is_held_out(const th_measurement *r)
 {
@@ -38,56 +47,110 @@ static void report(const th_layer_model *model, const th_measurements *m, bool o
     printf("  mean %.2f\n", sum / m->n_devices);
 }
 
-static int run_kind(const char *folder, const char *file, th_op_kind kind, const th_gpus *known)
+static void print_side(const char *name, const th_side *side)
 {
-    char path[500];
-    th_error e = {"", ""};
-    snprintf(path, sizeof path, "%s/%s_5gpu.csv.xz", folder, file);
-    th_measurement_source source = {.path = path};
-    th_measurements *m = th_measurements_new();
-    th_layer_model model;
-    if (th_measurements_read(m, &source, known, &e)) {
-        printf("%s %s\n", e.id, e.text);
-        return 1;
+    printf("  %s devices, cross-validated on %zu rows: %.2f (", name, side->scores.n,
+           100 * side->scores.chosen);
+    for (int i = 0; i < side->panel.n; i++)
+        printf("%s%s %.3f", i > 0 ? ", " : "", side->panel.member[i].type->name,
+               side->panel.member[i].share);
+    printf("); learners");
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (isfinite(side->scores.error[l]))
+            printf(" %s %.2f", th_learner_types[l]->name, 100 * side->scores.error[l]);
+    printf("\n");
+}
+
+/* One at a time, and in batches: microseconds each, least of some rounds. */
+static void print_speed(const th_layer_model *model, const th_measurements *m)
+{
+    enum { ROUNDS = 20, ROWS = 4096 };
+    static th_op op[ROWS];
+    static double ms[ROWS];
+    double single = INFINITY, batch = INFINITY, sum = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        op[i] = m->row[i * (m->n_rows / ROWS)].op;
+    for (int r = 0; r < ROUNDS; r++) {
+        double begun = th_bench_cpu_seconds();
+        for (size_t i = 0; i < ROWS; i++)
+            sum += th_layer_model_predict(model, &op[i], &m->device[0]);
+        double between = th_bench_cpu_seconds();
+        th_layer_model_predict_many(model, op, ROWS, &m->device[0], ms);
+        single = fmin(single, between - begun);
+        batch = fmin(batch, th_bench_cpu_seconds() - between);
     }
-    size_t *rows = th_alloc_array(m->n_rows, sizeof *rows), n = 0;
+    printf("  a prediction: %.2f us alone, %.2f us in batches (%g)\n", single / ROWS * 1e6,
+           batch / ROWS * 1e6, sum / ROUNDS);
+}
+
+static int train(const th_measurements *m, size_t *rows, size_t n, int learner,
+                 const char *held_out, th_layer_model *out)
+{
+    th_train_options o = th_train_defaults;
+    th_error e = {"", ""};
+    o.learner = learner;
+    double cpu = th_bench_cpu_seconds(), wall = wall_seconds();
+    if (th_layer_models_train(out, 1, m, rows, n, &o, &e)) {
+        printf("%s %s\n", e.id, e.text);
+        return -1;
+    }
+    printf("%s, %s: %zu rows, %d terms, %d features, %.1f CPU s, %.1f s\n  %s",
+           th_op_kind_name(out->kind), th_learner_choice_of(learner).name, n, out->n_terms,
+           out->n_features, th_bench_cpu_seconds() - cpu, wall_seconds() - wall, held_out);
+    return 0;
+}
+
+static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, int learner)
+{
+    th_layer_model model = {.kind = kind, .phase = TH_PHASE_CALL};
+    size_t n = 0;
     for (size_t i = 0; i < m->n_rows; i++)
         if (!is_held_out(&m->row[i]))
             rows[n++] = i;
-    double begun = th_bench_cpu_seconds();
-    th_train_options o = th_train_defaults;
-    if (th_layer_model_train(&model, m, rows, n, kind, TH_PHASE_CALL, &o, &e)) {
-        printf("%s %s\n", e.id, e.text);
-        return 1;
-    }
-    printf("%s: %zu rows, %d terms, %d features, %.1f s\n  held out", file, n, model.n_terms,
-           model.n_features, th_bench_cpu_seconds() - begun);
+    if (train(m, rows, n, learner, "held out", &model))
+        return -1;
     report(&model, m, false);
-    printf("  shares: trees %.2f, perceptron %.2f; of other devices %.2f, %.2f\n",
-           model.known.tree_share, model.known.mlp_share, model.other.tree_share,
-           model.other.mlp_share);
-    model.known.tree_share = model.known.mlp_share = 0;
-    printf("  law alone");
-    report(&model, m, false);
+    print_side("known", &model.known);
+    print_side("other", &model.other);
+    print_speed(&model, m);
     th_layer_model_clear(&model);
     for (int d = 0; getenv("LOO") && d < m->n_devices; d++) {
         n = 0;
         for (size_t i = 0; i < m->n_rows; i++)
             if (m->row[i].device != d)
                 rows[n++] = i;
-        o.known.trees.rounds = 1;
-        if (th_layer_model_train(&model, m, rows, n, kind, TH_PHASE_CALL, &o, &e))
-            return 1;
-        printf("  without %s", m->device[d].name);
+        if (train(m, rows, n, learner, "without", &model))
+            return -1;
+        printf(" %s", m->device[d].name);
         report(&model, m, true);
-        model.other.tree_share = model.other.mlp_share = 0;
-        printf("       law");
-        report(&model, m, true);
+        print_side("other", &model.other);
         th_layer_model_clear(&model);
+    }
+    return 0;
+}
+
+static int run_kind(const char *folder, const char *file, th_op_kind kind, const th_gpus *known,
+                    char **learners, int n_learners)
+{
+    char path[500];
+    th_error e = {"", ""};
+    snprintf(path, sizeof path, "%s/%s_5gpu.csv.xz", folder, file);
+    th_measurement_source source = {.path = path};
+    th_measurements *m = th_measurements_new();
+    int failed = !m || th_measurements_read(m, &source, known, &e);
+    size_t *rows = failed ? NULL : th_alloc_array(m->n_rows, sizeof *rows);
+    if (failed)
+        printf("%s %s\n", e.id, e.text);
+    for (int l = 0; rows && !failed && l < TH_N_LEARNER_CHOICES; l++) {
+        bool asked = n_learners == 0 && l == TH_CHOICE_AUTO;
+        for (int i = 0; i < n_learners; i++)
+            asked |= strcmp(learners[i], th_learner_choice_of(l).name) == 0;
+        if (asked)
+            failed = run_learner(m, rows, kind, l);
     }
     th_free(rows);
     th_measurements_free(m);
-    return 0;
+    return failed;
 }
 
 int th_bench_predictor(char **argv, int argc)
@@ -103,7 +166,7 @@ int th_bench_predictor(char **argv, int argc)
     int failed = 0;
     for (int i = 0; !failed && i < 3; i++)
         if (argc < 2 || strcmp(argv[1], th_op_kind_name(kinds[i])) == 0)
-            failed = run_kind(argv[0], files[i], kinds[i], &known);
+            failed = run_kind(argv[0], files[i], kinds[i], &known, argv + 2, argc > 2 ? argc - 2 : 0);
     th_gpus_clear(&known);
     return failed;
 }

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/mlp.h"
-#include "predictor/residual.h"
 #include "tests/unit/tap.h"
 
 /* Inputs 3 and 5 with means 1, 2 and scales 0.5, 1 are 1 and 3. Hidden: 1 + 2 1 - 3 = 0, -> 0;
@@ -32,10 +31,16 @@ static const th_mlp_options options = {
     .hidden = {16, 16}, .steps = 2000, .batch = 64, .rate = 5e-3, .slope = 0.5, .seed = 9};
 
 /* |x0| + x1 / 2, and an input that never changes. */
-static void make_rows(th_lesson *l)
+typedef struct {
+    float *x, *y;
+    size_t n;
+} rows;
+
+static void make_rows(rows *l)
 {
     gsl_rng *rng = th_random_stream(6, "mlp", 0);
-    if (th_lesson_init(l, ROWS, WIDTH))
+    *l = (rows){th_alloc_array(ROWS * WIDTH, sizeof *l->x), th_alloc_array(ROWS, sizeof *l->y), ROWS};
+    if (!l->x || !l->y)
         CU_FAIL_FATAL("memory");
     for (int i = 0; i < ROWS; i++) {
         float a = (float)(2 * th_random_unit(rng) - 1), b = (float)th_random_unit(rng);
@@ -45,9 +50,15 @@ static void make_rows(th_lesson *l)
     gsl_rng_free(rng);
 }
 
+static void clear_rows(rows *l)
+{
+    th_free(l->x);
+    th_free(l->y);
+}
+
 static void learns_and_repeats(void)
 {
-    th_lesson l;
+    rows l;
     th_mlp m, again;
     make_rows(&l);
     CU_ASSERT_EQUAL_FATAL(th_mlp_train(l.x, l.y, l.n, WIDTH, &options, &m), 0);
@@ -61,25 +72,22 @@ static void learns_and_repeats(void)
     CU_ASSERT(off < 0.03); /* a constant is off by 0.25 */
     th_mlp_clear(&m);
     th_mlp_clear(&again);
-    th_lesson_clear(&l);
+    clear_rows(&l);
 }
 
-/* Trees that say 1 and a perceptron that says 3: right is 1.5, so three quarters and one. */
-static void shares_are_weighed(void)
+/* Off by 3 at slope 4: 16 (sqrt(1 + 9/16) - 1) = 4, and its derivative 3 / 1.25. */
+static void losses_by_hand(void)
 {
-    th_residual r = {.trees = {.n = 1}, .mlp = {.n_layers = 1}};
-    th_verdict v[] = {{1, 3, 1.5}, {2, -6, 0}, {-1, -3, -1.5}};
-    th_residual_weigh(&r, v, 3);
-    CU_ASSERT_EQUAL(r.tree_share, 0.75);
-    CU_ASSERT_EQUAL(r.mlp_share, 0.25);
-    v[0].y = v[1].y = v[2].y = 0;
-    th_residual_weigh(&r, v, 3);
-    CU_ASSERT(r.tree_share == 0 && r.mlp_share == 0);
+    double derivative;
+    CU_ASSERT_DOUBLE_EQUAL(th_mlp_loss(-3, 4, &derivative), 4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(derivative, -2.4, 1e-12);
+    CU_ASSERT_EQUAL(th_mlp_loss(-3, 0, &derivative), 3);
+    CU_ASSERT_EQUAL(derivative, -1);
 }
 
 static void no_memory(void)
 {
-    th_lesson l;
+    rows l;
     make_rows(&l);
     th_mlp_options o = options;
     o.steps = 1;
@@ -92,7 +100,7 @@ static void no_memory(void)
         th_alloc_fail_at(0);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
-    th_lesson_clear(&l);
+    clear_rows(&l);
 }
 
 int main(int argc, char **argv)
@@ -100,7 +108,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(a_perceptron_by_hand),
         TAP(learns_and_repeats),
-        TAP(shares_are_weighed),
+        TAP(losses_by_hand),
         TAP(no_memory),
         TAP_END,
     };

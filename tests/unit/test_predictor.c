@@ -48,17 +48,25 @@ static void measure(void)
     gsl_rng_free(rng);
 }
 
-static th_predictor *train(void)
+static th_predictor *train_by(int learner, int threads)
 {
     th_train_options o = th_train_defaults;
     th_error e = {"", ""};
+    o.learner = learner;
+    o.threads = threads;
     o.known.trees.rounds = o.other.trees.rounds = 5;
     o.known.mlp.steps = o.other.mlp.steps = 20;
+    o.known.perceptron.steps = o.other.perceptron.steps = 20;
     th_predictor *p = th_predictor_train(all, rows, 2 * ROWS, &o, &e);
     if (!p)
         printf("# %s\n", e.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     return p;
+}
+
+static th_predictor *train(void)
+{
+    return train_by(TH_CHOICE_PHYSICS, 1);
 }
 
 static th_op dense(int32_t batch, int32_t in, int32_t out)
@@ -176,7 +184,7 @@ static void changed_files_are_refused(void)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 1; train it again");
+                   "p.model: has version 99: must have 2; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -193,7 +201,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 1 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 2 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -220,8 +228,10 @@ static void too_few_rows_and_no_memory(void)
     th_train_options o = th_train_defaults;
     o.known.trees.rounds = o.other.trees.rounds = 1;
     o.known.mlp.steps = o.other.mlp.steps = 2;
+    o.known.perceptron.steps = o.other.perceptron.steps = 2;
+    o.threads = 1;
     int64_t live = th_alloc_live();
-    for (int k = 1; k < 120; k += 1 + k / 10) {
+    for (int k = 1; k < 300; k += 1 + k / 10) {
         th_alloc_fail_at(k);
         th_predictor_free(th_predictor_train(all, rows, 100, &o, &e));
         th_alloc_fail_at(0);
