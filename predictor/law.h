@@ -50,6 +50,20 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
  * no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
 int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight);
 
+/* Has more operations than its memory and its power feed? Cards of one slot and 70 W (P4, T4, L4) and those
+ * with doubled single-precision units: their data sheets say above 24 operations per byte, while those that
+ * reach their peak in long runs say up to 24 (1080 Ti 23.4, P1000 23.6, V100 15.7, A100 12.5, H100 19.5). */
+static inline double th_gpu_balance(const th_gpu *gpu)
+{
+    return gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH];
+}
+
+static inline bool th_law_is_starved(const th_gpu *gpu)
+{
+    static const double OPERATIONS_PER_BYTE = 24;
+    return th_gpu_balance(gpu) > OPERATIONS_PER_BYTE;
+}
+
 /* Private to the laws: adds a term to the share begun last. */
 void th_terms_share(th_terms *t);
 void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b,

@@ -43,6 +43,7 @@ dist_predictor_DATA = predictor/devices.csv
 unit_tests += \
 	tests/unit/test_learners \
 	tests/unit/test_measurements \
+	tests/unit/test_law \
 	tests/unit/test_mlp \
 	tests/unit/test_nnls \
 	tests/unit/test_op \

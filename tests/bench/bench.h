@@ -12,6 +12,8 @@ void th_bench_events(void); /* bench_events.c */
 void th_bench_lookup(const th_system *s); /* bench_lookup.c */
 /* arguments: a folder of measurements, and a kind if only one is wanted. 0 or not. */
 int th_bench_predictor(char **arguments, int n);
+/* arguments: a folder of measurements, a file's first letters, a phase. 0 or not. */
+int th_bench_devices(char **arguments, int n);
 /* arguments: none, a network, or a system (torus, f1), a network, a batch and searches. */
 void th_bench_large(char **arguments, int n); /* bench_large.c */
 void th_bench_routes(void); /* bench_routes.c */

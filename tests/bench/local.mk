@@ -4,6 +4,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench.c \
 	tests/bench/bench.h \
 	tests/bench/bench_collective.c \
+	tests/bench/bench_devices.c \
 	tests/bench/bench_events.c \
 	tests/bench/bench_large.c \
 	tests/bench/bench_lookup.c \
