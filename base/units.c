@@ -234,9 +234,16 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err)
 
 /* ---- durations ---- */
 
-/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. */
+/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. Most fit into 64
+ * bits, where a division is one instruction. */
 static th_time ceil_ratio(int64_t a, int64_t b, int64_t divisor)
 {
+    uint64_t sum;
+    if (!__builtin_mul_overflow((uint64_t)a, (uint64_t)b, &sum) &&
+        !__builtin_add_overflow(sum, (uint64_t)divisor - 1, &sum)) {
+        uint64_t ratio = sum / (uint64_t)divisor;
+        return ratio > TH_TIME_MAX ? TH_TIME_MAX : (th_time)ratio;
+    }
     u128 quotient = ((u128)a * (u128)b + (u128)divisor - 1) / (u128)divisor;
     return quotient > TH_TIME_MAX ? TH_TIME_MAX : (th_time)quotient;
 }

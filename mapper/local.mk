@@ -25,6 +25,7 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_layer.c \
 	mapper/lower/plan_serial.c \
 	mapper/lower/plan_state.h \
+	mapper/lower/plan_alike.c \
 	mapper/lower/plan_time.c \
 	mapper/lower/shard.c \
 	mapper/lower/shard.h \

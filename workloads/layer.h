@@ -145,8 +145,35 @@ th_box th_layer_input_box(const th_layer *l, int input);
 th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops);
 th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops);
 
+/* Planning a redistribution asks these for every pair of positions: so they stand here. */
+static inline bool th_box_is_empty(const th_box *b)
+{
+    bool is_empty = false; /* no branch: nobody could foretell it */
+    for (int d = 0; d < TH_TENSOR_DIMS; d++)
+        is_empty |= b->lo[d] >= b->hi[d];
+    return is_empty;
+}
+
+static inline int32_t th_greater(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int32_t th_lesser(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Have they an element in common? */
+static inline bool th_box_meets(const th_box *a, const th_box *b)
+{
+    bool is_apart = false;
+    for (int d = 0; d < TH_TENSOR_DIMS; d++)
+        is_apart |= th_greater(a->lo[d], b->lo[d]) >= th_lesser(a->hi[d], b->hi[d]);
+    return !is_apart;
+}
+
 int64_t th_box_elements(const th_box *b);                /* 0 when empty */
-bool th_box_is_empty(const th_box *b);
 bool th_box_equal(const th_box *a, const th_box *b);
 th_box th_box_intersect(const th_box *a, const th_box *b);  /* empty boxes are normalised to all zero */
 bool th_box_contains(const th_box *outer, const th_box *inner);

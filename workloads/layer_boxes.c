@@ -255,14 +255,6 @@ th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops)
 
 /* ---- boxes ---- */
 
-bool th_box_is_empty(const th_box *b)
-{
-    for (int d = 0; d < TH_TENSOR_DIMS; d++)
-        if (b->lo[d] >= b->hi[d])
-            return true;
-    return false;
-}
-
 int64_t th_box_elements(const th_box *b)
 {
     if (th_box_is_empty(b))
@@ -283,12 +275,12 @@ bool th_box_equal(const th_box *a, const th_box *b)
 
 th_box th_box_intersect(const th_box *a, const th_box *b)
 {
-    range ranges[TH_TENSOR_DIMS];
+    th_box common;
     for (int d = 0; d < TH_TENSOR_DIMS; d++) {
-        ranges[d].lo = a->lo[d] > b->lo[d] ? a->lo[d] : b->lo[d];
-        ranges[d].hi = a->hi[d] < b->hi[d] ? a->hi[d] : b->hi[d];
+        common.lo[d] = th_greater(a->lo[d], b->lo[d]);
+        common.hi[d] = th_lesser(a->hi[d], b->hi[d]);
     }
-    return box_of(ranges);
+    return th_box_is_empty(&common) ? (th_box){{0}, {0}} : common;
 }
 
 bool th_box_contains(const th_box *outer, const th_box *inner)

@@ -222,6 +222,10 @@ void th_plans_free(th_plans *p)
         free_known(p);
     th_arena_free(p->arena);
     th_free(p->medium_ps);
+    th_free(p->routes);
+    th_free(p->media);
+    th_map_free(p->alike);
+    th_free(p->alike_of);
     th_free(p);
 }
 
@@ -295,12 +299,37 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
     return number < 0 ? th_error_no_memory(err) : (int32_t)number;
 }
 
+static bool is_last(const th_plans *p, const th_set *set)
+{
+    return p->last.n == set->n_accels && p->last.design == set->design && !set->shares &&
+           memcmp(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels) == 0;
+}
+
+static void keep_last(th_plans *p, const th_set *set, int32_t set_number, int32_t crew_number)
+{
+    if (set->shares || set->n_accels > TH_PLAN_LAST_MAX)
+        return;
+    p->last.n = set->n_accels;
+    p->last.design = set->design;
+    p->last.set_number = set_number;
+    p->last.crew_number = crew_number;
+    memcpy(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels);
+}
+
 int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
                     th_error *err)
 {
+    if (is_last(p, set)) {
+        *set_number = p->last.set_number;
+        *crew_number = p->last.crew_number;
+        return 0;
+    }
     *set_number = number_of(p, set, set->design, err);
     *crew_number = *set_number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
-    return *crew_number < 0 ? -1 : 0;
+    if (*crew_number < 0)
+        return -1;
+    keep_last(p, set, *set_number, *crew_number);
+    return 0;
 }
 
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,

@@ -104,6 +104,10 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
                     th_error *err);
 
+/* A number that is equal for sets whose members, in order, are of one kind and design, have equal shares, and
+ * lie alike: what is estimated on one of them holds on the other. -1: memory is out. */
+int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err);
+
 /* Does an error of planning end the search (memory is out, a script of the user fails), or is there only
  * a design that cannot run a layer? */
 bool th_plans_is_fatal(const th_error *err);
@@ -121,6 +125,13 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
  * latency. -1: memory is out. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
+/* That of the edge by which the reader, the tensor's first, gets what producer made (NULL: the external
+ * input), without a plan of the edge. -1: as there, or as th_plans_layer. */
+th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
+                                 int32_t batch, th_error *err);
+/* At most that, from what a few readers get: much quicker on large sets. */
+th_time th_plans_transition_least(th_plans *p, const th_placed *producer, const th_placed *reader,
+                                  int32_t batch, th_error *err);
 /* What a layer takes on its set when nothing else goes on: the slowest position's folded time per
  * phase, or the pieces' travel where that is longer, and the exchange and sum of partial
  * results. -1: memory is out. */

@@ -35,12 +35,14 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
 {
     size_t n = from->n, kept = 0;
     for (size_t i = 0; i < n; i++) {
-        th_box whole = from->box[i], common = th_box_intersect(&whole, cut),
-               rest[2 * TH_TENSOR_DIMS];
-        if (th_box_is_empty(&common)) {
-            from->box[kept++] = whole;
+        if (!th_box_meets(&from->box[i], cut)) { /* as most do */
+            if (kept != i)
+                from->box[kept] = from->box[i];
+            kept++;
             continue;
         }
+        th_box whole = from->box[i], common = th_box_intersect(&whole, cut),
+               rest[2 * TH_TENSOR_DIMS];
         if (taken && add_box(taken, &common))
             return -1;
         int pieces = th_box_subtract(&whole, &common, rest);
@@ -48,7 +50,7 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
             if (add_box(from, &rest[j])) /* behind the n that are looked at; moved down below */
                 return -1;
     }
-    if (n > 0)
+    if (kept < n && from->n > n)
         memmove(from->box + kept, from->box + n, (from->n - n) * sizeof *from->box);
     from->n = kept + (from->n - n);
     return 0;

@@ -5,8 +5,18 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/shared_map.h"
 #include "mapper/lower/plan.h"
+
+/* A route as its media, and its latency. */
+typedef struct th_plan_route {
+    int32_t first, n; /* in media of the plans */
+    th_time latency_ps;
+    bool is_known;
+} th_plan_route;
+
+enum { TH_PLAN_LAST_MAX = 128 };
 
 /* What is known and remembered belongs to the first of those that share it; the others refer to it. Each
  * has memory of its own, where the plans lie that it made. */
@@ -24,11 +34,30 @@ struct th_plans {
                          * class, but stands for its i-th input in keys */
     int32_t *host_of;   /* by accelerator */
     th_moves *way_of;   /* by accelerator: to and from that host; bandwidths 0 where there is none */
-    th_time *medium_ps; /* own: scratch of th_plans_edge_time */
+    /* own: the numbers of the set that was asked for last, if it has equal shares and few members */
+    struct {
+        int32_t n, design, set_number, crew_number; /* n 0: none */
+        int32_t accels[TH_PLAN_LAST_MAX];
+    } last;
+    /* own: of plan_time.c */
+    th_time *medium_ps;    /* scratch */
+    th_plan_route *routes; /* by pair of nodes; NULL: none is known yet, or there are too many */
+    th_plan_route route;   /* then: the last one that was walked */
+    int32_t *media;
+    size_t n_media, media_capacity;
+    /* own: of plan_alike.c */
+    th_map *alike; /* numbers by description; NULL: none yet */
+    int32_t n_alike;
+    int32_t *alike_of; /* by number of a set; -1: not known yet */
+    size_t alike_capacity;
 };
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
+
+/* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out. */
+const th_plan_route *th_plan_route_of(th_plans *p, int from, int to);
+bool th_plan_routes_are_kept(const th_plans *p);
 
 /* A part of a layer's loop nest as designs see it. */
 th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);

@@ -4,35 +4,90 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
 #include "topology/route.h"
+
+/* --- routes ----------------------------------------------------------------------------------- */
+
+/* Of so many nodes routes are kept by pair; of more they are walked again. */
+enum { KEPT_NODES_MAX = 256 };
+
+/* Its media behind those kept so far. NULL: memory is out. */
+static const th_plan_route *walk(th_plans *p, int from, int to, th_plan_route *out)
+{
+    const th_system *s = p->system;
+    int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
+    *out = (th_plan_route){.first = (int32_t)p->n_media};
+    if (n == TH_NO_MEMORY ||
+        (n > 0 && th_grow(&p->media, &p->media_capacity, p->n_media + (size_t)n, sizeof *p->media)))
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        p->media[p->n_media++] = s->links[links[i]].medium;
+        out->latency_ps += s->links[links[i]].latency_ps;
+    }
+    out->n = n > 0 ? n : 0;
+    out->is_known = true;
+    return out;
+}
+
+bool th_plan_routes_are_kept(const th_plans *p)
+{
+    return p->system->n_nodes <= KEPT_NODES_MAX;
+}
+
+const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
+{
+    size_t nodes = (size_t)p->system->n_nodes;
+    if (!th_plan_routes_are_kept(p)) {
+        p->n_media = 0;
+        return walk(p, from, to, &p->route);
+    }
+    if (!p->routes && !(p->routes = th_alloc_zero(nodes * nodes, sizeof *p->routes)))
+        return NULL;
+    th_plan_route *kept = &p->routes[(size_t)from * nodes + (size_t)to];
+    return kept->is_known ? kept : walk(p, from, to, kept);
+}
+
+/* --- traffic ---------------------------------------------------------------------------------- */
 
 typedef struct {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
-    bool failed;              /* memory ran out on the way */
+    int64_t bytes, bits_per_s;
+    th_time duration; /* of these: what comes next mostly takes as long */
+    bool failed;      /* memory ran out on the way */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
 {
-    *t = (traffic){p, 0, 0, false};
+    *t = (traffic){.plans = p, .bytes = -1};
     memset(p->medium_ps, 0, (size_t)p->system->n_media * sizeof *p->medium_ps);
+}
+
+static th_time duration_of(traffic *t, int64_t bytes, int64_t bits_per_s)
+{
+    if (bytes != t->bytes || bits_per_s != t->bits_per_s) {
+        t->bytes = bytes;
+        t->bits_per_s = bits_per_s;
+        t->duration = th_duration_ps(bytes, bits_per_s);
+    }
+    return t->duration;
 }
 
 static void carry(traffic *t, int from, int to, int64_t bytes)
 {
     const th_system *s = t->plans->system;
-    int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
-    th_time latency = 0;
-    t->failed |= n == TH_NO_MEMORY;
-    for (int i = 0; i < n; i++) {
-        const th_link *link = &s->links[links[i]];
-        th_time *busy = &t->plans->medium_ps[link->medium];
-        *busy += th_duration_ps(bytes, s->media[link->medium].bits_per_s);
+    const th_plan_route *way = th_plan_route_of(t->plans, from, to);
+    t->failed |= !way;
+    for (int32_t i = 0; way && i < way->n; i++) {
+        int32_t medium = t->plans->media[way->first + i];
+        th_time *busy = &t->plans->medium_ps[medium];
+        *busy += duration_of(t, bytes, s->media[medium].bits_per_s);
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
-        latency += link->latency_ps;
     }
-    t->latency = latency > t->latency ? latency : t->latency;
+    if (way && way->latency_ps > t->latency)
+        t->latency = way->latency_ps;
 }
 
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
@@ -45,6 +100,76 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
         carry(&t, e->deliveries[d].from_node, e->deliveries[d].to_node, e->deliveries[d].bytes);
     return t.failed ? th_error_no_memory(err) : t.busiest + t.latency;
 }
+
+/* --- a tensor for its first reader ------------------------------------------------------------ */
+
+/* Positions of the producer hold disjoint boxes, so what each of them sends is what its box and the
+ * reader's have in common; but for the reader's own, of its accelerator, which it need not be sent. */
+static void carry_made(traffic *t, const th_placed *producer, const th_layer_plan *made,
+                       const th_box *need, int32_t accel)
+{
+    const th_system *s = t->plans->system;
+    th_precision precision =
+        t->plans->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
+    for (int q = 0; q < made->n; q++) {
+        const int32_t from = producer->set->accels[q];
+        if (from == accel || !th_box_meets(&made->at[q].held, need))
+            continue;
+        th_box common = th_box_intersect(&made->at[q].held, need);
+        carry(t, s->accel_node[from], s->accel_node[accel],
+              th_tensor_bytes(th_box_elements(&common), precision));
+    }
+}
+
+static void carry_external(traffic *t, const th_placed *reader, const th_box *need, int32_t accel)
+{
+    const int host = t->plans->host_of[accel];
+    th_precision precision = t->plans->workload->layers[reader->layer].precision[TH_TENSOR_INPUT];
+    if (host >= 0 && !th_box_is_empty(need))
+        carry(t, host, t->plans->system->accel_node[accel],
+              th_tensor_bytes(th_box_elements(need), precision));
+}
+
+/* To every so manieth reader. -1 as th_plans_transition_time. */
+static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_placed *reader,
+                               int32_t batch, int step, th_error *err)
+{
+    traffic t;
+    const th_layer_plan *reads = th_plans_layer(p, reader, batch, err), *made = NULL;
+    if (!reads || (producer && !(made = th_plans_layer(p, producer, batch, err))))
+        return -1;
+    begin(&t, p);
+    for (int r = 0; r < reads->n; r += step) {
+        const th_box *need = &reads->at[r].need[reader->input];
+        const int32_t accel = reader->set->accels[r];
+        if (producer)
+            carry_made(&t, producer, made, need, accel);
+        else
+            carry_external(&t, reader, need, accel);
+    }
+    return t.failed ? th_error_no_memory(err) : t.busiest + t.latency;
+}
+
+th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
+                                 int32_t batch, th_error *err)
+{
+    if (!p->system->transfers_serially)
+        return time_to_readers(p, producer, reader, batch, 1, err);
+    const th_edge_plan *e = th_plans_edge(p, producer, reader, 1, batch, err);
+    return e ? th_plans_edge_time(p, e, err) : -1;
+}
+
+th_time th_plans_transition_least(th_plans *p, const th_placed *producer, const th_placed *reader,
+                                  int32_t batch, th_error *err)
+{
+    enum { READERS = 2 };
+    if (p->system->transfers_serially)
+        return 0;
+    int step = (reader->set->n_accels + READERS - 1) / READERS;
+    return time_to_readers(p, producer, reader, batch, step, err);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static int node_of(const th_plans *p, const th_placed *at, int r)
 {

@@ -89,10 +89,9 @@ static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
     th_time sum = 0;
     for (int i = 0; i < l->n_inputs; i++) {
         at->input = i;
-        const th_edge_plan *e =
-            th_plans_edge(k->plans, l->inputs[i] >= 0 ? &k->placed[l->inputs[i]] : NULL, at, 1,
-                          th_search_batch(k->search), err);
-        th_time time = e ? th_plans_edge_time(k->plans, e, err) : -1;
+        const th_placed *from = l->inputs[i] >= 0 ? &k->placed[l->inputs[i]] : NULL;
+        th_time time =
+            th_plans_transition_time(k->plans, from, at, th_search_batch(k->search), err);
         if (time < 0)
             return -1;
         sum += time;

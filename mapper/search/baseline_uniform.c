@@ -113,8 +113,7 @@ static int layer_time(const combinations *k, th_plans *plans, const th_placed *p
     for (int i = 0; *time >= 0 && i < l->n_inputs; i++) {
         at.input = i;
         const th_placed *from = l->inputs[i] >= 0 ? &placed[l->inputs[i]] : NULL;
-        const th_edge_plan *e = th_plans_edge(plans, from, &at, 1, batch, err);
-        th_time edge = e ? th_plans_edge_time(plans, e, err) : -1;
+        th_time edge = th_plans_transition_time(plans, from, &at, batch, err);
         *time = edge < 0 ? -1 : *time + edge;
     }
     return *time < 0 ? -1 : 0;

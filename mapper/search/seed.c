@@ -270,10 +270,9 @@ enum { CHOICE_WORDS = 3 };
 static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int32_t *key,
                           th_error *err)
 {
-    th_placed at;
-    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+    key[0] = th_plans_alike(s->plans, set, err);
+    if (key[0] < 0)
         return -1;
-    key[0] = at.set_number;
     key[1] = th_plans_class(s->plans, layer);
     key[2] = th_seed_given(s, layer);
     return 0;

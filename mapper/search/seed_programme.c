@@ -80,14 +80,18 @@ static void sort_by_total(cell *c)
 static th_time least_after(programme *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
+    const th_set *set = &p->mapping->sets[p->set];
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
         if (c->total[j] > least)
             break;
         th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
-        th_time way = th_seed_transition(p->seeder, &p->mapping->sets[p->set], &c->way, l, c->matrix,
-                                         i, j, err);
+        th_time way = th_seed_transition_least(p->seeder, set, &c->way, l, c->matrix, i, j, err);
+        if (way >= 0 && way + c->total[j] > least) /* it cannot win */
+            continue;
+        if (way >= 0)
+            way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j, err);
         if (way < 0)
             return -1;
         if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {

@@ -63,9 +63,12 @@ void th_seed_matrix_free(th_seed_matrix *m);
 /* One of the times, of the matrix of this path; -1: error. It forgets no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_error *err);
-/* All of them, for the memos of plans alone: in any thread, with a copy of the seeder as above. from NULL:
- * the external input, or another set. 0 or -1. */
-int th_seed_plan_transitions(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                             const th_choices *from, const th_choices *to, th_error *err);
+/* What that is at least: on large sets much quicker to know. -1: error. */
+th_time th_seed_transition_least(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                                 th_seed_matrix *m, int from, int to, th_error *err);
+/* All of them, but for those from choices that lead nowhere; in any thread, with a copy of the seeder as
+ * above, while no other has this matrix. 0 or -1. */
+int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        th_seed_matrix *m, th_error *err);
 
 #endif

@@ -7,7 +7,7 @@
  * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
  * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
  * contention, other sets - the simulation judges those.
- * Redistributions are planned when they are first asked for: on a large set one takes as long as
+ * A transition is worked out when it is first asked for: on a large set one takes as long as
  * some thousand pairs of positions, and the programme never asks for most.
  * Invariant: time[] of a matrix depends on its key alone, whatever layers and set ask for it. */
 #include <config.h>
@@ -33,7 +33,8 @@ typedef struct {
 struct th_seed_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    th_time *time; /* row-major by (ancestor's choice, own choice); -1: not known yet */
+    th_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but that it is
+                    * at least -1 minus that */
 };
 
 th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
@@ -56,8 +57,7 @@ th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
 
 static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
 {
-    const th_edge_plan *e = th_plans_edge(s->plans, from, to, 1, s->batch, err);
-    return e ? th_plans_edge_time(s->plans, e, err) : -1;
+    return th_plans_transition_time(s->plans, from, to, s->batch, err);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -105,10 +105,9 @@ enum { MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
 static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer, int32_t *key,
                   th_error *err)
 {
-    th_placed at;
-    if (th_plans_place(s->plans, layer, set, &th_strategy_single, &at, err))
+    key[0] = th_plans_alike(s->plans, set, err);
+    if (key[0] < 0)
         return -1;
-    key[0] = at.set_number;
     key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
     key[2] = th_plans_class(s->plans, layer);
     for (int i = 0; i < TH_SEED_PATH_MAX; i++)
@@ -204,38 +203,72 @@ static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_s
     return status < 0 ? -1 : 0;
 }
 
-th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                           th_seed_matrix *m, int from, int to, th_error *err)
+/* The time itself, or what it is at least. */
+static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        th_seed_matrix *m, int from, int to, bool exactly, th_error *err)
 {
-    th_time *time = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
     th_placed last, at;
     bool none;
-    if (*time >= 0)
-        return *time;
     if (!m->from && !p->is_external) /* from another set: left to the simulation */
-        return *time = 0;
+        return 0;
     if (fill_row(s, set, p, m, from, err))
         return -1;
     const row *r = &m->rows[from];
     if (r->state == ROW_LEADS_NOWHERE)
-        return *time = NOWHERE;
+        return NOWHERE;
     if (place_last(s, set, p, m, r, &last, &none, err) ||
         th_plans_place(s->plans, layer, set, &m->to->strategy[to], &at, err))
         return -1;
-    th_time edge = edge_time(s, none ? NULL : &last, &at, err);
-    if (edge >= 0)
-        *time = r->sum + edge;
-    return edge < 0 ? -1 : *time;
+    th_time edge = (exactly ? th_plans_transition_time : th_plans_transition_least)(
+        s->plans, none ? NULL : &last, &at, s->batch, err);
+    return edge < 0 ? -1 : r->sum + edge;
 }
 
-int th_seed_plan_transitions(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                             const th_choices *from, const th_choices *to, th_error *err)
+static th_time *time_at(const th_seed_matrix *m, int from, int to)
 {
-    th_seed_matrix *m = new_matrix(from, to);
-    int failed = m ? 0 : th_error_no_memory(err);
-    for (int i = 0; !failed && i < (from ? from->n : 1); i++)
-        for (int j = 0; !failed && j < to->n; j++)
-            failed = th_seed_transition(s, set, p, layer, m, i, j, err) < 0 ? -1 : 0;
-    th_seed_matrix_free(m);
-    return failed;
+    return &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+}
+
+th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                           th_seed_matrix *m, int from, int to, th_error *err)
+{
+    th_time *time = time_at(m, from, to);
+    if (*time >= 0)
+        return *time;
+    th_time worked_out = work_out(s, set, p, layer, m, from, to, true, err);
+    if (worked_out >= 0)
+        *time = worked_out;
+    return worked_out;
+}
+
+th_time th_seed_transition_least(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                                 th_seed_matrix *m, int from, int to, th_error *err)
+{
+    th_time *time = time_at(m, from, to);
+    if (*time >= 0)
+        return *time;
+    if (*time < -1 || set->n_accels < TH_SEED_LARGE_SET)
+        return -1 - *time;
+    th_time least = work_out(s, set, p, layer, m, from, to, false, err);
+    if (least >= 0)
+        *time = -1 - least;
+    return least;
+}
+
+int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        th_seed_matrix *m, th_error *err)
+{
+    bool can_come = m->from || p->is_external;
+    for (int i = 0; can_come && i < (m->from ? m->from->n : 1); i++) {
+        if (fill_row(s, set, p, m, i, err))
+            return -1;
+        if (m->rows[i].state == ROW_LEADS_NOWHERE) { /* the seeder itself is to find out, and why */
+            m->rows[i].state = ROW_NEW;
+            continue;
+        }
+        for (int j = 0; j < m->to->n; j++)
+            if (th_seed_transition(s, set, p, layer, m, i, j, err) < 0)
+                return -1;
+    }
+    return 0;
 }

@@ -4,8 +4,9 @@
  *   warm: layers whose transitions are not known -> their choices: a task per shape of layer
  *   -> transitions: a task per ancestor, path and layer; not on large sets, where most are never asked for
  *
- * Tasks fill the memos of plans and works; the choices and transitions themselves are made as ever, by the
- * calling thread, layer by layer, which then takes little. So nothing depends on it. */
+ * Tasks fill the memos of plans and works, from which the calling thread then makes the choices as ever, layer
+ * by layer, which takes little; and the matrices of transitions, whose times are the same whoever works them
+ * out. So nothing depends on it. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@
 typedef struct {
     int layer;
     th_seed_path path;
-    const th_choices *from, *to;
+    th_seed_matrix *matrix;
 } item;
 
 typedef struct {
@@ -51,20 +52,14 @@ static int time_transitions(void *state, th_evaluator *e, int i)
     const item *x = &w->items[i];
     th_seeder view = view_of(w, e);
     th_error reason = {"", ""};
-    int failed =
-        th_seed_plan_transitions(&view, w->set, &x->path, x->layer, x->from, x->to, &reason);
+    int failed = th_seed_fill_matrix(&view, w->set, &x->path, x->layer, x->matrix, &reason);
     return failed && th_error_is_no_memory(&reason) ? -1 : 0;
 }
 
 static bool is_like(const th_seeder *s, const item *x, const item *y)
 {
-    bool same = th_plans_class(s->plans, x->layer) == th_plans_class(s->plans, y->layer) &&
-                x->path.n == y->path.n && x->path.is_external == y->path.is_external &&
-                x->from == y->from && x->to == y->to;
-    for (int i = 0; same && i < x->path.n; i++)
-        same = th_plans_class(s->plans, x->path.between[i]) ==
-               th_plans_class(s->plans, y->path.between[i]);
-    return same;
+    return x->matrix == y->matrix &&
+           th_plans_class(s->plans, x->layer) == th_plans_class(s->plans, y->layer);
 }
 
 static void add(work *w, const item *x)
@@ -97,13 +92,14 @@ static int warm_transitions(th_seeder *s, work *w, const th_mapping *m, const in
     w->n = 0;
     for (int i = 0; i < n; i++) {
         item x = {.layer = layers[i], .path = th_seed_path_to(s, m, layers[i])};
-        x.to = th_seeder_choices(s, w->set, x.layer, err);
-        x.from = x.path.ancestor >= 0 && x.to ? th_seeder_choices(s, w->set, x.path.ancestor, err)
-                                              : NULL;
-        if (!x.to || (x.path.ancestor >= 0 && !x.from))
+        const th_choices *choices = th_seeder_choices(s, w->set, x.layer, err);
+        if (!choices)
             return -1;
-        if (x.to->n == 0)
+        if (choices->n == 0)
             return 0;
+        x.matrix = th_seed_matrix_of(s, w->set, &x.path, x.layer, err);
+        if (!x.matrix)
+            return -1;
         add(w, &x);
     }
     return th_pool_warm(s->pool, time_transitions, w, w->n, err);

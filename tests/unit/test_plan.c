@@ -2,6 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/lower/plan.h"
+#include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 
@@ -107,6 +108,8 @@ static void edges_by_hand(void)
     CU_ASSERT_EQUAL(th_plans_edge_time(plans, e, NULL), 340000);
     CU_ASSERT_TRUE(in->n == 2 && in->deliveries[0].from == -1 && in->deliveries[0].bytes == 1440);
     CU_ASSERT_EQUAL(th_plans_edge_time(plans, in, NULL), 6060000);
+    CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, NULL), 340000);
+    CU_ASSERT_EQUAL(th_plans_transition_time(plans, NULL, &a, 2, NULL), 6060000);
     CU_ASSERT_EQUAL(th_plans_host_of(plans, 3), 4);
     tear_down();
 }
@@ -180,6 +183,61 @@ static void many_readers_of_one_tensor(void)
     tear_down();
 }
 
+/* Whatever the splits, on one set or from one to another that shares some accelerators with it. */
+static void transitions_take_as_long_as_their_plans(void)
+{
+    set_up(RING("4"), NET);
+    int32_t accels[] = {2, 3, 0, 1}, turned[] = {3, 1, 2, 0};
+    const th_set sets[] = {{0, 4, accels}, {0, 4, turned}, {0, 2, accels + 1}};
+    int n_longer = 0, n_exact = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        for (size_t j = 0; j < sizeof sets / sizeof *sets; j++) {
+            th_strategy *from = NULL, *to = NULL;
+            int n = th_strategies_list(&net->layers[0], 2, sets[i].n_accels, &from);
+            int m = th_strategies_list(&net->layers[1], 2, sets[j].n_accels, &to);
+            for (int k = 0; k < n * m; k++) {
+                th_placed a, b;
+                th_plans_place(plans, 0, &sets[i], &from[k / m], &a, NULL);
+                th_plans_place(plans, 1, &sets[j], &to[k % m], &b, NULL);
+                th_time planned =
+                    th_plans_edge_time(plans, th_plans_edge(plans, &a, &b, 1, 2, NULL), NULL);
+                CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, NULL), planned);
+                th_time least = th_plans_transition_least(plans, &a, &b, 2, NULL);
+                CU_ASSERT_TRUE(least <= planned);
+                n_exact += least == planned && planned > 0;
+                n_longer += planned > 340000;
+            }
+            th_free(from);
+            th_free(to);
+        }
+    }
+    CU_ASSERT_TRUE(n_longer > 100 && n_exact > 100);
+    tear_down();
+}
+
+/* On a ring neighbours lie alike, wherever; those two apart do not, nor do the same in another order of
+ * three, nor another design. */
+static void sets_that_lie_alike_have_one_number(void)
+{
+    set_up(RING("6"), NET);
+    int32_t pair[] = {0, 1}, next[] = {4, 5}, apart[] = {0, 2}, row[] = {1, 2, 3}, bent[] = {2, 1, 3};
+    int32_t shares[] = {1, 2};
+    const th_set s[] = {{0, 2, pair}, {0, 2, next}, {0, 2, apart}, {0, 3, row}, {0, 3, bent},
+                        {TH_DESIGN_OWN, 2, next}, {0, 2, next, shares}};
+    enum { N = sizeof s / sizeof *s };
+    int32_t number[N];
+    for (int i = 0; i < N; i++)
+        number[i] = th_plans_alike(plans, &s[i], NULL);
+    CU_ASSERT_TRUE(number[0] == number[1] && number[1] == number[5]); /* the own design is the first */
+    CU_ASSERT_TRUE(number[2] != number[0] && number[3] != number[4] && number[6] != number[1]);
+    CU_ASSERT_EQUAL(th_plans_alike(plans, &s[3], NULL), number[3]);
+    for (int i = 0; i < 2; i++) {
+        th_placed a = place(0, &s[i], "H2"), b = place(1, &s[i], "K2");
+        CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, NULL), 1300000);
+    }
+    tear_down();
+}
+
 static void trimmed_plans_come_back_alike(void)
 {
     set_up(RING("4"), NET);
@@ -234,6 +292,8 @@ int main(int argc, char **argv)
         TAP(edges_by_hand),
         TAP(layers_by_hand),
         TAP(many_readers_of_one_tensor),
+        TAP(transitions_take_as_long_as_their_plans),
+        TAP(sets_that_lie_alike_have_one_number),
         TAP(trimmed_plans_come_back_alike),
         TAP(the_host_is_the_one_with_the_widest_way),
         TAP_END,
