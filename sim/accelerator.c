@@ -185,12 +185,21 @@ static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
 
 /* --- how it runs ------------------------------------------------------------------------------ */
 
+/* The network is to be asked for the rates of its engines. */
+static void note_old_rates(th_machine *m, th_accel_state *a)
+{
+    if (a->rates_are_old)
+        return;
+    a->rates_are_old = true;
+    m->stale[m->n_stale++] = accel_of(m, a);
+}
+
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     double cap[TH_N_ENGINES];
     for (int e = 0; e < TH_N_ENGINES; e++)
         cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
-    a->rates_are_old = true;
+    note_old_rates(m, a);
     if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
                                  cap))
         return th_network_failed(m->network, err);
@@ -324,7 +333,6 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
             th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
-    a->rates_are_old = false;
     if (th_pipeline_next(&a->pipeline) == TH_TIME_MAX && !w)
         return 0;
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
@@ -334,9 +342,10 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     const th_work *w = work_of(m, a);
-    a->rates_are_old = is_shared(m, a);
-    if (a->rates_are_old)
+    if (is_shared(m, a)) {
+        note_old_rates(m, a);
         return 0;
+    }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     th_pipeline_set_foreign(&a->pipeline, &w->port, draw);
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
@@ -346,9 +355,10 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
 static int set_draw_of_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
-    a->rates_are_old = is_shared(m, a);
-    if (a->rates_are_old)
+    if (is_shared(m, a)) {
+        note_old_rates(m, a);
         return 0;
+    }
     advance_loading(m, a);
     th_pipeline_set_foreign(&a->pipeline, &port,
                             th_network_draw(m->network, accel_of(m, a)));
@@ -420,12 +430,14 @@ static int begin_fresh(th_machine *m, bool shared, th_error *err)
 
 static int take_all_rates(th_machine *m, th_error *err)
 {
-    for (int i = 0; i < m->system->n_accels; i++) {
-        th_accel_state *a = &m->accels[i];
+    for (size_t i = 0; i < m->n_stale; i++) {
+        th_accel_state *a = &m->accels[m->stale[i]];
         bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
-        if (is_stepped && a->rates_are_old && take_rates(m, a, err))
+        a->rates_are_old = false;
+        if (is_stepped && take_rates(m, a, err))
             return -1;
     }
+    m->n_stale = 0;
     return 0;
 }
 

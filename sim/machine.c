@@ -37,6 +37,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
+    m->stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->stale);
     m->ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
     m->network = m->options.network->create(s, &m->options.network_options, err);
@@ -46,7 +47,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     }
     if (m->options.unfold_seed)
         m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->ends || !m->replay ||
+    if (!m->events || !m->accels || !m->fresh || !m->stale || !m->ends || !m->replay ||
         (m->options.unfold_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)
@@ -68,6 +69,7 @@ void th_machine_free(th_machine *m)
     }
     th_free(m->accels);
     th_free(m->fresh);
+    th_free(m->stale);
     th_free(m->weighted);
     th_free(m->layers);
     if (m->network)
@@ -94,6 +96,7 @@ static void reset_accels(th_machine *m)
         a->mode = TH_ACCEL_IDLE;
         a->task = a->last_task = -1;
         a->event = TH_NO_EVENT;
+        a->rates_are_old = false;
         a->ready.n = 0;
         a->sum = (th_accel_result){0};
     }
@@ -104,7 +107,7 @@ static void reset(th_machine *m)
     th_events_reset(m->events);
     m->options.network->reset(m->network);
     reset_accels(m);
-    m->ready.n = m->startable.n = m->n_fresh = 0;
+    m->ready.n = m->startable.n = m->n_fresh = m->n_stale = 0;
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
     m->settled = m->keeps_runs = false;

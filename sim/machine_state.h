@@ -83,6 +83,8 @@ struct th_machine {
     size_t layers_capacity;
     int32_t *fresh; /* accelerators whose task started at this instant */
     size_t n_fresh;
+    int32_t *stale; /* accelerators whose rates_are_old */
+    size_t n_stale;
     bool any_shared;     /* some DRAM is shared (network.is_shared) */
     bool any_prefetch;   /* some accelerator loads ahead */
     int32_t *weighted;   /* tasks that may be loaded ahead, by accelerator, in program order */
