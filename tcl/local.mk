@@ -20,8 +20,9 @@ face_sources = \
 	tcl/files.c tcl/files.h \
 	tcl/goal.c tcl/goal.h \
 	tcl/help.c \
-	tcl/html/html.h tcl/html/parts.h tcl/html/tracks.h \
-	tcl/html/encode.c tcl/html/page.c tcl/html/table.c tcl/html/timeline.c tcl/html/tracks.c \
+	tcl/html/html.h tcl/html/layout.h tcl/html/parts.h tcl/html/tracks.h \
+	tcl/html/encode.c tcl/html/layout.c tcl/html/page.c tcl/html/table.c tcl/html/timeline.c tcl/html/topology.c \
+	tcl/html/tracks.c \
 	tcl/init.c tcl/init.h \
 	tcl/interrupt.c tcl/interrupt.h \
 	tcl/layer_attributes.c tcl/layer_attributes.h \
@@ -41,7 +42,8 @@ face_sources = \
 
 # What the HTML report carries, as C texts.
 html_assets = tcl/html/report.html tcl/html/report.css \
-	tcl/html/page.js tcl/html/tables.js tcl/html/spans.js tcl/html/paint.js tcl/html/timeline.js
+	tcl/html/page.js tcl/html/curve.js tcl/html/tables.js \
+	tcl/html/spans.js tcl/html/paint.js tcl/html/timeline.js
 EXTRA_DIST += tcl/html/embed.awk $(html_assets)
 CLEANFILES += tcl/html/assets.c
 tcl/html/assets.c: tcl/html/embed.awk $(html_assets)
@@ -101,4 +103,5 @@ dist_experiments_DATA = \
 	scripts/experiments/pareto_front.tcl \
 	scripts/experiments/pipeline_stream.tcl \
 	scripts/experiments/published_designs.tcl \
+	scripts/experiments/report_resnet34.tcl \
 	scripts/experiments/systolic_array.tcl

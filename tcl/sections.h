@@ -44,6 +44,8 @@ int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)
 
 /* sections_links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
+/* The load of every link, the caller's (th_free); NULL: memory is out. */
+double *th_link_loads(const th_system *s, const th_result *x);
 /* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
 int th_link_worst(th_session *s, th_error *err);
 /* What went over a link: transfers, and collectives from node to node; the largest first. */

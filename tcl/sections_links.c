@@ -32,6 +32,20 @@ static double load_of(const th_medium *m, int64_t bytes, th_time elapsed_ps)
     return share(8 * (double)bytes, bits);
 }
 
+double *th_link_loads(const th_system *s, const th_result *x)
+{
+    int64_t *bytes = medium_bytes(s, x);
+    double *loads = th_alloc_array((size_t)s->n_links + 1, sizeof *loads);
+    for (int l = 0; bytes != NULL && loads != NULL && l < s->n_links; l++)
+        loads[l] = load_of(&s->media[s->links[l].medium], bytes[s->links[l].medium], x->elapsed_ps);
+    if (bytes == NULL) {
+        th_free(loads);
+        loads = NULL;
+    }
+    th_free(bytes);
+    return loads;
+}
+
 static bool has_carried(const th_result *x, int link)
 {
     return x->links[link].bytes > 0 || x->links[link].busy_ps > 0;

@@ -23,6 +23,7 @@ check_scripts += \
 	tests/check/accept.sh \
 	tests/check/conversion.sh \
 	tests/check/headers.sh \
+	tests/check/html.sh \
 	tests/check/includes.sh \
 	tests/check/messages.sh \
 	tests/check/mpi.sh
@@ -37,6 +38,8 @@ EXTRA_DIST += \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
+tests/check/html.log: tharsis$(EXEEXT)
+EXTRA_DIST += tests/check/html.tcl tests/check/html.js
 
 if HAVE_CUNIT
 check_PROGRAMS = $(unit_tests)
@@ -89,6 +92,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/pareto_front.txt \
 	tests/golden/pipeline_stream.txt \
 	tests/golden/published_designs.txt \
+	tests/golden/report_resnet34.txt \
 	tests/golden/systolic_array.txt
 
 TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)

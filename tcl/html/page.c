@@ -91,6 +91,7 @@ static int write_layers(th_html *p)
 static int write_mapping(th_html *p)
 {
     int rc = add_tables(p, th_section_sets, "Sets of accelerators", NULL);
+    th_strbuf_add(p->out, "<h3>Layers</h3>\n");
     return rc != 0 ? rc : add_tables(p, section_mapped, "Layers by set and strategy", NULL);
 }
 
@@ -112,6 +113,7 @@ static int write_memory(th_html *p)
 static int write_search(th_html *p)
 {
     int rc = add_tables(p, th_section_search, "Search", NULL);
+    th_strbuf_add(p->out, "<h3>Every best so far</h3>\n");
     return rc != 0 ? rc : add_tables(p, th_section_convergence, "Every best so far", NULL);
 }
 
@@ -121,6 +123,7 @@ static const struct {
     int (*write)(th_html *p);
 } sections[] = {
     {"summary", "Summary", has_always, write_summary},
+    {"topology", "System", has_always, th_html_topology},
     {"timeline", "Timeline", has_always, th_html_timeline},
     {"path", "Critical path", has_always, write_path},
     {"layers", "Layers", has_mapping, write_layers},

@@ -166,19 +166,28 @@ th.painter = function (data) {
         }
     }
 
-    // As heights, in quarters of a pixel; columns of one height become one rectangle.
+    // As heights, in quarters of a pixel: one shape for what is to be seen well, one for the rest.
     function paintColumns(ctx, box, from, to, engine) {
+        const bottom = box.y + box.height;
         ctx.fillStyle = engine === 0 ? color.span[CONV] : color.muted;
-        const heightAt = (x) => Math.round(4 * Math.min(1, filled[x]) * box.height) / 4;
-        for (let x = from; x < to;) {
-            const height = heightAt(x), by = filledBy[x];
-            let end = x + 1;
-            while (end < to && filledBy[end] === by && heightAt(end) === height)
-                end++;
-            ctx.globalAlpha = by ? 0.2 : 1;
-            if (height > 0)
-                ctx.fillRect(box.left + x, box.y + box.height - height, end - x, height);
-            x = end;
+        for (const isDim of [0, 1]) {
+            let isEmpty = true;
+            for (let x = from; x < to;) {
+                const by = filledBy[x], height = Math.round(4 * Math.min(1, filled[x]) * box.height) / 4;
+                let end = x + 1;
+                while (end < to && filledBy[end] === by && Math.round(4 * Math.min(1, filled[end]) * box.height) / 4 === height)
+                    end++;
+                if (height > 0 && by === isDim) {
+                    if (isEmpty)
+                        ctx.beginPath();
+                    isEmpty = false;
+                    ctx.rect(box.left + x, bottom - height, end - x, height);
+                }
+                x = end;
+            }
+            ctx.globalAlpha = isDim ? 0.2 : 1;
+            if (!isEmpty)
+                ctx.fill();
         }
         ctx.globalAlpha = 1;
         if (from < to)

@@ -31,7 +31,8 @@ void th_encode_signed(th_strbuf *bytes, int64_t n);
 void th_encode_base64(th_strbuf *out, const th_strbuf *bytes);
 void th_encode_json(th_strbuf *out, const char *text);
 
-/* timeline.c, topology.c, curve.c, bars.c: 0 or -1 with p->err. */
+/* timeline.c, topology.c: a section each. 0 or -1 with p->err. */
 int th_html_timeline(th_html *p);
+int th_html_topology(th_html *p);
 
 #endif

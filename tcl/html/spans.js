@@ -85,7 +85,8 @@ th.readSpans = function (text) {
     }
 
     const tasks = readTasks(block.tasks);
-    const tracks = block.tracks.map((track) => readTrack(track, tasks));
+    const computes = block.works.length > 0; // else accelerators have nothing to show
+    const tracks = block.tracks.filter((track) => computes || track.kind !== "accel").map((track) => readTrack(track, tasks));
     for (const track of tracks)
         if (track.kind === "path")
             for (const task of track.task)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - the tables of reports as HTML: the columns, units and digits are those of the text. */
 #include <config.h>
+#include <ctype.h>
 #include <string.h>
 #include "tcl/html/parts.h"
 
@@ -16,11 +17,28 @@ void th_html_text(th_strbuf *out, const char *text)
     }
 }
 
+/* Digits in threes, and a little room between a number and its unit. */
+#define THIN "&#8239;"
+
+static void add_count(th_strbuf *out, const char *digits)
+{
+    for (size_t left = strlen(digits); *digits != '\0'; digits++, left--)
+        th_strbuf_printf(out, "%c%s", *digits, left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
+}
+
 void th_html_value(th_strbuf *out, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_report_value(&text, q);
-    th_html_text(out, text.text);
+    size_t number = text.text != NULL ? strspn(text.text, "-+.0123456789") : 0;
+    if (q->kind == TH_KIND_COUNT && number > 0 && text.text[number] == '\0') {
+        add_count(out, text.text);
+    } else if (q->kind != TH_KIND_TEXT && number > 0 && isalpha((unsigned char)text.text[number])) {
+        th_strbuf_printf(out, "%.*s" THIN, (int)number, text.text);
+        th_html_text(out, text.text + number);
+    } else {
+        th_html_text(out, text.text);
+    }
     out->failed |= text.failed;
     th_strbuf_clear(&text);
 }
@@ -47,12 +65,32 @@ static bool is_number(const th_column *c)
     return c->kind != TH_KIND_TEXT;
 }
 
+/* The column that names a row comes first: that of the text, but for the critical path, whose tasks stand in its
+ * last column. */
+static int lead_of(const th_table *t)
+{
+    int lead = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (strcmp(t->columns[c].name, "what") == 0)
+            lead = c;
+    return lead;
+}
+
+/* The i-th column as shown. */
+static int column_at(int i, int lead)
+{
+    return i == 0 ? lead : i <= lead ? i - 1 : i;
+}
+
 static void add_heading(const th_shown_table *t, th_strbuf *out)
 {
+    int lead = lead_of(&t->table);
     th_strbuf_add(out, "<thead><tr>");
-    for (int c = 0; c < t->table.n_columns; c++) {
+    for (int i = 0; i < t->table.n_columns; i++) {
+        int c = column_at(i, lead);
         const th_column *column = &t->table.columns[c];
-        th_strbuf_printf(out, "<th scope=\"col\" data-name=\"%s\"%s>", column->name, is_number(column) ? " class=\"n\"" : "");
+        th_strbuf_printf(out, "<th scope=\"col\" data-name=\"%s\"%s>", column->name,
+                         is_number(column) ? " class=\"n\"" : "");
         th_html_text(out, title_of(column));
         if (t->unit[c][0] != '\0')
             th_strbuf_printf(out, " <span class=\"unit\">%s</span>", t->unit[c]);
@@ -63,12 +101,17 @@ static void add_heading(const th_shown_table *t, th_strbuf *out)
 
 static void add_row(const th_shown_table *t, char *const *texts, th_strbuf *out)
 {
+    int lead = lead_of(&t->table);
     th_strbuf_add(out, "<tr>");
-    for (int c = 0; c < t->table.n_columns; c++) {
-        const char *tag = c == 0 && !is_number(&t->table.columns[0]) ? "th scope=\"row\"" : "td";
-        th_strbuf_printf(out, "<%s%s>", tag, is_number(&t->table.columns[c]) ? " class=\"n\"" : "");
-        th_html_text(out, texts[c] != NULL && strcmp(texts[c], "-") == 0 ? "\342\200\223" : texts[c]);
-        th_strbuf_add(out, tag[1] == 'h' ? "</th>" : "</td>");
+    for (int i = 0; i < t->table.n_columns; i++) {
+        int c = column_at(i, lead);
+        bool is_name = i == 0 && !is_number(&t->table.columns[c]);
+        th_strbuf_add(out, is_name ? "<th scope=\"row\">" : is_number(&t->table.columns[c]) ? "<td class=\"n\">" : "<td>");
+        if (texts[c] != NULL && strcmp(texts[c], "-") == 0)
+            th_strbuf_add(out, "&ndash;");
+        else
+            th_html_text(out, texts[c]);
+        th_strbuf_add(out, is_name ? "</th>" : "</td>");
     }
     th_strbuf_add(out, "</tr>\n");
 }

@@ -40,6 +40,8 @@
 
     for (const table of document.querySelectorAll("table.sortable"))
         [...table.tHead.rows[0].cells].forEach((cell, column) => {
+            if (cell.classList.contains("bars"))
+                return;
             const button = th.make("button", {type: "button"}, ...cell.childNodes);
             button.addEventListener("click", () => click(table, cell, column));
             cell.append(button);

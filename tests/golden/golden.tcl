@@ -19,11 +19,12 @@ set cases {
     pareto_front        {pareto_front.tcl -evaluations 200}
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
+    report_resnet34     {report_resnet34.tcl}
     systolic_array      {systolic_array.tcl}
 }
 
 # Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run too.
-set slow {compare_topologies compare_mappers}
+set slow {compare_topologies compare_mappers report_resnet34}
 set is_slow_build [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
 # The output of a script that works in a folder of its own; what goes wrong is part of it.

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# html.tcl - the pages that html.js looks at, and what they must show: html.tcl FOLDER
+#   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
+#   large.html   the same by a mapping from a file, a stream of so many inputs that there are almost 100,000 spans
+#   program.html a program made by hand, with a name that is markup
+#   facts.json   figures of run.html as the reports print them
+set folder [lindex $argv 0]
+
+read_system f1_16xlarge
+read_workload alexnet
+map_workload -algorithm two_level -seed 1 -evaluations 60
+run
+write_report [file join $folder run.html]
+
+set f [open [file join $folder facts.json] w]
+puts $f "{\"summary\": [report_summary -return_string -format json],"
+puts $f "\"layers\": [report_layers -return_string -format json],"
+puts $f "\"path\": [report_critical_path -return_string -format json],"
+set tasks [lmap task [lrange [get_tasks -filter {kind == transfer}] 0 20] {
+    string cat "\[[string range $task 5 end], [get_property -exact $task start], [get_property -exact $task end]," \
+        " [get_property -exact $task bytes]\]"
+}]
+puts $f "\"transfers\": \[[join $tasks ,]\]}"
+close $f
+
+# As many inputs as 100,000 spans allow.
+proc spans {file} {
+    set f [open $file]
+    regexp {"spans":(\d+)} [read $f] -> n
+    close $f
+    return $n
+}
+read_mapping [file join [file dirname [file dirname [file normalize [info script]]]] tcl hand.map]
+run -inputs 10
+set ten [spans [write_report [file join $folder large.html]]]
+restart
+run -inputs [expr {990000 / $ten}]
+write_report [file join $folder large.html]
+
+read_system ring8
+create_program "<script>document.title=1</script>"
+add_traffic -pattern uniform -rate 20Gbps -message_bytes 16kB -duration 50us
+add_collective all_reduce -bytes 1MB -at 10us
+run
+write_report [file join $folder program.html]
