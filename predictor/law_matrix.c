@@ -36,13 +36,13 @@ static double fed(const th_gpu *gpu)
 }
 
 /* What a lower clock adds: as much again on a GPU that is fed well; nothing where it waits as long for
- * operands anyway. */
-static double slowed(const th_gpu *gpu)
+ * operands anyway. Batched products of the measurements are too short for clocks to fall. */
+static double slowed(const th_op *op, const th_gpu *gpu)
 {
-    return th_law_is_starved(gpu) ? fmax(0, 2 - fed(gpu)) : 0;
+    return op->kind == TH_OP_DENSE && th_law_is_starved(gpu) ? fmax(0, 2 - fed(gpu)) : 0;
 }
 
-static void tiles(th_terms *t, const product *p, const th_gpu *gpu)
+static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *gpu)
 {
     static const int sizes[][2] = {{256, 128}, {128, 128}, {128, 64},
                                    {64, 64},   {128, 32},  {32, 32}};
@@ -56,7 +56,7 @@ static void tiles(th_terms *t, const product *p, const th_gpu *gpu)
         th_terms_add(t, TH_TERM_COMPUTE, by * ceil(n / sms) * sms * work, "waves %dx%d",
                      sizes[i][0], sizes[i][1], 0);
         if (sizes[i][0] == sizes[i][1])
-            th_terms_add(t, TH_TERM_COMPUTE, slowed(gpu) * n * work, "slowed %dx%d", sizes[i][0],
+            th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * n * work, "slowed %dx%d", sizes[i][0],
                          sizes[i][1], 0);
     }
 }
@@ -85,8 +85,8 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_add(t, TH_TERM_MEMORY, ceil(few / 32) * weights, "weights per 32 rows", 0, 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_COMPUTE, fed(gpu) * th_op_flops(op), "operations", 0, 0, 0);
-    th_terms_add(t, TH_TERM_COMPUTE, slowed(gpu) * th_op_flops(op), "slowed", 0, 0, 0);
-    tiles(t, &p, gpu);
+    th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * th_op_flops(op), "slowed", 0, 0, 0);
+    tiles(t, op, &p, gpu);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_HOST, p.inner * 1e-6, "inner steps", 0, 0, 0);
     th_terms_add(t, TH_TERM_HOST, p.columns * 1e-6, "columns", 0, 0, 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "predictor/twin.h"
 
 /* How many terms and features there are follows from any operation. */
 void th_layer_model_count(th_layer_model *m)
@@ -133,6 +134,8 @@ void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_
     int device = th_layer_model_device(m, gpu->name);
     for (size_t from = 0; from < n; from += BLOCK)
         predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, device, ms + from);
+    if (device == m->n_devices)
+        th_twin_blend(m, op, n, gpu, ms);
 }
 
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)

@@ -35,6 +35,7 @@ libtharsis_la_SOURCES += \
 	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
 	predictor/predictor_write.c \
 	predictor/trees.c predictor/trees.h \
+	predictor/twin.c predictor/twin.h \
 	predictor/unpack.c predictor/unpack.h
 
 predictordir = $(pkgdatadir)/predictor
@@ -48,7 +49,8 @@ unit_tests += \
 	tests/unit/test_nnls \
 	tests/unit/test_op \
 	tests/unit/test_predictor \
-	tests/unit/test_trees
+	tests/unit/test_trees \
+	tests/unit/test_twin
 
 EXTRA_DIST += tests/unit/predict_help.h
 tests_unit_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)

@@ -2,7 +2,7 @@
 /* bench_devices.c - kernels of transformers and training steps: how far predictions are from times that
  * were not in training, on devices of training and on each device when the others alone were learned from.
  *   bench devices FOLDER [FILE [PHASE]]   FOLDER: of neusight/ or justus2018/; FILE: "train_linear", "dense"
- * LOO=1 in the environment: devices left out too. */
+ * LOO=1 in the environment: devices left out too; LOO=NAME: that one. */
 #include <config.h>
 
 #include <dirent.h>
@@ -52,13 +52,22 @@ static int learn(th_layer_model *out, const th_measurements *m, th_op_kind kind,
     for (size_t i = 0; i < m->n_rows; i++)
         if (left_out < 0 ? !is_held_out(&m->row[i]) : m->row[i].device != left_out)
             rows[n++] = i;
-    if (left_out >= 0) /* not looked at */
-        o.known.trees.rounds = o.known.mlp.steps = 1;
-    int failed = th_layer_model_train(out, m, rows, n, kind, phase, &o, &e);
+    *out = (th_layer_model){.kind = kind, .phase = phase};
+    int failed = th_layer_models_train(out, 1, m, rows, n, &o, &e);
     if (failed)
         printf("%s %s\n", e.id, e.text);
     th_free(rows);
     return failed;
+}
+
+static void print_panel(const th_side *side)
+{
+    printf(" (");
+    for (int i = 0; i < side->panel.n; i++)
+        printf("%s%s %.2f", i > 0 ? ", " : "", side->panel.member[i].type->name,
+               side->panel.member[i].share);
+    printf(")\n");
+    fflush(stdout);
 }
 
 static void seen(const th_measurements *m, th_op_kind kind, th_phase phase)
@@ -70,46 +79,41 @@ static void seen(const th_measurements *m, th_op_kind kind, th_phase phase)
         return;
     printf("%s %s: %.0f s; held out", th_op_kind_name(kind), th_phase_name(phase),
            th_bench_cpu_seconds() - begun);
-    for (int alone = 0; alone < 2; alone++) {
-        for (int d = 0; d < m->n_devices; d++) {
-            double error = error_on(&model, m, d, false);
-            if (isnan(error))
-                continue;
-            printf(" %s %.1f", m->device[d].name, error);
-            sum += error;
-            n++;
-        }
-        printf("  mean %.2f%s", sum / n, alone ? "\n" : "; law");
-        model.known.tree_share = model.known.mlp_share = sum = n = 0;
+    for (int d = 0; d < m->n_devices; d++) {
+        double error = error_on(&model, m, d, false);
+        if (isnan(error))
+            continue;
+        printf(" %s %.1f", m->device[d].name, error);
+        sum += error;
+        n++;
     }
+    printf("  mean %.2f; law %.2f", sum / n, 100 * model.known.scores.error[TH_LEARNER_law]);
+    print_panel(&model.known);
     th_layer_model_clear(&model);
-    fflush(stdout);
 }
 
 static void left_out(const th_measurements *m, th_op_kind kind, th_phase phase)
 {
-    double sum = 0, law = 0;
+    const char *wanted = getenv("LOO");
+    double sum = 0;
     int n = 0;
     for (int d = 0; d < m->n_devices; d++) {
         th_layer_model model;
         bool is_there = false;
+        if (strcmp(wanted, "1") != 0 && strcmp(wanted, m->device[d].name) != 0)
+            continue;
         for (size_t i = 0; i < m->n_rows; i++)
             is_there |= is_asked(&m->row[i], kind, phase, d);
         if (!is_there || learn(&model, m, kind, phase, d))
             continue;
         double error = error_on(&model, m, d, true);
-        printf("  without %s %.1f (shares %.2f %.2f)", m->device[d].name, error,
-               model.other.tree_share, model.other.mlp_share);
-        model.other.tree_share = model.other.mlp_share = 0;
-        double alone = error_on(&model, m, d, true);
-        printf(", law %.1f\n", alone);
-        fflush(stdout);
+        printf("  without %s %.1f", m->device[d].name, error);
+        print_panel(&model.other);
         sum += error;
-        law += alone;
         n++;
         th_layer_model_clear(&model);
     }
-    printf("  mean of devices left out %.2f, law %.2f\n", sum / n, law / n);
+    printf("  mean of devices left out %.2f\n", sum / n);
 }
 
 /* Files "FILE*.csv.xz" of a folder; all but those of whole networks, if file is NULL. */
