@@ -14,11 +14,19 @@ libtharsis_la_SOURCES += \
 	base/text_file.c base/text_file.h \
 	base/units.c base/units.h
 
+# It alone knows where the sources and the installation keep what belongs to Tharsis.
+noinst_LTLIBRARIES += libdatafile.la
+libdatafile_la_SOURCES = base/data_file.c base/data_file.h
+libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
+libtharsis_la_LIBADD += libdatafile.la
+
 unit_tests += \
 	tests/unit/test_alloc \
 	tests/unit/test_arena \
 	tests/unit/test_config_read \
 	tests/unit/test_csv \
+	tests/unit/test_data_file \
 	tests/unit/test_error \
 	tests/unit/test_map \
 	tests/unit/test_names \

@@ -468,6 +468,9 @@ static double peak_ps(const th_floors *f, int class, const th_shard *shard)
     th_schedule s;
     th_port port;
     th_error reason;
+    for (int i = 0; i < a->n_designs; i++)
+        if (th_works_run_all(f->works, a->designs[i]))
+            return 0;
     if (macs == 0 && shard->kind != TH_LAYER_EMBEDDING)
         return (double)th_vector_operations(a, shard) * (double)TH_PS_PER_S /
                ((double)a->vector_elements_per_cycle * (double)a->vector_hz);

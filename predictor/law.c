@@ -15,6 +15,7 @@ void th_terms_add(th_terms *t, th_term_class class, double amount, const char *n
                   int c)
 {
     t->amount[t->n] = amount * t->ms_per[class];
+    t->class[t->n] = (unsigned char)class;
     t->share[t->n] = (unsigned char)t->now;
     if (t->name)
         snprintf(t->name[t->n], TH_TERM_NAME_MAX, name, a, b, c);
@@ -27,8 +28,11 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
     static const double MS_PER_S = 1e3, GIGA = 1e9, HOST_GB_S = 10;
     const double ms_per[TH_N_TERM_CLASSES] = {
         [TH_TERM_HOST] = 1,
+        [TH_TERM_STEP] = 1,
         [TH_TERM_TRANSFER] = MS_PER_S / (HOST_GB_S * GIGA),
         [TH_TERM_MEMORY] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
+        [TH_TERM_LAYOUT] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
+        [TH_TERM_PASS] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     out->n = out->n_shares = 0;

@@ -16,8 +16,11 @@ enum { TH_TERMS_MAX = 128, TH_TERM_NAME_MAX = 32, TH_SHARES_MAX = 48 };
 /* What an amount is counted in. */
 typedef enum {
     TH_TERM_HOST,     /* calls, 1 ms each */
+    TH_TERM_STEP,     /* what the device does one after the other, 1 ms each */
     TH_TERM_TRANSFER, /* bytes between host and device, at 10 GB/s */
     TH_TERM_MEMORY,   /* bytes at the device's bandwidth */
+    TH_TERM_LAYOUT,   /* likewise, and a change of the tensor's layout is in it */
+    TH_TERM_PASS,     /* likewise, of a tensor that is read and written back by a kernel of its own */
     TH_TERM_COMPUTE,  /* operations at the device's peak */
     TH_N_TERM_CLASSES
 } th_term_class;
@@ -25,6 +28,7 @@ typedef enum {
 typedef struct th_terms {
     int n;
     double amount[TH_TERMS_MAX]; /* ms */
+    unsigned char class[TH_TERMS_MAX]; /* th_term_class */
     unsigned char
         share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
     int n_shares;

@@ -82,14 +82,14 @@ static void passes(th_terms *t, const conv *c, const th_op *op)
     add(t, TH_TERM_TRANSFER, true, c->output, "returned");
     for (int i = 0; i < 3; i++) {
         add(t, TH_TERM_HOST, is[i], 1, names[i].call);
-        add(t, TH_TERM_MEMORY, is[i], c->input, names[i].input);
+        add(t, i == 0 ? TH_TERM_LAYOUT : TH_TERM_MEMORY, is[i], c->input, names[i].input);
         add(t, TH_TERM_MEMORY, is[i], c->weights, names[i].weights);
-        add(t, TH_TERM_MEMORY, is[i], c->output, names[i].output);
+        add(t, i == 0 ? TH_TERM_LAYOUT : TH_TERM_MEMORY, is[i], c->output, names[i].output);
     }
     add(t, TH_TERM_HOST, c->has_bias, 1, "call bias");
-    add(t, TH_TERM_MEMORY, c->has_bias, c->output, "bias");
+    add(t, TH_TERM_PASS, c->has_bias, c->output, "bias");
     add(t, TH_TERM_HOST, c->has_activation, 1, "call activation");
-    add(t, TH_TERM_MEMORY, c->has_activation, c->output, "activation");
+    add(t, TH_TERM_PASS, c->has_activation, c->output, "activation");
     add(t, TH_TERM_HOST, c->is_odd, 1, "call odd padding");
     add(t, TH_TERM_MEMORY, c->is_odd,
         4 * c->batch * c->in * ((double)op->x[TH_OP_IN_H] + 1) * ((double)op->x[TH_OP_IN_W] + 1),
@@ -111,9 +111,9 @@ static void gemm(th_terms *t, const conv *c)
     th_terms_add(t, TH_TERM_COMPUTE, c->is_gemm ? c->flops : 0, "gemm", 0, 0, 0);
     /* A tile walks the inner dimension however few tiles there are. */
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_HOST, c->is_gemm ? c->inner * 1e-6 : 0, "inner steps gemm", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? c->inner * 1e-6 : 0, "inner steps gemm", 0, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_HOST, c->is_gemm ? 0 : c->inner * 1e-6, "inner steps cudnn", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? 0 : c->inner * 1e-6, "inner steps cudnn", 0, 0, 0);
 }
 
 /* One efficiency per kernel size, stride and width of tiles; and what unrolled inputs move. */

@@ -88,8 +88,8 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * th_op_flops(op), "slowed", 0, 0, 0);
     tiles(t, op, &p, gpu);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_HOST, p.inner * 1e-6, "inner steps", 0, 0, 0);
-    th_terms_add(t, TH_TERM_HOST, p.columns * 1e-6, "columns", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, p.inner * 1e-6, "inner steps", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, p.columns * 1e-6, "columns", 0, 0, 0);
     for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
         th_terms_share(t);
         th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0, 0);

@@ -44,5 +44,5 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
     for (int s = 1; s <= STRIDES; s++)
         th_terms_add(t, TH_TERM_MEMORY, stride == s ? input : 0, "input s%d", s, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_HOST, ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0, 0);
 }

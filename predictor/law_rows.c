@@ -26,7 +26,7 @@ void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t
     th_terms_share(t);
     th_terms_add(t, TH_TERM_COMPUTE, bytes / 4, "operations", 0, 0, 0);
     th_terms_add(t, TH_TERM_COMPUTE, waves * op->x[TH_OP_CHANNELS_IN], "waves of rows", 0, 0, 0);
-    th_terms_add(t, TH_TERM_HOST, rows * 1e-6, "rows", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, rows * 1e-6, "rows", 0, 0, 0);
     for (int f = 0; op->kind == TH_OP_ELEMENTWISE && f < TH_N_EWS; f++) {
         th_terms_share(t);
         th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_FUNCTION] == f ? bytes : 0, "function %d", f, 0,

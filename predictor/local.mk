@@ -1,8 +1,10 @@
 # predictor/ - times of layers on GPUs, learned from measurements.
 libtharsis_la_SOURCES += \
 	predictor/algebra.c predictor/algebra.h \
+	predictor/backward.c \
 	predictor/boost.c predictor/boost.h \
 	predictor/features.c predictor/features.h \
+	predictor/forecast.c predictor/forecast.h \
 	predictor/gpu.h predictor/gpu_read.c \
 	predictor/jobs.c predictor/jobs.h \
 	predictor/law.c predictor/law.h \
@@ -11,6 +13,7 @@ libtharsis_la_SOURCES += \
 	predictor/law_matrix.c \
 	predictor/law_pooling.c \
 	predictor/law_rows.c \
+	predictor/layer_op.c predictor/layer_op.h \
 	predictor/layer_model.c predictor/layer_model.h predictor/layer_train.c \
 	predictor/learners/boosting.c \
 	predictor/learners/law.c \
@@ -30,6 +33,7 @@ libtharsis_la_SOURCES += \
 	predictor/mlp.c predictor/mlp.h predictor/mlp_train.c \
 	predictor/nnls.c predictor/nnls.h \
 	predictor/op.c predictor/op.h \
+	predictor/phases.c predictor/phases.h \
 	predictor/predictor.c predictor/predictor.h \
 	predictor/parts_text.c \
 	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
@@ -40,17 +44,22 @@ libtharsis_la_SOURCES += \
 
 predictordir = $(pkgdatadir)/predictor
 dist_predictor_DATA = predictor/devices.csv
+# Predictors that come with Tharsis; predictor/models has its own list of them.
+predictor_modelsdir = $(pkgdatadir)/predictor/models
+dist_predictor_models_DATA = predictor/models/README.md
 
 unit_tests += \
+	tests/unit/test_layer_op \
 	tests/unit/test_learners \
 	tests/unit/test_measurements \
 	tests/unit/test_law \
 	tests/unit/test_mlp \
 	tests/unit/test_nnls \
 	tests/unit/test_op \
+	tests/unit/test_phases \
 	tests/unit/test_predictor \
 	tests/unit/test_trees \
 	tests/unit/test_twin
 
-EXTRA_DIST += tests/unit/predict_help.h
+EXTRA_DIST += tests/unit/learned_help.h tests/unit/predict_help.h
 tests_unit_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)

@@ -37,6 +37,7 @@ libtharsis_la_SOURCES += \
 	sim/design/designs.h \
 	sim/design/energy_keys.c \
 	sim/design/gemv.c \
+	sim/design/learned.c \
 	sim/design/plain.c \
 	sim/design/roofline.c \
 	sim/design/serial_tiled.c \

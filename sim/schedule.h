@@ -31,7 +31,8 @@ typedef struct th_shard {
     int32_t density_ppm[TH_N_TENSORS]; /* parts per million that are not zero; 1000000: dense */
     int32_t sparse_n, sparse_m; /* weights: at most n of m neighbours along C are not zero; 0: free */
     int32_t n_operands;         /* inputs: 1; more for elementwise, concat, and a matmul of two */
-    int32_t adds_to_output;     /* 1: reads back partial sums that it goes on with */
+    int16_t adds_to_output;     /* 1: reads back partial sums that it goes on with */
+    int16_t has_bias;           /* 1: adds a bias, or a scale and shift that is folded into one */
     /* Of a transposed convolution the pairs of an input and a kernel row (column) that are counted for
      * it, so that the parts of a layer add up to the layer; else 0. */
     int64_t products_h, products_w;

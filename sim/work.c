@@ -132,10 +132,16 @@ bool th_works_scripts_are_current(const th_works *w)
     return true;
 }
 
-static bool runs_on_array(const th_shard *s)
+static bool is_for_arrays(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
            s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
+}
+
+/* Else it is for the vector unit. */
+static bool runs_on_design(const th_works *w, int design, const th_shard *s)
+{
+    return design >= 0 && (is_for_arrays(s) || w->designs[design].type->runs_all);
 }
 
 /* What comes the weights' way is another task's output, or is picked by one. */
@@ -153,7 +159,7 @@ int th_works_schedule(const th_works *w, int accel, int design, const th_shard *
                             "a shard of %d images in %d groups: must be %d at most together",
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
     *port = th_port_of(a);
-    if (design >= 0 && runs_on_array(shard))
+    if (runs_on_design(w, design, shard))
         return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, port,
                                   out, err);
     th_vector_schedule(a, shard, out);
@@ -284,7 +290,7 @@ int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shar
     th_work made;
     memset(&key, 0, sizeof key);
     key.memory_class = w->class_of[accel];
-    key.design = runs_on_array(shard) ? design : -1;
+    key.design = runs_on_design(w, design, shard) ? design : -1;
     key.shard = *shard;
     const th_work *known = th_shared_map_find(w->known, &key, sizeof key);
     if (known)
@@ -310,6 +316,11 @@ int32_t th_works_count(th_works *w)
 int32_t th_works_memory_class(const th_works *w, int accel)
 {
     return w->class_of[accel];
+}
+
+bool th_works_run_all(const th_works *w, int32_t design)
+{
+    return w->designs[design].type->runs_all;
 }
 
 const th_design_energy *th_works_energy(const th_works *w, int32_t design)

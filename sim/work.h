@@ -41,7 +41,7 @@ bool th_works_ask_scripts(const th_works *w);
 bool th_works_scripts_are_current(const th_works *w);
 
 /* The work of a shard on accelerator accel configured with design (an index in system.designs;
- * layers without multiply-accumulates go to the vector unit whatever it is). Returns its number or
+ * layers without multiply-accumulates go to the vector unit, unless it runs all). Returns its number or
  * -1; th_script_is_needed(err) where a script's answer is not there yet. */
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
 /* A compute task that moves bytes over an accelerator's own way to the rest of the system, in and then
@@ -59,6 +59,8 @@ const th_work *th_works_get(const th_works *w, int32_t number); /* stays where i
 int32_t th_works_count(th_works *w);
 /* Equal for accelerators with equal memories and vector units. */
 int32_t th_works_memory_class(const th_works *w, int accel);
+/* Does a design (an index in the system) run all layers, and its accelerator's vector unit none? */
+bool th_works_run_all(const th_works *w, int32_t design);
 /* What a design (an index in the system) says of its energy. */
 const th_design_energy *th_works_energy(const th_works *w, int32_t design);
 

@@ -20,25 +20,9 @@ static const char default_set[] = "measurements";
 
 /* ---- devices ---- */
 
-/* Those that come with Tharsis, read when first asked for. 0 or -1. */
-static int need_gpus(th_call *c)
-{
-    th_learned *l = c->session->learned;
-    if (l->gpus.n > 0)
-        return 0;
-    Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
-    Tcl_IncrRefCount(name);
-    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
-    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), &c->err);
-    if (path != NULL)
-        Tcl_DecrRefCount(path);
-    Tcl_DecrRefCount(name);
-    return rc;
-}
-
 static int read_gpus(th_call *c, Tcl_Obj *name)
 {
-    if (need_gpus(c) != 0)
+    if (th_learned_need_gpus(c->session, &c->err) != 0)
         return -1;
     if (name == NULL)
         return 0;
@@ -463,7 +447,7 @@ static int parse_op(th_call *c, th_op *op)
 static const th_gpu *find_gpu(th_call *c, const th_predictor *p)
 {
     const char *name = th_call_text(c, PREDICT_DEVICE, "");
-    if (need_gpus(c) != 0)
+    if (th_learned_need_gpus(c->session, &c->err) != 0)
         return NULL;
     const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, name);
     if (gpu == NULL)

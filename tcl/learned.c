@@ -4,6 +4,7 @@
 #include "tcl/learned.h"
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/files.h"
 
 th_learned *th_learned_new(void)
 {
@@ -58,4 +59,19 @@ void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_p
     l->predictor = p;
     l->held_out_percent = held_out_percent;
     l->seed = seed;
+}
+
+int th_learned_need_gpus(th_session *s, th_error *err)
+{
+    th_learned *l = s->learned;
+    if (l->gpus.n > 0)
+        return 0;
+    Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
+    Tcl_IncrRefCount(name);
+    Tcl_Obj *path = th_file_find(s, &th_devices_file, name, err);
+    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err);
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    Tcl_DecrRefCount(name);
+    return rc;
 }

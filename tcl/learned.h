@@ -4,6 +4,7 @@
 #ifndef TH_TCL_LEARNED_H
 #define TH_TCL_LEARNED_H
 #include "predictor/predictor.h"
+#include "tcl/session.h"
 
 typedef struct th_learned {
     th_gpus gpus; /* none yet: those that come with Tharsis were not asked for */
@@ -26,5 +27,8 @@ th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_e
 /* Takes p over. */
 void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_percent,
                               uint64_t seed);
+
+/* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
+int th_learned_need_gpus(th_session *s, th_error *err);
 
 #endif

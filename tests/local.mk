@@ -64,6 +64,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/energy.test \
+	tests/tcl/forecast.test \
 	tests/tcl/help.test \
 	tests/tcl/html.test \
 	tests/tcl/infeasible.test \

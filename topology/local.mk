@@ -36,6 +36,7 @@ dist_systems_DATA = \
 	topology/systems/f1_16xlarge_balanced.cfg \
 	topology/systems/f1_16xlarge_energy.cfg \
 	topology/systems/f1_16xlarge_small.cfg \
+	topology/systems/gpu_v100.cfg \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/measured_example.cfg \
 	topology/systems/measured_example.csv \

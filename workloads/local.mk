@@ -14,7 +14,9 @@ dist_models_DATA = \
 	workloads/models/alexnet.cfg \
 	workloads/models/alexnet_2012.cfg \
 	workloads/models/alexnet_2012_fp32.cfg \
+	workloads/models/alexnet_one.cfg \
 	workloads/models/gpt2_block.cfg \
+	workloads/models/lenet.cfg \
 	workloads/models/lstm_lm.cfg \
 	workloads/models/mobilenet_v2.cfg \
 	workloads/models/resnet101.cfg \
@@ -22,6 +24,7 @@ dist_models_DATA = \
 	workloads/models/resnet34.cfg \
 	workloads/models/unet.cfg \
 	workloads/models/vgg16.cfg \
+	workloads/models/vgg16_conv.cfg \
 	workloads/models/wrn50_2.cfg
 
 unit_tests += \

@@ -72,7 +72,8 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
                   .function = (int32_t)l->function,
                   .sparse_n = l->sparse_n,
                   .sparse_m = l->sparse_m,
-                  .n_operands = l->n_inputs};
+                  .n_operands = l->n_inputs,
+                  .has_bias = l->has_bias || l->has_norm};
     for (int t = 0; t < TH_N_TENSORS; t++) {
         s.precision[t] = (int32_t)l->precision[t];
         s.density_ppm[t] = th_density_ppm(l->density[t]);
@@ -85,7 +86,7 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
     return s;
 }
 
-/* The sum of n partial results of a box, on the vector unit. */
+/* The sum of n partial results of a box, on the vector unit where the design has one. */
 static th_shard sum_of(const th_layer *l, const th_box *box, int n)
 {
     int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
@@ -216,7 +217,7 @@ static int plan_reduction(maker *k, int r, th_error *err)
         return 0;
     th_shard sum = sum_of(k->layer, &at->held, n);
     at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
-    at->reduce_work = th_works_intern(k->plans->works, k->at->set->accels[r], -1, &sum, err);
+    at->reduce_work = intern(k, r, &sum, err);
     return at->reduce_work < 0 ? -1 : 0;
 }
 

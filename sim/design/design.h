@@ -64,12 +64,17 @@ typedef struct th_design_type {
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
      * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
+    /* What the host does before a shard can run; NULL: nothing. */
+    th_time (*launch)(const th_design_config *c, const th_shard *shard);
     unsigned kinds; /* bit 1 << th_layer_kind: further kinds that it runs as they are; others are
                        turned into matmuls before it is asked */
     /* Makes config->data from its block, once (a table read from a file); release frees it. Both may
      * be NULL. 0 or -1. */
     int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
     void (*release)(th_design_config *c);
+    /* It runs layers without multiply-accumulates too, and sums of partial results: the unit beside the
+     * array runs nothing. Its kinds must then have lstm and gru, to be asked about them. */
+    bool runs_all;
     bool takes_parameters; /* keys of the block that are not in the table are for prepare */
 } th_design_type;
 

@@ -13,6 +13,7 @@
     ROW(serial_tiled)   \
     ROW(gemv)           \
     ROW(table)          \
+    ROW(learned)        \
     ROW(script)
 
 #define TH_DECLARE_DESIGN(name) extern const th_design_type th_design_##name;

@@ -200,7 +200,7 @@ static void fill_schedule(const th_design_config *d, const th_shard *s, const th
 static const th_script_answer *answer_for(const script *s, const th_shard *shard, th_error *err)
 {
     th_shard asked = *shard;
-    asked.adds_to_output = 0;
+    asked.adds_to_output = asked.has_bias = 0;
     const th_script_question question = {s->block, s->procedure, s->limit_ps, &asked};
     return th_script_memo_find(s->memo, s->digest, &question, err);
 }

@@ -45,7 +45,7 @@ typedef struct th_script_question {
     const th_design_block *block; /* its further keys are the procedure's parameters */
     const char *procedure;
     th_time limit_ps;      /* that answering may take, in real time */
-    const th_shard *shard; /* adds_to_output is 0: partial sums are the pipeline's affair */
+    const th_shard *shard; /* adds_to_output is 0: partial sums are the pipeline's affair; so is has_bias */
 } th_script_question;
 
 typedef struct th_script_provider {

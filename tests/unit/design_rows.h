@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "sim/design/script_memo.h"
 #include "tests/unit/design_help.h"
+#include "tests/unit/learned_help.h"
 
 enum { KEYS_MAX = 1000 };
 typedef struct design_row {
@@ -238,6 +239,37 @@ static void table_text(gsl_rng *r, char *out)
     snprintf(out, KEYS_MAX, "file = \"%s\"; ", timed_path);
 }
 
+/* --- learned ---------------------------------------------------------------------------------- */
+
+static temporary_file learned_model;
+
+static void remove_learned(void)
+{
+    remove_file(&learned_model);
+}
+
+static th_shard draw_learned_layer(gsl_rng *r)
+{
+    th_shard s = random_shard(r);
+    if (pick(r, 0, 2) == 0)
+        s.kind = TH_LAYER_MATMUL;
+    s.groups = 1;
+    s.has_bias = (int16_t)pick(r, 0, 1);
+    return s;
+}
+
+/* A predictor that is learned once, gone when the test ends. */
+static void learned_text(gsl_rng *r, char *out)
+{
+    static const char *const activations[] = {"none", "relu", "tanh"};
+    if (learned_model.path[0] == '\0') {
+        learned_model = learned_file();
+        atexit(remove_learned);
+    }
+    snprintf(out, KEYS_MAX, "model = \"%s\"; gpu = \"%s\"; activation = \"%s\"; ",
+             learned_model.path, pick(r, 0, 1) ? "small" : "large", activations[pick(r, 0, 2)]);
+}
+
 /* --- script ----------------------------------------------------------------------------------- */
 
 static inline int identify_nothing(void *context, const char *procedure, uint64_t *digest,
@@ -295,6 +327,7 @@ static const design_row design_rows[] = {
     {"serial_tiled", serial_tiled_text, serial_tiled_closed, NULL},
     {"gemv", gemv_text, gemv_closed, NULL},
     {"table", table_text, table_text, draw_timed_layer},
+    {"learned", learned_text, learned_text, draw_learned_layer},
     {"script", script_text, script_closed, NULL},
     {NULL, NULL, NULL, NULL},
 };

@@ -322,7 +322,8 @@ static bool is_of_layer(const th_shard *s, const th_layer *l)
                 s->stride_h == l->stride_h && s->stride_w == l->stride_w &&
                 s->dilation_h == l->dilation_h && s->dilation_w == l->dilation_w &&
                 s->up_h == l->up_h && s->up_w == l->up_w && s->sparse_n == l->sparse_n &&
-                s->sparse_m == l->sparse_m && s->n_operands == l->n_inputs;
+                s->sparse_m == l->sparse_m && s->n_operands == l->n_inputs &&
+                s->has_bias == (l->has_bias || l->has_norm);
     for (int t = 0; t < TH_N_TENSORS; t++)
         same &= s->precision[t] == (int)l->precision[t] &&
                 s->density_ppm[t] == (int)(l->density[t] * 1e6 + 0.5);

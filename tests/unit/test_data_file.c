@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "base/data_file.h"
+#include "tests/unit/predict_help.h"
+
+static int find(const char *name, const char *beside, th_strbuf *out)
+{
+    return th_data_file_find(
+        &(th_data_file){name, ".csv", beside, "predictor"}, out);
+}
+
+static void beside_the_file_that_names_it_goes_first(void)
+{
+    temporary_file f = write_text("devices.csv", "mine");
+    char other[200];
+    th_strbuf path = TH_STRBUF_INIT;
+    snprintf(other, sizeof other, "%s/system.cfg", f.folder);
+    CU_ASSERT_EQUAL(find("devices", other, &path), 0);
+    TAP_ASSERT_TEXT(path.text, f.path);
+    th_strbuf_clear(&path);
+    CU_ASSERT_EQUAL(find(f.path, "/elsewhere/system.cfg", &path), 0);
+    TAP_ASSERT_TEXT(path.text, f.path);
+    th_strbuf_clear(&path);
+    remove_file(&f);
+}
+
+static void then_along_the_path_then_in_the_sources(void)
+{
+    temporary_file f = write_text("devices.csv", "mine");
+    th_strbuf path = TH_STRBUF_INIT;
+    char folders[200];
+    snprintf(folders, sizeof folders, "/nowhere::%s", f.folder);
+    setenv("THARSIS_PATH", folders, 1);
+    CU_ASSERT_EQUAL(find("devices.csv", "/nowhere/system.cfg", &path), 0);
+    TAP_ASSERT_TEXT(path.text, f.path);
+    th_strbuf_clear(&path);
+    unsetenv("THARSIS_PATH");
+    CU_ASSERT_EQUAL(find("devices", "/nowhere/system.cfg", &path), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(path.text, "/predictor/devices.csv"));
+    th_strbuf_clear(&path);
+    remove_file(&f);
+}
+
+static void nowhere(void)
+{
+    th_strbuf path = TH_STRBUF_INIT;
+    CU_ASSERT_EQUAL(find("no_such_table", NULL, &path), 1);
+    CU_ASSERT_EQUAL(path.length, 0);
+    CU_ASSERT_EQUAL(find("models", NULL, &path), 1); /* a folder */
+    th_strbuf_clear(&path);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(beside_the_file_that_names_it_goes_first),
+        TAP(then_along_the_path_then_in_the_sources),
+        TAP(nowhere),
+        TAP_END,
+    };
+    return tap_main("data_file", tests, argc, argv);
+}

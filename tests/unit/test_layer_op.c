@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "predictor/forecast.h"
+#include "predictor/layer_op.h"
+#include "tests/unit/tap.h"
+
+static th_layer_part part_of(th_layer_kind kind, const int32_t dim[TH_N_DIMS], int32_t in)
+{
+    th_layer_part p = {.kind = kind, .groups = 1, .in_h = in, .in_w = in, .stride_h = 1,
+                       .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1,
+                       .n_operands = 1};
+    memcpy(p.dim, dim, sizeof p.dim);
+    return p;
+}
+
+/* ResNet's first layer: 7 x 7, stride 2, 224 -> 112: 111 * 2 + 7 - 224 = 5 zeros. */
+static void a_conv_has_the_padding_that_its_outputs_need(void)
+{
+    const int32_t dim[] = {4, 64, 3, 112, 112, 7, 7};
+    th_layer_part p = part_of(TH_LAYER_CONV, dim, 224);
+    th_layer_op op;
+    p.stride_h = p.stride_w = 2;
+    p.has_bias = true;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_TRUE(op.times == 1 && op.op.kind == TH_OP_CONV && op.op.x[TH_OP_PAD_H] == 5 &&
+                   op.op.x[TH_OP_PAD_W] == 5 && op.op.x[TH_OP_BIAS] == 1 &&
+                   op.op.x[TH_OP_CHANNELS_IN] == 3 && op.op.x[TH_OP_CHANNELS_OUT] == 64);
+    CU_ASSERT_EQUAL(th_op_out_h(&op.op), 112);
+}
+
+static void groups_run_one_after_the_other(void)
+{
+    const int32_t dim[] = {1, 256, 96, 27, 27, 5, 5};
+    th_layer_part p = part_of(TH_LAYER_CONV, dim, 27);
+    th_layer_op op;
+    p.groups = 2;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_TRUE(op.times == 2 && op.op.x[TH_OP_CHANNELS_IN] == 48 &&
+                   op.op.x[TH_OP_CHANNELS_OUT] == 128);
+}
+
+/* 2 images of 5 rows. */
+static void matmuls_are_dense_or_products_of_heads(void)
+{
+    const int32_t dim[] = {2, 12, 24, 5, 1, 1, 1};
+    th_layer_part p = part_of(TH_LAYER_MATMUL, dim, 5);
+    th_layer_op op;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_TRUE(op.op.kind == TH_OP_DENSE && op.op.x[TH_OP_BATCH] == 10 &&
+                   op.op.x[TH_OP_CHANNELS_IN] == 24 && op.op.x[TH_OP_CHANNELS_OUT] == 12);
+    p.n_operands = 2;
+    p.groups = 4;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_TRUE(op.op.kind == TH_OP_MATMUL && op.op.x[TH_OP_BATCH] == 8 &&
+                   op.op.x[TH_OP_ROWS] == 5 && op.op.x[TH_OP_CHANNELS_IN] == 6 &&
+                   op.op.x[TH_OP_CHANNELS_OUT] == 3);
+}
+
+static th_layer_op rows_of(th_layer_kind kind, th_function function, int n_operands, int groups)
+{
+    const int32_t dim[] = {2, 60, 60, 5, 3, 1, 1};
+    th_layer_part p = part_of(kind, dim, 5);
+    th_layer_op op;
+    p.function = function;
+    p.n_operands = n_operands;
+    p.groups = groups;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    return op;
+}
+
+static void functions_go_over_rows_of_channels(void)
+{
+    th_layer_op add = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, 3, 1),
+                norm = rows_of(TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 1, 1),
+                batch = rows_of(TH_LAYER_NORM, TH_FUNCTION_BATCH_NORM, 1, 1),
+                softmax = rows_of(TH_LAYER_SOFTMAX, 0, 1, 4);
+    CU_ASSERT_TRUE(add.times == 2 && add.op.x[TH_OP_BATCH] == 30 &&
+                   add.op.x[TH_OP_CHANNELS_IN] == 60 && add.op.x[TH_OP_FUNCTION] == TH_EW_ADD);
+    CU_ASSERT_TRUE(norm.op.kind == TH_OP_NORM && norm.op.x[TH_OP_BATCH] == 30);
+    CU_ASSERT_TRUE(batch.op.kind == TH_OP_ELEMENTWISE &&
+                   batch.op.x[TH_OP_FUNCTION] == TH_EW_MUL_NUMBER);
+    CU_ASSERT_TRUE(softmax.op.kind == TH_OP_SOFTMAX && softmax.op.x[TH_OP_BATCH] == 120 &&
+                   softmax.op.x[TH_OP_CHANNELS_IN] == 15);
+    CU_ASSERT_EQUAL(rows_of(TH_LAYER_SLICE, 0, 1, 1).times, 0);
+    CU_ASSERT_EQUAL(rows_of(TH_LAYER_CONCAT, 0, 2, 1).op.x[TH_OP_FUNCTION], TH_EW_MUL_NUMBER);
+    CU_ASSERT_EQUAL(rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_SILU, 1, 1).op.x[TH_OP_FUNCTION],
+                    TH_EW_GELU);
+    CU_ASSERT_EQUAL(rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_SIGMOID, 1, 1).op.x[TH_OP_FUNCTION],
+                    TH_EW_TANH);
+}
+
+static const char *refused(th_layer_kind kind, int groups, int dilation)
+{
+    const int32_t dim[] = {1, 8, 8, 5, 5, 1, 1};
+    static th_error e;
+    th_layer_part p = part_of(kind, dim, 5);
+    th_layer_op op;
+    p.groups = groups;
+    p.dilation_h = dilation;
+    CU_ASSERT_EQUAL(th_layer_op_of(&p, &op, &e), -1);
+    static char text[TH_ERROR_TEXT_MAX + TH_ERROR_ID_MAX + 3];
+    snprintf(text, sizeof text, "%s: %s", e.id, e.text);
+    return text;
+}
+
+static void what_was_not_measured_is_named(void)
+{
+    TAP_ASSERT_TEXT(refused(TH_LAYER_LSTM, 1, 1),
+                    "PRED-0132: a recurrent layer (lstm): GPUs were measured without");
+    TAP_ASSERT_TEXT(refused(TH_LAYER_CONV, 8, 1),
+                    "PRED-0131: a depthwise conv (8 groups): GPUs were measured without");
+    TAP_ASSERT_TEXT(refused(TH_LAYER_CONV, 1, 2),
+                    "PRED-0130: a conv with dilation or transposed: GPUs were measured without");
+}
+
+/* X is 10 x 24, W 24 x 12: dX = G W' is 10 x 12 by 12 x 24, dW = X' G is 24 x 10 by 10 x 12. */
+static void the_backward_pass_of_a_dense_layer_is_two_products(void)
+{
+    const int32_t dim[] = {2, 12, 24, 5, 1, 1, 1};
+    th_layer_part p = part_of(TH_LAYER_MATMUL, dim, 5);
+    th_layer_op op, back[TH_BACKWARD_OPS_MAX];
+    p.has_bias = true;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&p, &op, back), 3);
+    CU_ASSERT_TRUE(back[0].op.x[TH_OP_BATCH] == 10 && back[0].op.x[TH_OP_CHANNELS_IN] == 12 &&
+                   back[0].op.x[TH_OP_CHANNELS_OUT] == 24);
+    CU_ASSERT_TRUE(back[1].op.x[TH_OP_BATCH] == 24 && back[1].op.x[TH_OP_CHANNELS_IN] == 10 &&
+                   back[1].op.x[TH_OP_CHANNELS_OUT] == 12);
+    CU_ASSERT_TRUE(back[2].op.kind == TH_OP_ELEMENTWISE && back[2].op.x[TH_OP_BATCH] == 5);
+    p.n_operands = 2;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&p, &op, back), 2);
+    CU_ASSERT_TRUE(th_op_flops(&back[0].op) == th_op_flops(&op.op) &&
+                   th_op_flops(&back[1].op) == th_op_flops(&op.op));
+}
+
+static void other_backward_passes(void)
+{
+    th_layer_op back[TH_BACKWARD_OPS_MAX];
+    th_layer_part any = {.kind = TH_LAYER_ELEMENTWISE};
+    th_layer_op add = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, 2, 1),
+                mul = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_MUL, 2, 1),
+                gelu = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_GELU, 1, 1);
+    CU_ASSERT_EQUAL(th_backward_ops(&any, &add, back), 0);
+    CU_ASSERT_TRUE(th_backward_ops(&any, &mul, back) == 1 && back[0].times == 2);
+    CU_ASSERT_TRUE(th_backward_ops(&any, &gelu, back) == 1 && back[0].times == 1 &&
+                   back[0].op.x[TH_OP_FUNCTION] == TH_EW_MUL);
+    CU_ASSERT_EQUAL(th_update_ops(TH_OPTIMIZER_NONE, 5000, back), 0);
+    CU_ASSERT_TRUE(th_update_ops(TH_OPTIMIZER_ADAM, 5000, back) == 1 && back[0].times == 6 &&
+                   back[0].op.x[TH_OP_BATCH] == 5 && back[0].op.x[TH_OP_CHANNELS_IN] == 1024);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_conv_has_the_padding_that_its_outputs_need),
+        TAP(groups_run_one_after_the_other),
+        TAP(matmuls_are_dense_or_products_of_heads),
+        TAP(functions_go_over_rows_of_channels),
+        TAP(what_was_not_measured_is_named),
+        TAP(the_backward_pass_of_a_dense_layer_is_two_products),
+        TAP(other_backward_passes),
+        TAP_END,
+    };
+    return tap_main("layer_op", tests, argc, argv);
+}
