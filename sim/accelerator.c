@@ -7,9 +7,10 @@
  * flow does, it unfolds: from then on it keeps the history of what flows draw. Its end follows from
  * its work and that history; it is asked for only when it could be near: until then the event at hand
  * is a lower bound, the start plus all that the array has to compute. Then it is looked up, and one that
- * is not known yet worked out, by running the tile pipeline through the history. Where flows
- * could saturate the DRAM (network.is_shared), or when everything is to be unfolded, the pipeline
- * is stepped event by event instead. Looking at a pipeline changes nothing, so all give the same
+ * is not known yet worked out, by running the tile pipeline through the history. While flows
+ * could saturate the DRAM (network.is_coupled), or when everything is to be unfolded, the pipeline
+ * is stepped event by event instead; when the DRAM is no longer coupled, the rest of the task is run
+ * ahead again, but no memo knows it. Looking at a pipeline changes nothing, so all give the same
  * times; tests hold them against each other. */
 #include <config.h>
 
@@ -29,9 +30,9 @@ static int32_t accel_of(const th_machine *m, const th_accel_state *a)
     return (int32_t)(a - m->accels);
 }
 
-static bool is_shared(const th_machine *m, const th_accel_state *a)
+static bool is_coupled(const th_machine *m, const th_accel_state *a)
 {
-    return m->network->is_shared[accel_of(m, a)];
+    return m->network->is_coupled[accel_of(m, a)];
 }
 
 static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err)
@@ -60,14 +61,19 @@ static void advance_loading(th_machine *m, th_accel_state *a)
     th_pipeline_advance(&a->pipeline, &th_no_schedule, &port, m->now - a->started);
 }
 
+static void drop_event(th_machine *m, th_accel_state *a)
+{
+    if (a->event != TH_NO_EVENT)
+        th_events_cancel(m->events, a->event);
+    a->event = TH_NO_EVENT;
+}
+
 /* A task takes over; what the weight engine moves goes on in its pipeline. */
 static void stop_loading(th_machine *m, th_accel_state *a)
 {
     advance_loading(m, a);
     a->ahead = th_pipeline_handover(&a->pipeline);
-    if (a->event != TH_NO_EVENT)
-        th_events_cancel(m->events, a->event);
-    a->event = TH_NO_EVENT;
+    drop_event(m, a);
 }
 
 void th_accelerator_start(th_machine *m, int accel)
@@ -80,6 +86,7 @@ void th_accelerator_start(th_machine *m, int accel)
     a->task = th_least_first_take(&a->ready);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
+    a->was_coupled = false;
     m->fresh[m->n_fresh++] = accel;
     th_task_result *t = &m->times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
@@ -136,10 +143,15 @@ static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_
     return set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
+static const th_known_end *known_end(const th_machine *m, const th_accel_state *a)
+{
+    return a->was_coupled ? NULL : th_known_ends_find(m->ends, a->history.digest);
+}
+
 /* Should nothing change any more: when it ends. */
 static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
+    const th_known_end *known = known_end(m, a);
     if (known)
         return post_end(m, a, known, err);
     const th_work *w = work_of(m, a);
@@ -149,7 +161,7 @@ static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
     th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
     e.stats = ahead.stats;
     e.ahead = th_pipeline_handover(&ahead);
-    if (th_known_ends_keep(m->ends, a->history.digest, &e))
+    if (!a->was_coupled && th_known_ends_keep(m->ends, a->history.digest, &e))
         return th_error_no_memory(err);
     return post_end(m, a, &e, err);
 }
@@ -163,7 +175,7 @@ static int look_for_end(th_machine *m, th_accel_state *a, th_error *err)
         bool waits = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
         return waits ? 0 : set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
     }
-    const th_known_end *known = th_known_ends_find(m->ends, a->history.digest);
+    const th_known_end *known = known_end(m, a);
     return known ? post_end(m, a, known, err)
                  : set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
 }
@@ -210,7 +222,8 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
     m->n_unfolded++;
-    if (is_shared(m, a)) {
+    a->was_coupled = is_coupled(m, a);
+    if (a->was_coupled) {
         th_prefetch_start_pipeline(m, a, &a->pipeline,
                                    &(th_pipeline_begin){.rates_from_outside = true});
         return tell_demand(m, a, err);
@@ -293,13 +306,13 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     }
     const th_work *w = work_of(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    if (is_shared(m, a) && tell_demand(m, a, err))
+    if (is_coupled(m, a) && tell_demand(m, a, err))
         return -1;
     if (a->pipeline.done) {
         th_ahead ahead = th_pipeline_handover(&a->pipeline);
         return end_task(m, a, &a->pipeline.stats, &ahead, err);
     }
-    if (is_shared(m, a))
+    if (is_coupled(m, a))
         return 0;
     return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
@@ -342,7 +355,7 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     const th_work *w = work_of(m, a);
-    if (is_shared(m, a)) {
+    if (is_coupled(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
@@ -355,7 +368,7 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
 static int set_draw_of_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
-    if (is_shared(m, a)) {
+    if (is_coupled(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
@@ -389,6 +402,74 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
     return 0;
 }
 
+/* The pipeline of a task, as it is now. */
+static void catch_up(th_machine *m, th_accel_state *a)
+{
+    const th_work *w = work_of(m, a);
+    if (a->mode == TH_ACCEL_FOLDED)
+        th_prefetch_start_pipeline(m, a, &a->pipeline,
+                                   &(th_pipeline_begin){.skip = !m->options.no_skip});
+    else if (a->mode == TH_ACCEL_UNFOLDED)
+        apply_history(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
+    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+}
+
+/* Flows can saturate its DRAM from now on. */
+static int couple(th_machine *m, th_accel_state *a, th_error *err)
+{
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+        return 0;
+    if (a->mode == TH_ACCEL_LOADING) {
+        advance_loading(m, a);
+    } else {
+        catch_up(m, a);
+        a->mode = TH_ACCEL_STEPPED;
+    }
+    a->was_coupled = true;
+    th_pipeline_couple(&a->pipeline);
+    return tell_demand(m, a, err);
+}
+
+/* No flow is on it any more, and the network has let the engines go. */
+static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
+{
+    th_port port = port_of(m, a);
+    if (a->mode == TH_ACCEL_LOADING) {
+        advance_loading(m, a);
+        drop_event(m, a);
+        th_pipeline_uncouple(&a->pipeline, &port, false);
+        return 0;
+    }
+    if (a->mode != TH_ACCEL_STEPPED)
+        return 0;
+    catch_up(m, a);
+    th_pipeline_uncouple(&a->pipeline, &port, !m->options.unfold_all && !m->options.no_skip);
+    if (m->options.unfold_all)
+        return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                         TH_PIPELINE_STEPS, err);
+    a->mode = TH_ACCEL_UNFOLDED;
+    begin_history(m, a);
+    if (add_change(a, (th_draw_change){m->now - a->started, 0}))
+        return th_error_no_memory(err);
+    a->history.n_applied = a->history.n;
+    return look_for_end(m, a, err);
+}
+
+static int couple_all(th_machine *m, th_error *err)
+{
+    th_network *n = m->network;
+    if (!n->type->couple || m->options.always_coupled)
+        return 0;
+    if (n->type->couple(n, m->now))
+        return th_network_failed(n, err);
+    for (int i = 0; i < n->n_turned; i++) {
+        th_accel_state *a = &m->accels[n->turned[i]];
+        if ((n->is_coupled[n->turned[i]] ? couple : uncouple)(m, a, err))
+            return -1;
+    }
+    return 0;
+}
+
 static int settle_network(th_machine *m, th_error *err)
 {
     if (m->network->type->settle(m->network, m->events, m->now))
@@ -413,16 +494,16 @@ static int unfold_at_random(th_machine *m, th_error *err)
     return 0;
 }
 
-/* The tasks that started at this instant, those on a shared DRAM or on one of their own. */
-static int begin_fresh(th_machine *m, bool shared, th_error *err)
+/* The tasks that started at this instant, those on a coupled DRAM or on one of their own. */
+static int begin_fresh(th_machine *m, bool coupled, th_error *err)
 {
     for (size_t i = 0; i < m->n_fresh; i++) {
         th_accel_state *a = &m->accels[m->fresh[i]];
-        if (is_shared(m, a) != shared)
+        if (is_coupled(m, a) != coupled)
             continue;
         if (m->any_prefetch && th_prefetch_is_on(m, m->fresh[i]))
             th_prefetch_task_begins(m, a);
-        if ((shared ? begin_stepping : begin)(m, a, err))
+        if ((coupled ? begin_stepping : begin)(m, a, err))
             return -1;
     }
     return 0;
@@ -434,7 +515,7 @@ static int take_all_rates(th_machine *m, th_error *err)
         th_accel_state *a = &m->accels[m->stale[i]];
         bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
         a->rates_are_old = false;
-        if (is_stepped && take_rates(m, a, err))
+        if (is_stepped && is_coupled(m, a) && take_rates(m, a, err))
             return -1;
     }
     m->n_stale = 0;
@@ -442,39 +523,41 @@ static int take_all_rates(th_machine *m, th_error *err)
 }
 
 /* Accelerators whose task has ended and that have no other: on with the next one's weights. Those on
- * a shared DRAM before the network is asked, the others after. */
-static int begin_loading(th_machine *m, bool shared, th_error *err)
+ * a coupled DRAM before the network is asked, the others after. */
+static int begin_loading(th_machine *m, bool coupled, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (!a->was_freed || is_shared(m, a) != shared)
+        if (!a->was_freed || is_coupled(m, a) != coupled)
             continue;
         a->was_freed = false;
         if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) || !th_prefetch_has_more(m, a))
             continue;
         a->mode = TH_ACCEL_LOADING;
         a->started = m->now;
-        th_pipeline_begin how = {.rates_from_outside = shared};
-        if (!shared)
+        th_pipeline_begin how = {.rates_from_outside = coupled};
+        if (!coupled)
             how.foreign_bytes_per_s = th_network_draw(m->network, i);
         th_prefetch_start_pipeline(m, a, &a->pipeline, &how);
-        if (shared && tell_demand(m, a, err))
+        if (coupled && tell_demand(m, a, err))
             return -1;
     }
     return 0;
 }
 
-/* Those on a shared DRAM, before the network is asked. */
-static int begin_shared(th_machine *m, th_error *err)
+/* Those on a coupled DRAM, before the network is asked. */
+static int begin_coupled(th_machine *m, th_error *err)
 {
     if (!m->any_shared)
         return 0;
+    if (couple_all(m, err))
+        return -1;
     return begin_fresh(m, true, err) || (m->any_prefetch && begin_loading(m, true, err)) ? -1 : 0;
 }
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_shared(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
+    if (begin_coupled(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
         (m->any_prefetch && begin_loading(m, false, err)))
         return -1;
     m->n_fresh = 0;
@@ -496,7 +579,7 @@ th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
     if (a->mode == TH_ACCEL_FOLDED)
         th_pipeline_start(&p, &w->schedule, &w->port, 0, true);
     else if (a->mode == TH_ACCEL_UNFOLDED)
-        apply_history(m, a, &p, 0, true);
+        apply_history(m, a, &p, a->history.n_applied, true);
     th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
     return p.stats;
 }

@@ -15,7 +15,7 @@ typedef enum {
     TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
     TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
-    TH_ACCEL_STEPPED   /* event by event: shared DRAM, or unfold_all */
+    TH_ACCEL_STEPPED   /* event by event: coupled DRAM, or unfold_all */
 } th_accel_mode;
 
 typedef struct th_draw_history {
@@ -31,7 +31,8 @@ typedef struct th_accel_state {
     th_time started;
     th_event_handle event; /* its end, a bound of it, or its next step */
     uint32_t event_kind;
-    bool rates_are_old;       /* stepped and shared: the network is to be asked */
+    bool rates_are_old;       /* stepped and coupled: the network is to be asked */
+    bool was_coupled;         /* its DRAM, since the task started: then no memo knows its end */
     th_pipeline pipeline;     /* stepped: its state; unfolded: as far as history is applied */
     th_draw_history history;  /* unfolded */
     th_pipeline_stats at_end; /* unfolded, once its end is known: what it will have done */
@@ -85,7 +86,7 @@ struct th_machine {
     size_t n_fresh;
     int32_t *stale; /* accelerators whose rates_are_old */
     size_t n_stale;
-    bool any_shared;     /* some DRAM is shared (network.is_shared) */
+    bool any_shared;     /* some DRAM can be coupled (network.is_shared) */
     bool any_prefetch;   /* some accelerator loads ahead */
     int32_t *weighted;   /* tasks that may be loaded ahead, by accelerator, in program order */
     size_t weighted_capacity;

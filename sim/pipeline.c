@@ -554,6 +554,19 @@ th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *
     return p->done ? p->now : TH_TIME_MAX;
 }
 
+void th_pipeline_couple(th_pipeline *p)
+{
+    p->rates_from_outside = true;
+    p->skip = false;
+}
+
+void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip)
+{
+    p->rates_from_outside = false;
+    p->skip = skip;
+    th_pipeline_set_foreign(p, port, 0);
+}
+
 unsigned th_pipeline_demand(const th_pipeline *p)
 {
     return p->moving;

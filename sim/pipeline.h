@@ -129,6 +129,10 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
  * after starting with rates from outside, every advance may change the demand, and the caller sets
  * the rates. demand: bit e is set while engine e moves data. */
 void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port);
+/* From p->now on rates come from outside; or no longer: then others draw nothing, and whole periods may be
+ * jumped. */
+void th_pipeline_couple(th_pipeline *p);
+void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip);
 unsigned th_pipeline_demand(const th_pipeline *p);
 double th_pipeline_cap(const th_pipeline *p, th_engine_kind e); /* bytes of DRAM time per second */
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);

@@ -12,9 +12,9 @@
  * The queue of the machine holds one event for the next flows that enter and one for each medium
  * that is somebody's bottleneck: the first end there, under the number of that flow.
  *
- * DRAM: flows draw on the DRAM at both ends. Where that can limit them (is_shared), the DRAM is one
- * more medium and the engines of the accelerator are flows too, each behind a medium of its own
- * (its port). Where it cannot, flows are solved without it and their sum is told (draw).
+ * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_coupled; fluid_couple.c), the
+ * DRAM is one more medium and the engines of the accelerator are flows too, each behind a medium of its
+ * own (its port). While it cannot, flows are solved without it and their sum is told (draw).
  *
  * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
  * live in slots: the engines first, then transfers, whose slots are used again. Not modelled:
@@ -45,6 +45,7 @@ static void destroy(th_network *n)
     for (int a = 0; f->at_accel && a < n->system->n_accels; a++)
         th_free(f->at_accel[a].item);
     th_fluid_clocks_clear(f);
+    th_fluid_couple_clear(f);
     th_network_head_clear(n);
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
@@ -108,7 +109,7 @@ static int create_parts(fluid *f, const th_system *s)
     f->pending = th_alloc_array(accels, sizeof *f->pending);
     if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched || !f->pending)
         return -1;
-    return create_shares(f, s);
+    return th_fluid_couple_init(f, s) || create_shares(f, s) ? -1 : 0;
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -130,6 +131,7 @@ static void reset(th_network *n)
     th_routes_reset(&f->routes);
     th_maxmin_reset(f->shares);
     th_fluid_clocks_reset(f);
+    th_fluid_couple_reset(f);
     f->n_flows = (size_t)f->n_engines;
     f->free_flow = -1;
     for (int32_t e = 0; e < f->n_engines; e++)
@@ -171,25 +173,25 @@ static const int32_t *links_of(const fluid *f, const flow *w)
     return &f->routes.links.item[w->route.first];
 }
 
-static bool draws_on_shared(const fluid *f, const flow *w, int end)
+static bool draws_on_coupled(const fluid *f, const flow *w, int end)
 {
-    return w->accel[end] >= 0 && f->head.is_shared[w->accel[end]];
+    return w->accel[end] >= 0 && f->head.is_coupled[w->accel[end]];
 }
 
-/* Its media, those of shared DRAMs at its ends included; *n of them, valid until the next flow. NULL:
+/* Its media, those of coupled DRAMs at its ends included; *n of them, valid until the next flow. NULL:
  * memory is out. */
 static const int32_t *media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
     *n = w->route.n_links;
-    if (w->route.is_kept && !draws_on_shared(f, w, 0) && !draws_on_shared(f, w, 1))
+    if (w->route.is_kept && !draws_on_coupled(f, w, 0) && !draws_on_coupled(f, w, 1))
         return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
             return NULL;
     for (int end = 0; end < 2; end++)
-        if (draws_on_shared(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
+        if (draws_on_coupled(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
             return NULL;
     *n = (int32_t)f->media.n;
     return f->media.item;
@@ -340,15 +342,21 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     return post_entry(f, q, slot, at);
 }
 
-static int enter(fluid *f, int32_t slot)
+int th_fluid_share(fluid *f, int32_t slot)
 {
-    flow *w = &f->flows[slot];
+    const flow *w = &f->flows[slot];
     int32_t n;
     const int32_t *media = media_of(f, w, &n);
-    if (!media || arrive(f, slot))
+    return media ? th_maxmin_add(f->shares, slot, w->weight, media, n) : -1;
+}
+
+static int enter(fluid *f, int32_t slot)
+{
+    if (arrive(f, slot))
         return -1;
-    w->is_sharing = true;
-    return th_maxmin_add(f->shares, slot, w->weight, media, n);
+    th_fluid_arrives(f, &f->flows[slot]);
+    f->flows[slot].is_sharing = true;
+    return th_fluid_share(f, slot);
 }
 
 /* All that are first in line at the time of the event. */
@@ -367,6 +375,7 @@ static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
     if (w->is_sharing) {
         depart(f, w);
+        th_fluid_departs(f, w);
         th_maxmin_remove(f->shares, slot);
         if (th_fluid_end(f, q, slot, now))
             return -1;
@@ -475,5 +484,6 @@ const th_network_type th_network_fluid = {
     .event = event,
     .settle = settle,
     .demand = demand,
+    .couple = th_fluid_couple,
     .draw = draw,
 };

@@ -69,6 +69,13 @@ typedef struct th_fluid {
     int32_t *pending;        /* accelerators that the next settle will tell of */
     int32_t n_pending;
     bool *is_touched;     /* those in pending */
+    /* fluid_couple.c */
+    int64_t *used_bits;   /* per accelerator, of its links that flows in the sharing are on; in bits/s */
+    int64_t *most_bits;   /* ... from which on its DRAM is coupled; TH_NEVER_COUPLED */
+    int32_t *flows_first, *flows_last; /* per link, flows in the sharing that begin, or end, with it */
+    int32_t *used_anew;   /* accelerators whose used_bits have changed */
+    int32_t n_used_anew;
+    bool *is_used_anew;   /* those */
     bool out_of_memory;
 } th_fluid;
 
@@ -91,6 +98,19 @@ void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes fo
  * behind it is posted. 0 or -1. */
 int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now);
 int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now); /* of stale clocks; 0 or -1 */
+/* fluid_couple.c: where flows and engines are to be solved together. init: 0 or -1; clear accepts what
+ * init has left. arrives and departs: slot enters the sharing, or leaves it. */
+#define TH_NEVER_COUPLED INT64_MAX
+int th_fluid_couple_init(th_fluid *f, const th_system *s);
+void th_fluid_couple_clear(th_fluid *f);
+void th_fluid_couple_reset(th_fluid *f);
+void th_fluid_arrives(th_fluid *f, const th_fluid_flow *w);
+void th_fluid_departs(th_fluid *f, const th_fluid_flow *w);
+int th_fluid_couple(th_network *n, th_time now);
+
+/* fluid.c: flow slot shares the media of its route, and of the DRAMs that are coupled now. 0 or -1. */
+int th_fluid_share(th_fluid *f, int32_t slot);
+
 /* The event of the end of a flow. */
 th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at);
 

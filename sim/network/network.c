@@ -71,13 +71,15 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->accel_draw = th_alloc_zero(accels, sizeof *n->accel_draw);
     n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
     n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
+    n->is_coupled = th_alloc_zero(accels, sizeof *n->is_coupled);
+    n->turned = th_alloc_zero(accels, sizeof *n->turned);
     n->touched = th_alloc_zero(accels, sizeof *n->touched);
     if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
         !n->link_flow_ps || !n->link_most_flows || !n->accel_draw || !n->engine_rate ||
-        !n->is_shared || !n->touched)
+        !n->is_shared || !n->is_coupled || !n->turned || !n->touched)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
-        n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);
+        n->is_coupled[a] = n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);
     return 0;
 }
 
@@ -91,7 +93,8 @@ void th_network_head_reset(th_network *n)
     memset(n->link_most_flows, 0, links * sizeof *n->link_most_flows);
     memset(n->accel_draw, 0, accels * sizeof *n->accel_draw);
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
-    n->n_touched = 0;
+    memcpy(n->is_coupled, n->is_shared, accels * sizeof *n->is_coupled);
+    n->n_touched = n->n_turned = 0;
     n->why = (th_error){"", ""};
 }
 
@@ -106,6 +109,8 @@ void th_network_head_clear(th_network *n)
     th_free(n->accel_draw);
     th_free(n->engine_rate);
     th_free(n->is_shared);
+    th_free(n->is_coupled);
+    th_free(n->turned);
     th_free(n->touched);
 }
 

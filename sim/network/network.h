@@ -51,7 +51,7 @@ typedef struct th_network_type {
     /* Before time goes on: rates follow from all that happened at now. 0, or -1:
      * th_network_failed says why. */
     int (*settle)(th_network *n, th_events *q, th_time now);
-    /* Accelerator accel is_shared: its engines in mask want the DRAM, each up to its port's rate.
+    /* Accelerator accel is_coupled: its engines in mask want the DRAM, each up to its port's rate.
      * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
      * or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
@@ -61,6 +61,10 @@ typedef struct th_network_type {
      * is to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
+    /* Before settle: whether a DRAM that is_shared is coupled, from now on, follows from the flows that are
+     * there. Those of which it has changed are in turned; it is the caller who then asks for the rates of
+     * their engines, or no longer. 0 or -1. NULL: all of them are coupled, always. */
+    int (*couple)(th_network *n, th_time now);
     bool forgets; /* with no flow under way, settled, it is as after a reset, whatever the time */
 } th_network_type;
 
@@ -79,6 +83,9 @@ struct th_network {
     double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
     double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
+    bool *is_coupled;      /* per accelerator: shared, and flows and engines are to be solved together now */
+    int32_t *turned;       /* accelerators of which that has changed in the last couple */
+    int32_t n_turned;
     int32_t *touched;      /* accelerators whose draw or engine rates changed at the last settle */
     int32_t n_touched;
     th_error why; /* start, settle or demand failed; no id: memory is out */

@@ -277,6 +277,44 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
     }
 }
 
+/* One of 8 GB/s with 4 engines is coupled from 8 - 4 * 2 = 0 on, with any flow; one of 10 GB/s when a link
+ * of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is on it. */
+static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
+{
+    for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
+        th_system *s = new_system(2, gbytes);
+        th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+        finish(s);
+        th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+        th_events *q = th_events_new();
+        th_event e;
+        n->type->reset(n);
+        CU_ASSERT_TRUE(n->is_shared[1] && n->is_coupled[1]);
+        CU_ASSERT_TRUE(n->type->couple(n, 0) == 0 && n->n_turned == 2 && !n->is_coupled[1]);
+        for (int32_t flow = 0; flow < 2; flow++) {
+            n->type->start(n, q, 0, flow, &(th_message){flow, 1 - flow, 2000 * (flow + 1), 0});
+            th_events_pop(q, &e);
+            CU_ASSERT_FALSE(n->type->event(n, q, e.time, &e));
+            n->type->couple(n, e.time);
+            n->type->settle(n, q, e.time);
+            CU_ASSERT_EQUAL(n->is_coupled[0], gbytes <= 10 || flow == 1);
+            CU_ASSERT_EQUAL(n->is_coupled[1], gbytes <= 10 || flow == 1);
+            CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 1) / 1e9, 2 * (flow + 1), 1e-9);
+        }
+        for (int32_t flow = 0; flow < 2; flow++) {
+            th_events_pop(q, &e);
+            CU_ASSERT_TRUE(n->type->event(n, q, e.time, &e) && (int32_t)e.object == flow);
+            CU_ASSERT_EQUAL(e.time, 1000000 * (flow + 1));
+            n->type->couple(n, e.time);
+            n->type->settle(n, q, e.time);
+            CU_ASSERT_EQUAL(n->is_coupled[1], flow == 0);
+        }
+        th_events_free(q);
+        n->type->destroy(n);
+        th_system_free(s);
+    }
+}
+
 static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port,
                          double draw, double in, double weight, double out)
 {
@@ -790,6 +828,7 @@ int main(int argc, char **argv)
         TAP(a_message_without_bytes_shares_nothing),
         TAP(weights_may_be_latencies),
         TAP(a_dram_is_shared_when_flows_can_saturate_it),
+        TAP(a_dram_is_coupled_while_links_in_use_can_saturate_it),
         TAP(flows_and_engines_share_a_dram_fairly),
         TAP(random_flows_agree_with_naive_filling),
         TAP(rates_with_engines_agree_with_naive_filling),

@@ -340,6 +340,7 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += r.n_events != 2 * r.n_tasks;
         wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
                 replay(&w, &(th_machine_options){.unfold_seed = s + 10 * seed, .no_skip = s == 2}),
@@ -356,11 +357,12 @@ static void folding_changes_nothing(void)
     every_way_of_running_on(51, 0, 12, NONE_PREFETCHES);
 }
 
-/* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM, at 24 by
- * no means. */
+/* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as a cable
+ * is in use, at 7 GB/s with three of them, at 24 by no means. */
 static void folding_changes_nothing_with_other_drams(void)
 {
     every_way_of_running_on(52, 40000000000, 5, NONE_PREFETCHES);
+    every_way_of_running_on(54, 56000000000, 6, NONE_PREFETCHES);
     every_way_of_running_on(53, 192000000000, 4, NONE_PREFETCHES);
 }
 
@@ -368,6 +370,7 @@ static void folding_changes_nothing_where_weights_come_ahead(void)
 {
     every_way_of_running_on(62, 0, 6, SOME_PREFETCH);
     every_way_of_running_on(63, 40000000000, 4, SOME_PREFETCH);
+    every_way_of_running_on(65, 56000000000, 4, SOME_PREFETCH);
     every_way_of_running_on(64, 192000000000, 4, SOME_PREFETCH);
 }
 
