@@ -109,11 +109,11 @@ static void lay(th_trees *t, int tree, const node *nodes, unsigned number, size_
     lay(t, tree, nodes, n->is_leaf ? number : n->no, 2 * at + 2, depth + 1);
 }
 
-static int read_tree(th_trees *t, int tree, const char *text, th_error *err)
+int th_boost_read_tree(th_trees *t, int tree, const char *text, th_error *err)
 {
-    static const node none = {.is_leaf = true};
     node nodes[NODES_MAX];
-    nodes[0] = none;
+    for (int i = 0; i < NODES_MAX; i++)
+        nodes[i] = (node){.is_leaf = true};
     for (const char *line = text; line && *line != '\0';) {
         node n;
         unsigned number;
@@ -139,7 +139,7 @@ static int read_trees(BoosterHandle b, const th_boost_options *o, th_trees *out,
     if (th_trees_init(out, (int)n, o->depth))
         return th_error_no_memory(err);
     for (bst_ulong i = 0; i < n; i++) {
-        if (read_tree(out, (int)i, text[i], err)) {
+        if (th_boost_read_tree(out, (int)i, text[i], err)) {
             th_trees_clear(out);
             return -1;
         }

@@ -25,4 +25,7 @@ bool th_boost_is_there(void);
 int th_boost_train(const float *x, const float *y, size_t n, int n_features,
                    const th_boost_options *o, th_trees *out, th_error *err);
 
+/* private, where XGBoost is there: tree number `tree` of t from the text that the library gives of one. 0 or -1. */
+int th_boost_read_tree(th_trees *t, int tree, const char *text, th_error *err);
+
 #endif

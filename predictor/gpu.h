@@ -41,6 +41,8 @@ const char *th_gpu_number_column(th_gpu_number i);
 int th_gpus_read(th_gpus *g, const char *path, th_error *err);
 /* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL: unknown. */
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name);
+/* *out needs no clearing on failure. 0, or -1: memory is out. */
+int th_gpus_copy(th_gpus *out, const th_gpus *g);
 void th_gpus_clear(th_gpus *g);
 
 #endif

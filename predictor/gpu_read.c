@@ -99,6 +99,17 @@ static int take(th_gpus *g, const th_gpu *gpu, const char *aliases)
     return 0;
 }
 
+int th_gpus_copy(th_gpus *out, const th_gpus *g)
+{
+    *out = (th_gpus){.gpu = NULL};
+    for (int i = 0; i < g->n; i++)
+        if (take(out, &g->gpu[i], g->aliases[i])) {
+            th_gpus_clear(out);
+            return -1;
+        }
+    return 0;
+}
+
 static int read_all(th_gpus *g, th_csv *c, const char *path, th_error *err)
 {
     int place[N_COLUMNS], status = th_csv_next(c);
@@ -113,7 +124,9 @@ static int read_all(th_gpus *g, th_csv *c, const char *path, th_error *err)
         bool has_aliases = place[ALIASES] >= 0 && place[ALIASES] < c->n_fields;
         if (read_gpu(c, path, place, &gpu, err))
             return -1;
-        if (take(g, &gpu, has_aliases ? c->field[place[ALIASES]] : ""))
+        int known = index_of(g, gpu.name);
+        const char *kept = known < g->n ? g->aliases[known] : "";
+        if (take(g, &gpu, has_aliases ? c->field[place[ALIASES]] : kept))
             return th_error_no_memory(err);
     }
     return status < 0 ? th_error_no_memory(err) : 0;
@@ -126,9 +139,8 @@ int th_gpus_read(th_gpus *g, const char *path, th_error *err)
     int failed = th_text_file_read(path, FILE_MAX, &text, err);
     if (!failed && text.length > FILE_MAX)
         failed = th_error_set(err, "PRED-0015", "%s: must be %d bytes at most", path, FILE_MAX);
-    for (int i = 0; !failed && i < g->n; i++)
-        if (take(&made, &g->gpu[i], g->aliases[i]))
-            failed = th_error_no_memory(err);
+    if (!failed && th_gpus_copy(&made, g))
+        failed = th_error_no_memory(err);
     th_csv c = th_csv_open(text.text);
     if (!failed)
         failed = read_all(&made, &c, path, err);

@@ -29,7 +29,7 @@ libtharsis_la_SOURCES += \
 	predictor/learners/roofline.c \
 	predictor/lesson.c predictor/lesson.h \
 	predictor/measurements.c predictor/measurements.h \
-	predictor/measurements_read.c \
+	predictor/measurements_read.c predictor/measurements_header.c predictor/measurements_text.h \
 	predictor/mlp.c predictor/mlp.h predictor/mlp_train.c \
 	predictor/nnls.c predictor/nnls.h \
 	predictor/op.c predictor/op.h \

@@ -4,6 +4,7 @@
  * Formats differ in the names of their columns alone; docs/formats.md has them. */
 #ifndef TH_PREDICTOR_MEASUREMENTS_H
 #define TH_PREDICTOR_MEASUREMENTS_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "predictor/gpu.h"
@@ -25,7 +26,8 @@ typedef struct th_measurements {
     int32_t n_groups;
     th_measurement *row;
     size_t n_rows;
-    uint64_t digest;                                      /* of all rows, in order */
+    uint64_t digest; /* of all rows, in order */
+    bool is_unended; /* the last line of the file read last has no end: it may have been cut short */
     size_t device_capacity, group_capacity, row_capacity; /* private */
 } th_measurements;
 
@@ -36,11 +38,13 @@ typedef struct th_measurement_source {
     const char *kind, *device; /* of all rows; NULL: the file's name or its columns say */
     const char *phase;         /* of all rows; NULL: as the format has it */
     const char *const
-        *columns;  /* pairs of a column of the file and one of format "tharsis"; NULL: none */
+        *columns;  /* pairs of a column of the file and one of the format, or "-": not to be read; NULL: none */
     int n_columns; /* of the pairs */
+    const char *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
 } th_measurement_source;
 
 extern const char *const th_measurement_formats[]; /* ends in NULL */
+extern const char *const th_measurement_units[];   /* the same */
 
 th_measurements *th_measurements_new(void); /* NULL: memory is out */
 /* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are left

@@ -75,6 +75,11 @@ const char *th_op_field_name(th_op_field f)
     return fields[f].name;
 }
 
+int32_t th_op_least(th_op_field f)
+{
+    return fields[f].least;
+}
+
 const char *th_phase_name(th_phase p)
 {
     return phases[p];

@@ -98,5 +98,7 @@ int th_unpack_file(const char *path, size_t size_max, th_strbuf *text, th_error 
     else if (!failed)
         failed = raw.length > 0 ? add(&u, (const unsigned char *)raw.text, raw.length) : 0;
     th_strbuf_clear(&raw);
+    if (!failed && text->text && strlen(text->text) != text->length)
+        failed = th_error_set(err, "PRED-0158", "%s: must be text, has a zero byte", path);
     return failed;
 }

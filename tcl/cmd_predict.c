@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements, train_predictor,
  * evaluate_predictor, write_predictor, read_predictor, predict_layer.
- * Rows are held out by a digest of their ids, so that an operation measured on several devices is held out
- * on all of them. */
+ * What training is not shown is kept beside the predictor, for evaluate_predictor -held_out. */
 #include <config.h>
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/map.h"
 #include "predictor/predictor.h"
 #include "tcl/files.h"
 #include "tcl/learned.h"
@@ -20,28 +18,45 @@ static const char default_set[] = "measurements";
 
 /* ---- devices ---- */
 
-static int read_gpus(th_call *c, Tcl_Obj *name)
+/* Those known, and those of the file (NULL: none), into *out, which is the caller's to clear. 0 or -1. */
+static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
 {
     if (th_learned_need_gpus(c->session, &c->err) != 0)
         return -1;
+    if (th_gpus_copy(out, &c->session->learned->gpus) != 0)
+        return th_error_no_memory(&c->err);
     if (name == NULL)
         return 0;
     Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
-    int rc = path == NULL
-                 ? -1
-                 : th_gpus_read(&c->session->learned->gpus, Tcl_FSGetNativePath(path), &c->err);
+    int rc = path == NULL ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &c->err);
     if (path != NULL)
         Tcl_DecrRefCount(path);
+    if (rc != 0)
+        th_gpus_clear(out);
     return rc;
 }
 
 /* ---- read_measurements ---- */
 
-enum { READ_NAME, READ_FORMAT, READ_COLUMNS, READ_KIND, READ_DEVICE, READ_PHASE, READ_DEVICES };
+enum {
+    READ_NAME,
+    READ_FORMAT,
+    READ_COLUMNS,
+    READ_UNITS,
+    READ_KIND,
+    READ_DEVICE,
+    READ_PHASE,
+    READ_DEVICES
+};
 
 static const char *format_name(int i)
 {
     return th_measurement_formats[i];
+}
+
+static const char *unit_name(int i)
+{
+    return th_measurement_units[i];
 }
 
 static const char *kind_name(int i)
@@ -63,7 +78,11 @@ static const th_option read_options[] = {
     [READ_COLUMNS] =
         {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
          "Columns of other names, and what format tharsis calls them (time_ms, time_us, "
-         "batch, channels_in ...)."},
+         "batch, channels_in ...); \"-\": is not read."},
+    [READ_UNITS] = {"-units", TH_OPTION_CHOICE, "UNIT",
+                    "Of times, where the name of their column says none; ms unless said, and never "
+                    "guessed for format tharsis.",
+                    .choice = unit_name},
     [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "Of all rows.", .choice = kind_name},
     [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "Of all rows."},
     [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "Of all rows: what was timed.",
@@ -98,57 +117,67 @@ static int read_columns(th_call *c, const char ***out)
     return (int)(n / 2);
 }
 
+/* Rows of the file at path, with these GPUs known besides, into the set that is named. 0 or -1. */
+static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
+                            const th_gpus *gpus)
+{
+    const th_measurement_source source = {
+        .path = path,
+        .format = choice_text(c, READ_FORMAT, format_name),
+        .kind = choice_text(c, READ_KIND, kind_name),
+        .device = th_call_text(c, READ_DEVICE, NULL),
+        .phase = choice_text(c, READ_PHASE, phase_name),
+        .columns = columns,
+        .n_columns = n_columns,
+        .units = choice_text(c, READ_UNITS, unit_name),
+    };
+    th_measurements *m = th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set),
+                                        true, &c->err);
+    if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
+        return -1;
+    if (m->is_unended)
+        fprintf(stderr,
+                "Warning TCL-0362: read_measurements: %s: its last line has no end: the file may be cut "
+                "short\n",
+                path);
+    Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
+    return 0;
+}
+
+/* Descriptions of devices are kept only if the rows are. */
 static int run_read_measurements(th_call *c)
 {
     const char **columns;
-    if (read_gpus(c, c->option[READ_DEVICES].word) != 0)
+    th_gpus gpus;
+    if (read_gpus(c, c->option[READ_DEVICES].word, &gpus) != 0)
         return -1;
-    int n_columns = read_columns(c, &columns);
+    int n_columns = read_columns(c, &columns), rc = -1;
     Tcl_Obj *path = n_columns < 0
                         ? NULL
                         : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
-    th_measurements *m = NULL;
-    if (path != NULL)
-        m = th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set), true,
-                           &c->err);
-    int rc = -1;
-    if (m != NULL) {
-        const th_measurement_source source = {
-            .path = Tcl_FSGetNativePath(path),
-            .format = choice_text(c, READ_FORMAT, format_name),
-            .kind = choice_text(c, READ_KIND, kind_name),
-            .device = th_call_text(c, READ_DEVICE, NULL),
-            .phase = choice_text(c, READ_PHASE, phase_name),
-            .columns = columns,
-            .n_columns = n_columns,
-        };
-        rc = th_measurements_read(m, &source, &c->session->learned->gpus, &c->err);
-        if (rc == 0)
-            Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
-    }
-    if (path != NULL)
+    if (path != NULL) {
+        rc = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
         Tcl_DecrRefCount(path);
+    }
+    th_gpus dropped = gpus;
+    if (rc == 0) {
+        dropped = c->session->learned->gpus;
+        c->session->learned->gpus = gpus;
+    }
+    th_gpus_clear(&dropped);
     th_free(columns);
     return rc;
 }
 
 /* ---- rows ---- */
 
-static bool is_held_out(const th_measurement *row, int64_t percent, uint64_t seed)
-{
-    return (int64_t)(th_hash_word(th_hash_word(seed, (uint64_t)row->op.kind),
-                                  (uint64_t)row->row_id) %
-                     100) < percent;
-}
-
-/* Numbers of rows, for the caller to free; NULL: memory is out. */
-static size_t *rows_of(const th_measurements *m, bool held_out, int64_t percent, uint64_t seed,
-                       size_t *n)
+/* Numbers of rows, for the caller to free; NULL: memory is out. left_out: those that are, else the others. */
+static size_t *rows_of(const th_measurements *m, const th_left_out *o, bool left_out, size_t *n)
 {
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     *n = 0;
     for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
-        if (is_held_out(&m->row[i], percent, seed) == held_out)
+        if (th_left_out_row(o, m, &m->row[i]) == left_out)
             rows[(*n)++] = i;
     return rows;
 }
@@ -169,7 +198,7 @@ static const th_predictor *need_predictor(th_call *c)
 
 /* ---- train_predictor ---- */
 
-enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_SEED, TRAIN_LEARNER, TRAIN_THREADS };
+enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_WITHOUT, TRAIN_SEED, TRAIN_LEARNER, TRAIN_THREADS };
 
 static const char *learner_name(int i)
 {
@@ -180,6 +209,8 @@ static const th_option train_options[] = {
     [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
     [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
                         "Rows that are left out, for evaluate_predictor -held_out.", 0, 90},
+    [TRAIN_WITHOUT] = {"-without", TH_OPTION_TEXT, "{DEVICE ...}",
+                       "Devices whose rows are left out too, to see how a new one is predicted."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Of the rows that are left out, and of learning.", 0, INT64_MAX},
     [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
@@ -203,25 +234,64 @@ static void return_models(th_call *c, const th_predictor *p)
     Tcl_SetObjResult(c->interp, list);
 }
 
+/* Adds the device that the word names to *devices. 0 or -1. */
+static int add_without(th_call *c, const th_measurements *m, const char *word, th_strbuf *devices)
+{
+    const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, word);
+    const char *names[m->n_devices + 1];
+    for (int32_t i = 0; i < m->n_devices; i++)
+        names[i] = m->device[i].name;
+    names[m->n_devices] = NULL;
+    for (int32_t i = 0; gpu != NULL && i < m->n_devices; i++)
+        if (strcmp(names[i], gpu->name) == 0) {
+            th_strbuf_printf(devices, "%s%s\n", devices->length == 0 ? "\n" : "", names[i]);
+            return devices->failed ? th_error_no_memory(&c->err) : 0;
+        }
+    return th_error_unknown(&c->err, "TCL-0360", "-without: device", word, names);
+}
+
+/* Of the devices, for the caller to free; NULL if there are none. 0 or -1. */
+static int parse_without(th_call *c, const th_measurements *m, char **out)
+{
+    th_strbuf devices = TH_STRBUF_INIT;
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    int rc = 0;
+    *out = NULL;
+    if (th_call_has(c, TRAIN_WITHOUT) &&
+        Tcl_ListObjGetElements(NULL, c->option[TRAIN_WITHOUT].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0361", "-without \"%.60s\": must be a list of devices",
+                            th_call_text(c, TRAIN_WITHOUT, ""));
+    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
+        rc = add_without(c, m, Tcl_GetString(words[i]), &devices);
+    if (rc == 0)
+        *out = devices.text;
+    else
+        th_strbuf_clear(&devices);
+    return rc;
+}
+
 static int run_train(th_call *c)
 {
     const th_measurements *m = need_set(c, TRAIN_ON);
     th_train_options o = th_train_defaults;
-    int64_t percent = th_call_number(c, TRAIN_HELD_OUT, 0);
+    th_left_out without = {.percent = th_call_number(c, TRAIN_HELD_OUT, 0)};
     size_t n;
-    if (m == NULL)
+    if (m == NULL || parse_without(c, m, &without.devices) != 0)
         return -1;
-    o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
+    without.seed = o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
     o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
     o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
-    size_t *rows = rows_of(m, false, percent, o.seed, &n);
+    size_t *rows = rows_of(m, &without, false, &n);
     th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
     if (rows == NULL)
         th_error_no_memory(&c->err);
     th_free(rows);
-    if (p == NULL)
+    if (p == NULL) {
+        th_free(without.devices);
         return -1;
-    th_learned_set_predictor(c->session->learned, p, percent, o.seed);
+    }
+    th_learned_set_predictor(c->session->learned, p, without);
     return_models(c, p);
     return 0;
 }
@@ -234,7 +304,7 @@ static const th_option evaluate_options[] = {
     TABLE_OPTIONS,
     [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
     [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
-                           "Only the rows that training left out (of the same measurements)."},
+                           "Only what training left out (of the same measurements): rows, and devices."},
     [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
                            "Instead, how good each learner was in cross-validation when the predictor "
                            "was trained, and its share; asks for no measurements."},
@@ -318,10 +388,11 @@ static int run_evaluate(th_call *c)
     size_t n;
     if (m == NULL)
         return -1;
-    if (held_out && l->held_out_percent == 0)
+    if (held_out && l->left_out.percent == 0 && l->left_out.devices == NULL)
         return th_error_set(&c->err, "TCL-0323",
                             "-held_out: train_predictor must have left rows out");
-    size_t *rows = rows_of(m, held_out, held_out ? l->held_out_percent : 0, l->seed, &n);
+    static const th_left_out nothing = {.percent = 0};
+    size_t *rows = rows_of(m, held_out ? &l->left_out : &nothing, held_out, &n);
     if (rows == NULL)
         return th_error_no_memory(&c->err);
     int rc = report_accuracy(c, p, m, rows, n);
@@ -356,7 +427,7 @@ static int run_read(th_call *c)
     Tcl_DecrRefCount(path);
     if (p == NULL)
         return -1;
-    th_learned_set_predictor(c->session->learned, p, 0, 0);
+    th_learned_set_predictor(c->session->learned, p, (th_left_out){.percent = 0});
     return_models(c, p);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "tcl/learned.h"
 #include <string.h>
 #include "base/alloc.h"
+#include "base/map.h"
 #include "tcl/files.h"
 
 th_learned *th_learned_new(void)
@@ -22,6 +23,7 @@ void th_learned_free(th_learned *l)
     th_free(l->sets);
     th_gpus_clear(&l->gpus);
     th_predictor_free(l->predictor);
+    th_free(l->left_out.devices);
     th_free(l);
 }
 
@@ -52,13 +54,28 @@ th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_e
     return m;
 }
 
-void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_percent,
-                              uint64_t seed)
+void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out)
 {
     th_predictor_free(l->predictor);
+    th_free(l->left_out.devices);
     l->predictor = p;
-    l->held_out_percent = held_out_percent;
-    l->seed = seed;
+    l->left_out = left_out;
+}
+
+bool th_left_out_device(const th_left_out *o, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = o->devices;
+    while (at != NULL && (at = strstr(at, name)) != NULL && (at[-1] != '\n' || at[n] != '\n'))
+        at++;
+    return at != NULL;
+}
+
+/* By a digest of its id, so that an operation measured on several devices is held out on all of them. */
+bool th_left_out_row(const th_left_out *o, const th_measurements *m, const th_measurement *row)
+{
+    uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
+    return (int64_t)(h % 100) < o->percent || th_left_out_device(o, m->device[row->device].name);
 }
 
 int th_learned_need_gpus(th_session *s, th_error *err)

@@ -6,6 +6,13 @@
 #include "predictor/predictor.h"
 #include "tcl/session.h"
 
+/* What training is not shown: rows of all devices, and all rows of some. */
+typedef struct th_left_out {
+    int64_t percent; /* of the rows */
+    uint64_t seed;   /* of their choice */
+    char *devices;   /* their names, each between line ends: "\nk40\nk80\n"; NULL: none */
+} th_left_out;
+
 typedef struct th_learned {
     th_gpus gpus; /* none yet: those that come with Tharsis were not asked for */
     struct th_measured {
@@ -13,9 +20,8 @@ typedef struct th_learned {
         th_measurements *rows;
     } * sets;
     size_t n_sets, capacity;
-    th_predictor *predictor;  /* NULL: none */
-    int64_t held_out_percent; /* of the rows, in training; 0: none, or it was read */
-    uint64_t seed;
+    th_predictor *predictor; /* NULL: none */
+    th_left_out left_out;    /* of its training; nothing, where it was read */
 } th_learned;
 
 th_learned *th_learned_new(void); /* NULL: memory is out */
@@ -24,9 +30,10 @@ void th_learned_free(th_learned *l);
 /* The measurements of that name; made if they are to be, or else those that have rows: a file that could
  * not be read leaves none. NULL: err says why. */
 th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err);
-/* Takes p over. */
-void th_learned_set_predictor(th_learned *l, th_predictor *p, int64_t held_out_percent,
-                              uint64_t seed);
+/* Takes p and the names of devices over. */
+void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out);
+bool th_left_out_device(const th_left_out *o, const char *name);
+bool th_left_out_row(const th_left_out *o, const th_measurements *m, const th_measurement *row);
 
 /* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
 int th_learned_need_gpus(th_session *s, th_error *err);

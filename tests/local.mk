@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	tests/accept/collectives.tcl \
 	tests/accept/mars.tcl \
 	tests/accept/h2h.tcl \
+	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl
 tests/check/accept.log: tharsis$(EXEEXT)

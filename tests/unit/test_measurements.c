@@ -3,6 +3,7 @@
 #include <lzma.h>
 #include <zlib.h>
 #include "base/alloc.h"
+#include "base/map.h"
 #include "predictor/measurements.h"
 #include "predictor/unpack.h"
 #include "tests/unit/predict_help.h"
@@ -146,7 +147,7 @@ static void refuses_what_is_wrong(void)
     assert_refused("a.csv", DENSE "dense,small,1,2,3,nan\n", plain, "PRED-0042",
                    ":2: time \"nan\": must be a number above 0");
     assert_refused("a.csv", DENSE "dense,small,1,2,3,1ms\n", plain, "PRED-0042",
-                   ":2: time \"1ms\": must be a number above 0");
+                   ":2: time \"1ms\": must be a number above 0, without a unit");
     assert_refused("a.csv", DENSE "dense,small,1,two,3,1\n", plain, "PRED-0039",
                    ":2: channels_in \"two\": must be a whole number, 0 or more, or a word of it");
     assert_refused("a.csv", DENSE "dense,small,1,0,3,1\n", plain, "PRED-0001",
@@ -161,7 +162,8 @@ static void refuses_what_is_wrong(void)
     assert_refused("a.csv", "kind,device,batch,batch,time_ms\n", plain, "PRED-0033",
                    ":1: column \"batch\": comes twice");
     assert_refused("a.csv", "kind,device,batch,time_ms,time_us\n", plain, "PRED-0032",
-                   ":1: column \"time_us\": is a second column of times");
+                   ":1: columns \"time_ms\" and \"time_us\": are both times; -columns "
+                   "{\"time_us\" -} leaves one out");
     assert_refused("a.csv", "device,batch,time_ms\n", plain, "PRED-0037",
                    ": -kind: must be told, for neither a column nor the file's name does");
     assert_refused("a.csv", "kind,batch,time_ms\n", plain, "PRED-0038",
@@ -188,6 +190,100 @@ static void columns_that_mean_the_same(void)
     for (int i = 0; i < 130; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), ",c%d", i);
     assert_refused("a.csv", many, plain, "PRED-0035", ":1: must have 128 columns at most");
+}
+
+static void columns_that_are_missing_or_unknown(void)
+{
+    static const char *const absent[] = {"took", "time_us"}, *const odd[] = {"took", "time_m"};
+    th_measurement_source s = {.columns = absent, .n_columns = 1};
+    assert_refused("a.csv", "kind,device,batch,channels_in,time_ms\ndense,small,1,2,3\n", plain,
+                   "PRED-0151", ":2: dense: must have a column of channels_out");
+    assert_refused("a.csv", "kind,device,batch,in_size,stride,channels_in,time_ms\npooling,small,1,8,1,2,3\n",
+                   plain, "PRED-0151", ":2: pooling: must have a column of kernel_h");
+    assert_refused("a.csv", "OPName,Device,latency_ms,B,M,N\nbmm,small,1,2,3,4\n", plain, "PRED-0151",
+                   ":2: matmul: must have a column of channels_out");
+    assert_refused("a.csv", DENSE, s, "PRED-0156", ":1: -columns: there is no column \"took\"");
+    s.columns = odd;
+    assert_refused("a.csv", "kind,device,batch,channels_in,took\n", s, "PRED-0157",
+                   "-columns: \"time_m\": must be \"-\" or a column of format tharsis");
+}
+
+static void mixed_units(void)
+{
+    static const char *const left_out[] = {"latency_us", "-"};
+    th_measurement_source us = {.units = "us"}, odd = {.units = "hours"},
+                          one = {.columns = left_out, .n_columns = 1};
+    static const char text[] = "OPName,Device,latency_ms,latency_us,B,H\nln,small,0.5,499,7,8\n";
+    assert_refused("a.csv", text, plain, "PRED-0032",
+                   ":1: columns \"latency_ms\" and \"latency_us\": are both times; -columns "
+                   "{\"latency_us\" -} leaves one out");
+    assert_refused("a.csv", "kind,device,batch,channels_in,time_ms,Time (s)\n", plain, "PRED-0032",
+                   ":1: columns \"time_ms\" and \"Time (s)\": are both times; -columns {\"Time (s)\" -} "
+                   "leaves one out");
+    assert_refused("a.csv", "row_id,batchsize,dim_input,dim_output,time_median_small,time_median_tiny\n",
+                   (th_measurement_source){.kind = "dense"}, "PRED-0032",
+                   ":1: columns \"time_median_small\" and \"time_median_tiny\": are both times; -columns "
+                   "{\"time_median_tiny\" -} leaves one out");
+    assert_refused("a.csv", DENSE, us, "PRED-0153", ":1: -units us: column \"time_ms\" is in ms");
+    assert_refused("a.csv", DENSE, odd, "PRED-0154", "-units \"hours\": must be ms, us, s or ns");
+    assert_refused("a.csv", "kind,device,batch,time\n", plain, "PRED-0155",
+                   ":1: column \"time\": must say its unit (time_ms, time_us, time_s, time_ns), or -units");
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(read_text(m, "a.csv", text, one, &e), 0);
+    CU_ASSERT_EQUAL(read_text(m, "dense_small.csv", "row_id,batchsize,dim_input,dim_output,time_median\n1,2,3,4,750\n",
+                              us, &e), 0);
+    CU_ASSERT(m->n_rows == 2 && m->row[0].ms == 0.5 && m->row[1].ms == 0.75);
+    th_measurements_free(m);
+}
+
+static void marks_at_both_ends(void)
+{
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(read_text(m, "a.csv", "\xEF\xBB\xBF" DENSE "dense,small,1,2,3,1\r\n", plain, &e), 0);
+    CU_ASSERT(m->n_rows == 1 && !m->is_unended);
+    CU_ASSERT_EQUAL(read_text(m, "a.csv", DENSE "dense,small,1,2,3,1.5", plain, &e), 0);
+    CU_ASSERT(m->n_rows == 2 && m->is_unended);
+    th_measurements_free(m);
+    th_strbuf text = TH_STRBUF_INIT;
+    temporary_file f = write_bytes("a.csv", (const unsigned char *)"a,b\0c,d\n", 9);
+    CU_ASSERT_EQUAL(th_unpack_file(f.path, 100, &text, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "PRED-0158");
+    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "a.csv: must be text, has a zero byte"));
+    th_strbuf_clear(&text);
+    remove_file(&f);
+}
+
+/* --- whatever stands there ---------------------------------------------------------------------- */
+
+/* A few bytes of a good file replaced, taken out or doubled: it is read or refused, never worse. */
+static void odd_bytes_are_read_or_refused(void)
+{
+    static const char good[] = "kind,device,phase,batch,in_size,kernel,stride,channels_in,channels_out,time_ms\n"
+                               "conv,small,call,2,28,3,1,16,\"32\",0.75\nconv,large,step,2,28,3,1,16,32,1e-2\n";
+    static const char odd[] = ",\n\"-9x\\ \xFF.e";
+    uint64_t random = 1;
+    for (int round = 0; round < 400; round++) {
+        char text[sizeof good + 1];
+        size_t n = sizeof good - 1;
+        memcpy(text, good, sizeof good);
+        for (int change = 0; change < 3; change++) {
+            random = th_hash_word(random, 7);
+            size_t at = random % n;
+            if (random >> 40 & 1)
+                text[at] = odd[(random >> 44) % (sizeof odd - 1)];
+            else if (random >> 41 & 1)
+                text[n = at + 1] = '\0';
+        }
+        th_measurements *m = th_measurements_new();
+        th_error e = {"", ""};
+        int status = read_text(m, "a.csv", text, plain, &e);
+        CU_ASSERT(status == 0 || (e.text[0] != '\0' && m->n_rows == 0 && m->n_devices == 0));
+        for (size_t i = 0; i < m->n_rows; i++)
+            CU_ASSERT(m->row[i].ms > 0 && th_op_check(&m->row[i].op, &e) == 0);
+        th_measurements_free(m);
+    }
 }
 
 /* --- packed files ----------------------------------------------------------------------------- */
@@ -302,6 +398,7 @@ static void a_gpu_told_again_is_replaced(void)
     CU_ASSERT_EQUAL(th_gpus_read(&g, f.path, &e), 0);
     CU_ASSERT_EQUAL(g.n, 2);
     CU_ASSERT_EQUAL(g.gpu[0].x[TH_GPU_BANDWIDTH], 200);
+    CU_ASSERT_PTR_EQUAL(th_gpus_find(&g, "tiny"), &g.gpu[0]);
     TAP_ASSERT_TEXT(th_gpu_number_column(TH_GPU_L2), "l2_MB");
     remove_file(&f);
     th_gpus_clear(&g);
@@ -338,6 +435,10 @@ int main(int argc, char **argv)
         TAP(sums_groups_by_network_and_batch),
         TAP(refuses_what_is_wrong),
         TAP(columns_that_mean_the_same),
+        TAP(columns_that_are_missing_or_unknown),
+        TAP(mixed_units),
+        TAP(marks_at_both_ends),
+        TAP(odd_bytes_are_read_or_refused),
         TAP(packed_files_are_whole_or_refused),
         TAP(gpus_are_found_by_name_or_alias),
         TAP(wrong_gpus_are_refused),

@@ -98,6 +98,31 @@ static void the_library_says_what_is_wrong(void)
     TAP_ASSERT_TEXT(e.id, "PRED-0050");
 }
 
+/* A tree of two leaves below a question, beside a leaf; and lines that no tree has. */
+static void text_of_the_library_is_understood_or_refused(void)
+{
+#ifdef HAVE_XGBOOST
+    static const char good[] = "0:[f1<0.5] yes=1,no=2,missing=1\n\t1:[f0<2] yes=3,no=4,missing=3\n"
+                               "\t\t3:leaf=0.25\n\t\t4:leaf=-1\n\t2:leaf=4\n";
+    static const char *const bad[] = {"0:leaf", "0[f1<0.5]", "5000:leaf=1", "0:[f1<0.5] yes=1",
+                                      "0:[f1<0.5] yes=1,no=5000", "0:[f1=0.5] yes=1,no=2"};
+    static const float x[3][2] = {{1, 0}, {3, 0}, {9, 1}};
+    static const double answer[] = {0.25, -1, 4};
+    th_trees t;
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, 1, 2), 0);
+    CU_ASSERT_EQUAL(th_boost_read_tree(&t, 0, good, &e), 0);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(th_trees_sum(&t, x[i]), answer[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CU_ASSERT_EQUAL(th_boost_read_tree(&t, 3, bad[i], &e), -1);
+        TAP_ASSERT_TEXT(e.id, "PRED-0051");
+        CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "XGBoost: tree 3: has a line that is not known: "));
+    }
+    th_trees_clear(&t);
+#endif
+}
+
 static void no_memory(void)
 {
     int64_t live = th_alloc_live();
@@ -116,6 +141,7 @@ int main(int argc, char **argv)
         TAP(trees_by_hand),
         TAP(boosting_learns_and_repeats),
         TAP(the_library_says_what_is_wrong),
+        TAP(text_of_the_library_is_understood_or_refused),
         TAP(no_memory),
         TAP_END,
     };

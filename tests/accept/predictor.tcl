@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# predictor.tcl - predicted layer times of GPUs against measured ones that were not in training.
+#
+#   tharsis -exit tests/accept/predictor.tcl ?-quick? TRAIN ?TEST?
+#
+# TRAIN and TEST hold perfnet/LAYER_*.csv.xz, justus2018/LAYER_*.csv.xz and neusight/*_LAYER.csv.xz; what is not there
+# is left out. Never read: networks, whole models, further rows of one GPU alone (*_extra*). A predictor is trained for each
+# collection and kind of layer on the rows of TRAIN and asked for those of TEST; a GPU that TRAIN has no rows of is unseen.
+# Without TEST, or where it is TRAIN, a fifth of the operations is held out by a digest of their row_id, on all GPUs; and
+# GPUs are left out in turn, where the others are learned from with a fifth of the operations. -quick: everything from a fifth
+# of the operations, one GPU of each collection left out, on bars that are a fifth higher.
+# A line per case: the mean absolute percentage error asked for ("-": printed only) and what was got. Exit status: 0 where
+# all bars hold, 1 where not, 2 where the data cannot be read.
+
+# Of seen GPUs: the mean over them.
+set seen_bars {perfnet,conv 5.0 perfnet,pooling 3.7 perfnet,dense 6.0}
+# Of unseen ones: by device, where a bar is of one; the mean over those left out in turn; and of one held back for good.
+set device_bars {
+    neusight,dense,h100 12.0 neusight,dense,l4 15.0 neusight,dense,a100_80 13.0
+    neusight,matmul,h100 20.0 neusight,matmul,l4 27.0 neusight,matmul,a100_80 19.0
+}
+set turn_bars {perfnet,conv 8.0 perfnet,pooling 10.0 perfnet,dense 17.0}
+set held_back_bars {perfnet,conv 11.0 perfnet,pooling 9.0 perfnet,dense 18.0}
+
+# {collection patterns-of-files devices-left-out-in-turn devices-left-out-by-quick}
+set cases {
+    {perfnet convolution_* {1080ti 2080ti p1000 p2000 p4000} p2000}
+    {perfnet pooling_* {1080ti 2080ti p1000 p2000 p4000} p2000}
+    {perfnet dense_* {1080ti 2080ti p1000 p2000 p4000} p2000}
+    {neusight *_linear a100_40 a100_40}
+    {neusight *_bmm a100_40 {}}
+    {neusight *_conv {} {}}
+    {neusight *_elem {} {}}
+    {neusight *_ln {} {}}
+    {neusight *_softmax {} {}}
+    {justus2018 convolution_* {} {}}
+    {justus2018 dense_* {} {}}
+}
+# What -quick looks at: the figures of the last line, and linear layers on a newer GPU.
+set n_quick 4
+set quick_factor 1.2
+set few_percent 80
+set split_percent 20
+
+# ---- rows ----
+
+proc files_of {folder collection pattern} {
+    set files [glob -nocomplain -directory [file join $folder $collection] ${pattern}.csv ${pattern}.csv.xz ${pattern}.csv.gz]
+    return [lsort [lsearch -all -inline -not $files *_extra*]]
+}
+
+# Reads them as measurements of this name; whether there are any.
+proc read_files {files name} {
+    foreach file $files {read_measurements $file -name $name}
+    return [expr {$files ne ""}]
+}
+
+# The lines of devices of an evaluation, as dicts of kind, phase, device, in_training, rows and percent.
+proc evaluation {args} {
+    set lines [split [string trim [evaluate_predictor {*}$args -format csv -return_string]] \n]
+    set names [split [lindex $lines 0] ,]
+    set all {}
+    foreach line [lrange $lines 1 end] {
+        foreach name $names value [split $line ,] {set field($name) $value}
+        if {$field(known) eq ""} continue
+        lappend all [dict create kind $field(kind) phase $field(phase) device $field(device) \
+            in_training [expr {$field(known) eq "yes"}] rows $field(rows) percent $field(mean_error_percent)]
+    }
+    return $all
+}
+
+# ---- cases ----
+
+proc show {case bar percent rows} {
+    set deviation [expr {$bar eq "-" ? "" : [format "%+.1f %%" [expr {100 * ($percent / $bar - 1)}]]}]
+    puts [format "%-42s %8s %8.2f %10s %8d" $case $bar $percent $deviation $rows]
+    flush stdout
+    incr ::n_cases
+    if {$bar ne "-" && $percent > $bar} {incr ::n_missed}
+}
+
+proc bar_of {bars key} {
+    if {![dict exists $bars $key]} {return -}
+    return [format %.2f [expr {[dict get $bars $key] * ($::quick ? $::quick_factor : 1)}]]
+}
+
+proc mean {lines} {
+    set sum 0.0
+    foreach line $lines {set sum [expr {$sum + [dict get $line percent]}]}
+    return [expr {$sum / [llength $lines]}]
+}
+
+proc rows_of {lines} {
+    set sum 0
+    foreach line $lines {incr sum [dict get $line rows]}
+    return $sum
+}
+
+# Lines of one collection by kind and phase: each device, then their mean against the bar. The mean is remembered for the
+# last line, as that of $what.
+proc show_all {what collection lines bars} {
+    set groups {}
+    foreach line $lines {dict lappend groups [dict get $line kind],[dict get $line phase] $line}
+    dict for {group members} $groups {
+        lassign [split $group ,] kind phase
+        foreach line $members {
+            set device [dict get $line device]
+            set bar [expr {$what eq "unseen" ? [bar_of $::device_bars $collection,$kind,$device] : "-"}]
+            show "$collection $kind $phase, $what $device" $bar [dict get $line percent] [dict get $line rows]
+        }
+        set key [expr {$phase eq "step" ? "-" : "$collection,$kind"}]
+        show "$collection $kind $phase, $what, mean" [bar_of $bars $key] [mean $members] [rows_of $members]
+        set ::figure($what,$key) [format %.2f [mean $members]]
+    }
+}
+
+proc of_training {lines is} {
+    return [lmap line $lines {expr {[dict get $line in_training] == $is ? $line : [continue]}}]
+}
+
+# ---- our own split ----
+
+proc split_case {collection files devices quick_devices} {
+    if {![read_files $files $files]} return
+    if {$::quick} {
+        train_predictor -on $files -held_out $::few_percent -without $quick_devices
+        set lines [evaluation -on $files -held_out]
+        show_all seen $collection [of_training $lines 1] $::seen_bars
+        show_all unseen $collection [of_training $lines 0] $::turn_bars
+        return
+    }
+    train_predictor -on $files -held_out $::split_percent
+    show_all seen $collection [evaluation -on $files -held_out] $::seen_bars
+    set unseen {}
+    foreach device $devices {
+        train_predictor -on $files -held_out $::few_percent -without $device
+        lappend unseen {*}[of_training [evaluation -on $files -held_out] 0]
+    }
+    show_all unseen $collection $unseen $::turn_bars
+}
+
+# ---- rows of another folder ----
+
+proc test_case {collection files test_files} {
+    if {![read_files $files $files] || ![read_files $test_files "test $files"]} return
+    train_predictor -on $files
+    set lines [evaluation -on "test $files"]
+    show_all seen $collection [of_training $lines 1] $::seen_bars
+    show_all unseen $collection [of_training $lines 0] $::held_back_bars
+}
+
+# ---- the whole ----
+
+proc figures {what} {
+    return [join [lmap kind {conv pooling dense} {
+        expr {[info exists ::figure($what,perfnet,$kind)] ? $::figure($what,perfnet,$kind) : "-"}
+    }] " "]
+}
+
+proc run_all {train test} {
+    puts [format "%-42s %8s %8s %10s %8s" case {asked [%]} {got [%]} deviation rows]
+    foreach case [lrange $::cases 0 [expr {$::quick ? $::n_quick - 1 : "end"}]] {
+        lassign $case collection pattern devices quick_devices
+        set files [files_of $train $collection $pattern]
+        if {$test eq $train} {
+            split_case $collection $files $devices $quick_devices
+        } else {
+            test_case $collection $files [files_of $test $collection $pattern]
+        }
+    }
+    if {$::n_cases == 0} {error "no measurements in $train and $test"}
+    puts "predictor: seen conv, pooling, dense [figures seen]; unseen [figures unseen] % ($::n_cases cases)"
+    return [expr {$::n_missed == 0}]
+}
+
+set n_cases 0
+set n_missed 0
+set quick [expr {[lindex $argv 0] eq "-quick"}]
+set folders [lmap folder [lrange $argv $quick end] {file normalize $folder}]
+if {[llength $folders] ni {1 2}} {
+    puts stderr "usage: tharsis -exit tests/accept/predictor.tcl ?-quick? TRAIN ?TEST?"
+    exit 2
+}
+if {[catch {run_all [lindex $folders 0] [lindex $folders end]} holds]} {
+    puts stderr "predictor.tcl: $holds"
+    exit 2
+}
+exit [expr {!$holds}]
