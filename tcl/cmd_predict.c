@@ -9,6 +9,8 @@
 #include "predictor/predictor.h"
 #include "tcl/files.h"
 #include "tcl/learned.h"
+#include "tcl/plot/figures.h"
+#include "tcl/plot/write.h"
 #include "tcl/report_call.h"
 #include "tcl/sections.h"
 
@@ -298,13 +300,16 @@ static int run_train(th_call *c)
 
 /* ---- evaluate_predictor ---- */
 
-enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT, EVALUATE_LEARNERS };
+enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT, EVALUATE_PLOT, EVALUATE_LEARNERS };
 
 static const th_option evaluate_options[] = {
     TABLE_OPTIONS,
     [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
     [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
                            "Only what training left out (of the same measurements): rows, and devices."},
+    [EVALUATE_PLOT] = {"-plot", TH_OPTION_TEXT, "FILE",
+                       "Also draws predicted against measured times, a colour per device, and what is within 10 %; "
+                       "FILE as for write_plot."},
     [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
                            "Instead, how good each learner was in cross-validation when the predictor "
                            "was trained, and its share; asks for no measurements."},
@@ -377,6 +382,18 @@ static int report_learners(th_call *c)
     return th_report_finish(c, r, th_section_learners(c->session, r, &c->err), r->first);
 }
 
+/* Where -plot asks for it. */
+static int draw_parity(th_call *c, const th_predictor *p, const th_measurements *m, const size_t *rows,
+                       size_t n)
+{
+    const char *path = th_call_text(c, EVALUATE_PLOT, NULL);
+    if (path == NULL)
+        return 0;
+    if (th_picture_find(path, &c->err) < 0)
+        return th_call_blame(c, "-plot", &c->err);
+    return th_write_plot(c->session, th_plot_of_predictor(p, m, rows, n, &c->err), path, &c->err);
+}
+
 static int run_evaluate(th_call *c)
 {
     const th_learned *l = c->session->learned;
@@ -395,7 +412,9 @@ static int run_evaluate(th_call *c)
     size_t *rows = rows_of(m, held_out ? &l->left_out : &nothing, held_out, &n);
     if (rows == NULL)
         return th_error_no_memory(&c->err);
-    int rc = report_accuracy(c, p, m, rows, n);
+    int rc = draw_parity(c, p, m, rows, n);
+    if (rc == 0)
+        rc = report_accuracy(c, p, m, rows, n);
     th_free(rows);
     return rc;
 }

@@ -432,27 +432,6 @@ static int parse_metrics(th_call *c, const th_runs *runs, int *metrics, int *n_m
     return 0;
 }
 
-/* The saved runs of a list of names; out->all is the caller's to free. */
-static int parse_runs(th_call *c, Tcl_Obj *list, th_runs *out)
-{
-    enum { RUNS_MAX = 1000 };
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n > RUNS_MAX)
-        return th_error_set(&c->err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
-                            Tcl_GetString(list));
-    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (out->all == NULL)
-        return th_error_no_memory(&c->err);
-    for (out->n = 0; out->n < n; out->n++) {
-        th_saved_run *run = th_saved_run_find(c->session, Tcl_GetString(words[out->n]), &c->err);
-        if (run == NULL)
-            return -1;
-        out->all[out->n] = run;
-    }
-    return 0;
-}
-
 static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
 {
     int metrics[TH_N_METRICS], n_metrics = 0;
@@ -479,11 +458,12 @@ static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
 static int run_report_compare(th_call *c)
 {
     th_runs runs = {NULL, 0}, relative_to = {NULL, 0};
-    int rc = parse_runs(c, c->words[0], &runs);
+    int rc = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
     if (rc == 0 && runs.n == 0)
         rc = th_error_set(&c->err, "TCL-0124", "no runs: save_run NAME first, then name them");
     if (rc == 0 && th_call_has(c, COMPARE_RELATIVE_TO))
-        rc = parse_runs(c, c->option[COMPARE_RELATIVE_TO].word, &relative_to);
+        rc = th_saved_runs_parse(c->session, c->option[COMPARE_RELATIVE_TO].word, &relative_to,
+                                 &c->err);
     if (rc == 0)
         rc = compare(c, &runs, &relative_to);
     th_free(relative_to.all);

@@ -74,6 +74,38 @@ int th_collective_links(const th_collective *c, const th_system *s, bool *is_tak
     return rc;
 }
 
+/* ---- from node to node ---- */
+
+typedef struct counting {
+    int64_t *bytes;
+    int32_t n_nodes;
+} counting;
+
+static int count_message(void *context, int32_t from, int32_t to, int64_t bytes)
+{
+    const counting *c = context;
+    c->bytes[(size_t)from * (size_t)c->n_nodes + (size_t)to] += bytes;
+    return 0;
+}
+
+int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim, const th_result *r,
+                       th_error *err)
+{
+    const th_program *p = sim->program;
+    counting c = {bytes, s->n_nodes};
+    int rc = 0;
+    for (int32_t t = 0; rc == 0 && t < p->n_tasks; t++) {
+        const th_task *task = &p->tasks[t];
+        if (r->tasks[t].start_ps < 0)
+            continue;
+        if (task->kind == TH_TASK_TRANSFER)
+            count_message(&c, task->node, task->peer, task->bytes);
+        else if (task->kind == TH_TASK_COLLECTIVE)
+            rc = walk_messages(th_simulation_collective(sim, task->work), s, count_message, &c, err);
+    }
+    return rc;
+}
+
 /* ---- all flows over one link ---- */
 
 static bool route_takes(const th_system *s, int from, int to, int link)

@@ -9,6 +9,7 @@ face_sources = \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
+	tcl/cmd_plot.c \
 	tcl/cmd_predict.c \
 	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_report.c \
@@ -32,6 +33,8 @@ face_sources = \
 	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
+	tcl/plot/figures.h tcl/plot/gnuplot.c tcl/plot/of_predictor.c tcl/plot/of_run.c tcl/plot/of_search.c \
+	tcl/plot/of_table.c tcl/plot/plot.c tcl/plot/plot.h tcl/plot/script.c tcl/plot/text.c tcl/plot/write.c tcl/plot/write.h \
 	tcl/progress.c tcl/progress.h \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \

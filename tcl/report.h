@@ -54,6 +54,8 @@ int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_er
 
 /* report_text.c */
 void th_report_render_text(const th_report *r, th_strbuf *out);
+/* The unit in which values of this kind up to the largest are shown, "" for none, and how large it is. */
+const char *th_kind_unit(th_kind kind, double largest, double *divisor);
 
 /* private */
 struct th_table {

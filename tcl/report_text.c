@@ -58,6 +58,21 @@ static th_scale pick_unit(const th_unit *units, double largest, int digits)
     return (th_scale){units->name, units->divisor, decimals};
 }
 
+const char *th_kind_unit(th_kind kind, double largest, double *divisor)
+{
+    static const th_unit *const units[] = {[TH_KIND_TIME] = time_units,
+                                           [TH_KIND_BYTES] = byte_units,
+                                           [TH_KIND_BANDWIDTH] = bandwidth_units,
+                                           [TH_KIND_RATE] = rate_units,
+                                           [TH_KIND_ENERGY] = energy_units};
+    bool is_share = kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE;
+    th_scale scale = is_share ? (th_scale){"%", 0.01, 0} : (th_scale){"", 1, 0};
+    if ((size_t)kind < sizeof units / sizeof *units && units[kind] != NULL)
+        scale = pick_unit(units[kind], largest, 0);
+    *divisor = scale.divisor;
+    return scale.unit;
+}
+
 static double number_of(const th_quantity *q)
 {
     return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;

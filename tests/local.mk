@@ -75,6 +75,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
+	tests/tcl/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
 	tests/tcl/published.test \
