@@ -52,12 +52,9 @@ static int add_models(th_predictor *p, const th_measurements *m, const size_t *r
 th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, size_t n,
                                  const th_train_options *o, th_error *err)
 {
-    th_predictor *p = n > 0 ? th_alloc_zero(1, sizeof *p) : NULL;
+    th_predictor *p = th_alloc_zero(1, sizeof *p);
     if (!p) {
-        if (n > 0)
-            th_error_no_memory(err);
-        else
-            th_error_set(err, "PRED-0150", "no rows to learn from: all are left out");
+        th_error_no_memory(err);
         return NULL;
     }
     p->n_rows = n;

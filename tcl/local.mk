@@ -109,3 +109,7 @@ dist_experiments_DATA = \
 	scripts/experiments/published_designs.tcl \
 	scripts/experiments/report_resnet34.tcl \
 	scripts/experiments/systolic_array.tcl
+
+# What measures a GPU for read_measurements.
+measuredir = $(pkgdatadir)/scripts/measure
+dist_measure_SCRIPTS = scripts/measure/measure_gpu.py

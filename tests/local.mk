@@ -72,6 +72,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \
 	tests/tcl/map.test \
+	tests/tcl/measure.test \
 	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# compare_topologies.tcl - the same sixteen accelerators joined in five ways.
+# compare_topologies.tcl - the same sixteen accelerators joined in five ways: a table and a picture.
 #
 #   tharsis -exit scripts/experiments/compare_topologies.tcl ?OPTIONS of map_workload?
 
@@ -11,4 +11,5 @@ foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}  cube
     run -all
     lappend runs [save_run $name]
 }
-report_compare $runs -metrics {latency throughput link_utilization} -relative_to mesh
+report_compare $runs -metrics {latency throughput energy link_utilization} -relative_to mesh
+write_plot $runs -x name -y latency -type bar out/topologies.svg

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "tcl/plot/figures.h"
 
-enum { POINTS_MAX = 1500 }; /* of a device: more are thinned out evenly */
+enum { POINTS_MAX = 800 }; /* of a device: more are thinned out evenly */
 static const double BAND = 0.1;
 
 static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p)

@@ -417,8 +417,9 @@ static void plot_parity(const th_plot *p, th_picture as, th_strbuf *out)
                          "'within %.3g %%', \\\n     ",
                          1 - p->band, 1 + p->band, faint, 100 * p->band);
     for (int s = 0; s < p->n_series; s++) {
-        th_strbuf_printf(out, "$s%d using 1:2 with points pointtype 7 pointsize %s linecolor '%s'", s,
-                         is_text(as) ? "1" : "0.28", colour_of(&p->series[s], s));
+        th_strbuf_printf(out, "$s%d using 1:2 with %s linecolor '%s'", s,
+                         is_text(as) ? "dots" : "points pointtype 7 pointsize 0.28",
+                         colour_of(&p->series[s], s));
         add_title(out, p->series[s].name);
         th_strbuf_add(out, ", \\\n     ");
     }

@@ -27,6 +27,10 @@ set cases {
 set slow {compare_topologies compare_mappers report_resnet34}
 set is_slow_build [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
+# Scripts that draw, and what draws.
+set drawn {compare_topologies}
+set has_gnuplot [expr {[auto_execok gnuplot] ne ""}]
+
 # The output of a script that works in a folder of its own; what goes wrong is part of it.
 proc output_of {words} {
     set words [lassign $words script]
@@ -77,6 +81,10 @@ puts "1..[expr {[llength $cases] / 2 + [llength $readme_scripts]}]"
 foreach {name words} $cases {
     if {$is_slow_build && $name in $slow} {
         puts "ok [incr n] - $name # SKIP too slow under sanitizers"
+        continue
+    }
+    if {!$has_gnuplot && $name in $drawn} {
+        puts "ok [incr n] - $name # SKIP there is no gnuplot"
         continue
     }
     set file [file join $here $name.txt]

@@ -1,0 +1,497 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""measure_gpu.py - times of layers on this machine's NVIDIA GPU, with PyTorch, as a file that read_measurements takes.
+
+  measure_gpu.py --out my_gpu.csv --describe my_gpu_device.csv
+  measure_gpu.py --kinds conv,dense --count 500 --phases call,execution --out my_gpu.csv
+  measure_gpu.py --layers my_layers.csv --out my_gpu.csv
+  measure_gpu.py --dry-run --out try.csv --describe try_device.csv      made-up times; needs neither GPU nor PyTorch
+
+docs/measuring.md says what each phase is and how it is timed. A layer that does not fit into memory is left out with a
+word on standard error.
+"""
+import argparse
+import csv
+import math
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+KINDS = ("conv", "pooling", "dense", "matmul", "elementwise", "norm", "softmax")
+WEIGHTED = ("conv", "dense")
+PHASES = ("call", "pre", "execution", "post", "forward", "backward", "update", "step")
+TRAINING = ("forward", "backward", "update", "step")
+FUNCTIONS = ("add", "mul", "div", "pow", "add_number", "mul_number", "div_number", "pow_number",
+             "relu", "gelu", "tanh")
+ACTIVATIONS = ("none", "relu", "tanh", "sigmoid")
+# Of format tharsis; below them what is worth keeping about a measurement, which read_measurements passes over.
+NUMBERS = ("batch", "rows", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w",
+           "stride_h", "stride_w", "pad_h", "pad_w", "bias")
+FIELDS = NUMBERS + ("activation", "function", "optimizer")
+REMARKS = ("spread_percent", "runs", "copy_ms", "launch_ms", "sm_clock_MHz", "temperature_C")
+COLUMNS = ("row_id", "kind", "device", "phase") + FIELDS + ("time_ms",) + REMARKS
+NEEDED = {
+    "conv": ("batch", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w", "stride_h", "stride_w"),
+    "pooling": ("batch", "in_h", "in_w", "channels_in", "kernel_h", "kernel_w", "stride_h", "stride_w"),
+    "dense": ("batch", "channels_in", "channels_out"),
+    "matmul": ("batch", "rows", "channels_in", "channels_out"),
+    "elementwise": ("batch", "channels_in"),
+    "norm": ("batch", "channels_in"),
+    "softmax": ("batch", "channels_in"),
+}
+# Single-precision units per multiprocessor, by compute capability (CUDA C++ Programming Guide, table of arithmetic
+# throughput); others are told by --cores-per-sm.
+CORES_PER_SM = {(3, 5): 192, (3, 7): 192, (5, 0): 128, (5, 2): 128, (6, 0): 64, (6, 1): 128, (7, 0): 64, (7, 5): 64,
+                (8, 0): 64, (8, 6): 128, (8, 9): 128, (9, 0): 128, (10, 0): 128, (12, 0): 128}
+
+
+class Problem(Exception):
+    """What the user is told in one line."""
+
+
+# ---- layers ----
+
+def log_uniform(rng, least, most):
+    """A whole number, as likely between 1 and 10 as between 100 and 1000."""
+    return min(most, int(math.exp(rng.uniform(math.log(least), math.log(most + 1)))))
+
+
+def random_plane(rng, kernel_most):
+    size = log_uniform(rng, 1, 512)
+    kernel = min(rng.randint(1, kernel_most), size)
+    pad = rng.choice((0, kernel // 2))
+    stride = rng.choice((1, 1, 1, 2, 2, 3, 4))
+    return {"in_h": size, "in_w": size, "kernel_h": kernel, "kernel_w": kernel, "stride_h": stride, "stride_w": stride,
+            "pad_h": 2 * pad, "pad_w": 2 * pad}
+
+
+def random_layer(rng, kind):
+    """Sizes as networks have them, each magnitude equally often."""
+    if kind == "conv":
+        return {"batch": log_uniform(rng, 1, 64), "channels_in": log_uniform(rng, 1, 2048),
+                "channels_out": log_uniform(rng, 1, 2048), **random_plane(rng, 7), "bias": rng.randint(0, 1),
+                "activation": rng.choice(ACTIVATIONS)}
+    if kind == "pooling":
+        return {"batch": log_uniform(rng, 1, 64), "channels_in": log_uniform(rng, 1, 2048), **random_plane(rng, 7)}
+    if kind == "dense":
+        return {"batch": log_uniform(rng, 1, 4096), "channels_in": log_uniform(rng, 1, 16384),
+                "channels_out": log_uniform(rng, 1, 16384), "bias": rng.randint(0, 1),
+                "activation": rng.choice(ACTIVATIONS)}
+    if kind == "matmul":
+        return {"batch": log_uniform(rng, 1, 256), "rows": log_uniform(rng, 1, 2048),
+                "channels_in": log_uniform(rng, 1, 2048), "channels_out": log_uniform(rng, 1, 2048)}
+    layer = {"batch": log_uniform(rng, 1, 65536), "channels_in": log_uniform(rng, 1, 16384)}
+    if kind == "elementwise":
+        layer["function"] = rng.choice(FUNCTIONS)
+    return layer
+
+
+def out_size(layer, axis):
+    return (layer["in_" + axis] + layer["pad_" + axis] - layer["kernel_" + axis]) // layer["stride_" + axis] + 1
+
+
+def elements(layer):
+    """(input, weights, output), in numbers."""
+    kind, batch, c_in = layer["kind"], layer["batch"], layer["channels_in"]
+    if kind in ("conv", "pooling"):
+        places = out_size(layer, "h") * out_size(layer, "w")
+        c_out = layer["channels_out"] if kind == "conv" else c_in
+        weights = c_in * c_out * layer["kernel_h"] * layer["kernel_w"] if kind == "conv" else 0
+        return batch * c_in * layer["in_h"] * layer["in_w"], weights, batch * c_out * places
+    if kind == "dense":
+        return batch * c_in, c_in * layer["channels_out"], batch * layer["channels_out"]
+    if kind == "matmul":
+        return (batch * layer["rows"] * c_in, batch * c_in * layer["channels_out"],
+                batch * layer["rows"] * layer["channels_out"])
+    return batch * c_in, 0, batch * c_in
+
+
+def random_layers(kinds, count, seed, most_bytes):
+    """count of each kind; the same for the same seed. Of those too large for the memory none."""
+    layers = []
+    for kind in kinds:
+        rng = random.Random(f"{seed} {kind}")
+        while sum(layer["kind"] == kind for layer in layers) < count:
+            layer = {**random_layer(rng, kind), "kind": kind}
+            if 4 * sum(elements(layer)) <= most_bytes:
+                layers.append(layer)
+    return layers
+
+
+def read_number(where, name, text):
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise Problem(f"{where}: {name} \"{text}\": must be a whole number, 0 or more")
+    return value
+
+
+def read_layer(where, row):
+    kind = row.get("kind")
+    if kind not in KINDS:
+        raise Problem(f"{where}: kind \"{kind}\": must be one of {', '.join(KINDS)}")
+    layer = {name: read_number(where, name, row[name]) for name in NUMBERS if row.get(name)}
+    if kind in ("conv", "pooling"):
+        layer = {"pad_h": 0, "pad_w": 0, **layer}
+    for name in NEEDED[kind]:
+        if layer.get(name, 0) == 0:
+            raise Problem(f"{where}: {name}: must be there and above 0 for {kind}")
+    for name, words in (("activation", ACTIVATIONS), ("function", FUNCTIONS)):
+        if row.get(name):
+            layer[name] = row[name]
+        if layer.get(name, words[0]) not in words:
+            raise Problem(f"{where}: {name} \"{layer[name]}\": must be one of {', '.join(words)}")
+    if kind in ("conv", "pooling") and min(out_size(layer, "h"), out_size(layer, "w")) < 1:
+        raise Problem(f"{where}: the kernel must fit into the padded input")
+    return {**layer, "kind": kind}
+
+
+def read_layers(path):
+    """Layers of a file in format tharsis; times in it are ignored."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            layers = [read_layer(f"{path}:{n}", row) for n, row in enumerate(csv.DictReader(file), 2)]
+    except OSError as e:
+        raise Problem(f"{path}: {e.strerror}") from e
+    if not layers:
+        raise Problem(f"{path}: must have a line of column names and layers below it")
+    return layers
+
+
+# ---- times ----
+
+def summary(times_ms):
+    """{median, spread}: the spread is the middle half's width, as a share of the median."""
+    median = statistics.median(times_ms)
+    quarter = statistics.quantiles(times_ms, n=4) if len(times_ms) > 1 else [median] * 3
+    return {"time_ms": median, "spread_percent": 100 * (quarter[2] - quarter[0]) / median, "runs": len(times_ms)}
+
+
+def phases_of(layer, phases):
+    """Without weights nothing is updated."""
+    return [phase for phase in phases if layer["kind"] in WEIGHTED or phase not in ("update", "step")]
+
+
+class DryGpu:
+    """No GPU: times made up from sizes (5 us, and bytes at 100 GB/s, twice for training), to try out the rest."""
+    name = "dry_run"
+
+    def describe(self):
+        return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 10, "cores_per_sm": 64, "clock_MHz": 1000,
+                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "aliases": ""}
+
+    def measure(self, layer, phases, _optimizer):
+        for phase in phases_of(layer, phases):
+            n = sum(elements(layer)) * (2 if phase in TRAINING else 1)
+            yield phase, {"time_ms": 0.005 + 4e3 * n / 100e9, "spread_percent": 0, "runs": 1}
+
+
+class TorchGpu:
+    """A CUDA device behind PyTorch. Kernels are timed by events on a stream that is kept waiting meanwhile, so that
+    their launches are over before the first of them begins."""
+    WAIT_CYCLES = 2_000_000  # about a millisecond: longer than any launch
+
+    def __init__(self, index, options):
+        try:
+            import torch
+        except ImportError as e:
+            raise Problem("needs PyTorch with CUDA (https://pytorch.org); --dry-run does not") from e
+        if not torch.cuda.is_available():
+            raise Problem("PyTorch finds no CUDA device; --dry-run needs none")
+        self.torch, self.options, self.index = torch, options, index
+        torch.cuda.set_device(index)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = options.tf32
+        torch.backends.cudnn.benchmark = options.cudnn_benchmark
+        self.properties = torch.cuda.get_device_properties(index)
+        self.name = options.name or self.properties.name.replace(",", " ")
+        self.clock, self.clock_read = {}, 0.0
+
+    # what it is
+
+    def describe(self):
+        p = self.properties
+        cores = self.options.cores_per_sm or CORES_PER_SM.get((p.major, p.minor))
+        if cores is None:
+            raise Problem(f"--cores-per-sm: must be told for compute capability {p.major}.{p.minor}")
+        sm, memory = (float(x) for x in self.ask("clocks.max.sm,clocks.max.memory").values())
+        bus = getattr(p, "memory_bus_width", 0)
+        bandwidth = self.options.bandwidth or 2 * memory * 1e6 * bus / 8 / 1e9
+        if not bandwidth:
+            raise Problem("--bandwidth: must be told in GB/s: this PyTorch does not know the width of the memory's bus")
+        return {"device": self.name, "memory_bandwidth_GBps": round(bandwidth, 1), "sms": p.multi_processor_count,
+                "cores_per_sm": cores, "clock_MHz": sm,
+                "fp32_GFLOPs": round(2e-3 * p.multi_processor_count * cores * sm),
+                "l2_MB": round(getattr(p, "L2_cache_size", 0) / 2**20, 2) or 1,
+                "memory_GB": round(p.total_memory / 2**30), "aliases": ""}
+
+    def ask(self, what):
+        words = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "-i", str(self.index)]
+        try:
+            said = subprocess.run(words, capture_output=True, text=True, timeout=20, check=True).stdout
+        except (OSError, subprocess.SubprocessError) as e:
+            raise Problem(f"nvidia-smi: {e}") from e
+        return dict(zip(what.split(","), (word.strip() for word in said.strip().split(","))))
+
+    def clocks(self):
+        """At most once a second: asking takes longer than most layers."""
+        if time.monotonic() - self.clock_read > 1:
+            now = self.ask("clocks.sm,temperature.gpu")
+            self.clock = {"sm_clock_MHz": now["clocks.sm"], "temperature_C": now["temperature.gpu"]}
+            self.clock_read = time.monotonic()
+        return self.clock
+
+    # layers
+
+    def tensor(self, *shape, grad=False):
+        return self.torch.randn(*shape, device="cuda", requires_grad=grad)
+
+    def build(self, layer, grad):
+        """(call, input, weights): call(input) gives the output."""
+        nn, f, kind = self.torch.nn, self.torch.nn.functional, layer["kind"]
+        batch, c = layer["batch"], layer["channels_in"]
+        if kind in ("conv", "pooling"):
+            x = self.tensor(batch, c, layer["in_h"], layer["in_w"], grad=grad)
+            module = self.plane(layer)
+        elif kind == "matmul":
+            x = self.tensor(batch, layer["rows"], c, grad=grad)
+            other = self.tensor(batch, c, layer["channels_out"], grad=grad)
+            return (lambda a: self.torch.bmm(a, other)), x, []
+        elif kind == "dense":
+            x = self.tensor(batch, c, grad=grad)
+            module = nn.Linear(c, layer["channels_out"], bias=bool(layer.get("bias")))
+        else:
+            x = self.tensor(batch, c, grad=grad)
+            module = {"softmax": nn.Softmax(dim=-1), "norm": nn.LayerNorm(c)}.get(kind) or \
+                self.function(layer.get("function") or "add", x)
+        if isinstance(module, nn.Module):
+            module = module.cuda().requires_grad_(grad)
+        weights = list(module.parameters()) if isinstance(module, nn.Module) else []
+        act = {"relu": f.relu, "tanh": self.torch.tanh, "sigmoid": self.torch.sigmoid}.get(layer.get("activation"))
+        return (lambda a: act(module(a))) if act else module, x, weights
+
+    def plane(self, layer):
+        """Zeros that are not the same on both sides go in front, as another kernel, as frameworks do."""
+        nn = self.torch.nn
+        kernel, stride = ((layer[name + "_h"], layer[name + "_w"]) for name in ("kernel", "stride"))
+        pads = layer.get("pad_h", 0), layer.get("pad_w", 0)
+        is_even = all(pad % 2 == 0 and pad <= 2 * (k // 2) for pad, k in zip(pads, kernel))
+        padding = tuple(pad // 2 for pad in pads) if is_even else 0
+        if layer["kind"] == "conv":
+            module = nn.Conv2d(layer["channels_in"], layer["channels_out"], kernel, stride, padding,
+                               bias=bool(layer.get("bias")))
+        else:
+            module = nn.MaxPool2d(kernel, stride, padding)
+        if is_even:
+            return module
+        (h, w) = pads
+        return nn.Sequential(nn.ZeroPad2d((w // 2, w - w // 2, h // 2, h - h // 2)), module)
+
+    def function(self, name, x):
+        torch = self.torch
+        if name in ("relu", "gelu", "tanh"):
+            return {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "tanh": torch.tanh}[name]
+        operation = getattr(torch, name.removesuffix("_number"))
+        other = 1.5 if name.endswith("_number") else self.torch.rand_like(x) + 0.5
+        return lambda a: operation(a, other)
+
+    # timing
+
+    def repeat(self, one):
+        """Times of one(), in ms: warm-up, then until there are enough runs and, past these, the time is up."""
+        for _ in range(self.options.warm_up):
+            one()
+        times, end = [], time.monotonic() + self.options.seconds
+        while len(times) < self.options.least_runs or (len(times) < self.options.runs and time.monotonic() < end):
+            times.append(one())
+        return times
+
+    def by_events(self, work, before=None):
+        """Device time of work(), its launches hidden behind a wait on the stream."""
+        events = [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
+
+        def one():
+            ready = before() if before else None
+            self.torch.cuda.synchronize()
+            self.torch.cuda._sleep(self.WAIT_CYCLES)
+            events[0].record()
+            work(ready) if before else work()
+            events[1].record()
+            self.torch.cuda.synchronize()
+            return events[0].elapsed_time(events[1])
+        return self.repeat(one)
+
+    def by_clock(self, work, waits):
+        """Host time of work(), from an idle device; waits: until the device is idle again."""
+        def one():
+            self.torch.cuda.synchronize()
+            begun = time.perf_counter()
+            result = work()
+            if waits:
+                self.torch.cuda.synchronize()
+            took = 1e3 * (time.perf_counter() - begun)
+            del result
+            return took
+        return self.repeat(one)
+
+    # phases
+
+    def measure(self, layer, phases, optimizer):
+        """{phase, what was found} of each."""
+        for phase in phases_of(layer, phases):
+            self.torch.cuda.empty_cache()
+            try:
+                found = self.measure_phase(layer, phase, optimizer)
+            except self.torch.cuda.OutOfMemoryError:
+                print(f"measure_gpu.py: {layer['kind']} {phase}: does not fit into memory", file=sys.stderr)
+                continue
+            yield phase, {**found, **self.clocks()}
+
+    def measure_phase(self, layer, phase, optimizer):
+        if phase in TRAINING:
+            return self.measure_training(layer, phase, optimizer)
+        with self.torch.no_grad():
+            call, x, _ = self.build(layer, False)
+            if phase == "call":
+                return summary(self.by_clock(lambda: call(x).cpu(), True))
+            if phase == "execution":
+                return summary(self.by_events(lambda: call(x)))
+            if phase == "post":
+                y = call(x)
+                return summary(self.by_clock(y.cpu, True))
+            host = x.cpu()
+            copies, launches = self.by_clock(host.cuda, True), self.by_clock(lambda: call(x), False)
+            copy, launch = statistics.median(copies), statistics.median(launches)
+            return {**summary([copy + t for t in launches]), "copy_ms": copy, "launch_ms": launch}
+
+    def measure_training(self, layer, phase, optimizer):
+        call, x, weights = self.build(layer, True)
+        gradient = self.torch.ones_like(call(x))
+        if phase == "forward":
+            return summary(self.by_events(lambda: call(x)))
+        if phase == "backward":
+            return summary(self.by_events(lambda y: y.backward(gradient), before=lambda: call(x)))
+        update = self.optimizer(weights, optimizer)
+        call(x).backward(gradient)
+        if phase == "update":
+            return summary(self.by_events(update.step))
+
+        def step():
+            update.zero_grad()
+            call(x).backward(gradient)
+            update.step()
+        return summary(self.by_clock(step, True))
+
+    def optimizer(self, weights, name):
+        optim = self.torch.optim
+        return {"sgd": lambda w: optim.SGD(w, 0.01), "momentum": lambda w: optim.SGD(w, 0.01, momentum=0.9),
+                "adam": optim.Adam, "adagrad": optim.Adagrad, "adadelta": optim.Adadelta,
+                "rmsprop": optim.RMSprop}[name](weights)
+
+
+# ---- files ----
+
+def row_of(number, device, layer, phase, found, optimizer):
+    row = {**layer, "row_id": number, "device": device, "phase": phase, **found}
+    if phase in ("update", "step"):
+        row["optimizer"] = optimizer
+    return {**row, **{name: format(row[name], ".6g") for name in ("time_ms", "spread_percent", "copy_ms", "launch_ms")
+                      if name in row}}
+
+
+def write_rows(file, gpu, layers, options):
+    """A line as soon as it is known: a run that is broken off leaves whole lines."""
+    writer = csv.DictWriter(file, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for number, layer in enumerate(layers):
+        for phase, found in gpu.measure(layer, options.phases, options.optimizer):
+            writer.writerow(row_of(number, gpu.name, layer, phase, found, options.optimizer))
+        file.flush()
+        if sys.stderr.isatty():
+            print(f"\r{number + 1} of {len(layers)} layers", end="", file=sys.stderr)
+
+
+def write_description(path, gpu):
+    found = gpu.describe()
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, found, lineterminator="\n")
+        writer.writeheader()
+        writer.writerow(found)
+
+
+# ---- arguments ----
+
+def words_of(known):
+    def parse(text):
+        words = text.split(",")
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError(f"\"{word}\": must be among {','.join(known)}")
+        return words
+    return parse
+
+
+def at_least(least):
+    def parse(text):
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"\"{text}\": must be a whole number, {least} or more")
+        return value
+    return parse
+
+
+def parse_arguments(words):
+    p = argparse.ArgumentParser(prog="measure_gpu.py", description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--out", required=True, metavar="FILE", help="the measurements; - for standard output")
+    p.add_argument("--describe", metavar="FILE", help="writes a description of the GPU too, for -devices")
+    p.add_argument("--layers", metavar="FILE", help="layers to measure: format tharsis, without times")
+    p.add_argument("--kinds", type=words_of(KINDS), default=list(KINDS), help="of random layers (all)")
+    p.add_argument("--count", type=at_least(1), default=200, help="random layers of each kind (200)")
+    p.add_argument("--seed", type=at_least(0), default=1, help="of random layers (1)")
+    p.add_argument("--phases", type=words_of(PHASES), default=["call", "execution"],
+                   help="what is timed (call,execution), among " + ",".join(PHASES))
+    p.add_argument("--optimizer", choices=("sgd", "momentum", "adam", "adagrad", "adadelta", "rmsprop"), default="sgd",
+                   help="of phases update and step (sgd)")
+    p.add_argument("--device", type=at_least(0), default=0, help="number of the GPU (0)")
+    p.add_argument("--name", help="of the GPU in the files (what the driver calls it)")
+    p.add_argument("--warm-up", type=at_least(0), default=10, help="runs that do not count (10)")
+    p.add_argument("--runs", type=at_least(1), default=100, help="of which the median is taken, at most (100)")
+    p.add_argument("--least-runs", type=at_least(1), default=10, help="even where they take long (10)")
+    p.add_argument("--seconds", type=float, default=1.0, help="for one layer and phase, past the least runs (1)")
+    p.add_argument("--memory", type=float, default=2.0, help="GiB that a random layer may take (2)")
+    p.add_argument("--tf32", action="store_true", help="lets matrix units round to TF32; off, as Tharsis predicts fp32")
+    p.add_argument("--cudnn-benchmark", action="store_true", help="lets cuDNN choose by trying")
+    p.add_argument("--cores-per-sm", type=at_least(1), help="for --describe, where it is not known")
+    p.add_argument("--bandwidth", type=float, help="of the memory in GB/s, for --describe, where it is not known")
+    p.add_argument("--dry-run", action="store_true", help="made-up times: tries out everything but the GPU")
+    return p.parse_args(words)
+
+
+def main(words):
+    options = parse_arguments(words)
+    try:
+        layers = read_layers(options.layers) if options.layers else \
+            random_layers(options.kinds, options.count, options.seed, options.memory * 2**30)
+        gpu = DryGpu() if options.dry_run else TorchGpu(options.device, options)
+        if options.describe:
+            write_description(options.describe, gpu)
+        if options.out == "-":
+            write_rows(sys.stdout, gpu, layers, options)
+        else:
+            with open(options.out, "w", newline="", encoding="utf-8") as file:
+                write_rows(file, gpu, layers, options)
+    except (Problem, OSError) as e:
+        print(f"measure_gpu.py: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
