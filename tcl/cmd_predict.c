@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements, train_predictor,
- * evaluate_predictor, write_predictor, read_predictor, predict_layer.
+ * write_predictor, read_predictor, predict_layer.
  * What training is not shown is kept beside the predictor, for evaluate_predictor -held_out. */
 #include <config.h>
 #include <math.h>
@@ -9,10 +9,7 @@
 #include "predictor/predictor.h"
 #include "tcl/files.h"
 #include "tcl/learned.h"
-#include "tcl/plot/figures.h"
-#include "tcl/plot/write.h"
 #include "tcl/report_call.h"
-#include "tcl/sections.h"
 
 #define GROUP "predict"
 
@@ -171,31 +168,10 @@ static int run_read_measurements(th_call *c)
     return rc;
 }
 
-/* ---- rows ---- */
-
-/* Numbers of rows, for the caller to free; NULL: memory is out. left_out: those that are, else the others. */
-static size_t *rows_of(const th_measurements *m, const th_left_out *o, bool left_out, size_t *n)
-{
-    size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
-    *n = 0;
-    for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
-        if (th_left_out_row(o, m, &m->row[i]) == left_out)
-            rows[(*n)++] = i;
-    return rows;
-}
-
 static const th_measurements *need_set(th_call *c, int option)
 {
     return th_learned_set(c->session->learned, th_call_text(c, option, default_set), false,
                           &c->err);
-}
-
-static const th_predictor *need_predictor(th_call *c)
-{
-    const th_predictor *p = c->session->learned->predictor;
-    if (p == NULL)
-        th_error_set(&c->err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
-    return p;
 }
 
 /* ---- train_predictor ---- */
@@ -284,7 +260,7 @@ static int run_train(th_call *c)
     without.seed = o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
     o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
     o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
-    size_t *rows = rows_of(m, &without, false, &n);
+    size_t *rows = th_left_out_rows(&without, m, false, &n);
     th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
     if (rows == NULL)
         th_error_no_memory(&c->err);
@@ -298,132 +274,11 @@ static int run_train(th_call *c)
     return 0;
 }
 
-/* ---- evaluate_predictor ---- */
-
-enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT, EVALUATE_PLOT, EVALUATE_LEARNERS };
-
-static const th_option evaluate_options[] = {
-    TABLE_OPTIONS,
-    [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
-    [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
-                           "Only what training left out (of the same measurements): rows, and devices."},
-    [EVALUATE_PLOT] = {"-plot", TH_OPTION_TEXT, "FILE",
-                       "Also draws predicted against measured times, a colour per device, and what is within 10 %; "
-                       "FILE as for write_plot."},
-    [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
-                           "Instead, how good each learner was in cross-validation when the predictor "
-                           "was trained, and its share; asks for no measurements."},
-    {.name = NULL},
-};
-
-static const th_column accuracy_columns[] = {
-    {"kind", "kind", TH_KIND_TEXT},
-    {"phase", "phase", TH_KIND_TEXT},
-    {"device", "device", TH_KIND_TEXT},
-    {"known", "in training", TH_KIND_TEXT},
-    {"rows", "rows", TH_KIND_COUNT},
-    {"mean_error", "mean error", TH_KIND_SHARE},
-    {"median_error", "median", TH_KIND_SHARE},
-    {"p95_error", "95th percentile", TH_KIND_SHARE},
-    {"rmse", "root mean square", TH_KIND_TIME},
-    {"r2", "R2", TH_KIND_NUMBER},
-    {NULL, NULL, TH_KIND_TEXT},
-};
-
-static void add_accuracy(th_table *t, const th_predictor *p, const th_measurements *m,
-                         const th_accuracy *a)
-{
-    static const double PS_PER_MS = 1e9;
-    const th_layer_model *model = th_predictor_find(p, a->kind, a->phase);
-    const th_gpu *gpu = a->device >= 0 ? &m->device[a->device] : NULL;
-    th_table_row(t, (th_quantity[]){
-                        th_text(th_op_kind_name(a->kind)),
-                        th_text(th_phase_name(a->phase)),
-                        th_text(gpu != NULL ? gpu->name : "mean"),
-                        th_text(gpu == NULL                        ? NULL
-                                : th_layer_model_knows(model, gpu) ? "yes"
-                                                                   : "no"),
-                        th_count((int64_t)a->n),
-                        th_share(a->mape),
-                        th_share(a->median),
-                        th_share(a->p95),
-                        th_ps((th_time)llround(a->rmse_ms * PS_PER_MS)),
-                        th_number(a->r2),
-                    });
-}
-
-static int report_accuracy(th_call *c, const th_predictor *p, const th_measurements *m,
-                           const size_t *rows, size_t n)
-{
-    th_accuracy *lines = NULL;
-    int n_lines = th_predictor_evaluate(p, m, rows, n, &lines, &c->err);
-    if (n_lines < 0)
-        return -1;
-    th_report *r = n_lines > 0 ? th_report_new("accuracy", "Accuracy of predictions") : NULL;
-    if (n_lines == 0)
-        th_error_set(&c->err, "TCL-0322",
-                     "measurements: must have rows of a kind and phase of the predictor");
-    else if (r == NULL)
-        th_error_no_memory(&c->err);
-    if (r != NULL) {
-        th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
-        for (int i = 0; i < n_lines; i++)
-            add_accuracy(t, p, m, &lines[i]);
-    }
-    th_free(lines);
-    return r == NULL ? -1 : th_report_finish(c, r, 0, r->first);
-}
-
-static int report_learners(th_call *c)
-{
-    th_report *r = th_report_new("learners", "Learners of the predictor");
-    if (r == NULL)
-        return th_error_no_memory(&c->err);
-    return th_report_finish(c, r, th_section_learners(c->session, r, &c->err), r->first);
-}
-
-/* Where -plot asks for it. */
-static int draw_parity(th_call *c, const th_predictor *p, const th_measurements *m, const size_t *rows,
-                       size_t n)
-{
-    const char *path = th_call_text(c, EVALUATE_PLOT, NULL);
-    if (path == NULL)
-        return 0;
-    if (th_picture_find(path, &c->err) < 0)
-        return th_call_blame(c, "-plot", &c->err);
-    return th_write_plot(c->session, th_plot_of_predictor(p, m, rows, n, &c->err), path, &c->err);
-}
-
-static int run_evaluate(th_call *c)
-{
-    const th_learned *l = c->session->learned;
-    const th_predictor *p = need_predictor(c);
-    if (p != NULL && th_call_has(c, EVALUATE_LEARNERS))
-        return report_learners(c);
-    const th_measurements *m = p != NULL ? need_set(c, EVALUATE_ON) : NULL;
-    bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
-    size_t n;
-    if (m == NULL)
-        return -1;
-    if (held_out && l->left_out.percent == 0 && l->left_out.devices == NULL)
-        return th_error_set(&c->err, "TCL-0323",
-                            "-held_out: train_predictor must have left rows out");
-    static const th_left_out nothing = {.percent = 0};
-    size_t *rows = rows_of(m, held_out ? &l->left_out : &nothing, held_out, &n);
-    if (rows == NULL)
-        return th_error_no_memory(&c->err);
-    int rc = draw_parity(c, p, m, rows, n);
-    if (rc == 0)
-        rc = report_accuracy(c, p, m, rows, n);
-    th_free(rows);
-    return rc;
-}
-
 /* ---- files ---- */
 
 static int run_write(th_call *c)
 {
-    const th_predictor *p = need_predictor(c);
+    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
     th_strbuf text = TH_STRBUF_INIT;
     if (p == NULL)
         return -1;
@@ -553,7 +408,7 @@ static const th_gpu *find_gpu(th_call *c, const th_predictor *p)
 static int run_predict_layer(th_call *c)
 {
     static const double PS_PER_MS = 1e9;
-    const th_predictor *p = need_predictor(c);
+    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
     th_op op;
     char why[200];
     if (p == NULL || parse_op(c, &op) != 0)
@@ -586,10 +441,6 @@ const th_command th_predict_commands[] = {
      "of additive terms with boosted trees over it, that cross-validation favours, for the devices of "
      "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows the choice.",
      .run = run_train, .not_while_running = true},
-    {"evaluate_predictor", GROUP, "", 0, 0, evaluate_options,
-     "print how far predictions are from measurements",
-     "Errors are |predicted / measured - 1|, by kind, phase and device.", .run = run_evaluate,
-     .is_report = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
      .run = run_write},
     {"read_predictor", GROUP, "FILE", 1, 1, NULL, "read a predictor from a file",

@@ -92,3 +92,20 @@ int th_learned_need_gpus(th_session *s, th_error *err)
     Tcl_DecrRefCount(name);
     return rc;
 }
+
+size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n)
+{
+    size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
+    *n = 0;
+    for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
+        if (th_left_out_row(o, m, &m->row[i]) == left_out)
+            rows[(*n)++] = i;
+    return rows;
+}
+
+const th_predictor *th_learned_predictor(const th_learned *l, th_error *err)
+{
+    if (l->predictor == NULL)
+        th_error_set(err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
+    return l->predictor;
+}

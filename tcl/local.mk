@@ -5,6 +5,7 @@ face_sources = \
 	tcl/cmd_breakpoint.c \
 	tcl/cmd_build.c \
 	tcl/cmd_collective.c \
+	tcl/cmd_evaluate.c \
 	tcl/cmd_forecast.c \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \

@@ -4,12 +4,13 @@
 #   tharsis -exit tests/accept/predictor.tcl ?-quick? TRAIN ?TEST?
 #
 # TRAIN and TEST hold perfnet/LAYER_*.csv.xz, justus2018/LAYER_*.csv.xz and neusight/*_LAYER.csv.xz; what is not there
-# is left out. Never read: networks, whole models, further rows of one GPU alone (*_extra*). A predictor is trained for each
+# is left out. Never trained on: networks, whole models, further rows of one GPU alone (*_extra*). A predictor is trained for each
 # collection and kind of layer on the rows of TRAIN and asked for those of TEST; a GPU that TRAIN has no rows of is unseen.
 # Without TEST, or where it is TRAIN, a fifth of the operations is held out by a digest of their row_id, on all GPUs; and
 # GPUs are left out in turn, where the others are learned from with a fifth of the operations. -quick: everything from a fifth
 # of the operations, one GPU of each collection left out, on bars that are a fifth higher.
-# A line per case: the mean absolute percentage error asked for ("-": printed only) and what was got. Exit status: 0 where
+# Networks (perfnet/networks_per_layer_*.csv.xz of TEST): the predicted sum of their layers against the measured sum, up to a
+# batch of 64. A line per case: the mean absolute percentage error asked for ("-": printed only) and what was got. Exit status: 0 where
 # all bars hold, 1 where not, 2 where the data cannot be read.
 
 # Of seen GPUs: the mean over them.
@@ -21,6 +22,10 @@ set device_bars {
 }
 set turn_bars {perfnet,conv 8.0 perfnet,pooling 10.0 perfnet,dense 17.0}
 set held_back_bars {perfnet,conv 11.0 perfnet,pooling 9.0 perfnet,dense 18.0}
+
+# Mean over networks and batches.
+set network_bar 5.0
+set batch_max 64
 
 # {collection patterns-of-files devices-left-out-in-turn devices-left-out-by-quick}
 set cases {
@@ -118,18 +123,50 @@ proc of_training {lines is} {
     return [lmap line $lines {expr {[dict get $line in_training] == $is ? $line : [continue]}}]
 }
 
+# ---- networks ----
+
+# Adds the sums of the layers that the predictor at hand knows, by network and device, to those of the others.
+proc sum_networks {} {
+    if {!$::has_networks} return
+    set lines [split [string trim [evaluate_predictor -on networks -groups -format csv -return_string]] \n]
+    foreach line [lrange $lines 1 end] {
+        if {![regexp {^"?(.*), batch (\d+)"?,([^,]*),(\d+),(\d+),(\d+),} $line -> network batch device rows measured predicted]} {
+            error "a line of -groups: $line"
+        }
+        if {$batch > $::batch_max} continue
+        set key [format "%s %s, batch %d" $device $network $batch]
+        if {![dict exists $::networks $key]} {dict set ::networks $key {0 0 0}}
+        lassign [dict get $::networks $key] n m p
+        dict set ::networks $key [list [expr {$n + $rows}] [expr {$m + $measured}] [expr {$p + $predicted}]]
+    }
+}
+
+proc show_networks {} {
+    set errors {}
+    dict for {key sums} $::networks {
+        lassign $sums rows measured predicted
+        lappend errors [dict create percent [expr {abs(100.0 * $predicted / $measured - 100)}] rows $rows]
+        show $key - [dict get [lindex $errors end] percent] $rows
+    }
+    if {$errors eq ""} return
+    show "networks, mean" [bar_of [list - $::network_bar] -] [mean $errors] [rows_of $errors]
+    set ::figure(networks) [format %.2f [mean $errors]]
+}
+
 # ---- our own split ----
 
 proc split_case {collection files devices quick_devices} {
     if {![read_files $files $files]} return
     if {$::quick} {
         train_predictor -on $files -held_out $::few_percent -without $quick_devices
+        if {$collection eq "perfnet"} sum_networks
         set lines [evaluation -on $files -held_out]
         show_all seen $collection [of_training $lines 1] $::seen_bars
         show_all unseen $collection [of_training $lines 0] $::turn_bars
         return
     }
     train_predictor -on $files -held_out $::split_percent
+    if {$collection eq "perfnet"} sum_networks
     show_all seen $collection [evaluation -on $files -held_out] $::seen_bars
     set unseen {}
     foreach device $devices {
@@ -144,6 +181,7 @@ proc split_case {collection files devices quick_devices} {
 proc test_case {collection files test_files} {
     if {![read_files $files $files] || ![read_files $test_files "test $files"]} return
     train_predictor -on $files
+    if {$collection eq "perfnet"} sum_networks
     set lines [evaluation -on "test $files"]
     show_all seen $collection [of_training $lines 1] $::seen_bars
     show_all unseen $collection [of_training $lines 0] $::held_back_bars
@@ -159,6 +197,7 @@ proc figures {what} {
 
 proc run_all {train test} {
     puts [format "%-42s %8s %8s %10s %8s" case {asked [%]} {got [%]} deviation rows]
+    set ::has_networks [read_files [files_of $test perfnet networks_per_layer_*] networks]
     foreach case [lrange $::cases 0 [expr {$::quick ? $::n_quick - 1 : "end"}]] {
         lassign $case collection pattern devices quick_devices
         set files [files_of $train $collection $pattern]
@@ -168,12 +207,15 @@ proc run_all {train test} {
             test_case $collection $files [files_of $test $collection $pattern]
         }
     }
+    show_networks
     if {$::n_cases == 0} {error "no measurements in $train and $test"}
-    puts "predictor: seen conv, pooling, dense [figures seen]; unseen [figures unseen] % ($::n_cases cases)"
+    puts "predictor: seen conv, pooling, dense [figures seen]; unseen [figures unseen]; networks $::figure(networks) % ($::n_cases cases)"
     return [expr {$::n_missed == 0}]
 }
 
 set n_cases 0
+set networks {}
+set figure(networks) -
 set n_missed 0
 set quick [expr {[lindex $argv 0] eq "-quick"}]
 set folders [lmap folder [lrange $argv $quick end] {file normalize $folder}]
