@@ -20,22 +20,14 @@ typedef struct {
 } known_column;
 
 static const known_column own_columns[] = {
-    {"kind", KIND, NULL},
-    {"device", DEVICE, NULL},
-    {"phase", PHASE, NULL},
-    {"row_id", ROW_ID, NULL},
-    {"group", GROUP, NULL},
-    {"time_ms", TIME, "ms"},
-    {"time_us", TIME, "us"},
-    {"time_s", TIME, "s"},
-    {"time_ns", TIME, "ns"},
-    {"time", TIME, NULL},
-    {"in_size", IN_BOTH, NULL},
-    {"kernel", KERNEL_BOTH, NULL},
-    {"stride", STRIDE_BOTH, NULL},
-    {"same_padding", PAD_SAME, NULL},
-    {"padding", PAD_EACH, NULL},
-    {NULL, 0, NULL},
+    {"kind", KIND, NULL},          {"device", DEVICE, NULL},
+    {"phase", PHASE, NULL},        {"row_id", ROW_ID, NULL},
+    {"group", GROUP, NULL},        {"time_ms", TIME, "ms"},
+    {"time_us", TIME, "us"},       {"time_s", TIME, "s"},
+    {"time_ns", TIME, "ns"},       {"time", TIME, NULL},
+    {"in_size", IN_BOTH, NULL},    {"kernel", KERNEL_BOTH, NULL},
+    {"stride", STRIDE_BOTH, NULL}, {"same_padding", PAD_SAME, NULL},
+    {"padding", PAD_EACH, NULL},   {NULL, 0, NULL},
 };
 static const known_column perfnet_columns[] = {
     {"row_id", ROW_ID, NULL},
@@ -243,11 +235,12 @@ static int unit_of_times(const measurement_reader *r, const known_column *c)
 
 static int second_times(const measurement_reader *r, int place)
 {
-    return th_error_set(r->err, "PRED-0032",
-                        "%s:%d: columns \"%.40s\" and \"%.40s\": are both times; -columns {\"%.40s\" -} "
-                        "leaves one out",
-                        r->source->path, r->csv.line, r->column[r->time[0].place],
-                        r->column[place], r->column[place]);
+    return th_error_set(
+        r->err, "PRED-0032",
+        "%s:%d: columns \"%.40s\" and \"%.40s\": are both times; -columns {\"%.40s\" -} "
+        "leaves one out",
+        r->source->path, r->csv.line, r->column[r->time[0].place], r->column[place],
+        r->column[place]);
 }
 
 static int place_time(measurement_reader *r, int place, const known_column *c, const char *name)
@@ -328,8 +321,9 @@ static int check_columns_option(const measurement_reader *r)
     for (int i = 0; i < r->source->n_columns; i++) {
         const char *theirs = r->source->columns[2 * i], *ours = r->source->columns[2 * i + 1];
         if (!has_column(&r->csv, theirs))
-            return th_error_set(r->err, "PRED-0156", "%s:%d: -columns: there is no column \"%.40s\"",
-                                r->source->path, r->csv.line, theirs);
+            return th_error_set(r->err, "PRED-0156",
+                                "%s:%d: -columns: there is no column \"%.40s\"", r->source->path,
+                                r->csv.line, theirs);
         if (strcmp(ours, "-") != 0 && !find_column(r, ours) && find_field(r, ours) < 0)
             return th_error_set(r->err, "PRED-0157",
                                 "-columns: \"%.40s\": must be \"-\" or a column of format %s", ours,

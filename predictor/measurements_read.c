@@ -188,15 +188,16 @@ static int read_phase(const measurement_reader *r, const th_op *op, th_phase *ou
     return 0;
 }
 
-static int read_time(const measurement_reader *r, const time_column *t, const char *text, double *ms)
+static int read_time(const measurement_reader *r, const time_column *t, const char *text,
+                     double *ms)
 {
     char *end;
     *ms = strtod(text, &end) * t->ms;
     if (end != text && *end == '\0' && *ms > 0 && isfinite(*ms))
         return 0;
-    return th_error_set(r->err, "PRED-0042",
-                        "%s:%d: time \"%.40s\": must be a number above 0%s", r->source->path,
-                        r->csv.line, text, *ms > 0 && end != text ? ", without a unit" : "");
+    return th_error_set(r->err, "PRED-0042", "%s:%d: time \"%.40s\": must be a number above 0%s",
+                        r->source->path, r->csv.line, text,
+                        *ms > 0 && end != text ? ", without a unit" : "");
 }
 
 static int add_row(measurement_reader *r, const time_column *t, th_measurement *row)
@@ -207,7 +208,9 @@ static int add_row(measurement_reader *r, const time_column *t, th_measurement *
         return 0;
     if (read_time(r, t, text, &row->ms))
         return -1;
-    row->device = t->device >= 0 ? t->device : device ? th_measurement_device(r, device) : r->device;
+    row->device = t->device >= 0 ? t->device
+                  : device       ? th_measurement_device(r, device)
+                                 : r->device;
     if (row->device < 0)
         return -1;
     if (th_grow(&m->row, &m->row_capacity, r->n_rows + 1, sizeof *m->row))

@@ -43,7 +43,7 @@ typedef struct {
     th_csv csv;
     int format;
     const char *column[MEASUREMENT_COLUMNS_MAX]; /* names */
-    int place[N_MEANINGS]; /* -1: no such column */
+    int place[N_MEANINGS];                       /* -1: no such column */
     time_column time[MEASUREMENT_COLUMNS_MAX];
     int n_times;
     int kind, device; /* of all rows; -1: columns say */

@@ -11,21 +11,31 @@
 #include "tcl/report_call.h"
 #include "tcl/sections.h"
 
-enum { EVALUATE_ON = REPORT_N_OPTIONS, EVALUATE_HELD_OUT, EVALUATE_PLOT, EVALUATE_GROUPS, EVALUATE_LEARNERS };
+enum {
+    EVALUATE_ON = REPORT_N_OPTIONS,
+    EVALUATE_HELD_OUT,
+    EVALUATE_PLOT,
+    EVALUATE_GROUPS,
+    EVALUATE_LEARNERS
+};
 
 static const th_option evaluate_options[] = {
     TABLE_OPTIONS,
     [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
-    [EVALUATE_HELD_OUT] = {"-held_out", TH_OPTION_FLAG, NULL,
-                           "Only what training left out (of the same measurements): rows, and devices."},
+    [EVALUATE_HELD_OUT] =
+        {"-held_out", TH_OPTION_FLAG, NULL,
+         "Only what training left out (of the same measurements): rows, and devices."},
     [EVALUATE_PLOT] = {"-plot", TH_OPTION_TEXT, "FILE",
-                       "Also draws predicted against measured times, a colour per device, and what is within 10 %; "
+                       "Also draws predicted against measured times, a colour per device, and what "
+                       "is within 10 %; "
                        "FILE as for write_plot."},
-    [EVALUATE_GROUPS] = {"-groups", TH_OPTION_FLAG, NULL,
-                         "Instead, sums over the rows of each group (a network and its batch) and device."},
-    [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
-                           "Instead, how good each learner was in cross-validation when the predictor "
-                           "was trained, and its share; asks for no measurements."},
+    [EVALUATE_GROUPS] =
+        {"-groups", TH_OPTION_FLAG, NULL,
+         "Instead, sums over the rows of each group (a network and its batch) and device."},
+    [EVALUATE_LEARNERS] =
+        {"-learners", TH_OPTION_FLAG, NULL,
+         "Instead, how good each learner was in cross-validation when the predictor "
+         "was trained, and its share; asks for no measurements."},
     {.name = NULL},
 };
 
@@ -95,8 +105,8 @@ typedef struct {
 } group_sum;
 
 /* Of the rows that p has a model for, by group and device. */
-static void sum_groups(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
-                       group_sum *sums)
+static void sum_groups(const th_predictor *p, const th_measurements *m, const size_t *rows,
+                       size_t n, group_sum *sums)
 {
     for (size_t i = 0; i < n; i++) {
         const th_measurement *r = &m->row[rows[i]];
@@ -117,23 +127,29 @@ static void add_groups(th_table *t, const th_measurements *m, const group_sum *s
         for (int32_t d = 0; d < m->n_devices; d++) {
             const group_sum *sum = &sums[g * m->n_devices + d];
             if (sum->n > 0)
-                th_table_row(t, (th_quantity[]){th_text(m->group[g]), th_text(m->device[d].name), th_count(sum->n),
-                                                th_ps(llround(sum->measured_ms * PS_PER_MS)),
-                                                th_ps(llround(sum->predicted_ms * PS_PER_MS)),
-                                                th_change(sum->predicted_ms / sum->measured_ms - 1)});
+                th_table_row(t, (th_quantity[]){
+                                    th_text(m->group[g]), th_text(m->device[d].name),
+                                    th_count(sum->n), th_ps(llround(sum->measured_ms * PS_PER_MS)),
+                                    th_ps(llround(sum->predicted_ms * PS_PER_MS)),
+                                    th_change(sum->predicted_ms / sum->measured_ms - 1)});
         }
 }
 
-static int report_groups(th_call *c, const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n)
+static int report_groups(th_call *c, const th_predictor *p, const th_measurements *m,
+                         const size_t *rows, size_t n)
 {
     static const th_column columns[] = {
-        {"group", "group", TH_KIND_TEXT},        {"device", "device", TH_KIND_TEXT},
-        {"rows", "rows", TH_KIND_COUNT},         {"measured", "measured", TH_KIND_TIME},
-        {"predicted", "predicted", TH_KIND_TIME}, {"error", "error", TH_KIND_CHANGE},
+        {"group", "group", TH_KIND_TEXT},
+        {"device", "device", TH_KIND_TEXT},
+        {"rows", "rows", TH_KIND_COUNT},
+        {"measured", "measured", TH_KIND_TIME},
+        {"predicted", "predicted", TH_KIND_TIME},
+        {"error", "error", TH_KIND_CHANGE},
         {NULL, NULL, TH_KIND_TEXT},
     };
     if (m->n_groups == 0)
-        return th_error_set(&c->err, "TCL-0386", "-groups: measurements: must have a column of groups");
+        return th_error_set(&c->err, "TCL-0386",
+                            "-groups: measurements: must have a column of groups");
     group_sum *sums = th_alloc_zero((size_t)m->n_groups * (size_t)m->n_devices, sizeof *sums);
     th_report *r = sums != NULL ? th_report_new("groups", "Predicted sums of layers") : NULL;
     if (r == NULL) {
@@ -158,8 +174,8 @@ static int report_learners(th_call *c)
 }
 
 /* Where -plot asks for it. */
-static int draw_parity(th_call *c, const th_predictor *p, const th_measurements *m, const size_t *rows,
-                       size_t n)
+static int draw_parity(th_call *c, const th_predictor *p, const th_measurements *m,
+                       const size_t *rows, size_t n)
 {
     const char *path = th_call_text(c, EVALUATE_PLOT, NULL);
     if (path == NULL)
@@ -175,7 +191,10 @@ static int run_evaluate(th_call *c)
     const th_predictor *p = th_learned_predictor(l, &c->err);
     if (p != NULL && th_call_has(c, EVALUATE_LEARNERS))
         return report_learners(c);
-    const th_measurements *m = p != NULL ? th_learned_set(c->session->learned, th_call_text(c, EVALUATE_ON, "measurements"), false, &c->err) : NULL;
+    const th_measurements *m =
+        p != NULL ? th_learned_set(c->session->learned,
+                                   th_call_text(c, EVALUATE_ON, "measurements"), false, &c->err)
+                  : NULL;
     bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
     size_t n;
     if (m == NULL)
@@ -189,7 +208,8 @@ static int run_evaluate(th_call *c)
         return th_error_no_memory(&c->err);
     int rc = draw_parity(c, p, m, rows, n);
     if (rc == 0)
-        rc = th_call_has(c, EVALUATE_GROUPS) ? report_groups(c, p, m, rows, n) : report_accuracy(c, p, m, rows, n);
+        rc = th_call_has(c, EVALUATE_GROUPS) ? report_groups(c, p, m, rows, n)
+                                             : report_accuracy(c, p, m, rows, n);
     th_free(rows);
     return rc;
 }

@@ -21,7 +21,16 @@ static int links_table(th_session *s, th_report *r, th_error *err)
     return th_section_links(s, r, true, err);
 }
 
-typedef enum { RUNS, LAYERS, UTILIZATION, LINKS, TRAFFIC, CONVERGENCE, PARETO, N_SOURCES } plot_source;
+typedef enum {
+    RUNS,
+    LAYERS,
+    UTILIZATION,
+    LINKS,
+    TRAFFIC,
+    CONVERGENCE,
+    PARETO,
+    N_SOURCES
+} plot_source;
 
 /* A picture of its own where no columns are named; a table, and its usual columns, where they are. */
 static const struct {
@@ -34,12 +43,12 @@ static const struct {
 } sources[N_SOURCES] = {
     [RUNS] = {"runs", NULL, 0, NULL, TH_PLOT_BAR, "run", "latency"},
     [LAYERS] = {"layers", NULL, 0, th_section_layer_figures, TH_PLOT_BAR, "layer", "active"},
-    [UTILIZATION] = {"utilization", th_plot_of_accels, TH_PLOT_STACKED, th_section_accels, TH_PLOT_BAR, "accel",
-                     "utilization"},
+    [UTILIZATION] = {"utilization", th_plot_of_accels, TH_PLOT_STACKED, th_section_accels,
+                     TH_PLOT_BAR, "accel", "utilization"},
     [LINKS] = {"links", th_plot_of_links, TH_PLOT_HEAT, links_table, TH_PLOT_BAR, "link", "load"},
     [TRAFFIC] = {"traffic", th_plot_of_traffic, TH_PLOT_HEAT, NULL, TH_PLOT_HEAT, NULL, NULL},
-    [CONVERGENCE] = {"convergence", th_plot_of_search, TH_PLOT_LINE, th_section_convergence, TH_PLOT_LINE, "evaluation",
-                     NULL},
+    [CONVERGENCE] = {"convergence", th_plot_of_search, TH_PLOT_LINE, th_section_convergence,
+                     TH_PLOT_LINE, "evaluation", NULL},
     [PARETO] = {"pareto", NULL, 0, th_section_front, TH_PLOT_SCATTER, NULL, NULL},
 };
 
@@ -56,10 +65,11 @@ static int need_source(th_session *s, plot_source source, th_error *err)
         return 0;
     case LAYERS:
         if (s->made != NULL)
-            return th_error_set(err, "TCL-0375",
-                                "-of layers: the program \"%.100s\" was made by hand: only a mapped workload has "
-                                "layers",
-                                s->made->name);
+            return th_error_set(
+                err, "TCL-0375",
+                "-of layers: the program \"%.100s\" was made by hand: only a mapped workload has "
+                "layers",
+                s->made->name);
         return th_session_need_run(s, err);
     case UTILIZATION:
     case LINKS:
@@ -93,15 +103,19 @@ static const char *log_name(int i)
 
 static const th_option plot_options[] = {
     [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
-                 "Saved runs (where RUNS are named), layers or utilization of the accelerators of the run, load of its "
+                 "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
+                 "the run, load of its "
                  "links, traffic from node to node, convergence or Pareto front of the search.",
                  .choice = source_name},
     [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
-                   "How; utilization is stacked, links and traffic are heat maps unless said.", .choice = type_name},
+                   "How; utilization is stacked, links and traffic are heat maps unless said.",
+                   .choice = type_name},
     [PLOT_X] = {"-x", TH_OPTION_TEXT, "COLUMN",
-                "Along the bottom; columns have the names of write_results and of -format csv of reports, without the "
+                "Along the bottom; columns have the names of write_results and of -format csv of "
+                "reports, without the "
                 "unit (name: that of a run)."},
-    [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}", "Upwards; several of one kind beside each other."},
+    [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
+                "Upwards; several of one kind beside each other."},
     [PLOT_BY] = {"-by", TH_OPTION_TEXT, "COLUMN", "A colour for each text of this column."},
     [PLOT_LOG] = {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
     [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Above the picture."},
@@ -136,7 +150,8 @@ static int find_y(th_call *c, const th_table *t, const char *usual, th_plot_colu
         out->y[0] = usual != NULL ? find_column(c, t, PLOT_Y, usual) : 2;
         return out->y[0] < 0 ? -1 : 0;
     }
-    if (Tcl_ListObjGetElements(NULL, c->option[PLOT_Y].word, &n, &words) != TCL_OK || n < 1 || n > TH_PLOT_Y_MAX)
+    if (Tcl_ListObjGetElements(NULL, c->option[PLOT_Y].word, &n, &words) != TCL_OK || n < 1 ||
+        n > TH_PLOT_Y_MAX)
         return th_error_set(&c->err, "TCL-0376", "-y \"%.60s\": must be a list of 1 to %d columns",
                             th_call_text(c, PLOT_Y, ""), TH_PLOT_Y_MAX);
     for (out->n_y = 0; out->n_y < n; out->n_y++)
@@ -150,13 +165,16 @@ static int find_columns(th_call *c, const th_table *t, plot_source source, th_pl
     const char *x = th_call_text(c, PLOT_X, sources[source].x);
     out->type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type);
     out->x = x != NULL ? find_column(c, t, PLOT_X, x) : 1;
-    out->by = th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, th_call_text(c, PLOT_BY, "")) : -1;
+    out->by =
+        th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, th_call_text(c, PLOT_BY, "")) : -1;
     if (out->x < 0 || (th_call_has(c, PLOT_BY) && out->by < 0))
         return -1;
     if (out->type == TH_PLOT_HEAT)
-        return th_error_set(&c->err, "TCL-0377", "-type heat: is for links and traffic, without -x, -y and -by");
+        return th_error_set(&c->err, "TCL-0377",
+                            "-type heat: is for links and traffic, without -x, -y and -by");
     if (out->by >= 0 && t->columns[out->by].kind != TH_KIND_TEXT)
-        return th_error_set(&c->err, "TCL-0378", "-by %s: must be a column of texts", t->columns[out->by].name);
+        return th_error_set(&c->err, "TCL-0378", "-by %s: must be a column of texts",
+                            t->columns[out->by].name);
     return find_y(c, t, sources[source].y, out);
 }
 
@@ -182,10 +200,12 @@ static th_plot *plot_of_table(th_call *c, plot_source source, const th_runs *run
 static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
 {
     bool has_columns = th_call_has(c, PLOT_X) || th_call_has(c, PLOT_Y) || th_call_has(c, PLOT_BY);
-    bool is_own = sources[source].own != NULL && !has_columns &&
-                  th_call_number(c, PLOT_TYPE, sources[source].own_type) == (int64_t)sources[source].own_type;
+    bool is_own =
+        sources[source].own != NULL && !has_columns &&
+        th_call_number(c, PLOT_TYPE, sources[source].own_type) == (int64_t)sources[source].own_type;
     if (!is_own && source != RUNS && sources[source].table == NULL) {
-        th_error_set(&c->err, "TCL-0383", "-of %s: is a heat map: no other -type, -x, -y or -by", sources[source].name);
+        th_error_set(&c->err, "TCL-0383", "-of %s: is a heat map: no other -type, -x, -y or -by",
+                     sources[source].name);
         return NULL;
     }
     return is_own ? sources[source].own(c->session, &c->err) : plot_of_table(c, source, runs);
@@ -197,14 +217,17 @@ static const char *usual_title(th_session *s, th_plot *p, const th_runs *runs)
     const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
     for (int i = 1; i < runs->n; i++)
         if (first->workload == NULL || runs->all[i]->workload == NULL ||
-            strcmp(first->workload, runs->all[i]->workload) != 0 || first->batch != runs->all[i]->batch)
+            strcmp(first->workload, runs->all[i]->workload) != 0 ||
+            first->batch != runs->all[i]->batch)
             return NULL;
     if (first != NULL)
-        return first->workload != NULL ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
-                                       : NULL;
+        return first->workload != NULL
+                   ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
+                   : NULL;
     if (s->made != NULL)
         return th_plot_text(p, "%s, on %s", s->made->name, s->system->name);
-    return th_plot_text(p, "%s, batch %d, on %s", s->workload->name, (int)s->workload->batch, s->system->name);
+    return th_plot_text(p, "%s, batch %d, on %s", s->workload->name, (int)s->workload->batch,
+                        s->system->name);
 }
 
 static void set_looks(th_call *c, th_plot *p, const th_runs *runs)
@@ -253,11 +276,16 @@ static int run_write_plot(th_call *c)
 }
 
 const th_command th_plot_commands[] = {
-    {"write_plot", GROUP, "?RUNS? FILE", 1, 2, plot_options, "draw a picture of runs, of a run or of a search",
-     "RUNS are names that save_run returned; everything else is of the present run or search. gnuplot draws: FILE ends "
-     "in .svg, .png, .pdf, .txt (for terminals), or .gp, what gnuplot would be told, for changes by hand. Bars and "
-     "lines over a column of texts keep the order of the rows. A scatter of figures that are to be small or large "
-     "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same file. Folders that are "
+    {"write_plot", GROUP, "?RUNS? FILE", 1, 2, plot_options,
+     "draw a picture of runs, of a run or of a search",
+     "RUNS are names that save_run returned; everything else is of the present run or search. "
+     "gnuplot draws: FILE ends "
+     "in .svg, .png, .pdf, .txt (for terminals), or .gp, what gnuplot would be told, for changes "
+     "by hand. Bars and "
+     "lines over a column of texts keep the order of the rows. A scatter of figures that are to be "
+     "small or large "
+     "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same "
+     "file. Folders that are "
      "missing on the way are made. Returns FILE.",
      .run = run_write_plot},
     {.name = NULL},

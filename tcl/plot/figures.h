@@ -30,7 +30,7 @@ th_plot *th_plot_of_traffic(th_session *s, th_error *err);
 th_plot *th_plot_of_search(th_session *s, th_error *err);
 
 /* of_predictor.c: predicted times against measured ones, of the n rows of m that p has a model for. */
-th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
-                              th_error *err);
+th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows,
+                              size_t n, th_error *err);
 
 #endif

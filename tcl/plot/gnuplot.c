@@ -66,14 +66,16 @@ static int run(const char *script, FILE *const *streams, th_strbuf *out, th_erro
     pid_t child;
     int status = 0;
     if (fputs(script, streams[IN]) < 0 || fflush(streams[IN]) != 0)
-        return th_error_set(err, "TCL-0365", "a temporary file cannot be written: %s", strerror(errno));
+        return th_error_set(err, "TCL-0365", "a temporary file cannot be written: %s",
+                            strerror(errno));
     rewind(streams[IN]);
     int failed = start(streams, &child);
     if (failed != 0)
-        return th_error_set(err, "TCL-0366",
-                            "gnuplot draws pictures and cannot be started (%s): install it (Debian: "
-                            "gnuplot-nox), or write a .gp file",
-                            strerror(failed));
+        return th_error_set(
+            err, "TCL-0366",
+            "gnuplot draws pictures and cannot be started (%s): install it (Debian: "
+            "gnuplot-nox), or write a .gp file",
+            strerror(failed));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -89,7 +91,8 @@ int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
     for (int i = 0; rc == 0 && i < N_STREAMS; i++) {
         streams[i] = tmpfile();
         if (streams[i] == NULL)
-            rc = th_error_set(err, "TCL-0367", "no temporary file can be made: %s", strerror(errno));
+            rc =
+                th_error_set(err, "TCL-0367", "no temporary file can be made: %s", strerror(errno));
     }
     if (rc == 0)
         rc = run(script, streams, out, err);

@@ -13,7 +13,8 @@ static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p
 }
 
 /* How many of the rows are of a device and have a model. */
-static size_t count(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n, int32_t device)
+static size_t count(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
+                    int32_t device)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
@@ -21,8 +22,8 @@ static size_t count(const th_predictor *p, const th_measurements *m, const size_
     return found;
 }
 
-static void add_device(th_plot *plot, const th_predictor *p, const th_measurements *m, const size_t *rows,
-                       size_t n, int32_t device, size_t step)
+static void add_device(th_plot *plot, const th_predictor *p, const th_measurements *m,
+                       const size_t *rows, size_t n, int32_t device, size_t step)
 {
     const th_gpu *gpu = &m->device[device];
     size_t seen = 0;
@@ -36,8 +37,8 @@ static void add_device(th_plot *plot, const th_predictor *p, const th_measuremen
     }
 }
 
-th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
-                              th_error *err)
+th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows,
+                              size_t n, th_error *err)
 {
     th_plot *plot = th_plot_new(TH_PLOT_PARITY);
     size_t largest = 0;
@@ -54,7 +55,8 @@ th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, c
         if (count(p, m, rows, n, d) > 0)
             add_device(plot, p, m, rows, n, d, step);
     if (largest == 0 && !plot->failed) {
-        th_error_set(err, "TCL-0385", "there is nothing to draw: no row is of a kind and phase of the predictor");
+        th_error_set(err, "TCL-0385",
+                     "there is nothing to draw: no row is of a kind and phase of the predictor");
         th_plot_free(plot);
         return NULL;
     }

@@ -32,7 +32,8 @@ static double part_of(const th_accel_result *a, int part)
 
 th_plot *th_plot_of_accels(th_session *s, th_error *err)
 {
-    static const char *const names[N_PARTS] = {"busy", "stalled on input", "stalled on output", "idle"};
+    static const char *const names[N_PARTS] = {"busy", "stalled on input", "stalled on output",
+                                               "idle"};
     const th_result *x = th_simulation_result(s->simulation, err);
     th_plot *p = x != NULL ? th_plot_new(TH_PLOT_STACKED) : NULL;
     if (p == NULL) {
@@ -46,10 +47,10 @@ th_plot *th_plot_of_accels(th_session *s, th_error *err)
     for (int part = 0; part < N_PARTS; part++) {
         th_plot_series_begin(p, names[part], TH_JOIN_NONE);
         for (int a = 0; a < x->n_accels; a++)
-            th_plot_point_add(p, a,
-                              x->elapsed_ps > 0 ? 100 * part_of(&x->accels[a], part) / (double)x->elapsed_ps
-                                                : 0,
-                              NULL);
+            th_plot_point_add(
+                p, a,
+                x->elapsed_ps > 0 ? 100 * part_of(&x->accels[a], part) / (double)x->elapsed_ps : 0,
+                NULL);
     }
     if (!p->failed)
         p->series[IDLE].is_quiet = true;
@@ -67,8 +68,8 @@ typedef struct {
 static int matrix_init(matrix *m, const th_system *s, th_error *err)
 {
     if (s->n_nodes > NODES_MAX)
-        return th_error_set(err, "TCL-0368", "a heat map of %d nodes: must be %d at most", s->n_nodes,
-                            NODES_MAX);
+        return th_error_set(err, "TCL-0368", "a heat map of %d nodes: must be %d at most",
+                            s->n_nodes, NODES_MAX);
     m->n = s->n_nodes;
     m->value = th_alloc_array((size_t)m->n * (size_t)m->n + 1, sizeof *m->value);
     if (m->value == NULL)
@@ -100,7 +101,8 @@ static void add_row(th_plot *p, const th_system *s, const matrix *m, int from, d
     for (int to = 0; to < m->n; to++) {
         double value = m->value[from * m->n + to] / unit;
         if (is_used(m, to))
-            th_plot_point_add(p, to, value, isnan(value) ? NULL : cell_text(value, text, sizeof text));
+            th_plot_point_add(p, to, value,
+                              isnan(value) ? NULL : cell_text(value, text, sizeof text));
     }
 }
 

@@ -138,7 +138,8 @@ static void add_bars(drawing *d, int y, const char *name, const char *by)
         for (size_t row = 0; row < d->t->n_rows; row++)
             if (d->place[row] == place && belongs(d, row, by))
                 value = number_of(cell(d->t, row, y)) / d->y_unit;
-        th_plot_point_add(d->plot, place, value, isnan(value) ? NULL : label_of(value, text, sizeof text));
+        th_plot_point_add(d->plot, place, value,
+                          isnan(value) ? NULL : label_of(value, text, sizeof text));
     }
 }
 
@@ -186,7 +187,8 @@ static void add_series(drawing *d, int y, const char *name, const char *by)
     else
         add_points(d, y, name, by);
     if (!d->plot->failed)
-        d->plot->series[d->plot->n_series - 1].is_quiet = strcmp(d->t->columns[y].name, "idle") == 0;
+        d->plot->series[d->plot->n_series - 1].is_quiet =
+            strcmp(d->t->columns[y].name, "idle") == 0;
 }
 
 /* "torus", or "torus, latency" where there are several figures. */
@@ -215,8 +217,9 @@ static void add_all_series(drawing *d)
 /* Which way is better: -1 less, 1 more, 0 nobody knows. */
 static int better(const th_column *c)
 {
-    static const char *const less[] = {"latency", "makespan", "energy", "moved", "interval", "edp_js"},
-                            *const more[] = {"throughput", "accel_utilization"};
+    static const char *const less[] = {"latency", "makespan", "energy",
+                                       "moved",   "interval", "edp_js"},
+                             *const more[] = {"throughput", "accel_utilization"};
     for (size_t i = 0; i < sizeof less / sizeof *less; i++)
         if (strcmp(c->name, less[i]) == 0)
             return -1;
@@ -247,7 +250,8 @@ static int by_x_down(const void *a, const void *b)
 static void add_front(drawing *d)
 {
     th_plot *p = d->plot;
-    int x_sign = better(&d->t->columns[d->columns->x]), y_sign = better(&d->t->columns[d->columns->y[0]]);
+    int x_sign = better(&d->t->columns[d->columns->x]),
+        y_sign = better(&d->t->columns[d->columns->y[0]]);
     int n = p->n_series;
     if (x_sign == 0 || y_sign == 0 || d->columns->n_y > 1 || p->failed)
         return;

@@ -71,8 +71,7 @@ void th_plot_point_add(th_plot *p, double x, double y, const char *label)
         p->failed = true;
         return;
     }
-    s->point[s->n++] =
-        (th_plot_point){x, y, label != NULL ? th_plot_text(p, "%s", label) : NULL};
+    s->point[s->n++] = (th_plot_point){x, y, label != NULL ? th_plot_text(p, "%s", label) : NULL};
 }
 
 int th_picture_find(const char *path, th_error *err)
@@ -85,7 +84,8 @@ int th_picture_find(const char *path, th_error *err)
             return i;
     }
     return th_error_set(err, "TCL-0363",
-                        "%s: must end in .svg, .png, .pdf, .txt or .gp (what gnuplot is told)", path);
+                        "%s: must end in .svg, .png, .pdf, .txt or .gp (what gnuplot is told)",
+                        path);
 }
 
 /* A PDF says when it was made: the same picture made twice is to be the same file. */

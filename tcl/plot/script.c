@@ -15,7 +15,8 @@ static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"
 enum { N_COLOURS = sizeof colours / sizeof colours[0] };
 static const char quiet[] = "#D8DCE0", ink[] = "#30363C", faint[] = "#DDE1E5", empty[] = "#F7F8FA";
 /* Heat: one hue from pale to dark. */
-static const char palette[] = "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
+static const char palette[] =
+    "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
 
 enum {
     LABELLED_BARS = 24,   /* as many have their value above */
@@ -87,16 +88,18 @@ static void add_terminal(const th_plot *p, th_picture as, th_strbuf *out)
                          is_square ? 760 : 900, is_square ? 680 : 540);
         break;
     case TH_PICTURE_PNG:
-        th_strbuf_printf(out,
-                         "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth 2 "
-                         "pointscale 2 background '#FFFFFF' noenhanced\n",
-                         is_square ? 1520 : 1800, is_square ? 1360 : 1080);
+        th_strbuf_printf(
+            out,
+            "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth 2 "
+            "pointscale 2 background '#FFFFFF' noenhanced\n",
+            is_square ? 1520 : 1800, is_square ? 1360 : 1080);
         break;
     case TH_PICTURE_PDF:
-        th_strbuf_printf(out,
-                         "set terminal pdfcairo size %s font 'sans,10' linewidth 1.2 pointscale 0.8 "
-                         "background '#FFFFFF' noenhanced\n",
-                         is_square ? "16cm,14.3cm" : "18cm,10.8cm");
+        th_strbuf_printf(
+            out,
+            "set terminal pdfcairo size %s font 'sans,10' linewidth 1.2 pointscale 0.8 "
+            "background '#FFFFFF' noenhanced\n",
+            is_square ? "16cm,14.3cm" : "18cm,10.8cm");
         break;
     case TH_PICTURE_TXT:
         th_strbuf_printf(out, "set terminal dumb %s noenhanced\n", is_square ? "78,36" : "78,26");
@@ -117,8 +120,9 @@ static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
         th_strbuf_printf(out, "set grid %s back linetype 1 linewidth 0.7 linecolor '%s'\n",
                          is_table(p) ? "ytics" : "xtics ytics", faint);
     th_strbuf_add(out, "set style fill solid 1 noborder\n");
-    th_strbuf_add(out, is_text(as) ? "set key tmargin left horizontal\n"
-                                   : "set key outside top horizontal left Left reverse samplen 1.5\n");
+    th_strbuf_add(out, is_text(as)
+                           ? "set key tmargin left horizontal\n"
+                           : "set key outside top horizontal left Left reverse samplen 1.5\n");
 }
 
 static void add_label(th_strbuf *out, const char *what, const char *text)
@@ -242,8 +246,9 @@ static void plot_bars(const th_plot *p, th_strbuf *out)
     static const double GROUP = 0.8; /* of a category's place */
     double width = GROUP / p->n_series;
     bool is_first = true, is_labelled = p->n_series * p->n_categories <= LABELLED_BARS;
-    th_strbuf_printf(out, "set yrange [0:*]\nset offsets 0, 0, graph 0.06, 0\nset boxwidth %.6g absolute\n",
-                     p->n_series > 1 ? 0.92 * width : width * 0.8);
+    th_strbuf_printf(
+        out, "set yrange [0:*]\nset offsets 0, 0, graph 0.06, 0\nset boxwidth %.6g absolute\n",
+        p->n_series > 1 ? 0.92 * width : width * 0.8);
     for (int s = 0; s < p->n_series; s++) {
         double shift = ((double)s - (double)(p->n_series - 1) / 2) * width;
         add_part(out, &is_first);
@@ -253,9 +258,9 @@ static void plot_bars(const th_plot *p, th_strbuf *out)
         if (!is_labelled)
             continue;
         add_part(out, &is_first);
-        th_strbuf_printf(out,
-                         "$s%d using ($1 + %.6g):2:3 with labels offset 0, 0.6 textcolor '%s' notitle",
-                         s, shift, ink);
+        th_strbuf_printf(
+            out, "$s%d using ($1 + %.6g):2:3 with labels offset 0, 0.6 textcolor '%s' notitle", s,
+            shift, ink);
     }
 }
 
@@ -276,8 +281,9 @@ static void plot_stacks(const th_plot *p, th_strbuf *out)
     th_strbuf_add(out, "set yrange [0:*]\n");
     for (int s = 0; s < p->n_series; s++) {
         add_part(out, &is_first);
-        th_strbuf_printf(out, "$stack%d using 1:2:($1 - 0.4):($1 + 0.4):2:3 with boxxyerror linecolor '%s'", s,
-                         colour_of(&p->series[s], s));
+        th_strbuf_printf(
+            out, "$stack%d using 1:2:($1 - 0.4):($1 + 0.4):2:3 with boxxyerror linecolor '%s'", s,
+            colour_of(&p->series[s], s));
         add_title(out, p->series[s].name);
     }
 }
@@ -319,16 +325,19 @@ static void plot_heat(const th_plot *p, th_strbuf *out)
                      "set palette defined (%s)\nset cbrange [0:%.9g]\n",
                      p->n_series - 1, p->n_categories - 1, palette, largest > 0 ? largest : 1);
     add_label(out, "cblabel", p->z.label);
-    th_strbuf_printf(out,
-                     "set size ratio -1\nset colorbox noborder\n"
-                     "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' fillstyle solid "
-                     "noborder\n"
-                     "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.48):($2 + 0.48):3 with boxxyerror "
-                     "linecolor palette notitle",
-                     empty);
+    th_strbuf_printf(
+        out,
+        "set size ratio -1\nset colorbox noborder\n"
+        "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' fillstyle "
+        "solid "
+        "noborder\n"
+        "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.48):($2 + 0.48):3 with boxxyerror "
+        "linecolor palette notitle",
+        empty);
     if (is_labelled)
         th_strbuf_printf(out,
-                         ", \\\n     $cells using 1:2:4:($3 > %.9g ? 0xFFFFFF : 0x30363C) with labels textcolor rgb "
+                         ", \\\n     $cells using 1:2:4:($3 > %.9g ? 0xFFFFFF : 0x30363C) with "
+                         "labels textcolor rgb "
                          "variable notitle",
                          0.55 * largest);
 }
@@ -386,7 +395,9 @@ static void plot_points(const th_plot *p, th_strbuf *out)
         if (!any_label(series))
             continue;
         add_part(out, &is_first);
-        th_strbuf_printf(out, "$s%d using 1:2:3 with labels left offset 0.8, 0.4 textcolor '%s' notitle", s, ink);
+        th_strbuf_printf(out,
+                         "$s%d using 1:2:3 with labels left offset 0.8, 0.4 textcolor '%s' notitle",
+                         s, ink);
     }
 }
 
@@ -408,14 +419,16 @@ static void plot_parity(const th_plot *p, th_picture as, th_strbuf *out)
     static const double MARGIN = 1.25;
     double least, most;
     range_of(p, &least, &most);
-    th_strbuf_printf(out, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset size square\nset samples 2\n",
-                     least / MARGIN, most * MARGIN, least / MARGIN, most * MARGIN);
+    th_strbuf_printf(
+        out, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset size square\nset samples 2\n",
+        least / MARGIN, most * MARGIN, least / MARGIN, most * MARGIN);
     th_strbuf_add(out, "set format xy '%g'\nplot ");
     if (!is_text(as))
-        th_strbuf_printf(out,
-                         "'+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves fillcolor '%s' title "
-                         "'within %.3g %%', \\\n     ",
-                         1 - p->band, 1 + p->band, faint, 100 * p->band);
+        th_strbuf_printf(
+            out,
+            "'+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves fillcolor '%s' title "
+            "'within %.3g %%', \\\n     ",
+            1 - p->band, 1 + p->band, faint, 100 * p->band);
     for (int s = 0; s < p->n_series; s++) {
         th_strbuf_printf(out, "$s%d using 1:2 with %s linecolor '%s'", s,
                          is_text(as) ? "dots" : "points pointtype 7 pointsize 0.28",

@@ -159,8 +159,8 @@ static void draw_heat(const th_plot *p, th_strbuf *out)
             add_times(out, shade_of(p->series[s].point[c].y, largest), cell);
         th_strbuf_add(out, "\n");
     }
-    th_strbuf_printf(out, "\n%s at the left, %s above; %s is 0 to %.3g: \"%s\"\n", p->y.label, p->x.label,
-                     p->z.label, largest, shades + 1);
+    th_strbuf_printf(out, "\n%s at the left, %s above; %s is 0 to %.3g: \"%s\"\n", p->y.label,
+                     p->x.label, p->z.label, largest, shades + 1);
 }
 
 bool th_plot_text_draw(const th_plot *p, th_strbuf *out)
