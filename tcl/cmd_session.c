@@ -9,9 +9,10 @@
 
 /* ---- help ---- */
 
-enum { HELP_MARKDOWN };
+enum { HELP_MAN, HELP_MARKDOWN };
 
 static const th_option help_options[] = {
+    [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
     [HELP_MARKDOWN] = {"-markdown", TH_OPTION_FLAG, NULL,
                        "Prints the whole reference as Markdown."},
     {.name = NULL},
@@ -42,6 +43,8 @@ static int run_help(th_call *c)
         ; /* those that were found */
     else if (row != NULL)
         th_help_command(row, &text);
+    else if (th_call_has(c, HELP_MAN))
+        th_help_man(&text);
     else if (th_call_has(c, HELP_MARKDOWN))
         th_help_markdown(&text);
     else

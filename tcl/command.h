@@ -107,5 +107,9 @@ void th_help_all(th_strbuf *out);
 /* The commands that have word in their name, summary or options; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
 void th_help_markdown(th_strbuf *out);
+/* " One of a, b." behind the help of an option with choices; nothing for others. */
+void th_help_choices(th_strbuf *out, const th_option *o);
+/* help_man.c: all of them as the page tharsis-commands(7). */
+void th_help_man(th_strbuf *out);
 
 #endif

@@ -95,7 +95,7 @@ static void add_synopsis(th_strbuf *out, const th_command *row)
 }
 
 /* "must be one of" for the help of an option with choices. */
-static void add_choices(th_strbuf *out, const th_option *o)
+void th_help_choices(th_strbuf *out, const th_option *o)
 {
     if (o->kind != TH_OPTION_CHOICE)
         return;
@@ -118,7 +118,7 @@ static void add_options(th_strbuf *out, const th_command *row)
         th_strbuf text = TH_STRBUF_INIT;
         option_form(o, form, sizeof form);
         th_strbuf_add(&text, o->help);
-        add_choices(&text, o);
+        th_help_choices(&text, o);
         th_strbuf_printf(out, "%*s%-*s", INDENT, "", width + 2, form);
         add_wrapped(out, text.text, INDENT + width + 2);
         th_strbuf_clear(&text);
@@ -226,7 +226,7 @@ static void add_markdown_command(th_strbuf *out, const th_command *row)
         th_strbuf text = TH_STRBUF_INIT;
         option_form(o, form, sizeof form);
         th_strbuf_add(&text, o->help);
-        add_choices(&text, o);
+        th_help_choices(&text, o);
         th_strbuf_add(out, "| `");
         add_cell(out, form);
         th_strbuf_add(out, "` | ");

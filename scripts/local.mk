@@ -1,0 +1,7 @@
+# scripts/ - what users run and copy, and what belongs to their shells.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = scripts/completion/tharsis
+install-data-hook:
+	cd $(DESTDIR)$(bashcompletiondir) && ln -s -f tharsis tharsis-mpi
+uninstall-hook:
+	rm -f $(DESTDIR)$(bashcompletiondir)/tharsis-mpi
