@@ -5,8 +5,7 @@
 
     function shape(tag, attributes, ...children) {
         const element = document.createElementNS(SVG, tag);
-        for (const [name, value] of Object.entries(attributes))
-            element.setAttribute(name, value);
+        for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
         element.append(...children);
         return element;
     }
@@ -16,7 +15,10 @@
         const heads = [...table.tHead.rows[0].cells];
         const at = typeof name === "number" ? name : heads.findIndex((c) => c.dataset.name === name);
         const unit = heads[at].querySelector(".unit");
-        return {numbers: [...table.tBodies[0].rows].map((row) => Number.parseFloat(row.cells[at].textContent)), unit: unit ? unit.textContent : ""};
+        return {
+            numbers: [...table.tBodies[0].rows].map((row) => Number.parseFloat(row.cells[at].textContent)),
+            unit: unit ? unit.textContent : "",
+        };
     }
 
     const UNITS = {s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, ps: 1e-12};
@@ -24,7 +26,7 @@
     // "1.64ms" in another unit of time; NaN where it is none.
     function inUnit(text, unit) {
         const [, number, own] = /^([\d.]+)\s*([a-z]+)$/.exec(text) || [];
-        return Number(number) * UNITS[own] / UNITS[unit];
+        return (Number(number) * UNITS[own]) / UNITS[unit];
     }
 
     function factOf(section, name) {
@@ -34,46 +36,107 @@
 
     // 1, 2 or 5 times a power of ten, so that there are at most so many marks.
     function marks(from, to, most) {
-        const least = (to - from) / most, power = 10 ** Math.floor(Math.log10(least));
+        const least = (to - from) / most,
+            power = 10 ** Math.floor(Math.log10(least));
         const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= least);
         const list = [];
         for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-9); i++)
-            list.push({value: i * step, text: (i * step).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))});
+            list.push({
+                value: i * step,
+                text: (i * step).toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))),
+            });
         return list;
     }
 
     function drawConvergence(table) {
-        if (table.tBodies[0].rows.length === 0)
-            return;
+        if (table.tBodies[0].rows.length === 0) return;
         const section = table.closest("section");
-        const at = columnOf(table, "evaluation").numbers, {numbers: value, unit} = columnOf(table, 1);
+        const at = columnOf(table, "evaluation").numbers,
+            {numbers: value, unit} = columnOf(table, 1);
         const last = Number(factOf(section, "evaluations").replace(/\s/g, "")) || at[at.length - 1];
         const bound = inUnit(factOf(section, "lower bound"), unit);
-        const width = 720, height = 260, left = 64, right = 16, top = 14, bottom = 34;
+        const width = 720,
+            height = 260,
+            left = 64,
+            right = 16,
+            top = 14,
+            bottom = 34;
         const isLog = last > 50;
-        const lowest = Math.min(...value, Number.isNaN(bound) ? Infinity : bound), highest = Math.max(...value);
-        const room = (highest - lowest || highest || 1) * 0.08, y0 = Math.max(0, lowest - room), y1 = highest + room;
-        const across = (n) => (isLog ? Math.log10(Math.max(1, n)) / Math.log10(Math.max(2, last)) : n / Math.max(1, last));
+        const lowest = Math.min(...value, Number.isNaN(bound) ? Infinity : bound),
+            highest = Math.max(...value);
+        const room = (highest - lowest || highest || 1) * 0.08,
+            y0 = Math.max(0, lowest - room),
+            y1 = highest + room;
+        const across = (n) =>
+            isLog ? Math.log10(Math.max(1, n)) / Math.log10(Math.max(2, last)) : n / Math.max(1, last);
         const x = (n) => left + across(n) * (width - left - right);
-        const y = (v) => top + (y1 - v) / (y1 - y0) * (height - top - bottom);
-        const svg = shape("svg", {viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img",
-            "aria-label": `Best value over evaluations: from ${value[0]} to ${value[value.length - 1]} ${unit}`});
+        const y = (v) => top + ((y1 - v) / (y1 - y0)) * (height - top - bottom);
+        const svg = shape("svg", {
+            viewBox: `0 0 ${width} ${height}`,
+            class: "curve",
+            role: "img",
+            "aria-label": `Best value over evaluations: from ${value[0]} to ${value[value.length - 1]} ${unit}`,
+        });
         for (const mark of marks(y0, y1, 5))
-            svg.append(shape("line", {class: "grid", x1: left, x2: width - right, y1: y(mark.value), y2: y(mark.value)}),
-                shape("text", {class: "n", x: left - 8, y: y(mark.value) + 4}, mark.text));
-        const ticks = isLog ? [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((n) => n <= last).map((n) => ({value: n, text: n.toLocaleString("en")}))
+            svg.append(
+                shape("line", {
+                    class: "grid",
+                    x1: left,
+                    x2: width - right,
+                    y1: y(mark.value),
+                    y2: y(mark.value),
+                }),
+                shape("text", {class: "n", x: left - 8, y: y(mark.value) + 4}, mark.text),
+            );
+        const ticks = isLog
+            ? [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7]
+                  .filter((n) => n <= last)
+                  .map((n) => ({value: n, text: n.toLocaleString("en")}))
             : marks(0, last, 6);
         for (const tick of ticks)
             svg.append(shape("text", {class: "c", x: x(tick.value), y: height - bottom + 18}, tick.text));
-        svg.append(shape("text", {class: "e", x: width - right, y: height - 2}, `evaluations${isLog ? " (logarithmic)" : ""}`));
+        svg.append(
+            shape(
+                "text",
+                {class: "e", x: width - right, y: height - 2},
+                `evaluations${isLog ? " (logarithmic)" : ""}`,
+            ),
+        );
         if (!Number.isNaN(bound))
-            svg.append(shape("line", {class: "bound", x1: left, x2: width - right, y1: y(bound), y2: y(bound)}),
-                shape("text", {class: "e", x: width - right, y: y(bound) - 6}, "lower bound"));
-        const path = value.map((v, i) => `${i === 0 ? "M" : "H"}${x(at[i]).toFixed(1)}${i === 0 ? " " : "V"}${y(v).toFixed(1)}`).join("");
+            svg.append(
+                shape("line", {
+                    class: "bound",
+                    x1: left,
+                    x2: width - right,
+                    y1: y(bound),
+                    y2: y(bound),
+                }),
+                shape("text", {class: "e", x: width - right, y: y(bound) - 6}, "lower bound"),
+            );
+        const path = value
+            .map(
+                (v, i) =>
+                    `${i === 0 ? "M" : "H"}${x(at[i]).toFixed(1)}${i === 0 ? " " : "V"}${y(v).toFixed(1)}`,
+            )
+            .join("");
         svg.append(shape("path", {class: "best", d: `${path}H${x(last).toFixed(1)}`}));
-        value.forEach((v, i) => svg.append(shape("circle", {class: "dot", cx: x(at[i]), cy: y(v), r: 3.5},
-            shape("title", {}, `evaluation ${at[i]}: ${v} ${unit}`))));
-        table.parentElement.before(th.make("figure", {}, svg, th.make("figcaption", {class: "note"}, `Best so far${unit ? `, in ${unit}` : ""}`)));
+        value.forEach((v, i) =>
+            svg.append(
+                shape(
+                    "circle",
+                    {class: "dot", cx: x(at[i]), cy: y(v), r: 3.5},
+                    shape("title", {}, `evaluation ${at[i]}: ${v} ${unit}`),
+                ),
+            ),
+        );
+        table.parentElement.before(
+            th.make(
+                "figure",
+                {},
+                svg,
+                th.make("figcaption", {class: "note"}, `Best so far${unit ? `, in ${unit}` : ""}`),
+            ),
+        );
     }
 
     // A further column with a bar of parts: each a name, a colour, and numbers as the wholes are.
@@ -82,7 +145,11 @@
         [...table.tBodies[0].rows].forEach((row, r) => {
             const bar = th.make("span", {class: "bar", "aria-hidden": "true"});
             for (const [, color, numbers] of parts)
-                bar.append(th.make("i", {style: `width: ${(wholes[r] > 0 ? 100 * numbers[r] / wholes[r] : 0).toFixed(2)}%; background: var(--${color})`}));
+                bar.append(
+                    th.make("i", {
+                        style: `width: ${(wholes[r] > 0 ? (100 * numbers[r]) / wholes[r] : 0).toFixed(2)}%; background: var(--${color})`,
+                    }),
+                );
             row.cells[0].after(th.make("td", {class: "bars"}, bar));
         });
         const list = th.make("ul", {class: "legend"});
@@ -93,18 +160,39 @@
 
     function showTime(table) {
         const numbers = (name) => columnOf(table, name).numbers;
-        const parts = [["busy", "conv", numbers("busy")], ["waits for operands", "matrix", numbers("stall_in")],
-            ["waits for room", "collective", numbers("stall_out")], ["idle", "idle", numbers("idle")]];
-        addBars(table, "time", parts, parts[0][2].map((_, r) => parts.reduce((sum, part) => sum + part[2][r], 0)));
+        const parts = [
+            ["busy", "conv", numbers("busy")],
+            ["waits for operands", "matrix", numbers("stall_in")],
+            ["waits for room", "collective", numbers("stall_out")],
+            ["idle", "idle", numbers("idle")],
+        ];
+        addBars(
+            table,
+            "time",
+            parts,
+            parts[0][2].map((_, r) => parts.reduce((sum, part) => sum + part[2][r], 0)),
+        );
     }
 
     function showMemory(table) {
-        const weights = columnOf(table, "weights").numbers, peak = columnOf(table, "peak").numbers;
-        addBars(table, "capacity", [["weights", "other", weights], ["other data at the peak", "matrix", peak.map((p, r) => p - weights[r])],
-            ["free", "idle", columnOf(table, "free").numbers]], columnOf(table, "capacity").numbers);
+        const weights = columnOf(table, "weights").numbers,
+            peak = columnOf(table, "peak").numbers;
+        addBars(
+            table,
+            "capacity",
+            [
+                ["weights", "other", weights],
+                ["other data at the peak", "matrix", peak.map((p, r) => p - weights[r])],
+                ["free", "idle", columnOf(table, "free").numbers],
+            ],
+            columnOf(table, "capacity").numbers,
+        );
     }
 
-    for (const [id, draw] of [["convergence", drawConvergence], ["accelerators", showTime], ["memory", showMemory]])
-        if (th.find(`table-${id}`))
-            draw(th.find(`table-${id}`));
+    for (const [id, draw] of [
+        ["convergence", drawConvergence],
+        ["accelerators", showTime],
+        ["memory", showMemory],
+    ])
+        if (th.find(`table-${id}`)) draw(th.find(`table-${id}`));
 })();

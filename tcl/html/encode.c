@@ -31,8 +31,8 @@ void th_encode_base64(th_strbuf *out, const th_strbuf *bytes)
         size_t n = bytes->length - i < 3 ? bytes->length - i : 3;
         for (size_t k = 0; k < 3; k++)
             three = three << 8 | (k < n ? (unsigned char)bytes->text[i + k] : 0);
-        char text[] = {digits[three >> 18], digits[three >> 12 & 63], n > 1 ? digits[three >> 6 & 63] : '=',
-                       n > 2 ? digits[three & 63] : '='};
+        char text[] = {digits[three >> 18], digits[three >> 12 & 63],
+                       n > 1 ? digits[three >> 6 & 63] : '=', n > 2 ? digits[three & 63] : '='};
         th_strbuf_add_bytes(out, text, sizeof text);
     }
     out->failed |= bytes->failed;

@@ -66,7 +66,8 @@ static void place_levels(th_placing *p)
             continue;
         if (node->level > 0)
             count_twins(s, i, &number, &n);
-        place(p, i, node->leaf_first + node->n_leaves * (number + 0.5) / n - 0.5, (top - node->level) * step);
+        place(p, i, node->leaf_first + node->n_leaves * (number + 0.5) / n - 0.5,
+              (top - node->level) * step);
     }
 }
 
@@ -126,9 +127,9 @@ static int count_groups(const th_system *s)
 }
 
 typedef struct th_islands {
-    int n, most;             /* accelerators in the largest */
-    int *size, *number;      /* accelerators in each; placed so far */
-    double radius, small;    /* of the circle of circles; two stand beside each other */
+    int n, most;          /* accelerators in the largest */
+    int *size, *number;   /* accelerators in each; placed so far */
+    double radius, small; /* of the circle of circles; two stand beside each other */
 } th_islands;
 
 static th_spot middle_of(const th_islands *g, int group)
@@ -161,7 +162,8 @@ static void place_on_islands(th_placing *p, th_islands *g)
         int group = s->nodes[s->accel_node[a]].group;
         double turn = TURN * (g->number[group]++ + 0.5) / g->size[group];
         th_spot middle = middle_of(g, group);
-        place(p, s->accel_node[a], middle.x + g->small * sin(turn), middle.y - g->small * cos(turn));
+        place(p, s->accel_node[a], middle.x + g->small * sin(turn),
+              middle.y - g->small * cos(turn));
     }
     for (int i = 0; i < s->n_nodes; i++)
         if (s->nodes[i].level > 0 && s->nodes[i].n_leaves > 0 && g->most > 2)

@@ -2,8 +2,11 @@
 /* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the table below
  * writes. Sections that the run has nothing for (a program made by hand has no layers) are left out. */
 #include <config.h>
+#include <inttypes.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/map.h"
+#include "mapper/pool/wire.h"
 #include "tcl/html/html.h"
 #include "tcl/html/parts.h"
 #include "tcl/sections.h"
@@ -158,7 +161,34 @@ static int slot_script(th_html *p)
     return 0;
 }
 
-/* The lines that stand on top of every report. */
+/* 16 hexadecimal digits over what was written, which is cleared; as journals of searches have them, so where a
+ * file was read from does not count. */
+static int add_digest(th_html *p, th_wire *w, const char *what)
+{
+    bool failed = w->failed || w->out.failed;
+    uint64_t digest = th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0);
+    th_wire_clear(w);
+    th_strbuf_printf(p->out, "%s %016" PRIx64, what, digest);
+    return failed ? th_error_no_memory(p->err) : 0;
+}
+
+static int add_digests(th_html *p)
+{
+    const th_session *s = p->session;
+    th_wire system = {.skips_places = true}, workload = {.skips_places = true};
+    th_strbuf_add(p->out, "<div><dt>digests</dt><dd>");
+    th_wire_put_system(&system, s->system);
+    int rc = add_digest(p, &system, "system");
+    if (s->workload != NULL) {
+        th_wire_put_workload(&workload, s->workload);
+        th_strbuf_add(p->out, ", ");
+        rc |= add_digest(p, &workload, "workload");
+    }
+    th_strbuf_add(p->out, "</dd></div>\n");
+    return rc;
+}
+
+/* The lines that stand on top of every report, and what tells inputs of one name apart. */
 static int slot_head(th_html *p)
 {
     th_report *r = th_report_new("page", "");
@@ -173,7 +203,7 @@ static int slot_head(th_html *p)
         th_strbuf_add(p->out, "</dd></div>\n");
     }
     th_report_free(r);
-    return 0;
+    return add_digests(p);
 }
 
 static int slot_contents(th_html *p)
@@ -190,7 +220,8 @@ static int slot_sections(th_html *p)
     for (int i = 0; rc == 0 && i < N_SECTIONS; i++) {
         if (!sections[i].is_there(p))
             continue;
-        th_strbuf_printf(p->out, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
+        th_strbuf_printf(p->out,
+                         "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
                          sections[i].id, sections[i].id, sections[i].id, sections[i].title);
         rc = sections[i].write(p);
         th_strbuf_add(p->out, "</section>\n");
@@ -202,7 +233,7 @@ static const struct {
     const char *name;
     int (*write)(th_html *p);
 } slots[] = {
-    {"title", slot_title}, {"style", slot_style},       {"head", slot_head},
+    {"title", slot_title},   {"style", slot_style},       {"head", slot_head},
     {"script", slot_script}, {"contents", slot_contents}, {"sections", slot_sections},
 };
 enum { N_SLOTS = sizeof slots / sizeof *slots };

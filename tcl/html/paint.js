@@ -3,30 +3,43 @@
 // what part of it they fill, so the work per row is bounded by its width and one look at each span in view.
 th.painter = function (data) {
     const {tasks, works, layers} = data;
-    const LANE = 13, ENGINE = 6, GAP = 5, HEADING = 22, MOST_LANES = 6;
+    const LANE = 13,
+        ENGINE = 6,
+        GAP = 5,
+        HEADING = 22,
+        MOST_LANES = 6;
     const ENGINES = ["array", "inputs", "weights", "sums", "outputs"];
     const LEVELS = 4; // shades of what a column of pixels is filled with
 
     // ---- colours ----
 
     const NAMES = ["conv", "matrix", "other", "transfer", "collective", "critical", "wait"];
-    const CONV = 0, OTHER = 2, TRANSFER = 3, COLLECTIVE = 4, CRITICAL = 5;
+    const CONV = 0,
+        OTHER = 2,
+        TRANSFER = 3,
+        COLLECTIVE = 4,
+        CRITICAL = 5;
     let color = {};
 
     function readTheme() {
         const style = getComputedStyle(document.documentElement);
         const value = (name) => style.getPropertyValue(`--${name}`).trim();
         color = {
-            span: NAMES.map(value), text: value("text"), muted: value("muted"), rule: value("rule"), page: value("raised"),
-            onSpan: value("on-span"), accent: value("accent"), idle: value("idle"), wait: value("wait"),
+            span: NAMES.map(value),
+            text: value("text"),
+            muted: value("muted"),
+            rule: value("rule"),
+            page: value("raised"),
+            onSpan: value("on-span"),
+            accent: value("accent"),
+            idle: value("idle"),
+            wait: value("wait"),
         };
     }
 
     const classOfTask = Uint8Array.from({length: tasks.n}, (_, i) => {
-        if (tasks.kind[i] === data.TRANSFER)
-            return TRANSFER;
-        if (tasks.kind[i] === data.COLLECTIVE)
-            return COLLECTIVE;
+        if (tasks.kind[i] === data.TRANSFER) return TRANSFER;
+        if (tasks.kind[i] === data.COLLECTIVE) return COLLECTIVE;
         return tasks.layer[i] >= 0 ? CONV + layers[tasks.layer[i]][1] : OTHER;
     });
 
@@ -37,18 +50,17 @@ th.painter = function (data) {
     function engineShare(task, engine) {
         const work = works[tasks.work[task]];
         const duration = tasks.end[task] - tasks.start[task];
-        if (!work || duration <= 0)
-            return 0;
-        if (engine === 0)
-            return Math.min(1, work[0] / duration);
-        return work[5] > 0 ? Math.min(1, work[engine] * 8e12 / work[5] / duration) : 0;
+        if (!work || duration <= 0) return 0;
+        if (engine === 0) return Math.min(1, work[0] / duration);
+        return work[5] > 0 ? Math.min(1, (work[engine] * 8e12) / work[5] / duration) : 0;
     }
 
     const used = ENGINES.map((_, engine) => engine === 0 || works.some((w) => w[engine] > 0));
 
     function makeRows(withEngines) {
         const rows = [];
-        let y = 4, kind = "";
+        let y = 4,
+            kind = "";
         for (const track of data.tracks) {
             const title = {accel: "Accelerators", link: "Links"}[track.kind];
             if (title && track.kind !== kind) {
@@ -63,7 +75,14 @@ th.painter = function (data) {
             y += height + (withEngines && track.kind === "accel" ? 2 : GAP);
             for (let engine = 0; withEngines && track.kind === "accel" && engine < ENGINES.length; engine++)
                 if (used[engine]) {
-                    rows.push({type: "engine", track, engine, label: ENGINES[engine], y, height: ENGINE + 1});
+                    rows.push({
+                        type: "engine",
+                        track,
+                        engine,
+                        label: ENGINES[engine],
+                        y,
+                        height: ENGINE + 1,
+                    });
                     y += ENGINE + 3;
                 }
             y += withEngines && track.kind === "accel" ? GAP : 0;
@@ -73,26 +92,37 @@ th.painter = function (data) {
 
     // ---- one lane ----
 
-    let filled = new Float32Array(0), filledBy = new Uint8Array(0);
+    let filled = new Float32Array(0),
+        filledBy = new Uint8Array(0);
 
     function isDim(task, look) {
-        return (look.critical && !tasks.isCritical[task]) || (look.layers !== null && !look.layers.has(tasks.layer[task]));
+        return (
+            (look.critical && !tasks.isCritical[task]) ||
+            (look.layers !== null && !look.layers.has(tasks.layer[task]))
+        );
     }
 
     function classOf(task, track, look) {
-        return track.kind === "path" || (look.critical && tasks.isCritical[task]) ? CRITICAL : classOfTask[task];
+        return track.kind === "path" || (look.critical && tasks.isCritical[task])
+            ? CRITICAL
+            : classOfTask[task];
     }
 
     // Columns that are filled alike become one rectangle.
     function flush(ctx, box, from, to) {
         let x = from;
         while (x < to) {
-            const level = Math.min(LEVELS, Math.ceil(filled[x] * LEVELS)), by = filledBy[x];
+            const level = Math.min(LEVELS, Math.ceil(filled[x] * LEVELS)),
+                by = filledBy[x];
             let end = x + 1;
-            while (end < to && filledBy[end] === by && Math.min(LEVELS, Math.ceil(filled[end] * LEVELS)) === level)
+            while (
+                end < to &&
+                filledBy[end] === by &&
+                Math.min(LEVELS, Math.ceil(filled[end] * LEVELS)) === level
+            )
                 end++;
             if (level > 0) {
-                ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (0.25 + 0.75 * level / LEVELS);
+                ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (0.25 + (0.75 * level) / LEVELS);
                 ctx.fillStyle = color.span[by & 7];
                 ctx.fillRect(box.left + x, box.y, end - x, box.height);
             }
@@ -104,30 +134,36 @@ th.painter = function (data) {
 
     function label(ctx, box, text, x, width, dim) {
         const most = Math.floor((width - 6) / 6);
-        if (most < 3 || dim)
-            return;
+        if (most < 3 || dim) return;
         ctx.fillStyle = color.onSpan;
-        ctx.fillText(text.length > most ? `${text.slice(0, most - 1)}\u2026` : text, box.left + x + 4, box.y + box.height / 2 + 0.5);
+        ctx.fillText(
+            text.length > most ? `${text.slice(0, most - 1)}\u2026` : text,
+            box.left + x + 4,
+            box.y + box.height / 2 + 0.5,
+        );
     }
 
     function paintLane(ctx, box, track, lane, view, look) {
         const scale = box.width / (view.to - view.from);
-        let i = th.firstFrom(lane, track, view.from - lane.longest), first = box.width, last = 0;
+        let i = th.firstFrom(lane, track, view.from - lane.longest),
+            first = box.width,
+            last = 0;
         for (; i < lane.spans.length; i++) {
-            const span = lane.spans[i], task = track.task[span];
-            if (track.start[span] >= view.to)
-                break;
+            const span = lane.spans[i],
+                task = track.task[span];
+            if (track.start[span] >= view.to) break;
             const x0 = Math.max(0, (track.start[span] - view.from) * scale);
             const x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
-            if (x1 < 0 || (track.end[span] < view.from))
-                continue;
+            if (x1 < 0 || track.end[span] < view.from) continue;
             const by = classOf(task, track, look) | (isDim(task, look) ? 8 : 0);
-            const part = track.end[span] > track.start[span] ? Math.min(1, track.busy[span] / (track.end[span] - track.start[span])) : 1;
+            const part =
+                track.end[span] > track.start[span]
+                    ? Math.min(1, track.busy[span] / (track.end[span] - track.start[span]))
+                    : 1;
             if (x1 - x0 < 1.5) {
                 const x = Math.min(box.width - 1, Math.floor(x0));
                 filled[x] += Math.max(0.02, (x1 - x0) * part);
-                if (!(filledBy[x] & 7) || !(by & 8) || filled[x] < 0.05)
-                    filledBy[x] = by;
+                if (!(filledBy[x] & 7) || !(by & 8) || filled[x] < 0.05) filledBy[x] = by;
                 first = Math.min(first, x);
                 last = Math.max(last, x + 1);
                 continue;
@@ -136,23 +172,33 @@ th.painter = function (data) {
             ctx.fillStyle = color.span[by & 7];
             ctx.fillRect(box.left + x0, box.y, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), box.height);
             ctx.globalAlpha = 1;
-            label(ctx, box, track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, task), x0, x1 - x0, by & 8);
+            label(
+                ctx,
+                box,
+                track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, task),
+                x0,
+                x1 - x0,
+                by & 8,
+            );
         }
-        if (first < last)
-            flush(ctx, box, first, last);
+        if (first < last) flush(ctx, box, first, last);
     }
 
     function paintEngine(ctx, box, row, view, look) {
-        const track = row.track, scale = box.width / (view.to - view.from);
+        const track = row.track,
+            scale = box.width / (view.to - view.from);
         ctx.fillStyle = color.idle;
         ctx.fillRect(box.left, box.y + box.height - 1, box.width, 1);
         for (const lane of track.lanes) {
-            let i = th.firstFrom(lane, track, view.from - lane.longest), first = box.width, last = 0;
+            let i = th.firstFrom(lane, track, view.from - lane.longest),
+                first = box.width,
+                last = 0;
             for (; i < lane.spans.length && track.start[lane.spans[i]] < view.to; i++) {
-                const span = lane.spans[i], task = track.task[span];
-                const x0 = Math.max(0, (track.start[span] - view.from) * scale), x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
-                if (x1 < x0)
-                    continue;
+                const span = lane.spans[i],
+                    task = track.task[span];
+                const x0 = Math.max(0, (track.start[span] - view.from) * scale),
+                    x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
+                if (x1 < x0) continue;
                 const length = track.end[span] - track.start[span];
                 const share = engineShare(task, row.engine) * (length > 0 ? track.busy[span] / length : 0);
                 for (let x = Math.floor(x0); x < x1 && x < box.width; x++) {
@@ -173,25 +219,27 @@ th.painter = function (data) {
         for (const isDim of [0, 1]) {
             let isEmpty = true;
             for (let x = from; x < to;) {
-                const by = filledBy[x], height = Math.round(4 * Math.min(1, filled[x]) * box.height) / 4;
+                const by = filledBy[x],
+                    height = Math.round(4 * Math.min(1, filled[x]) * box.height) / 4;
                 let end = x + 1;
-                while (end < to && filledBy[end] === by && Math.round(4 * Math.min(1, filled[end]) * box.height) / 4 === height)
+                while (
+                    end < to &&
+                    filledBy[end] === by &&
+                    Math.round(4 * Math.min(1, filled[end]) * box.height) / 4 === height
+                )
                     end++;
                 if (height > 0 && by === isDim) {
-                    if (isEmpty)
-                        ctx.beginPath();
+                    if (isEmpty) ctx.beginPath();
                     isEmpty = false;
                     ctx.rect(box.left + x, bottom - height, end - x, height);
                 }
                 x = end;
             }
             ctx.globalAlpha = isDim ? 0.2 : 1;
-            if (!isEmpty)
-                ctx.fill();
+            if (!isEmpty) ctx.fill();
         }
         ctx.globalAlpha = 1;
-        if (from < to)
-            filled.fill(0, from, to);
+        if (from < to) filled.fill(0, from, to);
     }
 
     // ---- axis ----
@@ -209,13 +257,13 @@ th.painter = function (data) {
         const decimals = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
         ctx.textAlign = "left";
         for (let i = Math.ceil(view.from / step); i * step <= view.to; i++) {
-            const x = Math.round(box.left + (i * step - view.from) / (view.to - view.from) * box.width) + 0.5;
+            const x =
+                Math.round(box.left + ((i * step - view.from) / (view.to - view.from)) * box.width) + 0.5;
             ctx.fillStyle = color.rule;
             ctx.fillRect(x - 0.5, 0, 1, height);
             ctx.fillStyle = color.muted;
-            const text = `${(i * step / size).toFixed(decimals)} ${unit}`;
-            if (x + 4 + ctx.measureText(text).width < box.left + box.width)
-                ctx.fillText(text, x + 4, 10);
+            const text = `${((i * step) / size).toFixed(decimals)} ${unit}`;
+            if (x + 4 + ctx.measureText(text).width < box.left + box.width) ctx.fillText(text, x + 4, 10);
         }
     }
 
@@ -238,11 +286,11 @@ th.painter = function (data) {
         ctx.fillText(row.label, gutter - 8, box.y + Math.min(row.height, LANE) / 2 + 0.5, gutter - 12);
         ctx.font = look.fonts.span;
         ctx.textAlign = "left";
-        if (row.type === "engine")
-            paintEngine(ctx, {...box, height: ENGINE}, row, view, look);
+        if (row.type === "engine") paintEngine(ctx, {...box, height: ENGINE}, row, view, look);
         else
             row.track.lanes.forEach((lane, i) =>
-                paintLane(ctx, {...box, y: box.y + i * LANE, height: LANE - 1}, row.track, lane, view, look));
+                paintLane(ctx, {...box, y: box.y + i * LANE, height: LANE - 1}, row.track, lane, view, look),
+            );
         ctx.font = look.fonts.text;
     }
 
@@ -270,7 +318,17 @@ th.painter = function (data) {
     }
 
     readTheme();
-    return {makeRows, paint, readTheme, engineShare, ENGINES, LANE, AXIS, used, colors: () => color};
+    return {
+        makeRows,
+        paint,
+        readTheme,
+        engineShare,
+        ENGINES,
+        LANE,
+        AXIS,
+        used,
+        colors: () => color,
+    };
 };
 
 // ---- what a task is called ----

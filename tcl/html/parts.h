@@ -25,7 +25,8 @@ void th_html_record(const th_table *t, th_strbuf *out);
 
 /* encode.c: numbers as bytes, seven bits each, the lowest first; bytes as base64; text for a JSON block that
  * stands in a page; both are ASCII. */
-uint32_t th_encode_next(const char **text); /* a character of UTF-8 text, which moves on; not its end */
+uint32_t
+th_encode_next(const char **text); /* a character of UTF-8 text, which moves on; not its end */
 void th_encode_number(th_strbuf *bytes, uint64_t n);
 void th_encode_signed(th_strbuf *bytes, int64_t n);
 void th_encode_base64(th_strbuf *out, const th_strbuf *bytes);

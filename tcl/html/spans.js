@@ -9,7 +9,9 @@ th.readSpans = function (text) {
         const bytes = atob(base64);
         let at = 0;
         function number() {
-            let n = 0, factor = 1, byte;
+            let n = 0,
+                factor = 1,
+                byte;
             do {
                 byte = bytes.charCodeAt(at++);
                 n += (byte & 127) * factor;
@@ -24,16 +26,30 @@ th.readSpans = function (text) {
         return {number, signed};
     }
 
-    const COMPUTE = 0, TRANSFER = 1, COLLECTIVE = 3;
+    const COMPUTE = 0,
+        TRANSFER = 1,
+        COLLECTIVE = 3;
 
     function readTasks({n, stream}) {
         const s = streamOf(stream);
         const t = {
-            n, kind: new Uint8Array(n), start: new Float64Array(n), end: new Float64Array(n), number: new Int32Array(n),
-            layer: new Int32Array(n), input: new Int32Array(n), from: new Int32Array(n), to: new Int32Array(n),
-            work: new Int32Array(n), bytes: new Float64Array(n), isCritical: new Uint8Array(n),
+            n,
+            kind: new Uint8Array(n),
+            start: new Float64Array(n),
+            end: new Float64Array(n),
+            number: new Int32Array(n),
+            layer: new Int32Array(n),
+            input: new Int32Array(n),
+            from: new Int32Array(n),
+            to: new Int32Array(n),
+            work: new Int32Array(n),
+            bytes: new Float64Array(n),
+            isCritical: new Uint8Array(n),
         };
-        let start = 0, number = 0, layer = 0, node = 0;
+        let start = 0,
+            number = 0,
+            layer = 0,
+            node = 0;
         for (let i = 0; i < n; i++) {
             t.kind[i] = s.number();
             t.start[i] = start += s.number();
@@ -59,10 +75,17 @@ th.readSpans = function (text) {
     function readTrack({kind, name, n, stream}, tasks) {
         const s = streamOf(stream);
         const track = {
-            kind, name, n, task: new Int32Array(n), count: new Int32Array(n), start: new Float64Array(n),
-            end: new Float64Array(n), busy: new Float64Array(n),
+            kind,
+            name,
+            n,
+            task: new Int32Array(n),
+            count: new Int32Array(n),
+            start: new Float64Array(n),
+            end: new Float64Array(n),
+            busy: new Float64Array(n),
         };
-        let task = 0, start = 0;
+        let task = 0,
+            start = 0;
         for (let i = 0; i < n; i++) {
             const code = s.number();
             const step = Math.floor(code / 4);
@@ -86,18 +109,19 @@ th.readSpans = function (text) {
 
     const tasks = readTasks(block.tasks);
     const computes = block.works.length > 0; // else accelerators have nothing to show
-    const tracks = block.tracks.filter((track) => computes || track.kind !== "accel").map((track) => readTrack(track, tasks));
+    const tracks = block.tracks
+        .filter((track) => computes || track.kind !== "accel")
+        .map((track) => readTrack(track, tasks));
     for (const track of tracks)
-        if (track.kind === "path")
-            for (const task of track.task)
-                tasks.isCritical[task] = 1;
+        if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
     return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};
 };
 
 // Spans of a row, by start, each to the first lane that is free; where that would be too many lanes, to the one
 // that is free soonest. Returns lists of places in the row.
 th.lanesOf = function (track, most) {
-    const ends = [], lanes = [];
+    const ends = [],
+        lanes = [];
     for (let i = 0; i < track.n; i++) {
         let lane = ends.findIndex((end) => end <= track.start[i]);
         if (lane < 0 && ends.length < most) {
@@ -117,13 +141,12 @@ th.lanesOf = function (track, most) {
 
 // The first place in a lane whose span starts at a time or later.
 th.firstFrom = function (lane, track, time) {
-    let low = 0, high = lane.spans.length;
+    let low = 0,
+        high = lane.spans.length;
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (track.start[lane.spans[middle]] < time)
-            low = middle + 1;
-        else
-            high = middle;
+        if (track.start[lane.spans[middle]] < time) low = middle + 1;
+        else high = middle;
     }
     return low;
 };

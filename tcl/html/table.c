@@ -23,7 +23,8 @@ void th_html_text(th_strbuf *out, const char *text)
 static void add_count(th_strbuf *out, const char *digits)
 {
     for (size_t left = strlen(digits); *digits != '\0'; digits++, left--)
-        th_strbuf_printf(out, "%c%s", *digits, left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
+        th_strbuf_printf(out, "%c%s", *digits,
+                         left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
 }
 
 void th_html_value(th_strbuf *out, const th_quantity *q)
@@ -50,8 +51,9 @@ static const char *title_of(const th_column *c)
     static const struct {
         const char *name, *title;
     } longer[] = {
-        {"stall_input", "stall, input"},   {"stall_weight", "stall, weight"}, {"stall_partial", "stall, partial"},
-        {"stall_output", "stall, output"}, {"dram_read", "DRAM read"},        {"dram_written", "DRAM written"},
+        {"stall_input", "stall, input"},     {"stall_weight", "stall, weight"},
+        {"stall_partial", "stall, partial"}, {"stall_output", "stall, output"},
+        {"dram_read", "DRAM read"},          {"dram_written", "DRAM written"},
         {"roofline", "\303\227 roofline"},
     };
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
@@ -106,7 +108,9 @@ static void add_row(const th_shown_table *t, char *const *texts, th_strbuf *out)
     for (int i = 0; i < t->table.n_columns; i++) {
         int c = column_at(i, lead);
         bool is_name = i == 0 && !is_number(&t->table.columns[c]);
-        th_strbuf_add(out, is_name ? "<th scope=\"row\">" : is_number(&t->table.columns[c]) ? "<td class=\"n\">" : "<td>");
+        th_strbuf_add(out, is_name                           ? "<th scope=\"row\">"
+                           : is_number(&t->table.columns[c]) ? "<td class=\"n\">"
+                                                             : "<td>");
         if (texts[c] != NULL && strcmp(texts[c], "-") == 0)
             th_strbuf_add(out, "&ndash;");
         else
@@ -124,8 +128,10 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out)
         return;
     }
     size_t n = (size_t)shown.table.n_columns;
-    th_strbuf_printf(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">"
-                          "<table id=\"table-%s\" class=\"sortable\">\n", label, t->name);
+    th_strbuf_printf(out,
+                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">"
+                     "<table id=\"table-%s\" class=\"sortable\">\n",
+                     label, t->name);
     add_heading(&shown, out);
     th_strbuf_add(out, "<tbody>\n");
     for (size_t row = 0; row < t->n_rows; row++)

@@ -18,9 +18,9 @@ typedef struct th_spans_page {
     th_html *page;
     th_tracks tracks;
     const th_program *program;
-    int32_t *place;    /* of a task in the list; -1: it is in no span */
-    int32_t *work;     /* works in the order of their first task; -1: not yet */
-    int32_t *works;    /* the works themselves */
+    int32_t *place; /* of a task in the list; -1: it is in no span */
+    int32_t *work;  /* works in the order of their first task; -1: not yet */
+    int32_t *works; /* the works themselves */
     int32_t n_works, n_tasks;
 } th_spans_page;
 
@@ -119,7 +119,8 @@ static void encode_spans(const th_spans_page *g, const th_track *t, th_strbuf *b
         const th_span *s = &t->spans[i];
         int64_t step = g->place[s->task] - before;
         bool is_one = s->count == 1;
-        th_encode_number(bytes, (uint64_t)(step < 0 ? -step : step) << 2 | (uint64_t)(step < 0) << 1 | !is_one);
+        th_encode_number(bytes, (uint64_t)(step < 0 ? -step : step) << 2 |
+                                    (uint64_t)(step < 0) << 1 | !is_one);
         if (!is_one) {
             th_encode_number(bytes, (uint64_t)(s->start - start));
             th_encode_number(bytes, (uint64_t)(s->end - s->start));
@@ -207,8 +208,9 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, "],\n\"collectives\":[");
     for (int c = 0; c < g->program->n_collectives; c++) {
         const th_collective *x = th_simulation_collective(s->simulation, c);
-        th_strbuf_printf(out, "%s[\"%s\",%d,\"%s\"]", c > 0 ? "," : "", th_collective_names[x->kind],
-                         (int)x->n_ranks, x->algorithm != NULL ? x->algorithm->name : "");
+        th_strbuf_printf(out, "%s[\"%s\",%d,\"%s\"]", c > 0 ? "," : "",
+                         th_collective_names[x->kind], (int)x->n_ranks,
+                         x->algorithm != NULL ? x->algorithm->name : "");
     }
     th_strbuf_add(out, "]");
 }
@@ -219,12 +221,14 @@ static void add_works(th_spans_page *g)
     th_strbuf *out = g->page->out;
     th_strbuf_add(out, ",\n\"works\":[");
     for (int32_t i = 0; i < g->n_works; i++) {
-        const th_work *w = th_works_get(th_lower_works(g->page->session->simulation->lower), g->works[i]);
+        const th_work *w =
+            th_works_get(th_lower_works(g->page->session->simulation->lower), g->works[i]);
         const int64_t *moved = w->folded.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
-        th_strbuf_printf(out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
-                         i > 0 ? "," : "", w->folded.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
-                         moved[TH_ENGINE_PARTIAL], moved[TH_ENGINE_OUTPUT], dram);
+        th_strbuf_printf(
+            out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+            i > 0 ? "," : "", w->folded.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
+            moved[TH_ENGINE_PARTIAL], moved[TH_ENGINE_OUTPUT], dram);
     }
     th_strbuf_add(out, "]");
 }
@@ -258,10 +262,11 @@ static int make_places(th_spans_page *g)
 static void add_block(th_spans_page *g)
 {
     const th_tracks *k = &g->tracks;
-    th_strbuf_printf(g->page->out,
-                     "<script type=\"application/json\" id=\"spans\">\n{\"end\":%" PRId64 ",\"resolution\":%" PRId64
-                     ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
-                     g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
+    th_strbuf_printf(
+        g->page->out,
+        "<script type=\"application/json\" id=\"spans\">\n{\"end\":%" PRId64
+        ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
+        g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
     add_names(g);
     add_tasks(g);
     add_works(g);

@@ -175,7 +175,8 @@ static int add_task(th_tracks *k, int32_t number)
     th_time start = k->result->tasks[number].start_ps, end = th_tracks_end(k, number);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        return add_span(k, k->track_of_accel[k->session->system->nodes[t->node].accel], number, start, end);
+        return add_span(k, k->track_of_accel[k->session->system->nodes[t->node].accel], number,
+                        start, end);
     case TH_TASK_TRANSFER:
         return add_transfer(k, number, t, end);
     case TH_TASK_COLLECTIVE:
@@ -224,7 +225,8 @@ int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, th_
     th_path_entry *path = NULL;
     *k = (th_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
-    if (n_path >= 0 && order_tasks(k) == 0 && make_tracks(k) == 0 && draw_together(k, path, n_path) == 0) {
+    if (n_path >= 0 && order_tasks(k) == 0 && make_tracks(k) == 0 &&
+        draw_together(k, path, n_path) == 0) {
         th_free(path);
         return 0;
     }

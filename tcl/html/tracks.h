@@ -14,11 +14,17 @@ enum {
     TH_LINK_ROWS_MAX = 2000 /* those that were busy longest */
 };
 
-typedef enum { TH_TRACK_PATH, TH_TRACK_ACCEL, TH_TRACK_LINK, TH_TRACK_COLLECTIVE, TH_N_TRACK_KINDS } th_track_kind;
+typedef enum {
+    TH_TRACK_PATH,
+    TH_TRACK_ACCEL,
+    TH_TRACK_LINK,
+    TH_TRACK_COLLECTIVE,
+    TH_N_TRACK_KINDS
+} th_track_kind;
 
 /* One task, or several that are drawn as one. */
 typedef struct th_span {
-    int32_t task;  /* the longest of them */
+    int32_t task; /* the longest of them */
     int32_t count;
     th_time start, end;
     th_time busy;    /* sum of their durations */
@@ -29,14 +35,15 @@ typedef struct th_track {
     int32_t kind, object; /* th_track_kind; accelerator or link */
     th_span *spans;       /* by start */
     size_t n, capacity;
-    int64_t open; /* private: the span that short ones are added to, -1: none; and where that began */
+    int64_t
+        open; /* private: the span that short ones are added to, -1: none; and where that began */
     th_time open_start;
 } th_track;
 
 typedef struct th_tracks {
     th_track *tracks;
     int n;
-    int32_t *order;     /* tasks that have started, by start, then number */
+    int32_t *order; /* tasks that have started, by start, then number */
     int32_t n_started;
     th_time resolution; /* 0: every span is drawn by itself */
     int64_t n_spans;    /* that there are */

@@ -8,13 +8,15 @@ const path = require("path");
 
 const folder = process.argv[2];
 const facts = JSON.parse(fs.readFileSync(path.join(folder, "facts.json"), "utf8"));
-const STEP_MS = 60, PAGE_BYTES = 3e6, PHONE = {width: 360, height: 740}, DESK = {width: 1280, height: 900};
+const STEP_MS = 60,
+    PAGE_BYTES = 3e6,
+    PHONE = {width: 360, height: 740},
+    DESK = {width: 1280, height: 900};
 let count = 0;
 
 function check(holds, name, got) {
     console.log(`${holds ? "ok" : "not ok"} ${++count} - ${name}`);
-    if (!holds && got !== undefined)
-        console.log(`# got: ${JSON.stringify(got)}`);
+    if (!holds && got !== undefined) console.log(`# got: ${JSON.stringify(got)}`);
 }
 
 const near = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
@@ -26,19 +28,27 @@ async function open(browser, name, options) {
     page.on("console", (m) => page.complaints.push(`${m.type()}: ${m.text()}`));
     page.on("pageerror", (e) => page.complaints.push(e.message));
     page.on("dialog", (d) => page.complaints.push(`dialog: ${d.message()}`) && d.dismiss());
-    page.on("request", (r) => r.url().endsWith(name) || r.url().startsWith("data:") || page.complaints.push(`asks for ${r.url()}`));
+    page.on(
+        "request",
+        (r) =>
+            r.url().endsWith(name) ||
+            r.url().startsWith("data:") ||
+            page.complaints.push(`asks for ${r.url()}`),
+    );
     await page.goto(`file://${path.join(folder, name)}`);
     await frame(page);
     return page;
 }
 
 // Until what was asked for has been drawn.
-const frame = (page) => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+const frame = (page) =>
+    page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
 
-const viewOf = (page) => page.evaluate(() => {
-    const {from, to} = document.getElementById("rows").dataset;
-    return {from: Number(from), to: Number(to)};
-});
+const viewOf = (page) =>
+    page.evaluate(() => {
+        const {from, to} = document.getElementById("rows").dataset;
+        return {from: Number(from), to: Number(to)};
+    });
 
 async function lengthAfter(page, action) {
     await action();
@@ -52,43 +62,93 @@ async function lengthAfter(page, action) {
 async function checkContent(page) {
     const end = facts.summary.summary.makespan_ps;
     const text = await page.evaluate(() => document.querySelector("header").innerText);
-    for (const word of ["alexnet", "f1_16xlarge", facts.summary.mapping, "seed 1", `tharsis ${facts.summary.version}`])
-        check(text.includes(word), `the head names ${word === facts.summary.mapping ? "the mapping's digest" : word}`, text);
+    for (const word of [
+        "alexnet",
+        "f1_16xlarge",
+        facts.summary.mapping,
+        "seed 1",
+        `tharsis ${facts.summary.version}`,
+    ])
+        check(
+            text.includes(word),
+            `the head names ${word === facts.summary.mapping ? "the mapping's digest" : word}`,
+            text,
+        );
     const sections = await page.evaluate(() => [...document.querySelectorAll("section")].map((s) => s.id));
-    check(sections.join() === "summary,topology,timeline,path,layers,mapping,utilization,links,memory,search", "all sections", sections);
-    const rows = (id) => page.evaluate((name) => document.getElementById(name).tBodies[0].rows.length, `table-${id}`);
-    check(await rows("layer_figures") === facts.layers.layer_figures.length, "a row for every layer");
-    check(await rows("critical_path") === facts.path.critical_path.length, "a row for every task of the critical path");
-    const picture = await page.evaluate(() => [document.querySelectorAll(".box").length, document.querySelectorAll(".links path").length]);
+    check(
+        sections.join() === "summary,topology,timeline,path,layers,mapping,utilization,links,memory,search",
+        "all sections",
+        sections,
+    );
+    const rows = (id) =>
+        page.evaluate((name) => document.getElementById(name).tBodies[0].rows.length, `table-${id}`);
+    check((await rows("layer_figures")) === facts.layers.layer_figures.length, "a row for every layer");
+    check(
+        (await rows("critical_path")) === facts.path.critical_path.length,
+        "a row for every task of the critical path",
+    );
+    const picture = await page.evaluate(() => [
+        document.querySelectorAll(".box").length,
+        document.querySelectorAll(".links path").length,
+    ]);
     check(picture.join() === "8,40", "the picture has the accelerators and links", picture);
-    const curve = await page.evaluate(() => [document.querySelectorAll(".curve .best").length, document.querySelectorAll(".curve .dot").length,
-        document.getElementById("table-convergence").tBodies[0].rows.length]);
+    const curve = await page.evaluate(() => [
+        document.querySelectorAll(".curve .best").length,
+        document.querySelectorAll(".curve .dot").length,
+        document.getElementById("table-convergence").tBodies[0].rows.length,
+    ]);
     check(curve[0] === 1 && curve[1] === curve[2] && curve[1] > 0, "the convergence is drawn", curve);
     const spans = await page.evaluate(() => {
         const data = th.readSpans(document.getElementById("spans").textContent);
         const track = data.tracks.find((t) => t.kind === "path");
-        return {end: data.end, numbers: [...data.tasks.number], start: [...data.tasks.start], to: [...data.tasks.end], bytes: [...data.tasks.bytes],
-            path: [...track.task].map((i) => data.tasks.number[i]), kinds: [...new Set(data.tracks.map((t) => t.kind))]};
+        return {
+            end: data.end,
+            numbers: [...data.tasks.number],
+            start: [...data.tasks.start],
+            to: [...data.tasks.end],
+            bytes: [...data.tasks.bytes],
+            path: [...track.task].map((i) => data.tasks.number[i]),
+            kinds: [...new Set(data.tracks.map((t) => t.kind))],
+        };
     });
     check(spans.end === end, "the timeline ends with the run", [spans.end, end]);
-    check(spans.path.join() === facts.path.critical_path.map((t) => t.task).join(), "the critical path is that of the report", spans.path);
+    check(
+        spans.path.join() === facts.path.critical_path.map((t) => t.task).join(),
+        "the critical path is that of the report",
+        spans.path,
+    );
     const wrong = facts.transfers.filter(([number, start, to, bytes]) => {
         const i = spans.numbers.indexOf(number);
         return i < 0 || spans.start[i] !== start || spans.to[i] !== to || spans.bytes[i] !== bytes;
     });
-    check(facts.transfers.length > 0 && wrong.length === 0, "starts, ends and bytes of transfers are those of the run", wrong);
+    check(
+        facts.transfers.length > 0 && wrong.length === 0,
+        "starts, ends and bytes of transfers are those of the run",
+        wrong,
+    );
 }
 
 async function checkSorting(page) {
-    const column = () => page.evaluate(() => [...document.getElementById("table-layer_figures").tBodies[0].rows].map((r) => Number.parseFloat(r.cells[3].textContent)));
+    const column = () =>
+        page.evaluate(() =>
+            [...document.getElementById("table-layer_figures").tBodies[0].rows].map((r) =>
+                Number.parseFloat(r.cells[3].textContent),
+            ),
+        );
     const button = page.locator("#table-layer_figures thead button").nth(3);
     const before = await column();
     await button.click();
     const down = await column();
-    check(down.join() === [...before].sort((a, b) => b - a).join(), "a table sorts by a column, from large to small", down);
+    check(
+        down.join() === [...before].sort((a, b) => b - a).join(),
+        "a table sorts by a column, from large to small",
+        down,
+    );
     await button.press("Enter");
     check((await column()).join() === [...before].sort((a, b) => a - b).join(), "and back, by keyboard");
-    const sorted = await page.evaluate(() => document.querySelector("#table-layer_figures th[aria-sort]").getAttribute("aria-sort"));
+    const sorted = await page.evaluate(() =>
+        document.querySelector("#table-layer_figures th[aria-sort]").getAttribute("aria-sort"),
+    );
     check(sorted === "ascending", "which is told to screen readers", sorted);
 }
 
@@ -100,7 +160,8 @@ async function checkTimeline(page) {
     await rows.scrollIntoViewIfNeeded();
     check(near(await lengthAfter(page, async () => {}), end), "the whole run is in view at first");
     const colors = await page.evaluate(() => {
-        const canvas = document.querySelector("#rows canvas"), {width, height} = canvas;
+        const canvas = document.querySelector("#rows canvas"),
+            {width, height} = canvas;
         const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, width, height).data.buffer);
         return new Set(pixels).size;
     });
@@ -109,8 +170,16 @@ async function checkTimeline(page) {
     await page.mouse.move(box.x + box.width / 2, box.y + 60);
     const scrolled = await page.evaluate(() => scrollY);
     const kept = await lengthAfter(page, () => page.mouse.wheel(0, -200));
-    const isScrolled = await page.waitForFunction((y) => scrollY !== y, scrolled, {timeout: 3000}).then(() => true, () => false);
-    check(near(kept, end) && isScrolled, "the wheel scrolls the page until the timeline has the focus", [kept, isScrolled]);
+    const isScrolled = await page
+        .waitForFunction((y) => scrollY !== y, scrolled, {timeout: 3000})
+        .then(
+            () => true,
+            () => false,
+        );
+    check(near(kept, end) && isScrolled, "the wheel scrolls the page until the timeline has the focus", [
+        kept,
+        isScrolled,
+    ]);
     await rows.focus();
     await rows.scrollIntoViewIfNeeded();
     const box2 = await rows.boundingBox();
@@ -118,12 +187,16 @@ async function checkTimeline(page) {
     const wheeled = await lengthAfter(page, () => page.mouse.wheel(0, -200));
     check(wheeled < 0.7 * end, "then it zooms", wheeled / end);
     const before = await viewOf(page);
-    check(await lengthAfter(page, () => rows.press("ArrowUp")) < wheeled, "the arrow up zooms in");
+    check((await lengthAfter(page, () => rows.press("ArrowUp"))) < wheeled, "the arrow up zooms in");
     check(near(await lengthAfter(page, () => rows.press("ArrowDown")), wheeled), "the arrow down zooms out");
     await rows.press("ArrowRight");
     await frame(page);
     const moved = await viewOf(page);
-    check(moved.from > before.from && near(moved.to - moved.from, wheeled), "the arrow right moves on", moved);
+    check(
+        moved.from > before.from && near(moved.to - moved.from, wheeled),
+        "the arrow right moves on",
+        moved,
+    );
     await page.mouse.down();
     await page.mouse.move(box2.x + box2.width / 2 + 100, box2.y + 60, {steps: 4});
     await page.mouse.up();
@@ -133,10 +206,53 @@ async function checkTimeline(page) {
     await rows.press("]");
     await rows.press("]");
     const picked = await page.evaluate(() => document.getElementById("picked").textContent);
-    check(/critical path yes/.test(picked), "] picks tasks of the critical path, and says what they are", picked);
-    check(await lengthAfter(page, () => rows.press("Enter")) < 0.8 * end, "Enter zooms to it");
+    check(
+        /critical path yes/.test(picked),
+        "] picks tasks of the critical path, and says what they are",
+        picked,
+    );
+    check((await lengthAfter(page, () => rows.press("Enter"))) < 0.8 * end, "Enter zooms to it");
     await rows.press("Escape");
-    check(await page.evaluate(() => document.getElementById("picked").textContent) === "", "Escape drops it");
+    check(
+        (await page.evaluate(() => document.getElementById("picked").textContent)) === "",
+        "Escape drops it",
+    );
+}
+
+async function checkPointing(page) {
+    await page.click("#fit");
+    const box = await page.locator("#rows").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 28);
+    const tip = await page.evaluate(() => !document.getElementById("tip").hidden && document.getElementById("tip").textContent);
+    check(/critical path.*start.*duration/.test(tip), "a span under the mouse tells what it is", tip);
+    await page.mouse.move(5, 5);
+    check(await page.evaluate(() => document.getElementById("tip").hidden), "until the mouse leaves it");
+    const length = await lengthAfter(page, () =>
+        page.evaluate(() => {
+            const rows = document.getElementById("rows"),
+                {left, top, width} = rows.getBoundingClientRect();
+            const touch = (type, pointerId, share) =>
+                rows.dispatchEvent(
+                    new PointerEvent(type, {
+                        pointerId,
+                        pointerType: "touch",
+                        bubbles: true,
+                        clientX: left + share * width,
+                        clientY: top + 50,
+                    }),
+                );
+            touch("pointerdown", 1, 0.5);
+            touch("pointerdown", 2, 0.6);
+            touch("pointermove", 2, 0.7);
+            touch("pointermove", 2, 0.8);
+            touch("pointerup", 1, 0.5);
+            touch("pointerup", 2, 0.8);
+        }),
+    );
+    check(near(length / facts.summary.summary.makespan_ps, 1 / 3), "two fingers zoom as far as they move apart", length);
+    await page.evaluate(() => document.querySelectorAll(".links .leads")[30].dispatchEvent(new MouseEvent("click")));
+    const state = await page.evaluate(() => [document.activeElement.id, document.getElementById("rows").scrollTop > 0]);
+    check(state.join() === "rows,true", "a link of the picture leads to its row", state);
 }
 
 async function checkTools(page) {
@@ -146,19 +262,21 @@ async function checkTools(page) {
     const plain = await image();
     await page.click("#critical");
     await frame(page);
-    const pressed = await page.evaluate(() => document.getElementById("critical").getAttribute("aria-pressed"));
-    check(pressed === "true" && await image() !== plain, "the critical path can be made to stand out");
+    const pressed = await page.evaluate(() =>
+        document.getElementById("critical").getAttribute("aria-pressed"),
+    );
+    check(pressed === "true" && (await image()) !== plain, "the critical path can be made to stand out");
     await page.click("#critical");
     await page.fill("#search", "no such layer");
     await frame(page);
-    check(await image() !== plain, "a search for layers dims the others");
+    check((await image()) !== plain, "a search for layers dims the others");
     await page.fill("#search", "");
     await frame(page);
-    check(await image() === plain, "and all is as it was");
+    check((await image()) === plain, "and all is as it was");
     const end = facts.summary.summary.makespan_ps;
     const length = await lengthAfter(page, () => page.locator("#table-layer_figures .go").nth(2).click());
     check(length < 0.9 * end, "a layer of the table leads to its spans", length / end);
-    check(await page.evaluate(() => document.activeElement.id) === "rows", "where the keys then work");
+    check((await page.evaluate(() => document.activeElement.id)) === "rows", "where the keys then work");
     await page.click("#fit");
     const task = await lengthAfter(page, () => page.locator("#table-critical_path .go").nth(2).click());
     check(task < 0.9 * end, "so does a task of the critical path", task / end);
@@ -168,22 +286,35 @@ async function checkTools(page) {
 
 async function checkKeyboard(browser) {
     const page = await open(browser, "run.html", {viewport: DESK});
-    const stops = [], hidden = [];
+    const stops = [],
+        hidden = [];
     for (let i = 0; i < 26; i++) {
         await page.keyboard.press("Tab");
         const stop = await page.evaluate(() => {
-            const e = document.activeElement, style = getComputedStyle(e);
-            return {name: e.id || e.className || e.hash || e.tagName, isVisible: style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) >= 1};
+            const e = document.activeElement,
+                style = getComputedStyle(e);
+            return {
+                name: e.id || e.className || e.hash || e.tagName,
+                isVisible: style.outlineStyle !== "none" && Number.parseFloat(style.outlineWidth) >= 1,
+            };
         });
         stops.push(stop.name);
-        if (!stop.isVisible)
-            hidden.push(stop.name);
+        if (!stop.isVisible) hidden.push(stop.name);
     }
-    const order = ["skip", "theme", "#summary", "zoom-in", "critical", "search", "rows"].map((name) => stops.indexOf(name));
-    check(order.every((at, i) => at >= 0 && (i === 0 || at > order[i - 1])), "the order of the tab key is that of the page", stops);
+    const order = ["skip", "theme", "#summary", "zoom-in", "critical", "search", "rows"].map((name) =>
+        stops.indexOf(name),
+    );
+    check(
+        order.every((at, i) => at >= 0 && (i === 0 || at > order[i - 1])),
+        "the order of the tab key is that of the page",
+        stops,
+    );
     check(hidden.length === 0, "where the focus is can be seen", hidden);
-    const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, [tabindex], canvas[role], svg[role]")]
-        .filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label"))).map((e) => e.outerHTML.slice(0, 80)));
+    const unnamed = await page.evaluate(() =>
+        [...document.querySelectorAll("button, input, [tabindex], canvas[role], svg[role]")]
+            .filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label")))
+            .map((e) => e.outerHTML.slice(0, 80)),
+    );
     check(unnamed.length === 0, "everything that can be used has a name", unnamed);
     await page.close();
 }
@@ -198,8 +329,15 @@ async function checkThemes(browser) {
     await light.click("#theme");
     await light.click("#theme");
     await dark.click("#theme");
-    check(await backgroundOf(light) === night && await backgroundOf(dark) === day, "the switch goes against the system");
-    check([...light.complaints, ...dark.complaints].length === 0, "no complaint in either theme", light.complaints);
+    check(
+        (await backgroundOf(light)) === night && (await backgroundOf(dark)) === day,
+        "the switch goes against the system",
+    );
+    check(
+        [...light.complaints, ...dark.complaints].length === 0,
+        "no complaint in either theme",
+        light.complaints,
+    );
     await light.close();
     await dark.close();
 }
@@ -223,18 +361,23 @@ async function checkLarge(browser) {
     // Time of the page's thread, which does not depend on what else the machine does.
     const cdp = await page.context().newCDPSession(page);
     await cdp.send("Performance.enable", {timeDomain: "threadTicks"});
-    const spent = async () => 1e3 * (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+    const spent = async () =>
+        1e3 * (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
     await page.evaluate(() => document.getElementById("rows").scrollIntoView());
-    const rows = page.locator("#rows"), steps = [];
+    const rows = page.locator("#rows"),
+        steps = [];
     await rows.focus();
     for (let i = 0; i < 30; i++) {
         const before = await spent();
         await rows.press(i < 15 ? "ArrowUp" : "ArrowDown");
         await frame(page);
-        steps.push(await spent() - before);
+        steps.push((await spent()) - before);
     }
-    const sorted = [...steps].sort((a, b) => a - b), median = sorted[15];
-    console.log(`# zoom steps: median ${median.toFixed(1)} ms, longest ${sorted[29].toFixed(1)} ms; ${drawn} spans in ${size} bytes`);
+    const sorted = [...steps].sort((a, b) => a - b),
+        median = sorted[15];
+    console.log(
+        `# zoom steps: median ${median.toFixed(1)} ms, longest ${sorted[29].toFixed(1)} ms; ${drawn} spans in ${size} bytes`,
+    );
     check(median <= STEP_MS, `a zoom step takes ${STEP_MS} ms at most`, steps);
     check(page.complaints.length === 0, "no complaint", page.complaints);
     await page.close();
@@ -243,11 +386,15 @@ async function checkLarge(browser) {
 // ---- all of it ----
 
 async function main() {
-    const browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ["--no-sandbox"]});
+    const browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM,
+        args: ["--no-sandbox"],
+    });
     const page = await open(browser, "run.html", {viewport: DESK});
     await checkContent(page);
     await checkSorting(page);
     await checkTimeline(page);
+    await checkPointing(page);
     await checkTools(page);
     check(page.complaints.length === 0, "no error in the console, no request", page.complaints);
     await page.close();
@@ -256,11 +403,17 @@ async function main() {
     await checkPhone(browser, "run.html");
     await checkPhone(browser, "program.html");
     const made = await open(browser, "program.html", {viewport: DESK});
-    check(await made.title() === "<script>document.title=1</script> on ring8", "markup in a name stays text", await made.title());
+    check(
+        (await made.title()) === "<script>document.title=1</script> on ring8",
+        "markup in a name stays text",
+        await made.title(),
+    );
     check(made.complaints.length === 0, "no complaint about a program made by hand", made.complaints);
     await made.close();
     await checkLarge(browser);
     await browser.close();
 }
 
-main().catch((e) => check(false, `html.js: ${e.stack}`)).finally(() => console.log(`1..${count}`));
+main()
+    .catch((e) => check(false, `html.js: ${e.stack}`))
+    .finally(() => console.log(`1..${count}`));
