@@ -142,8 +142,8 @@
         arrange();
     });
     toggle(th.find("engines"), now.hasEngines);
-    th.find("search").hidden = data.layers.length === 0;
-    th.find("search").addEventListener("input", (e) => {
+    th.find("find-layer").hidden = data.layers.length === 0;
+    th.find("find-layer").addEventListener("input", (e) => {
         const part = e.currentTarget.value.trim().toLowerCase();
         look.layers =
             part === ""
@@ -213,7 +213,7 @@
     function goToLayer(name) {
         const layer = data.layers.findIndex(([other]) => other === name);
         const own = Array.from(tasks.layer.keys()).filter((i) => tasks.layer[i] === layer);
-        th.find("search").value = name;
+        th.find("find-layer").value = name;
         look.layers = new Set([layer]);
         th.find("timeline").scrollIntoView();
         rowsBox.focus({preventScroll: true});

@@ -21,11 +21,11 @@
         };
     }
 
-    const UNITS = {s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, ps: 1e-12};
+    const UNITS = {s: 1, ms: 1e-3, "\u00b5s": 1e-6, ns: 1e-9, ps: 1e-12};
 
     // "1.64ms" in another unit of time; NaN where it is none.
     function inUnit(text, unit) {
-        const [, number, own] = /^([\d.]+)\s*([a-z]+)$/.exec(text) || [];
+        const [, number, own] = /^([\d.]+)\s*(\D+)$/.exec(text) || [];
         return (Number(number) * UNITS[own]) / UNITS[unit];
     }
 
@@ -55,7 +55,7 @@
             {numbers: value, unit} = columnOf(table, 1);
         const last = Number(factOf(section, "evaluations").replace(/\s/g, "")) || at[at.length - 1];
         const bound = inUnit(factOf(section, "lower bound"), unit);
-        const width = 720,
+        const width = Math.max(320, Math.min(720, section.clientWidth)),
             height = 260,
             left = 64,
             right = 16,
@@ -98,7 +98,7 @@
         svg.append(
             shape(
                 "text",
-                {class: "e", x: width - right, y: height - 2},
+                {class: "e", x: width - right, y: height - 4},
                 `evaluations${isLog ? " (logarithmic)" : ""}`,
             ),
         );

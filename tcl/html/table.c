@@ -27,6 +27,15 @@ static void add_count(th_strbuf *out, const char *digits)
                          left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
 }
 
+/* Reports in text are ASCII; here a microsecond has its letter. */
+static void add_unit(th_strbuf *out, const char *unit)
+{
+    if (strcmp(unit, "us") == 0)
+        th_strbuf_add(out, "&#181;s");
+    else
+        th_html_text(out, unit);
+}
+
 void th_html_value(th_strbuf *out, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
@@ -36,7 +45,7 @@ void th_html_value(th_strbuf *out, const th_quantity *q)
         add_count(out, text.text);
     } else if (q->kind != TH_KIND_TEXT && number > 0 && isalpha((unsigned char)text.text[number])) {
         th_strbuf_printf(out, "%.*s" THIN, (int)number, text.text);
-        th_html_text(out, text.text + number);
+        add_unit(out, text.text + number);
     } else {
         th_html_text(out, text.text);
     }
@@ -94,8 +103,11 @@ static void add_heading(const th_shown_table *t, th_strbuf *out)
         th_strbuf_printf(out, "<th scope=\"col\" data-name=\"%s\"%s>", column->name,
                          is_number(column) ? " class=\"n\"" : "");
         th_html_text(out, title_of(column));
-        if (t->unit[c][0] != '\0')
-            th_strbuf_printf(out, " <span class=\"unit\">%s</span>", t->unit[c]);
+        if (t->unit[c][0] != '\0') {
+            th_strbuf_add(out, " <span class=\"unit\">");
+            add_unit(out, t->unit[c]);
+            th_strbuf_add(out, "</span>");
+        }
         th_strbuf_add(out, "</th>");
     }
     th_strbuf_add(out, "</tr></thead>\n");

@@ -128,6 +128,18 @@ async function checkContent(page) {
     );
 }
 
+async function checkIds(page) {
+    const twice = await page.evaluate(() => {
+        const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+        return ids.filter((id, i) => ids.indexOf(id) !== i);
+    });
+    check(twice.length === 0, "no id stands twice", twice);
+    const lost = await page.evaluate(() =>
+        [...document.querySelectorAll("nav a")].filter((a) => !document.querySelector(`section${a.hash}`)).map((a) => a.hash),
+    );
+    check(lost.length === 0, "the contents lead to sections", lost);
+}
+
 async function checkSorting(page) {
     const column = () =>
         page.evaluate(() =>
@@ -267,10 +279,10 @@ async function checkTools(page) {
     );
     check(pressed === "true" && (await image()) !== plain, "the critical path can be made to stand out");
     await page.click("#critical");
-    await page.fill("#search", "no such layer");
+    await page.fill("#find-layer", "no such layer");
     await frame(page);
     check((await image()) !== plain, "a search for layers dims the others");
-    await page.fill("#search", "");
+    await page.fill("#find-layer", "");
     await frame(page);
     check((await image()) === plain, "and all is as it was");
     const end = facts.summary.summary.makespan_ps;
@@ -301,7 +313,7 @@ async function checkKeyboard(browser) {
         stops.push(stop.name);
         if (!stop.isVisible) hidden.push(stop.name);
     }
-    const order = ["skip", "theme", "#summary", "zoom-in", "critical", "search", "rows"].map((name) =>
+    const order = ["skip", "theme", "#summary", "zoom-in", "critical", "find-layer", "rows"].map((name) =>
         stops.indexOf(name),
     );
     check(
@@ -392,6 +404,7 @@ async function main() {
     });
     const page = await open(browser, "run.html", {viewport: DESK});
     await checkContent(page);
+    await checkIds(page);
     await checkSorting(page);
     await checkTimeline(page);
     await checkPointing(page);
