@@ -108,9 +108,11 @@ th.readSpans = function (text) {
     }
 
     const tasks = readTasks(block.tasks);
-    const computes = block.works.length > 0; // else accelerators have nothing to show
+    // An accelerator that idles is worth a row where others compute; a link that only collectives took is not, for
+    // their messages are not among the spans.
+    const computes = block.works.length > 0;
     const tracks = block.tracks
-        .filter((track) => computes || track.kind !== "accel")
+        .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"))
         .map((track) => readTrack(track, tasks));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;

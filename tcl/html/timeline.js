@@ -103,8 +103,9 @@
 
     // ---- the whole run, small ----
 
-    // Which tracks it is about: accelerators, where anything is computed.
-    const counted = data.tracks.filter((t) => t.kind === (data.works.length > 0 ? "accel" : "link"));
+    // What it is about: accelerators, where anything is computed; else links, or collectives.
+    const overviewKind = ["accel", "link", "collective"].find((kind) => data.tracks.some((t) => t.kind === kind));
+    const counted = data.tracks.filter((t) => t.kind === overviewKind);
     const BINS = 600;
     const activity = (function () {
         const sum = new Float64Array(BINS),
@@ -134,7 +135,7 @@
         c.font = look.fonts.text;
         c.textBaseline = "middle";
         c.textAlign = "right";
-        c.fillText(data.works.length > 0 ? "busy" : "links", left - 8, height / 2);
+        c.fillText({accel: "busy", link: "links"}[overviewKind] || "", left - 8, height / 2);
         c.fillStyle = color.span[0];
         c.globalAlpha = 0.55;
         for (let b = 0; b < BINS; b++)
