@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "predictor/jobs.h"
 #include "predictor/twin.h"
 
 /* How many terms and features there are follows from any operation. */
@@ -110,7 +111,7 @@ void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu 
     }
 }
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, CHUNK = 1024 }; /* rows of a learner at once, and of a thread */
 
 static void predict_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                           int device, double *ms)
@@ -128,19 +129,39 @@ static void predict_block(const th_layer_model *m, const th_op *op, size_t n, co
         ms[i] = exp(ms[i]);
 }
 
+typedef struct {
+    const th_layer_model *m;
+    const th_op *op;
+    size_t n;
+    const th_gpu *gpu;
+    int device;
+    double *ms;
+} batch;
+
+static int predict_chunk(void *state, int i, th_error *err)
+{
+    const batch *b = state;
+    size_t from = (size_t)i * CHUNK, to = b->n - from < CHUNK ? b->n : from + CHUNK;
+    (void)err;
+    for (; from < to; from += BLOCK)
+        predict_block(b->m, b->op + from, to - from < BLOCK ? to - from : BLOCK, b->gpu, b->device,
+                      b->ms + from);
+    return 0;
+}
+
 void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
                                  const th_gpu *gpu, double *ms)
 {
-    int device = th_layer_model_device(m, gpu->name);
-    for (size_t from = 0; from < n; from += BLOCK)
-        predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, device, ms + from);
-    if (device == m->n_devices)
-        th_twin_blend(m, op, n, gpu, ms);
+    batch b = {m, op, n, gpu, th_layer_model_device(m, gpu->name), ms};
+    th_jobs_run(predict_chunk, &b, (int)((n + CHUNK - 1) / CHUNK), 0, NULL);
 }
 
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     double ms;
-    th_layer_model_predict_many(m, op, 1, gpu, &ms);
+    int device = th_layer_model_device(m, gpu->name);
+    predict_block(m, op, 1, gpu, device, &ms);
+    if (device == m->n_devices)
+        th_twin_blend(m, op, 1, gpu, &ms);
     return ms;
 }

@@ -25,9 +25,9 @@
     }
 
 const th_train_options th_train_defaults = {
-    .known = {.trees = {.rounds = 300,
+    .known = {.trees = {.rounds = 150,
                         .depth = 8,
-                        .rate = 0.07,
+                        .rate = 0.12,
                         .slope = 0.15,
                         .least_weight = 10,
                         .row_share = 1,

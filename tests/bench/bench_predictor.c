@@ -67,20 +67,21 @@ static void print_speed(const th_layer_model *model, const th_measurements *m)
     enum { ROUNDS = 20, ROWS = 4096 };
     static th_op op[ROWS];
     static double ms[ROWS];
-    double single = INFINITY, batch = INFINITY, sum = 0;
+    double single = INFINITY, batch = INFINITY, wall = INFINITY, sum = 0;
     for (size_t i = 0; i < ROWS; i++)
         op[i] = m->row[i * (m->n_rows / ROWS)].op;
     for (int r = 0; r < ROUNDS; r++) {
         double begun = th_bench_cpu_seconds();
         for (size_t i = 0; i < ROWS; i++)
             sum += th_layer_model_predict(model, &op[i], &m->device[0]);
-        double between = th_bench_cpu_seconds();
+        double between = th_bench_cpu_seconds(), wall_begun = wall_seconds();
         th_layer_model_predict_many(model, op, ROWS, &m->device[0], ms);
         single = fmin(single, between - begun);
         batch = fmin(batch, th_bench_cpu_seconds() - between);
+        wall = fmin(wall, wall_seconds() - wall_begun);
     }
-    printf("  a prediction: %.2f us alone, %.2f us in batches (%g)\n", single / ROWS * 1e6,
-           batch / ROWS * 1e6, sum / ROUNDS);
+    printf("  a prediction: %.2f us alone, %.2f us of CPU and %.2f us in batches (%g)\n",
+           single / ROWS * 1e6, batch / ROWS * 1e6, wall / ROWS * 1e6, sum / ROUNDS);
 }
 
 static int train(const th_measurements *m, size_t *rows, size_t n, int learner,
@@ -159,6 +160,7 @@ int th_bench_predictor(char **argv, int argc)
     static const th_op_kind kinds[] = {TH_OP_CONV, TH_OP_POOLING, TH_OP_DENSE};
     th_gpus known = {.gpu = NULL};
     th_error e = {"", ""};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", &e)) {
         printf("bench predictor FOLDER: %s\n", e.text);
         return 2;

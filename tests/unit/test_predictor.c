@@ -96,6 +96,21 @@ static void the_law_is_found_again(void)
     th_predictor_free(p);
 }
 
+/* More than a block and a chunk, and one over. */
+static void batches_say_the_same(void)
+{
+    enum { N = 1025 };
+    static th_op op[N];
+    static double ms[N];
+    th_predictor *p = train();
+    for (int i = 0; i < N; i++)
+        op[i] = dense(1 + i % 60, 10 + i, 2000 - i);
+    th_layer_model_predict_many(&p->model[0], op, N, &gpus.gpu[1], ms);
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_EQUAL(ms[i], th_layer_model_predict(&p->model[0], &op[i], &gpus.gpu[1]));
+    th_predictor_free(p);
+}
+
 static void says_what_lies_outside(void)
 {
     char text[200] = "";
@@ -279,7 +294,7 @@ static void too_few_rows_and_no_memory(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(the_law_is_found_again),     TAP(says_what_lies_outside),
+        TAP(the_law_is_found_again),     TAP(batches_say_the_same), TAP(says_what_lies_outside),
         TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
         TAP(changed_files_are_refused),  TAP(nonsense_is_refused),
         TAP(odd_bodies_are_read_or_refused),
