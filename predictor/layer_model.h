@@ -9,6 +9,7 @@
 #include "predictor/features.h"
 #include "predictor/learners/panel.h"
 #include "predictor/measurements.h"
+#include "predictor/spread.h"
 
 /* How good each learner was on rows that it had not seen; INFINITY: it was not tried. */
 typedef struct th_scores {
@@ -21,7 +22,25 @@ typedef struct th_scores {
 typedef struct th_side {
     th_panel panel;
     th_scores scores;
+    th_spread spread;
 } th_side;
+
+/* calibration.h */
+typedef struct th_voice {
+    int device; /* of training; their number: any other */
+    bool is_law;
+    double host_ms, scale, share;
+} th_voice;
+
+enum { TH_VOICES_MAX = 8 };
+
+typedef struct th_calibration {
+    th_gpu gpu;
+    size_t n_rows;
+    int n_voices;
+    th_voice voice[TH_VOICES_MAX];
+    double gain; /* of its rows: mean error calibrated / uncalibrated, at most 1 */
+} th_calibration;
 
 typedef struct th_layer_model {
     th_op_kind kind;
@@ -32,6 +51,8 @@ typedef struct th_layer_model {
     int32_t least[TH_N_OP_FIELDS], most[TH_N_OP_FIELDS]; /* of each field in training */
     double *weight;       /* by device and term; behind the last device: of any */
     th_side known, other; /* devices */
+    th_calibration *calibration;
+    int n_calibrations;
 } th_layer_model;
 
 typedef struct th_train_options {
@@ -57,6 +78,8 @@ bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
  * it is, and what they were, into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
+/* Of the GPU, by its name; NULL: it was not calibrated. */
+const th_calibration *th_layer_model_calibration(const th_layer_model *m, const th_gpu *gpu);
 /* The number of a device of training by its name, or n_devices: any other. */
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */
@@ -65,6 +88,17 @@ double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th
 void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
                                  const th_gpu *gpu, double *ms);
 
+/* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when learning,
+ * the wider the further op or an unknown gpu lies outside of what training had. */
+typedef struct th_estimate {
+    double ms, low_ms, high_ms;
+} th_estimate;
+th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
+
+/* Private to calibration: as if the GPU were a device of training (their number: any other), by its
+ * learners or by its law alone. */
+void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n,
+                               const th_gpu *gpu, int device, bool is_law, double *ms);
 /* Private to training: the law's answer by those weights, and what learners see besides (TH_SEES_*), into
  * x[n_features] and plain[n_plain]. */
 void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,

@@ -217,17 +217,26 @@ static void clear_ballot(th_ballot *b)
     *b = (th_ballot){.n = 0};
 }
 
+static int judge(const th_ballot *b, th_side *out)
+{
+    double *said = th_alloc_array(b->n + 1, sizeof *said);
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        out->scores.error[l] = th_ballot_error(b, l);
+    out->scores.n = b->n;
+    out->scores.chosen = th_panel_choose(&out->panel, b);
+    int failed = !said || out->scores.chosen < 0 ? -1 : 0;
+    if (!failed) {
+        th_panel_blend(&out->panel, b, said);
+        failed = th_spread_fit(&out->spread, said, b->right, b->n);
+    }
+    th_free(said);
+    return failed;
+}
+
 static int choose_side(const trainer *t, int first, int last, th_side *out, th_error *err)
 {
     th_ballot b = {.n = 0};
-    int failed = join(t, first, last, &b);
-    if (!failed) {
-        for (int l = 0; l < TH_N_LEARNERS; l++)
-            out->scores.error[l] = th_ballot_error(&b, l);
-        out->scores.n = b.n;
-        out->scores.chosen = th_panel_choose(&out->panel, &b);
-        failed = out->scores.chosen < 0 ? -1 : 0;
-    }
+    int failed = join(t, first, last, &b) || judge(&b, out) ? -1 : 0;
     clear_ballot(&b);
     return failed ? th_error_no_memory(err) : 0;
 }

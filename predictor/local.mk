@@ -3,6 +3,7 @@ libtharsis_la_SOURCES += \
 	predictor/algebra.c predictor/algebra.h \
 	predictor/backward.c \
 	predictor/boost.c predictor/boost.h \
+	predictor/calibration.c predictor/calibration.h \
 	predictor/features.c predictor/features.h \
 	predictor/forecast.c predictor/forecast.h \
 	predictor/gpu.h predictor/gpu_read.c \
@@ -38,6 +39,7 @@ libtharsis_la_SOURCES += \
 	predictor/parts_text.c \
 	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
 	predictor/predictor_write.c \
+	predictor/spread.c predictor/spread.h \
 	predictor/trees.c predictor/trees.h \
 	predictor/twin.c predictor/twin.h \
 	predictor/unpack.c predictor/unpack.h

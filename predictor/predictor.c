@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "predictor/calibration.h"
 
 static bool has_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind,
                      th_phase phase)
@@ -66,6 +67,20 @@ th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, s
     return NULL;
 }
 
+int th_predictor_calibrate(th_predictor *p, const th_measurements *rows, th_error *err)
+{
+    int all = 0;
+    for (int i = 0; i < p->n_models; i++) {
+        int n = th_layer_model_calibrate(&p->model[i], rows, err);
+        if (n < 0)
+            return -1;
+        all += n;
+    }
+    return all > 0 ? 0
+                   : th_error_set(err, "PRED-0091",
+                                  "calibration: must have rows of a kind and phase of the predictor");
+}
+
 void th_predictor_free(th_predictor *p)
 {
     if (!p)
@@ -90,6 +105,10 @@ const th_gpu *th_predictor_gpu(const th_predictor *p, const char *name)
         for (int d = 0; d < p->model[i].n_devices; d++)
             if (strcmp(p->model[i].device[d].name, name) == 0)
                 return &p->model[i].device[d];
+    for (int i = 0; i < p->n_models; i++)
+        for (int c = 0; c < p->model[i].n_calibrations; c++)
+            if (strcmp(p->model[i].calibration[c].gpu.name, name) == 0)
+                return &p->model[i].calibration[c].gpu;
     return NULL;
 }
 

@@ -17,11 +17,14 @@ typedef struct th_predictor {
 /* A model for every kind and phase among the n rows of m that are listed. NULL: err says why. */
 th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, size_t n,
                                  const th_train_options *o, th_error *err);
+/* Calibrates every model with the rows of its kind and phase (calibration.h). 0; or -1, and p is good for
+ * nothing but th_predictor_free. */
+int th_predictor_calibrate(th_predictor *p, const th_measurements *rows, th_error *err);
 void th_predictor_free(th_predictor *p); /* accepts NULL */
 
 /* NULL: there is none. */
 const th_layer_model *th_predictor_find(const th_predictor *p, th_op_kind kind, th_phase phase);
-/* The GPU of that name that some model was trained on; NULL: none was. */
+/* The GPU of that name that some model was trained on or calibrated for; NULL: none was. */
 const th_gpu *th_predictor_gpu(const th_predictor *p, const char *name);
 
 /* Adds the versioned text of p: units, ranges, weights, trees, and a digest of itself. */

@@ -111,12 +111,71 @@ static int read_scores(th_text_reader *r, const char *name, th_scores *out)
     return failed ? th_text_fail(r) : 0;
 }
 
+static int read_spread(th_text_reader *r, th_spread *out)
+{
+    if (th_text_scan(r, 1, "spread %d", &out->n_bins))
+        return -1;
+    if (out->n_bins < 0 || out->n_bins > TH_SPREAD_BINS)
+        return th_text_fail(r);
+    for (int b = 0; b < out->n_bins; b++) {
+        double x[3];
+        if (th_text_doubles(r, "bin", x, 3))
+            return -1;
+        out->bin[b] = (struct th_spread_bin){x[0], x[1], x[2]};
+    }
+    return 0;
+}
+
 static int read_side(th_text_reader *r, const char *name, const th_layer_model *m, th_side *out)
 {
-    return read_scores(r, name, &out->scores) ||
+    return read_scores(r, name, &out->scores) || read_spread(r, &out->spread) ||
                    th_panel_read(r, name, m->n_devices, m->n_features, m->n_plain, &out->panel)
                ? -1
                : 0;
+}
+
+static int read_voice(th_text_reader *r, const th_layer_model *m, th_voice *out)
+{
+    int is_law;
+    if (th_text_scan(r, 5, "voice %d %d host %lf scale %lf share %lf", &out->device, &is_law,
+                     &out->host_ms, &out->scale, &out->share))
+        return -1;
+    out->is_law = is_law != 0;
+    return out->device >= 0 && out->device <= m->n_devices && isfinite(out->host_ms) &&
+                   isfinite(out->scale) && isfinite(out->share)
+               ? 0
+               : th_text_fail(r);
+}
+
+static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calibration *out)
+{
+    if (th_text_scan(r, 3, "calibration rows %zu gain %lf voices %d", &out->n_rows, &out->gain,
+                     &out->n_voices))
+        return -1;
+    if (out->n_voices < 1 || out->n_voices > TH_VOICES_MAX || !isfinite(out->gain))
+        return th_text_fail(r);
+    if (read_device(r, &out->gpu))
+        return -1;
+    for (int i = 0; i < out->n_voices; i++)
+        if (read_voice(r, m, &out->voice[i]))
+            return -1;
+    return 0;
+}
+
+static int read_calibrations(th_text_reader *r, th_layer_model *m)
+{
+    int n;
+    if (th_text_scan(r, 1, "calibrations %d", &n))
+        return -1;
+    if (n < 0 || n > DEVICES_MAX)
+        return th_text_fail(r);
+    m->calibration = th_alloc_zero((size_t)n + 1, sizeof *m->calibration);
+    if (!m->calibration)
+        return th_error_no_memory(r->err);
+    for (; m->n_calibrations < n; m->n_calibrations++)
+        if (read_calibration(r, m, &m->calibration[m->n_calibrations]))
+            return -1;
+    return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -136,7 +195,8 @@ static int read_layer(th_text_reader *r, th_layer_model *m)
     if (n_features != m->n_features)
         return th_text_fail(r);
     return read_devices(r, m) || read_ranges(r, m) || read_weights(r, m) ||
-                   read_side(r, "known", m, &m->known) || read_side(r, "other", m, &m->other)
+                   read_side(r, "known", m, &m->known) || read_side(r, "other", m, &m->other) ||
+                   read_calibrations(r, m)
                ? -1
                : 0;
 }

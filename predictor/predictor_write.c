@@ -32,18 +32,49 @@ static void write_scores(const th_scores *s, const char *name, th_strbuf *out)
     th_strbuf_add(out, "\n");
 }
 
+/* Of predictions in ln(ms) up to the first number: a tenth and nine tenths of ln(measured / predicted). */
+static void write_spread(const th_spread *s, th_strbuf *out)
+{
+    th_strbuf_printf(out, "spread %d\n", s->n_bins);
+    for (int b = 0; b < s->n_bins; b++)
+        th_text_add_doubles("bin", (const double[]){s->bin[b].ln_ms, s->bin[b].low, s->bin[b].high},
+                            3, out);
+}
+
+static void write_side(const th_side *s, const char *name, th_strbuf *out)
+{
+    write_scores(&s->scores, name, out);
+    write_spread(&s->spread, out);
+    th_panel_write(&s->panel, name, out);
+}
+
+static void write_gpu(const th_gpu *gpu, th_strbuf *out)
+{
+    th_strbuf_printf(out, "device %s", gpu->name);
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
+        th_strbuf_printf(out, " %.17g", gpu->x[i]);
+    th_strbuf_add(out, "\n");
+}
+
+static void write_calibration(const th_calibration *c, th_strbuf *out)
+{
+    th_strbuf_printf(out, "calibration rows %zu gain %.17g voices %d\n", c->n_rows, c->gain,
+                     c->n_voices);
+    write_gpu(&c->gpu, out);
+    for (int i = 0; i < c->n_voices; i++)
+        th_strbuf_printf(out, "voice %d %d host %.17g scale %.17g share %.17g\n",
+                         c->voice[i].device, c->voice[i].is_law, c->voice[i].host_ms,
+                         c->voice[i].scale, c->voice[i].share);
+}
+
 static void write_devices(const th_layer_model *m, th_strbuf *out)
 {
     th_strbuf_printf(out, "devices %d # name", m->n_devices);
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         th_strbuf_printf(out, " %s", th_gpu_number_column((th_gpu_number)i));
     th_strbuf_add(out, "\n");
-    for (int d = 0; d < m->n_devices; d++) {
-        th_strbuf_printf(out, "device %s", m->device[d].name);
-        for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
-            th_strbuf_printf(out, " %.17g", m->device[d].x[i]);
-        th_strbuf_add(out, "\n");
-    }
+    for (int d = 0; d < m->n_devices; d++)
+        write_gpu(&m->device[d], out);
 }
 
 /* The names of the law's terms, in their order. */
@@ -80,10 +111,11 @@ static void write_layer(const th_layer_model *m, th_strbuf *out)
         th_strbuf_printf(out, "range %s %d %d\n", th_op_field_name((th_op_field)f), m->least[f],
                          m->most[f]);
     write_weights(m, out);
-    write_scores(&m->known.scores, "known", out);
-    th_panel_write(&m->known.panel, "known", out);
-    write_scores(&m->other.scores, "other", out);
-    th_panel_write(&m->other.panel, "other", out);
+    write_side(&m->known, "known", out);
+    write_side(&m->other, "other", out);
+    th_strbuf_printf(out, "calibrations %d\n", m->n_calibrations);
+    for (int i = 0; i < m->n_calibrations; i++)
+        write_calibration(&m->calibration[i], out);
 }
 
 void th_predictor_write(const th_predictor *p, th_strbuf *out)

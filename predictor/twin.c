@@ -75,7 +75,7 @@ void th_twin_blend(const th_layer_model *m, const th_op *op, size_t n, const th_
         return;
     for (size_t from = 0; from < n; from += BLOCK) {
         size_t size = n - from < BLOCK ? n - from : BLOCK;
-        th_layer_model_predict_many(m, op + from, size, &m->device[twin], alike);
+        th_layer_model_predict_as(m, op + from, size, &m->device[twin], twin, false, alike);
         for (size_t i = 0; i < size; i++) {
             double law = law_of(m, twin, &op[from + i], &m->device[twin]),
                    here = law_of(m, twin, &op[from + i], gpu);

@@ -14,6 +14,7 @@
 #define GROUP "predict"
 
 static const char default_set[] = "measurements";
+static const double PS_PER_MS = 1e9;
 
 /* ---- devices ---- */
 
@@ -176,7 +177,20 @@ static const th_measurements *need_set(th_call *c, int option)
 
 /* ---- train_predictor ---- */
 
-enum { TRAIN_ON, TRAIN_HELD_OUT, TRAIN_WITHOUT, TRAIN_SEED, TRAIN_LEARNER, TRAIN_THREADS };
+enum {
+    TRAIN_ON,
+    TRAIN_HELD_OUT,
+    TRAIN_WITHOUT,
+    TRAIN_SEED,
+    TRAIN_LEARNER,
+    TRAIN_THREADS,
+    TRAIN_CALIBRATE
+};
+
+#define CALIBRATE_OPTION                                                                           \
+    {"-calibrate", TH_OPTION_TEXT, "NAME",                                                         \
+     "Of measurements, some twenty of a kind and phase, of devices that training did not meet, or met " \
+     "behind another host."}
 
 static const char *learner_name(int i)
 {
@@ -198,6 +212,7 @@ static const th_option train_options[] = {
     [TRAIN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                        "As many as there are processors unless said; the result does not depend on it.",
                        1, 64},
+    [TRAIN_CALIBRATE] = CALIBRATE_OPTION,
     {.name = NULL},
 };
 
@@ -210,6 +225,18 @@ static void return_models(th_call *c, const th_predictor *p)
         Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(2, names));
     }
     Tcl_SetObjResult(c->interp, list);
+}
+
+/* With the measurements that the option names, if it is there. p, or NULL and p is gone. */
+static th_predictor *calibrated(th_call *c, int option, th_predictor *p)
+{
+    if (p == NULL || !th_call_has(c, option))
+        return p;
+    const th_measurements *few = need_set(c, option);
+    if (few != NULL && th_predictor_calibrate(p, few, &c->err) == 0)
+        return p;
+    th_predictor_free(p);
+    return NULL;
 }
 
 /* Adds the device that the word names to *devices. 0 or -1. */
@@ -265,6 +292,7 @@ static int run_train(th_call *c)
     if (rows == NULL)
         th_error_no_memory(&c->err);
     th_free(rows);
+    p = calibrated(c, TRAIN_CALIBRATE, p);
     if (p == NULL) {
         th_free(without.devices);
         return -1;
@@ -292,6 +320,13 @@ static int run_write(th_call *c)
     return rc;
 }
 
+enum { READ_CALIBRATE };
+
+static const th_option read_predictor_options[] = {
+    [READ_CALIBRATE] = CALIBRATE_OPTION,
+    {.name = NULL},
+};
+
 static int run_read(th_call *c)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
@@ -299,6 +334,7 @@ static int run_read(th_call *c)
         return -1;
     th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
+    p = calibrated(c, READ_CALIBRATE, p);
     if (p == NULL)
         return -1;
     th_learned_set_predictor(c->session->learned, p, (th_left_out){.percent = 0});
@@ -308,12 +344,15 @@ static int run_read(th_call *c)
 
 /* ---- predict_layer ---- */
 
-enum { PREDICT_DEVICE, PREDICT_PHASE };
+enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL };
 
 static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
     [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
                        .choice = phase_name},
+    [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
+                          "Returns three times: the prediction, and what a tenth and nine tenths of "
+                          "measurements will be below, by what was held out in training."},
     {.name = NULL},
 };
 
@@ -405,9 +444,20 @@ static const th_gpu *find_gpu(th_call *c, const th_predictor *p)
     return gpu;
 }
 
+static void return_interval(th_call *c, const th_estimate *e)
+{
+    const double ms[] = {e->ms, e->low_ms, e->high_ms};
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++) {
+        char text[64];
+        th_format_time(llround(ms[i] * PS_PER_MS), text, sizeof text);
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(text, -1));
+    }
+    Tcl_SetObjResult(c->interp, list);
+}
+
 static int run_predict_layer(th_call *c)
 {
-    static const double PS_PER_MS = 1e9;
     const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
     th_op op;
     char why[200];
@@ -423,7 +473,11 @@ static int run_predict_layer(th_call *c)
                             th_op_kind_name(op.kind), th_phase_name(phase));
     if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
         fprintf(stderr, "Warning TCL-0330: predict_layer: %s\n", why);
-    th_call_return_time(c, llround(th_layer_model_predict(m, &op, gpu) * PS_PER_MS));
+    th_estimate e = th_layer_model_estimate(m, &op, gpu);
+    if (th_call_has(c, PREDICT_INTERVAL))
+        return_interval(c, &e);
+    else
+        th_call_return_time(c, llround(e.ms * PS_PER_MS));
     return 0;
 }
 
@@ -443,7 +497,7 @@ const th_command th_predict_commands[] = {
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
      .run = run_write},
-    {"read_predictor", GROUP, "FILE", 1, 1, NULL, "read a predictor from a file",
+    {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
      "A file of another version, or one that was changed by hand, is refused. Returns the kinds "
      "and phases.",
      .run = run_read},

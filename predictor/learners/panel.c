@@ -104,6 +104,16 @@ double th_panel_choose(th_panel *out, const th_ballot *b)
     return error;
 }
 
+void th_panel_blend(const th_panel *p, const th_ballot *b, double *ln_ms)
+{
+    for (size_t i = 0; i < b->n; i++)
+        ln_ms[i] = 0;
+    for (int m = 0; m < p->n; m++)
+        for (int l = 0; l < TH_N_LEARNERS; l++)
+            for (size_t i = 0; th_learner_types[l] == p->member[m].type && i < b->n; i++)
+                ln_ms[i] += p->member[m].share * b->said[l][i];
+}
+
 /* --- use -------------------------------------------------------------------------------------- */
 
 /* Rows from..to of s. */

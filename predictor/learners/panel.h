@@ -30,6 +30,9 @@ double th_ballot_error(const th_ballot *b, int learner);
  * Its error, or -1: memory is out. No row: the law, or else the first candidate. */
 double th_panel_choose(th_panel *out, const th_ballot *b);
 
+/* What the panel would have said of the rows. */
+void th_panel_blend(const th_panel *p, const th_ballot *b, double *ln_ms);
+
 void th_panel_run(const th_panel *p, const th_sights *s, double *ln_ms);
 void th_panel_write(const th_panel *p, const char *name, th_strbuf *out);
 int th_panel_read(struct th_text_reader *r, const char *name, int n_devices, int n_features,

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "predictor/calibration.h"
 #include "predictor/predictor.h"
 #include "tests/bench/bench.h"
 
@@ -59,6 +60,60 @@ static void print_side(const char *name, const th_side *side)
         if (isfinite(side->scores.error[l]))
             printf(" %s %.2f", th_learner_types[l]->name, 100 * side->scores.error[l]);
     printf("\n");
+}
+
+/* How many rows lie between a tenth and nine tenths of what is expected. */
+static void print_coverage(const th_layer_model *model, const th_measurements *m, int device)
+{
+    size_t n = 0, inside = 0;
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const th_measurement *r = &m->row[i];
+        if (device < 0 ? !is_held_out(r) : r->device != device)
+            continue;
+        th_estimate e = th_layer_model_estimate(model, &r->op, &m->device[r->device]);
+        inside += r->ms >= e.low_ms && r->ms <= e.high_ms;
+        n++;
+    }
+    printf("  in their 10-90 %% intervals: %.1f %%\n", 100 * (double)inside / (double)n);
+}
+
+/* Mean and worst error on a device that training did not have, calibrated with some twenty rows of it, over
+ * draws of them. */
+static void print_calibrated(th_layer_model *model, const th_measurements *m, int device)
+{
+    enum { DRAWS = 10, FEW = 20 };
+    th_error e = {"", ""};
+    size_t there = 0;
+    for (size_t i = 0; i < m->n_rows; i++)
+        there += m->row[i].device == device;
+    th_measurement *rows = th_alloc_array(there, sizeof *rows);
+    double sum = 0, worst = 0;
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+        th_measurements few = *m;
+        few.row = rows;
+        few.n_rows = 0;
+        for (size_t i = 0; i < m->n_rows && few.n_rows < FEW; i++)
+            if (m->row[i].device == device &&
+                th_hash_word(draw, (uint64_t)m->row[i].row_id) % (there / FEW / 2) == 0)
+                rows[few.n_rows++] = m->row[i];
+        if (th_layer_model_calibrate(model, &few, &e) < 0)
+            printf("%s %s\n", e.id, e.text);
+        double error = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < m->n_rows; i += 3) {
+            const th_measurement *r = &m->row[i];
+            if (r->device != device)
+                continue;
+            error += fabs(th_layer_model_predict(model, &r->op, &m->device[device]) / r->ms - 1);
+            n++;
+        }
+        sum += error / (double)n;
+        worst = fmax(worst, error / (double)n);
+    }
+    printf("  calibrated with %d rows: %.2f, at worst %.2f\n", FEW, 100 * sum / DRAWS,
+           100 * worst);
+    print_coverage(model, m, device);
+    th_free(rows);
 }
 
 /* One at a time, and in batches: microseconds each, least of some rounds. */
@@ -113,6 +168,7 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
     report(&model, m, false);
     print_side("known", &model.known);
     print_side("other", &model.other);
+    print_coverage(&model, m, -1);
     print_speed(&model, m);
     th_layer_model_clear(&model);
     for (int d = 0; getenv("LOO") && d < m->n_devices; d++) {
@@ -125,6 +181,8 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
         printf(" %s", m->device[d].name);
         report(&model, m, true);
         print_side("other", &model.other);
+        print_coverage(&model, m, d);
+        print_calibrated(&model, m, d);
         th_layer_model_clear(&model);
     }
     return 0;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/random.h"
+#include "predictor/calibration.h"
 #include "predictor/predictor.h"
 #include "tests/unit/predict_help.h"
 
@@ -148,6 +149,142 @@ static void is_evaluated_per_device(void)
     th_predictor_free(p);
 }
 
+/* Measurements of a GPU that training did not have: half as fast at everything, and 0.5 ms of host more. */
+static double truth_elsewhere(const th_op *op, const th_gpu *gpu)
+{
+    return 0.5 + 2 * truth(op, gpu);
+}
+
+/* `dense` rows of the new GPU, each of another size. */
+static th_measurements *measure_elsewhere(int n, th_gpu *gpu)
+{
+    char text[4000], *at = text;
+    th_gpus known = two_gpus();
+    th_error e = {"", ""};
+    *gpu = known.gpu[1];
+    snprintf(known.gpu[1].name, sizeof known.gpu[1].name, "elsewhere");
+    snprintf(gpu->name, sizeof gpu->name, "elsewhere");
+    at += sprintf(at, "kind,device,phase,batch,channels_in,channels_out,time_ms\n");
+    for (int i = 0; i < n; i++) {
+        th_op op = dense(1 + 7 * i % 64, 1 + i * 631 % 4096, 1 + i * 1733 % 4096);
+        at += sprintf(at, "dense,elsewhere,call,%d,%d,%d,%.9g\n", op.x[TH_OP_BATCH],
+                      op.x[TH_OP_CHANNELS_IN], op.x[TH_OP_CHANNELS_OUT],
+                      truth_elsewhere(&op, gpu));
+    }
+    temporary_file f = write_text("few.csv", text);
+    th_measurement_source source = {.path = f.path};
+    th_measurements *few = th_measurements_new();
+    if (!few || th_measurements_read(few, &source, &known, &e))
+        CU_FAIL_FATAL("measurements");
+    remove_file(&f);
+    th_gpus_clear(&known);
+    return few;
+}
+
+static double error_elsewhere(const th_layer_model *m, const th_gpu *gpu)
+{
+    double sum = 0;
+    for (int i = 0; i < 100; i++) {
+        th_op op = dense(1 + i % 64, 40 * (i + 1), 4040 - 40 * i);
+        sum += fabs(th_layer_model_predict(m, &op, gpu) / truth_elsewhere(&op, gpu) - 1);
+    }
+    return sum / 100;
+}
+
+static th_strbuf text_of(const th_predictor *p);
+
+static void a_few_rows_calibrate(void)
+{
+    th_error e = {"", ""};
+    th_gpu gpu;
+    th_predictor *p = train();
+    th_measurements *few = measure_elsewhere(20, &gpu), *fewer = measure_elsewhere(7, &gpu);
+    th_op op = dense(33, 3000, 2000);
+    double known = th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]);
+    CU_ASSERT(error_elsewhere(&p->model[0], &gpu) > 0.4);
+    CU_ASSERT_EQUAL(th_predictor_calibrate(p, few, &e), 0);
+    CU_ASSERT(error_elsewhere(&p->model[0], &gpu) < 0.06);
+    CU_ASSERT_EQUAL(th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]), known);
+    CU_ASSERT(!th_layer_model_knows(&p->model[0], &gpu));
+    CU_ASSERT_PTR_NOT_NULL(th_predictor_gpu(p, "elsewhere"));
+    th_strbuf a = text_of(p);
+    temporary_file f = write_text("p.model", a.text);
+    th_predictor *back = th_predictor_read(f.path, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    CU_ASSERT_EQUAL(th_layer_model_predict(&back->model[0], &op, &gpu),
+                    th_layer_model_predict(&p->model[0], &op, &gpu));
+    CU_ASSERT_EQUAL(th_predictor_calibrate(p, fewer, &e), -1);
+    TAP_ASSERT_TEXT(e.text,
+                    "calibration, dense, call on elsewhere: must have 8 rows or more, has 7");
+    few->row[0].op.kind = TH_OP_NORM;
+    few->n_rows = 1;
+    CU_ASSERT_EQUAL(th_predictor_calibrate(p, few, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "calibration: must have rows of a kind and phase of the predictor");
+    remove_file(&f);
+    th_strbuf_clear(&a);
+    th_measurements_free(few);
+    th_measurements_free(fewer);
+    th_predictor_free(back);
+    th_predictor_free(p);
+}
+
+/* 1 .. 100 hundredths below what is predicted: a tenth and nine tenths lie at -0.901 and -0.109; then the
+ * same for longer times, twice as far. */
+static void spreads_by_hand(void)
+{
+    enum { N = 100 };
+    double predicted[2 * N], measured[2 * N], low, high;
+    th_spread s;
+    for (int i = 0; i < N; i++) {
+        predicted[i] = 0.001 * i;
+        measured[i] = predicted[i] + (i % 2 ? 0.01 : -0.01) * (i + 1);
+        predicted[N + i] = 5 + 0.001 * i;
+        measured[N + i] = predicted[N + i] - 0.01 * (i + 1);
+    }
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted + N, measured + N, 79), 0);
+    CU_ASSERT_EQUAL(s.n_bins, 1);
+    th_spread_at(&s, 0, &low, &high);
+    CU_ASSERT_DOUBLE_EQUAL(low, -0.01 * (79 - 7.8), 1e-9);
+    CU_ASSERT_EQUAL(high, -0.0);
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, 2 * N), 0);
+    CU_ASSERT_EQUAL(s.n_bins, 5);
+    CU_ASSERT_EQUAL(s.bin[1].ln_ms, predicted[79]);
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, 0), 0);
+    th_spread_at(&s, 0, &low, &high);
+    CU_ASSERT(high == log(2) && low == -high);
+}
+
+/* Times that stray by a factor of exp(+-0.3), evenly: of other rows four in five lie in the interval. */
+static double strayed(int i, const th_op *op, const th_gpu *gpu)
+{
+    return truth(op, gpu) * exp(0.6 * (th_hash_word(5, (uint64_t)i) % 1000 / 999.0 - 0.5));
+}
+
+static void intervals_hold_four_in_five(void)
+{
+    th_measurements *m = all;
+    int inside = 0;
+    for (size_t i = 0; i < m->n_rows; i++)
+        m->row[i].ms = strayed((int)i, &m->row[i].op, &m->device[m->row[i].device]);
+    th_predictor *p = train();
+    for (int i = 0; i < 1000; i++) {
+        th_op op = dense(1 + i % 64, 1 + i * 631 % 4096, 1 + i * 1733 % 4096);
+        const th_gpu *gpu = &gpus.gpu[i % 2];
+        double ms = strayed(5000 + i, &op, gpu);
+        th_estimate e = th_layer_model_estimate(&p->model[0], &op, gpu);
+        CU_ASSERT(e.low_ms <= e.ms && e.ms <= e.high_ms);
+        inside += ms >= e.low_ms && ms <= e.high_ms;
+    }
+    CU_ASSERT(inside > 740 && inside < 880);
+    th_op near = dense(8, 4000, 4000), far = dense(8, 4000, 400000);
+    th_estimate a = th_layer_model_estimate(&p->model[0], &near, &gpus.gpu[0]),
+                b = th_layer_model_estimate(&p->model[0], &far, &gpus.gpu[0]);
+    CU_ASSERT(b.high_ms / b.low_ms > 2 * a.high_ms / a.low_ms);
+    for (size_t i = 0; i < m->n_rows; i++)
+        m->row[i].ms = truth(&m->row[i].op, &m->device[m->row[i].device]);
+    th_predictor_free(p);
+}
+
 static th_strbuf text_of(const th_predictor *p)
 {
     th_strbuf text = TH_STRBUF_INIT;
@@ -199,7 +336,7 @@ static void changed_files_are_refused(void)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 2; train it again");
+                   "p.model: has version 99: must have 3; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -216,7 +353,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 2 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 3 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -295,6 +432,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(the_law_is_found_again),     TAP(batches_say_the_same), TAP(says_what_lies_outside),
+        TAP(a_few_rows_calibrate), TAP(spreads_by_hand), TAP(intervals_hold_four_in_five),
         TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
         TAP(changed_files_are_refused),  TAP(nonsense_is_refused),
         TAP(odd_bodies_are_read_or_refused),
