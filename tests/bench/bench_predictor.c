@@ -139,9 +139,10 @@ static void print_speed(const th_layer_model *model, const th_measurements *m)
            single / ROWS * 1e6, batch / ROWS * 1e6, wall / ROWS * 1e6, sum / ROUNDS);
 }
 
-static int train(const th_measurements *m, size_t *rows, size_t n, int learner,
-                 const char *held_out, th_layer_model *out)
+static int train(const th_measurements *m, th_op_kind kind, const size_t *rows, size_t n,
+                 int learner, const char *held_out, th_layer_model *out)
 {
+    *out = (th_layer_model){.kind = kind, .phase = TH_PHASE_CALL};
     th_train_options o = th_train_defaults;
     th_error e = {"", ""};
     o.learner = learner;
@@ -158,12 +159,12 @@ static int train(const th_measurements *m, size_t *rows, size_t n, int learner,
 
 static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, int learner)
 {
-    th_layer_model model = {.kind = kind, .phase = TH_PHASE_CALL};
+    th_layer_model model;
     size_t n = 0;
     for (size_t i = 0; i < m->n_rows; i++)
         if (!is_held_out(&m->row[i]))
             rows[n++] = i;
-    if (train(m, rows, n, learner, "held out", &model))
+    if (train(m, kind, rows, n, learner, "held out", &model))
         return -1;
     report(&model, m, false);
     print_side("known", &model.known);
@@ -176,7 +177,7 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
         for (size_t i = 0; i < m->n_rows; i++)
             if (m->row[i].device != d)
                 rows[n++] = i;
-        if (train(m, rows, n, learner, "without", &model))
+        if (train(m, kind, rows, n, learner, "without", &model))
             return -1;
         printf(" %s", m->device[d].name);
         report(&model, m, true);
