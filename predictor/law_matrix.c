@@ -56,8 +56,8 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
         th_terms_add(t, TH_TERM_COMPUTE, by * ceil(n / sms) * sms * work, "waves %dx%d",
                      sizes[i][0], sizes[i][1], 0);
         if (sizes[i][0] == sizes[i][1])
-            th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * n * work, "slowed %dx%d", sizes[i][0],
-                         sizes[i][1], 0);
+            th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * n * work, "slowed %dx%d",
+                         sizes[i][0], sizes[i][1], 0);
     }
 }
 

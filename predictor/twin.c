@@ -29,7 +29,7 @@ static bool is_of_generation(const th_gpu *a, const th_gpu *b)
 /* In units of the reach. */
 static double distance(const th_gpu *a, const th_gpu *b)
 {
-    static const th_gpu_number numbers[] = {TH_GPU_BANDWIDTH, TH_GPU_SMS, TH_GPU_PEAK};
+    static const th_gpu_number numbers[] = {TH_GPU_BANDWIDTH, TH_GPU_SMS, TH_GPU_PEAK, TH_GPU_L2};
     static const double REACH = 0.35, REACH_OF_GENERATION = 4;
     if (!is_of_generation(a, b))
         return INFINITY;

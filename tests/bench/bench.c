@@ -15,6 +15,7 @@
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
  *   bench tiling               the search for tiles and loop orders
  *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
+ *   bench transformers FOLDER  whole transformers as sums of their operators, against measured runs
  *   bench lookup               finding a layer shard in the memo of folded tasks
  *   bench scale                what systems of 4,096 and 65,536 accelerators take, and replays over 8 to 64
  *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64 accelerators
@@ -483,6 +484,8 @@ int main(int argc, char **argv)
         return th_bench_predictor(argv + 2, argc - 2);
     } else if (strcmp(what, "devices") == 0) {
         return th_bench_devices(argv + 2, argc - 2);
+    } else if (strcmp(what, "transformers") == 0) {
+        return th_bench_transformers(argv + 2, argc - 2);
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {

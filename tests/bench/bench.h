@@ -21,6 +21,8 @@ void th_bench_scale(void);  /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations);
 void th_bench_tiling(void); /* bench_tiling.c */
+/* argument: a folder of measurements. 0 or not. */
+int th_bench_transformers(char **arguments, int n);
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also
  * with 10,000 flows, which takes minutes. */

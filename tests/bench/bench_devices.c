@@ -28,7 +28,8 @@ static bool is_asked(const th_measurement *r, th_op_kind kind, th_phase phase, i
 }
 
 /* Mean error on a device, in percent; those of the held-out fifth, or all. NAN: it has no rows. */
-static double error_on(const th_layer_model *model, const th_measurements *m, int device, bool of_all)
+static double error_on(const th_layer_model *model, const th_measurements *m, int device,
+                       bool of_all)
 {
     double error = 0;
     int n = 0;
@@ -117,7 +118,8 @@ static void left_out(const th_measurements *m, th_op_kind kind, th_phase phase)
 }
 
 /* Files "FILE*.csv.xz" of a folder; all but those of whole networks, if file is NULL. */
-static int read_files(th_measurements *m, const char *folder, const char *file, const th_gpus *known)
+static int read_files(th_measurements *m, const char *folder, const char *file,
+                      const th_gpus *known)
 {
     struct dirent **entry;
     int n = scandir(folder, &entry, NULL, alphasort), failed = n < 0 ? -1 : 0;
@@ -128,7 +130,8 @@ static int read_files(th_measurements *m, const char *folder, const char *file, 
         snprintf(path, sizeof path, "%s/%s", folder, name);
         bool is_wanted = strstr(name, ".csv.xz") && strncmp(name, "whole", 5) != 0 &&
                          (!file || strncmp(name, file, strlen(file)) == 0);
-        if (is_wanted && th_measurements_read(m, &(th_measurement_source){.path = path}, known, &e)) {
+        th_measurement_source source = {.path = path};
+        if (is_wanted && th_measurements_read(m, &source, known, &e)) {
             printf("%s %s\n", e.id, e.text);
             failed = -1;
         }

@@ -16,6 +16,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_systolic.c \
 	tests/bench/bench_threads.c \
 	tests/bench/bench_tiling.c \
+	tests/bench/bench_transformers.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
 	tests/bench/queues.h

@@ -24,9 +24,9 @@ static th_gpu gpu_of(const char *name, double bandwidth, double sms, double peak
 /* Without large caches, e^0.35 in one number is a reach: share exp(-1/2). Twice as far, exp(-2). */
 static void alike_by_the_data_sheet(void)
 {
-    th_gpu known[] = {gpu_of("far", 100 * exp(0.7), 10, 1000, 2),
-                      gpu_of("near", 100, 10, 1000 * exp(0.35), 3)};
-    th_gpu gpu = gpu_of("new", 100, 10, 1000, 4), same = gpu_of("same", 100, 10, 1000, 1);
+    th_gpu known[] = {gpu_of("far", 100 * exp(0.7), 10, 1000, 4),
+                      gpu_of("near", 100, 10, 1000 * exp(0.35), 4)};
+    th_gpu gpu = gpu_of("new", 100, 10, 1000, 4), same = gpu_of("same", 100, 10, 1000, 4);
     double share;
     CU_ASSERT_EQUAL(th_twin_of(known, 2, &gpu, &share), 1);
     CU_ASSERT_DOUBLE_EQUAL(share, exp(-0.5), 1e-12);
@@ -38,15 +38,15 @@ static void alike_by_the_data_sheet(void)
     CU_ASSERT_EQUAL(share, 0);
 }
 
-/* An A100 serves an H100 (logarithms 0.791, 0.201, 1.233 apart: exp(-(1.479 / 4)^2 / 2)), though a V100 is
- * nearer to it than to an L4; and no V100 serves either. */
+/* An A100 serves an H100, however far: logarithms 0.791, 0.201, 1.233, 0.223 apart, exp(-(1.496 / 4)^2 / 2).
+ * No V100 does. */
 static void generations_of_large_caches(void)
 {
     th_gpu a100 = gpu_of("A100", 1555, 108, 19492, 40), v100 = gpu_of("V100", 900, 80, 14130, 6);
     th_gpu h100 = gpu_of("H100", 3430, 132, 66908, 50), both[] = {v100, a100};
     double share;
     CU_ASSERT_EQUAL(th_twin_of(both, 2, &h100, &share), 1);
-    CU_ASSERT_DOUBLE_EQUAL(share, 0.934, 0.001);
+    CU_ASSERT_DOUBLE_EQUAL(share, 0.9325, 0.0002);
     th_twin_of(&v100, 1, &h100, &share);
     CU_ASSERT_EQUAL(share, 0);
 }
@@ -65,7 +65,8 @@ static void generations_of_small_caches(void)
  * of exp(-1/2) says as much, as calls do not depend on the GPU; the common law said 8 ms: 8 (2/8)^share. */
 static void times_move_towards_the_twin(void)
 {
-    th_gpu near = gpu_of("near", 100, 10, 1000 * exp(0.35), 3), gpu = gpu_of("new", 100, 10, 1000, 4);
+    th_gpu near = gpu_of("near", 100, 10, 1000 * exp(0.35), 4);
+    th_gpu gpu = gpu_of("new", 100, 10, 1000, 4);
     th_layer_model m = {.kind = TH_OP_DENSE, .phase = TH_PHASE_EXECUTION, .device = &near,
                         .n_devices = 1};
     th_layer_model_count(&m);
