@@ -126,12 +126,10 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
  * latency. -1: memory is out. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
 /* That of the edge by which the reader, the tensor's first, gets what producer made (NULL: the external
- * input), without a plan of the edge. -1: as there, or as th_plans_layer. */
+ * input), without a plan of the edge; or, where that is more than enough, at least more than enough and at
+ * most that. -1: as there, or as th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
-                                 int32_t batch, th_error *err);
-/* At most that, from what a few readers get: much quicker on large sets. */
-th_time th_plans_transition_least(th_plans *p, const th_placed *producer, const th_placed *reader,
-                                  int32_t batch, th_error *err);
+                                 int32_t batch, th_time enough, th_error *err);
 /* What a layer takes on its set when nothing else goes on: the slowest position's folded time per
  * phase, or the pieces' travel where that is longer, and the exchange and sum of partial
  * results. -1: memory is out. */

@@ -3,6 +3,8 @@
  * the traffic inside the set (rotating pieces, partial sums). */
 #include <config.h>
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
 
@@ -116,6 +118,10 @@ typedef struct {
     th_layer_plan *plan;
     int32_t *members; /* scratch, n */
     int32_t n_sends;
+    int n_partners; /* of every position, itself among them */
+    /* The work that was asked for last: neighbours mostly have the same. */
+    th_shard last;
+    int32_t last_work, last_class, last_design; /* -1: none */
 } maker;
 
 static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
@@ -137,22 +143,34 @@ static int64_t output_bytes(const maker *k, const th_box *box)
 static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
-    int32_t design = th_set_design(k->at->set, r, k->plans->system);
-    int32_t work =
-        th_works_intern(k->plans->works, k->at->set->accels[r], design, shard, &reason);
-    if (work >= 0)
+    const int32_t accel = k->at->set->accels[r];
+    const int32_t class = th_works_memory_class(k->plans->works, accel),
+                  design = th_set_design(k->at->set, r, k->plans->system);
+    if (k->last_work >= 0 && class == k->last_class && design == k->last_design &&
+        memcmp(shard, &k->last, sizeof k->last) == 0)
+        return k->last_work;
+    int32_t work = th_works_intern(k->plans->works, accel, design, shard, &reason);
+    if (work >= 0) {
+        k->last = *shard;
+        k->last_class = class;
+        k->last_design = design;
+        k->last_work = work;
         return work;
+    }
     if (th_error_is_no_memory(&reason))
         return th_error_no_memory(err);
     return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
 }
 
-static int plan_phases(maker *k, int r, th_error *err)
+/* whole: its part of all phases together. */
+static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
 {
     th_layer_plan *plan = k->plan;
     for (int phase = 0; phase < plan->phases; phase++) {
-        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
-                                                 r, phase);
+        th_loop_box loops = plan->phases == 1
+                                ? *whole
+                                : th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
+                                                       k->at->set->shares, r, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
         int32_t work = intern(k, r, &shard, err), adding = work;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
@@ -172,11 +190,10 @@ static int plan_phases(maker *k, int r, th_error *err)
 
 /* What rotates comes piece by piece; of an input that stays, the phases read all of it together, or
  * all the same part. */
-static void plan_needs(maker *k, int r)
+static void plan_needs(maker *k, int r, const th_loop_box *whole)
 {
-    th_loop_box whole = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     for (int i = 0; i < k->layer->n_inputs; i++)
-        k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, &whole);
+        k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, whole);
     if (k->plan->rotates_input) {
         th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
                                                k->at->set->shares, r, 0);
@@ -200,11 +217,11 @@ static void plan_ring(maker *k, int r)
 static int plan_reduction(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
-    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
     at->reduce_work = -1;
     at->first_send = k->n_sends;
-    if (n == 1)
+    if (k->n_partners == 1)
         return 0;
+    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
     for (int i = 0; i < n; i++) {
         th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
                                      k->members[i]);
@@ -226,13 +243,15 @@ static int plan_position(maker *k, int r, th_error *err)
     th_position_plan *at = &k->plan->at[r];
     th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     th_box output = th_layer_output_of(k->layer, &loops);
-    at->held = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    at->held = k->n_partners == 1
+                   ? output
+                   : th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
     at->output_bytes = output_bytes(k, &output);
     at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
     at->loops = loops;
-    plan_needs(k, r);
+    plan_needs(k, r, &loops);
     plan_ring(k, r);
-    return plan_phases(k, r, err) || plan_reduction(k, r, err) ? -1 : 0;
+    return plan_phases(k, r, &loops, err) || plan_reduction(k, r, err) ? -1 : 0;
 }
 
 static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
@@ -269,7 +288,14 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
     if (plan)
         plan->sends = th_plans_alloc(p, (size_t)n * (size_t)partners, sizeof *plan->sends);
     int failed = plan && members && plan->sends ? 0 : th_error_no_memory(err);
-    maker k = {p, at, l, batch, plan, members, 0};
+    maker k = {.plans = p,
+               .at = at,
+               .layer = l,
+               .batch = batch,
+               .plan = plan,
+               .members = members,
+               .n_partners = partners,
+               .last_work = -1};
     if (!failed)
         plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
     for (int r = 0; !failed && r < n; r++)

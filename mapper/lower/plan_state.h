@@ -56,8 +56,14 @@ struct th_plans {
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
 /* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out. */
-const th_plan_route *th_plan_route_of(th_plans *p, int from, int to);
 bool th_plan_routes_are_kept(const th_plans *p);
+const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* not known yet */
+static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
+{
+    const th_plan_route *kept =
+        p->routes ? &p->routes[(size_t)from * (size_t)p->system->n_nodes + (size_t)to] : NULL;
+    return kept && kept->is_known ? kept : th_plan_find_route(p, from, to);
+}
 
 /* A part of a layer's loop nest as designs see it. */
 th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);

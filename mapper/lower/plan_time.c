@@ -36,7 +36,7 @@ bool th_plan_routes_are_kept(const th_plans *p)
     return p->system->n_nodes <= KEPT_NODES_MAX;
 }
 
-const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
+const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
 {
     size_t nodes = (size_t)p->system->n_nodes;
     if (!th_plan_routes_are_kept(p)) {
@@ -45,8 +45,7 @@ const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
     }
     if (!p->routes && !(p->routes = th_alloc_zero(nodes * nodes, sizeof *p->routes)))
         return NULL;
-    th_plan_route *kept = &p->routes[(size_t)from * nodes + (size_t)to];
-    return kept->is_known ? kept : walk(p, from, to, kept);
+    return walk(p, from, to, &p->routes[(size_t)from * nodes + (size_t)to]);
 }
 
 /* --- traffic ---------------------------------------------------------------------------------- */
@@ -103,6 +102,16 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 
 /* --- a tensor for its first reader ------------------------------------------------------------ */
 
+static int64_t elements_in_common(const th_box *a, const th_box *b)
+{
+    int64_t n = 1;
+    for (int d = 0; d < TH_TENSOR_DIMS; d++) {
+        int32_t extent = th_lesser(a->hi[d], b->hi[d]) - th_greater(a->lo[d], b->lo[d]);
+        n *= th_greater(extent, 0);
+    }
+    return n;
+}
+
 /* Positions of the producer hold disjoint boxes, so what each of them sends is what its box and the
  * reader's have in common; but for the reader's own, of its accelerator, which it need not be sent. */
 static void carry_made(traffic *t, const th_placed *producer, const th_layer_plan *made,
@@ -112,12 +121,11 @@ static void carry_made(traffic *t, const th_placed *producer, const th_layer_pla
     th_precision precision =
         t->plans->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
     for (int q = 0; q < made->n; q++) {
+        int64_t elements = elements_in_common(&made->at[q].held, need);
         const int32_t from = producer->set->accels[q];
-        if (from == accel || !th_box_meets(&made->at[q].held, need))
-            continue;
-        th_box common = th_box_intersect(&made->at[q].held, need);
-        carry(t, s->accel_node[from], s->accel_node[accel],
-              th_tensor_bytes(th_box_elements(&common), precision));
+        if (elements > 0 && from != accel)
+            carry(t, s->accel_node[from], s->accel_node[accel],
+                  th_tensor_bytes(elements, precision));
     }
 }
 
@@ -130,16 +138,16 @@ static void carry_external(traffic *t, const th_placed *reader, const th_box *ne
               th_tensor_bytes(th_box_elements(need), precision));
 }
 
-/* To every so manieth reader. -1 as th_plans_transition_time. */
+/* Both grow from reader to reader, so there may be enough before the last. */
 static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_placed *reader,
-                               int32_t batch, int step, th_error *err)
+                               int32_t batch, th_time enough, th_error *err)
 {
     traffic t;
     const th_layer_plan *reads = th_plans_layer(p, reader, batch, err), *made = NULL;
     if (!reads || (producer && !(made = th_plans_layer(p, producer, batch, err))))
         return -1;
     begin(&t, p);
-    for (int r = 0; r < reads->n; r += step) {
+    for (int r = 0; r < reads->n && t.busiest + t.latency <= enough; r++) {
         const th_box *need = &reads->at[r].need[reader->input];
         const int32_t accel = reader->set->accels[r];
         if (producer)
@@ -151,22 +159,12 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
 }
 
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
-                                 int32_t batch, th_error *err)
+                                 int32_t batch, th_time enough, th_error *err)
 {
     if (!p->system->transfers_serially)
-        return time_to_readers(p, producer, reader, batch, 1, err);
+        return time_to_readers(p, producer, reader, batch, enough, err);
     const th_edge_plan *e = th_plans_edge(p, producer, reader, 1, batch, err);
     return e ? th_plans_edge_time(p, e, err) : -1;
-}
-
-th_time th_plans_transition_least(th_plans *p, const th_placed *producer, const th_placed *reader,
-                                  int32_t batch, th_error *err)
-{
-    enum { READERS = 2 };
-    if (p->system->transfers_serially)
-        return 0;
-    int step = (reader->set->n_accels + READERS - 1) / READERS;
-    return time_to_readers(p, producer, reader, batch, step, err);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */

@@ -90,8 +90,8 @@ static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
     for (int i = 0; i < l->n_inputs; i++) {
         at->input = i;
         const th_placed *from = l->inputs[i] >= 0 ? &k->placed[l->inputs[i]] : NULL;
-        th_time time =
-            th_plans_transition_time(k->plans, from, at, th_search_batch(k->search), err);
+        th_time time = th_plans_transition_time(k->plans, from, at, th_search_batch(k->search),
+                                                TH_TIME_MAX, err);
         if (time < 0)
             return -1;
         sum += time;

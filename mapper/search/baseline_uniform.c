@@ -113,7 +113,7 @@ static int layer_time(const combinations *k, th_plans *plans, const th_placed *p
     for (int i = 0; *time >= 0 && i < l->n_inputs; i++) {
         at.input = i;
         const th_placed *from = l->inputs[i] >= 0 ? &placed[l->inputs[i]] : NULL;
-        th_time edge = th_plans_transition_time(plans, from, &at, batch, err);
+        th_time edge = th_plans_transition_time(plans, from, &at, batch, TH_TIME_MAX, err);
         *time = edge < 0 ? -1 : *time + edge;
     }
     return *time < 0 ? -1 : 0;

@@ -87,11 +87,8 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
         if (c->total[j] > least)
             break;
         th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
-        th_time way = th_seed_transition_least(p->seeder, set, &c->way, l, c->matrix, i, j, err);
-        if (way >= 0 && way + c->total[j] > least) /* it cannot win */
-            continue;
-        if (way >= 0)
-            way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j, err);
+        th_time way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
+                                         least - c->total[j], err); /* with more it cannot win */
         if (way < 0)
             return -1;
         if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {

@@ -60,12 +60,10 @@ th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed
 int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                          th_error *err);
 void th_seed_matrix_free(th_seed_matrix *m);
-/* One of the times, of the matrix of this path; -1: error. It forgets no plans. */
+/* One of the times, of the matrix of this path; or, where that is more than enough, at least more than enough
+ * and at most that. -1: error. It forgets no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                           th_seed_matrix *m, int from, int to, th_error *err);
-/* What that is at least: on large sets much quicker to know. -1: error. */
-th_time th_seed_transition_least(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                                 th_seed_matrix *m, int from, int to, th_error *err);
+                           th_seed_matrix *m, int from, int to, th_time enough, th_error *err);
 /* All of them, but for those from choices that lead nowhere; in any thread, with a copy of the seeder as
  * above, while no other has this matrix. 0 or -1. */
 int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,

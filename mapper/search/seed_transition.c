@@ -57,7 +57,7 @@ th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
 
 static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
 {
-    return th_plans_transition_time(s->plans, from, to, s->batch, err);
+    return th_plans_transition_time(s->plans, from, to, s->batch, TH_TIME_MAX, err);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -203,9 +203,9 @@ static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_s
     return status < 0 ? -1 : 0;
 }
 
-/* The time itself, or what it is at least. */
+/* As th_seed_transition, of which nothing is known. */
 static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        th_seed_matrix *m, int from, int to, bool exactly, th_error *err)
+                        th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
 {
     th_placed last, at;
     bool none;
@@ -219,40 +219,23 @@ static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, 
     if (place_last(s, set, p, m, r, &last, &none, err) ||
         th_plans_place(s->plans, layer, set, &m->to->strategy[to], &at, err))
         return -1;
-    th_time edge = (exactly ? th_plans_transition_time : th_plans_transition_least)(
-        s->plans, none ? NULL : &last, &at, s->batch, err);
+    th_time edge = th_plans_transition_time(s->plans, none ? NULL : &last, &at, s->batch,
+                                            enough - r->sum, err);
     return edge < 0 ? -1 : r->sum + edge;
 }
 
-static th_time *time_at(const th_seed_matrix *m, int from, int to)
-{
-    return &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
-}
-
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                           th_seed_matrix *m, int from, int to, th_error *err)
+                           th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
 {
-    th_time *time = time_at(m, from, to);
-    if (*time >= 0)
-        return *time;
-    th_time worked_out = work_out(s, set, p, layer, m, from, to, true, err);
-    if (worked_out >= 0)
-        *time = worked_out;
-    return worked_out;
-}
-
-th_time th_seed_transition_least(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                                 th_seed_matrix *m, int from, int to, th_error *err)
-{
-    th_time *time = time_at(m, from, to);
-    if (*time >= 0)
-        return *time;
-    if (*time < -1 || set->n_accels < TH_SEED_LARGE_SET)
-        return -1 - *time;
-    th_time least = work_out(s, set, p, layer, m, from, to, false, err);
-    if (least >= 0)
-        *time = -1 - least;
-    return least;
+    th_time *known = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to], least = -1 - *known;
+    if (*known >= 0)
+        return *known;
+    if (least > enough)
+        return least;
+    th_time time = work_out(s, set, p, layer, m, from, to, enough, err);
+    if (time >= 0)
+        *known = time > enough ? -1 - time : time;
+    return time;
 }
 
 int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
@@ -267,7 +250,7 @@ int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, 
             continue;
         }
         for (int j = 0; j < m->to->n; j++)
-            if (th_seed_transition(s, set, p, layer, m, i, j, err) < 0)
+            if (th_seed_transition(s, set, p, layer, m, i, j, TH_TIME_MAX, err) < 0)
                 return -1;
     }
     return 0;

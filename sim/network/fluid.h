@@ -70,6 +70,7 @@ typedef struct th_fluid {
     int32_t n_pending;
     bool *is_touched;     /* those in pending */
     /* fluid_couple.c */
+    bool any_shared;      /* else nothing below is kept */
     int64_t *used_bits;   /* per accelerator, of its links that flows in the sharing are on; in bits/s */
     int64_t *most_bits;   /* ... from which on its DRAM is coupled; TH_NEVER_COUPLED */
     int32_t *flows_first, *flows_last; /* per link, flows in the sharing that begin, or end, with it */

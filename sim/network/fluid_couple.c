@@ -59,9 +59,11 @@ int th_fluid_couple_init(th_fluid *f, const th_system *s)
     if (!f->used_bits || !f->most_bits || !f->flows_first || !f->flows_last || !f->used_anew ||
         !f->is_used_anew)
         return -1;
-    for (int a = 0; a < s->n_accels; a++)
+    for (int a = 0; a < s->n_accels; a++) {
+        f->any_shared |= f->head.is_shared[a];
         f->most_bits[a] =
             f->head.is_shared[a] ? most_bits(s, s->accel_node[a]) : TH_NEVER_COUPLED;
+    }
     return 0;
 }
 
@@ -112,6 +114,8 @@ static void use(th_fluid *f, int32_t accel, int32_t link, int32_t *flows, int by
 
 static void use_ends(th_fluid *f, const th_fluid_flow *w, int by)
 {
+    if (!f->any_shared)
+        return;
     const int32_t *link = &f->routes.links.item[w->route.first];
     int32_t first = link[0], last = link[w->route.n_links - 1];
     use(f, w->accel[0], first, &f->flows_first[first], by);
