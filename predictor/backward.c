@@ -6,7 +6,8 @@
  *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums G's rows
  *   matmul Y = A B    dA = G B', dB = A' G
  *   conv              the gradients of input and weights, each as long as forward
- *   functions         of one operand: G times a slope (two operands); a sum passes G on; mul: two products
+ *   functions         of one operand: G times a slope (two operands); a sum passes G on, with a
+ *                    number too; mul: two products; a power: two more of one operand
  *   softmax           one pass over Y, G and dX: two operands
  *   norm              one pass over X, G and dX, and one over X and G for its parameters
  *   pooling           as long as forward
@@ -63,12 +64,16 @@ static int of_elementwise(const th_layer_part *part, const th_layer_op *forward,
         out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
         return 2;
     }
-    if (f == TH_EW_ADD)
+    if (f == TH_EW_ADD || f == TH_EW_ADD_NUMBER)
         return 0;
     bool keeps_number = f == TH_EW_MUL_NUMBER;
+    if (f == TH_EW_POW_NUMBER) { /* a (x^(a - 1)) G */
+        out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_POW_NUMBER);
+        out[2] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
+    }
     out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], keeps_number ? TH_EW_MUL_NUMBER : TH_EW_MUL);
     out[0].times = f == TH_EW_MUL ? 2 * forward->times : forward->times;
-    return 1;
+    return f == TH_EW_POW_NUMBER ? 3 : 1;
 }
 
 int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_layer_op *out)

@@ -168,6 +168,7 @@ static int predict_layer(maker *k, int layer, th_error *err)
     const th_layer *x = &k->workload->layers[layer];
     th_forecast_layer *l = &k->out->layer[layer];
     th_layer_part part = th_layer_part_of(x, k->options->batch);
+    part.is_training = k->options->is_training;
     if (may_have_activation(x))
         part.activation = activation_behind(k, layer);
     *l = (th_forecast_layer){.is_in_producer = is_in_producer(k, layer)};

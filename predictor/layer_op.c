@@ -6,7 +6,7 @@
  * products, one for each head. Elementwise functions, norms and softmax go over rows of channels. A slice
  * is another view of its input and runs nothing; a concat copies; an embedding copies the rows it picks: a
  * copy is what a function of one operand moves. Batch norm is a scale and a shift with known numbers, so
- * such a function too. A convolution of a few groups is that many convolutions. Functions that were not
+ * such a function too. Dropouts run in training alone. A convolution of a few groups is that many convolutions. Functions that were not
  * measured stand for their likes: sigmoid for tanh, silu for gelu.
  *
  * Padding is what the outputs need beyond the input, so that a part and the whole say the same. */
@@ -135,6 +135,13 @@ static th_op_function function_of(th_function f)
     case TH_FUNCTION_GELU:
     case TH_FUNCTION_SILU:
         return TH_EW_GELU;
+    case TH_FUNCTION_SHIFT:
+        return TH_EW_ADD_NUMBER;
+    case TH_FUNCTION_POWER:
+        return TH_EW_POW_NUMBER;
+    case TH_FUNCTION_SCALE:
+    case TH_FUNCTION_COPY:
+    case TH_FUNCTION_DROPOUT:
     case TH_FUNCTION_NONE:
     case TH_FUNCTION_BATCH_NORM:
     case TH_FUNCTION_LAYER_NORM:
@@ -189,7 +196,8 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
 int th_layer_op_of(const th_layer_part *p, th_layer_op *out, th_error *err)
 {
     *out = (th_layer_op){.times = 0};
-    if (p->kind == TH_LAYER_SLICE)
+    bool is_dropout = p->kind == TH_LAYER_ELEMENTWISE && p->function == TH_FUNCTION_DROPOUT;
+    if (p->kind == TH_LAYER_SLICE || (is_dropout && !p->is_training))
         return 0;
     out->times = 1;
     return fill(p, out, err) || th_op_check(&out->op, err) ? -1 : 0;

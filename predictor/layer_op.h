@@ -13,7 +13,7 @@ typedef struct th_layer_part {
     int32_t dim[TH_N_DIMS]; /* C: the input channels that it reads, of all groups */
     int32_t groups, in_h, in_w, stride_h, stride_w, dilation_h, dilation_w, up_h, up_w;
     int32_t n_operands, vocabulary;
-    bool has_bias;
+    bool has_bias, is_training;
     th_op_activation activation; /* of conv and fc: part of the operation */
 } th_layer_part;
 

@@ -31,6 +31,16 @@ static const char *function_name(th_function f)
         return "gelu";
     case TH_FUNCTION_SILU:
         return "silu";
+    case TH_FUNCTION_SCALE:
+        return "scale";
+    case TH_FUNCTION_SHIFT:
+        return "shift";
+    case TH_FUNCTION_POWER:
+        return "power";
+    case TH_FUNCTION_COPY:
+        return "copy";
+    case TH_FUNCTION_DROPOUT:
+        return "dropout";
     case TH_FUNCTION_BATCH_NORM:
         return "norm";
     case TH_FUNCTION_LAYER_NORM:

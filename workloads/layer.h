@@ -8,7 +8,8 @@
  *            no padding. (Flattening C x R x S and a 1 x 1 kernel over C*R*S channels are the same numbers.)
  *   matmul   M x N x K of linear algebra: B batch, H = M rows, K = N columns, C = K inner; W = R = S = 1
  *   pool     channel by channel (K = C): max or mean over R x S
- *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu) or of all inputs (add, mul)
+ *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power, copy,
+ *                dropout) or of all inputs (add, mul)
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels of a
  *            pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group
@@ -55,6 +56,11 @@ typedef enum {
     TH_FUNCTION_TANH,
     TH_FUNCTION_GELU,
     TH_FUNCTION_SILU,
+    TH_FUNCTION_SCALE,   /* times a number */
+    TH_FUNCTION_SHIFT,   /* plus a number, or a mask that is small beside it */
+    TH_FUNCTION_POWER,   /* a number of times by itself */
+    TH_FUNCTION_COPY,    /* laid out anew */
+    TH_FUNCTION_DROPOUT, /* nothing but in training */
     TH_FUNCTION_BATCH_NORM,
     TH_FUNCTION_LAYER_NORM,
     TH_FUNCTION_RMS_NORM

@@ -15,10 +15,18 @@ dist_models_DATA = \
 	workloads/models/alexnet_2012.cfg \
 	workloads/models/alexnet_2012_fp32.cfg \
 	workloads/models/alexnet_one.cfg \
+	workloads/models/bert_base.cfg \
+	workloads/models/bert_large.cfg \
+	workloads/models/bert_large_pretraining.cfg \
 	workloads/models/gpt2_block.cfg \
+	workloads/models/gpt2_large.cfg \
+	workloads/models/gpt2_med.cfg \
+	workloads/models/gpt3_27.cfg \
+	workloads/models/gpt3_xl.cfg \
 	workloads/models/lenet.cfg \
 	workloads/models/lstm_lm.cfg \
 	workloads/models/mobilenet_v2.cfg \
+	workloads/models/opt_13.cfg \
 	workloads/models/resnet101.cfg \
 	workloads/models/resnet18.cfg \
 	workloads/models/resnet34.cfg \
@@ -26,6 +34,8 @@ dist_models_DATA = \
 	workloads/models/vgg16.cfg \
 	workloads/models/vgg16_conv.cfg \
 	workloads/models/wrn50_2.cfg
+
+EXTRA_DIST += scripts/transformers.tcl
 
 unit_tests += \
 	tests/unit/test_layer \

@@ -206,7 +206,7 @@ static bool has_function_of_kind(const th_layer *l)
 {
     switch (l->kind) {
     case TH_LAYER_ELEMENTWISE:
-        return l->function >= TH_FUNCTION_ADD && l->function <= TH_FUNCTION_SILU;
+        return l->function >= TH_FUNCTION_ADD && l->function <= TH_FUNCTION_DROPOUT;
     case TH_LAYER_NORM:
         return l->function >= TH_FUNCTION_BATCH_NORM && l->function <= TH_FUNCTION_RMS_NORM;
     case TH_LAYER_CONV:

@@ -9,6 +9,7 @@
  * additions, 16 special functions per cycle; CUDA C++ Programming Guide, arithmetic instructions).
  * Operations per output element, c the elements of a row:
  *   pool R S     add, mul of n operands n - 1     relu, batch norm (folded into one multiply-add) 1
+ *   scale, shift, copy, dropout (which copies) 1     power x^a = e^(a ln x): 2 E + 1
  *   sigmoid 1/(1 + e^-x): 2 E + 1     tanh = 2 sigmoid(2 x) - 1: 2 E + 2
  *   silu = x sigmoid(x): 2 E + 2
  *   gelu = x sigmoid(2 x (a + b x^2)) (the tanh form of D. Hendrycks, K. Gimpel, 2016): 2 E + 5
@@ -48,6 +49,7 @@ static cost function_cost(const th_shard *s, int64_t exp)
 {
     switch ((th_function)s->function) {
     case TH_FUNCTION_SIGMOID:
+    case TH_FUNCTION_POWER:
         return (cost){2 * exp + 1, 0, 0, 1};
     case TH_FUNCTION_TANH:
     case TH_FUNCTION_SILU:
@@ -63,6 +65,10 @@ static cost function_cost(const th_shard *s, int64_t exp)
         return (cost){s->n_operands > 1 ? s->n_operands - 1 : 1, 0, 0, 1};
     case TH_FUNCTION_NONE:
     case TH_FUNCTION_RELU:
+    case TH_FUNCTION_SCALE:
+    case TH_FUNCTION_SHIFT:
+    case TH_FUNCTION_COPY:
+    case TH_FUNCTION_DROPOUT:
     case TH_FUNCTION_BATCH_NORM:
         break;
     }

@@ -485,6 +485,7 @@ static void names_every_type(void)
     static const char *const kinds[] = {"conv", "fc", "matmul", "lstm", "gru", "embedding", "max_pool", "unknown",
                                         "unknown", "softmax", "concat", "slice"};
     static const char *const functions[] = {"unknown", "add", "mul", "relu", "sigmoid", "tanh", "gelu", "silu",
+                                            "scale", "shift", "power", "copy", "dropout",
                                             "norm", "layer_norm", "rms_norm"};
     for (int k = TH_LAYER_CONV; k <= TH_LAYER_SLICE; k++)
         TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = (th_layer_kind)k}), kinds[k]);

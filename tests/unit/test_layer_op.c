@@ -91,6 +91,21 @@ static void functions_go_over_rows_of_channels(void)
                     TH_EW_TANH);
 }
 
+static void a_dropout_runs_in_training_alone(void)
+{
+    const int32_t dim[] = {2, 60, 60, 5, 1, 1, 1};
+    th_layer_part p = part_of(TH_LAYER_ELEMENTWISE, dim, 5);
+    th_layer_op op;
+    p.function = TH_FUNCTION_DROPOUT;
+    CU_ASSERT_TRUE(th_layer_op_of(&p, &op, NULL) == 0 && op.times == 0);
+    p.is_training = true;
+    CU_ASSERT_TRUE(th_layer_op_of(&p, &op, NULL) == 0 && op.times == 1 &&
+                   op.op.x[TH_OP_FUNCTION] == TH_EW_MUL_NUMBER);
+    p.function = TH_FUNCTION_POWER;
+    CU_ASSERT_TRUE(th_layer_op_of(&p, &op, NULL) == 0 &&
+                   op.op.x[TH_OP_FUNCTION] == TH_EW_POW_NUMBER);
+}
+
 static const char *refused(th_layer_kind kind, int groups, int dilation)
 {
     const int32_t dim[] = {1, 8, 8, 5, 5, 1, 1};
@@ -159,6 +174,7 @@ int main(int argc, char **argv)
         TAP(groups_run_one_after_the_other),
         TAP(matmuls_are_dense_or_products_of_heads),
         TAP(functions_go_over_rows_of_channels),
+        TAP(a_dropout_runs_in_training_alone),
         TAP(what_was_not_measured_is_named),
         TAP(the_backward_pass_of_a_dense_layer_is_two_products),
         TAP(other_backward_passes),

@@ -199,7 +199,8 @@ static void an_attention_states_what_it_is_as_a_whole(void)
 /* Every function has its own word, and a function of its own. */
 static void reads_every_function(void)
 {
-    static const char *const words[] = {"relu", "sigmoid", "tanh", "gelu", "silu", "norm", "layer_norm", "rms_norm"};
+    static const char *const words[] = {"relu", "sigmoid", "tanh", "gelu", "silu", "scale", "shift", "power", "copy",
+                                        "dropout", "norm", "layer_norm", "rms_norm"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char layer[80];
         snprintf(layer, sizeof layer, "{ name = \"a\"; type = \"%s\"; }", words[i]);

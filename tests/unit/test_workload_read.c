@@ -148,6 +148,24 @@ static void lenet_holds_its_totals(void)
     th_workload_free(w);
 }
 
+/* As published, and the words' table a second time where it is the last layer's too: GPT-2 large 774,030,080 and
+ * 50257 * 1280, OPT 1.3B 1,315,758,080 and 50272 * 2048; BERT base 109,482,240 and 2 classes. */
+static void transformers_hold_the_published_parameters(void)
+{
+    static const struct {
+        const char *name;
+        int64_t parameters;
+    } models[] = {{"gpt2_large", 774030080 + 50257 * 1280},
+                  {"opt_13", 1315758080 + 50272 * 2048},
+                  {"bert_base", 109482240 + 2 * 768 + 2}};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        th_workload *w = read_model(models[i].name);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+        CU_ASSERT_EQUAL(th_workload_parameters(w), models[i].parameters);
+        th_workload_free(w);
+    }
+}
+
 /* gpt2_block: 768 (2304 + 768 + 2 * 3072) weights per block meet 1024 words, and twice 1024^2 products of
  * 768 channels; 124,439,808 parameters of GPT-2 small = 12 blocks + (50257 + 1024 + 2) * 768.
  * lstm_lm: 700 words meet 2 * 4 * 650 * 1300 and 650 * 10000 weights. unet: 7,763,041 parameters are
@@ -386,6 +404,7 @@ int main(int argc, char **argv)
                               TAP(reads_a_matmul),
                               TAP(models_hold_the_published_totals),
                               TAP(lenet_holds_its_totals),
+        TAP(transformers_hold_the_published_parameters),
         TAP(models_of_other_kinds_hold_their_totals),
                               TAP(residual_sums_join_the_right_layers),
                               {reference_folder() ? "models_agree_with_the_reference_layers"
