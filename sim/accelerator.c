@@ -218,6 +218,13 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
     return 0;
 }
 
+/* Of its pipeline; a task without cycles and bytes is done as it begins. */
+static int post_step(th_machine *m, th_accel_state *a, th_error *err)
+{
+    th_time next = a->pipeline.done ? a->pipeline.now : th_pipeline_next(&a->pipeline);
+    return set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
+}
+
 static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
@@ -231,8 +238,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     double draw = th_network_draw(m->network, accel_of(m, a));
     th_prefetch_start_pipeline(m, a, &a->pipeline,
                                &(th_pipeline_begin){.foreign_bytes_per_s = draw});
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                     TH_PIPELINE_STEPS, err);
+    return post_step(m, a, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
@@ -348,8 +354,7 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
             th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
     if (th_pipeline_next(&a->pipeline) == TH_TIME_MAX && !w)
         return 0;
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                     TH_PIPELINE_STEPS, err);
+    return post_step(m, a, err);
 }
 
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
@@ -361,8 +366,7 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
     }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     th_pipeline_set_foreign(&a->pipeline, &w->port, draw);
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                     TH_PIPELINE_STEPS, err);
+    return post_step(m, a, err);
 }
 
 static int set_draw_of_loading(th_machine *m, th_accel_state *a)

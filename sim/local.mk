@@ -67,6 +67,7 @@ libtharsis_la_SOURCES += \
 	sim/event.h \
 	sim/fluid_time.h \
 	sim/layers.c \
+	sim/hosts.c \
 	sim/known_ends.c \
 	sim/known_ends.h \
 	sim/least_first.c \

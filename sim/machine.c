@@ -39,6 +39,8 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->stale);
     m->ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    if (th_hosts_new(m))
+        goto fail;
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (!m->network) { /* it has said why */
@@ -68,6 +70,7 @@ void th_machine_free(th_machine *m)
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
+    th_hosts_free(m);
     th_free(m->fresh);
     th_free(m->stale);
     th_free(m->weighted);
@@ -108,6 +111,7 @@ static void reset(th_machine *m)
     m->options.network->reset(m->network);
     reset_accels(m);
     m->ready.n = m->startable.n = m->n_fresh = m->n_stale = 0;
+    th_hosts_reset(m);
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
     m->settled = m->keeps_runs = false;
@@ -208,7 +212,7 @@ bool th_machine_can_resume(const th_machine *m)
     for (int a = 0; a < m->system->n_accels; a++)
         any_ahead |= th_prefetch_is_on(m, a);
     return m->options.network->forgets && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !any_ahead && !m->options.unfold_all && !m->options.unfold_seed;
+           !m->any_shared && !any_ahead && !th_works_ask_hosts(m->works) && !m->options.unfold_all && !m->options.unfold_seed;
 }
 
 int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
@@ -290,7 +294,9 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     const th_task *t = &m->program->tasks[task];
     int accel;
     switch ((th_task_kind)t->kind) {
-    case TH_TASK_HOST: /* takes no time, but starts and ends singly */
+    case TH_TASK_HOST: /* without a node takes no time, but starts and ends singly */
+        if (t->node >= 0)
+            return th_hosts_add(m, task) ? th_error_no_memory(err) : 0;
         th_machine_task_starts(m, task, m->times[task].cause);
         if (th_events_push(m->events, &(th_event){m->now, TH_PRIORITY_RELEASE, (uint32_t)task, 0,
                                                   0}) == TH_NO_EVENT)
@@ -371,6 +377,15 @@ static void end_message(th_machine *m, int32_t flow)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+/* Of an input, of what a host did, or of a collective. */
+static int end_release(th_machine *m, int32_t task, th_error *err)
+{
+    const th_task *t = &m->program->tasks[task];
+    if (t->kind == TH_TASK_HOST && t->node >= 0 && th_hosts_ended(m, task))
+        return th_error_no_memory(err);
+    return th_machine_task_ends(m, task, err);
+}
+
 static int dispatch(th_machine *m, const th_event *e, th_error *err)
 {
     switch ((th_priority)e->priority) {
@@ -390,7 +405,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
             return th_error_no_memory(err);
         return 0;
     case TH_PRIORITY_RELEASE:
-        return th_machine_task_ends(m, (int32_t)e->object, err);
+        return end_release(m, (int32_t)e->object, err);
     case TH_PRIORITY_CHANGE:
     case TH_PRIORITY_SAMPLE:
         break;
@@ -431,6 +446,11 @@ static bool is_interrupted(th_machine *m)
            m->options.is_interrupted();
 }
 
+static int start_host(th_machine *m, th_error *err)
+{
+    return th_hosts_start(m, th_least_first_take(&m->startable_hosts)) ? th_error_no_memory(err) : 0;
+}
+
 /* The next thing that happens, if it happens by limit. */
 static outcome act(th_machine *m, th_time limit, th_error *err)
 {
@@ -451,6 +471,10 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         m->settled = false;
         th_accelerator_start(m, th_least_first_take(&m->startable));
         return ACTED;
+    }
+    if (m->startable_hosts.n > 0) {
+        m->settled = false;
+        return start_host(m, err) ? FAILED : ACTED;
     }
     if (is_now)
         return pop(m, err) ? FAILED : ACTED;

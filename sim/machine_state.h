@@ -59,6 +59,13 @@ typedef struct th_kept_run {
     size_t first, n;
 } th_kept_run;
 
+/* A host runs tasks one after the other. */
+typedef struct th_host_state {
+    int32_t task;      /* that runs, -1: none */
+    int32_t last_task; /* that ended last, -1: none */
+    th_least_first ready;
+} th_host_state;
+
 struct th_machine {
     const th_system *system;
     const th_works *works;
@@ -79,6 +86,8 @@ struct th_machine {
     th_least_first ready;     /* tasks that became ready at this instant */
     th_least_first startable; /* accelerators that may start something at this instant */
     th_accel_state *accels;
+    th_host_state *hosts;           /* as the system's */
+    th_least_first startable_hosts; /* that may start something at this instant */
     th_layer_state *layers; /* per_layer: of the program, else none */
     int32_t n_layers;
     size_t layers_capacity;
@@ -141,6 +150,15 @@ void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th
                                 th_pipeline_begin *b);
 void th_prefetch_digest(const th_machine *m, th_accel_state *a);
 bool th_prefetch_has_more(const th_machine *m, th_accel_state *a);
+
+/* hosts.c: tasks on hosts. add: it is ready now; start: the next one of a host, if it is free; ended. 0, or -1
+ * when memory is out. */
+int th_hosts_new(th_machine *m);
+void th_hosts_free(th_machine *m);
+void th_hosts_reset(th_machine *m);
+int th_hosts_add(th_machine *m, int32_t task);
+int th_hosts_start(th_machine *m, int32_t host);
+int th_hosts_ended(th_machine *m, int32_t task);
 
 /* machine.c: a task starts or ends now. */
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause);

@@ -14,7 +14,9 @@
 typedef enum {
     TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
-    TH_TASK_HOST, /* nothing but time on no resource: an input that becomes available at release */
+    /* node -1: nothing but time on no resource: an input that becomes available at release. Else what a host
+     * does, for delay_ps: one task at a time, those that are ready in program order. */
+    TH_TASK_HOST,
     TH_TASK_COLLECTIVE /* of a group of nodes, expanded into messages as it goes */
 } th_task_kind;
 
@@ -25,7 +27,7 @@ typedef struct th_task {
     int32_t work;       /* compute: number in th_works; collective: in the program's collectives */
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* not before */
-    th_time delay_ps;   /* transfer: overhead before its first byte goes */
+    th_time delay_ps;   /* transfer: overhead before its first byte goes; host: what it takes */
     int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
     int32_t layer;      /* of the workload; -1: none */
     int32_t input;      /* of the stream, 0 based */

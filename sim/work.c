@@ -124,6 +124,14 @@ bool th_works_ask_scripts(const th_works *w)
     return any;
 }
 
+bool th_works_ask_hosts(const th_works *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->system->n_designs; i++)
+        any |= w->designs[i].type->host != NULL;
+    return any;
+}
+
 bool th_works_scripts_are_current(const th_works *w)
 {
     for (int i = 0; i < w->system->n_designs; i++)
@@ -177,6 +185,8 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
         out->schedule.reads_sums = true;
     if (!weights_follow_inputs(shard))
         out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
+    if (design >= 0 && w->designs[design].type->host)
+        w->designs[design].type->host(&w->designs[design].config, shard, &out->host);
     out->total = th_schedule_sum(&out->schedule);
     out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;

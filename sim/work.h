@@ -23,6 +23,7 @@ typedef struct th_work {
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */
     th_ahead_plan ahead;      /* weights that may come before it starts */
+    th_host_times host;       /* what the host does before and after it, where it is the first or last */
     int32_t number;           /* its own */
 } th_work;
 
@@ -37,6 +38,8 @@ void th_works_free(th_works *w);
 int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err);
 /* Is any of its designs one that asks a procedure? */
 bool th_works_ask_scripts(const th_works *w);
+/* Does any of its designs have something for the host to do? */
+bool th_works_ask_hosts(const th_works *w);
 /* Are the procedures of the script designs still those that answered? In that same thread. */
 bool th_works_scripts_are_current(const th_works *w);
 

@@ -469,7 +469,10 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
                          th_format_bytes(t->bytes, bytes, sizeof bytes));
         break;
     case TH_TASK_HOST:
-        th_strbuf_printf(out, "input %d arrives", (int)t->input);
+        if (t->node >= 0)
+            th_strbuf_printf(out, "%s%s%s at work", layer, colon, s->system->nodes[t->node].name);
+        else
+            th_strbuf_printf(out, "input %d arrives", (int)t->input);
         break;
     case TH_TASK_COLLECTIVE:
         describe_collective(th_session_collective(s, t->work), out);

@@ -202,7 +202,7 @@ int th_node_parse(th_session *s, const char *text, th_error *err)
 
 static bool task_is_at(const th_task *t, int node)
 {
-    return t->kind != TH_TASK_HOST &&
+    return node >= 0 &&
            (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 

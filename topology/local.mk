@@ -32,10 +32,16 @@ libtharsis_la_SOURCES += \
 	topology/system_reader.c topology/system_reader.h
 
 dist_systems_DATA = \
+	topology/systems/dgx_a100.cfg \
 	topology/systems/f1_16xlarge.cfg \
 	topology/systems/f1_16xlarge_balanced.cfg \
 	topology/systems/f1_16xlarge_energy.cfg \
 	topology/systems/f1_16xlarge_small.cfg \
+	topology/systems/gpu_1080ti.cfg \
+	topology/systems/gpu_a100.cfg \
+	topology/systems/gpu_k80.cfg \
+	topology/systems/gpu_p100.cfg \
+	topology/systems/gpu_t4.cfg \
 	topology/systems/gpu_v100.cfg \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/measured_example.cfg \

@@ -40,6 +40,52 @@ static int depend_on_needs(th_lower *l, int32_t task, int r, th_error *err)
     return 0;
 }
 
+/* The host's work before the accelerator begins with this pass; -1: none, or not yet. */
+static int32_t launch_of(const th_lower *l, int accel)
+{
+    return l->launched[accel] == l->launch_key ? l->launch_task[accel] : -1;
+}
+
+static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *err)
+{
+    int host = th_plans_host_of(l->plans, accel);
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = host,
+                 .peer = -1,
+                 .work = -1,
+                 .layer = layer,
+                 .input = l->input,
+                 .delay_ps = takes};
+    if (host < 0)
+        return 0;
+    l->launched[accel] = l->launch_key;
+    l->launch_task[accel] = th_program_add(l->program, &t, err);
+    if (l->launch_task[accel] < 0)
+        return -1;
+    return l->release >= 0 ? th_program_depend(l->program, l->launch_task[accel], l->release, err) : 0;
+}
+
+/* Of the positions that run something here for the first time in the pass. */
+static int emit_launches(th_lower *l, int layer, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    for (int r = 0; r < plan->n; r++) {
+        int accel = l->placed[layer].set->accels[r];
+        th_time takes = th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.before_ps;
+        if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* What a delivery from the host waits for: that the input is there, and the host has launched. */
+static int32_t before_delivery(const th_lower *l, int32_t to_node)
+{
+    int accel = l->system->nodes[to_node].accel;
+    int32_t launched = accel >= 0 ? launch_of(l, accel) : -1;
+    return launched >= 0 ? launched : l->release;
+}
+
 static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
 {
     th_edge *edge = &l->edges[e];
@@ -47,7 +93,7 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
     for (int32_t d = 0; d < edge->plan->n; d++) {
         const th_delivery *x = &edge->plan->deliveries[d];
         int32_t before =
-            x->from < 0 ? l->release : l->final[l->first_final[edge->tensor] + x->from];
+            x->from < 0 ? before_delivery(l, x->to_node) : l->final[l->first_final[edge->tensor] + x->from];
         th_task t = {.kind = TH_TASK_TRANSFER,
                      .node = x->from_node,
                      .peer = x->to_node,
@@ -104,7 +150,10 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
             return -1;
     l->n_needs = 0;
     for (int r = 0; r < l->layer_plan[layer]->n; r++) {
+        int32_t launched = launch_of(l, l->placed[layer].set->accels[r]);
         l->first_need[r] = (int32_t)l->n_needs;
+        if (launched >= 0 && need(l, launched))
+            return th_error_no_memory(err);
         for (int i = 0; i < x->n_inputs; i++)
             if (needs_of_edge(l, edge_of_input(l, layer, i), r))
                 return th_error_no_memory(err);
@@ -296,6 +345,25 @@ static int end_of_pass(th_lower *l, int32_t task)
     return 0;
 }
 
+/* What the host does once it has an output. The task after which it is done, or -1. */
+static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_error *err)
+{
+    const th_layer_plan *plan = l->layer_plan[layer];
+    th_time takes = th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
+    int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = host,
+                 .peer = -1,
+                 .work = -1,
+                 .layer = layer,
+                 .input = l->input,
+                 .delay_ps = takes};
+    if (takes == 0 || host < 0)
+        return after;
+    int32_t task = th_program_add(l->program, &t, err);
+    return task < 0 || th_program_depend(l->program, task, after, err) ? -1 : task;
+}
+
 static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
     int32_t task = l->final[l->first_final[layer] + r];
@@ -308,6 +376,9 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
             return -1;
         task = sent;
     }
+    task = emit_relayout(l, layer, r, task, err);
+    if (task < 0)
+        return -1;
     return end_of_pass(l, task) ? th_error_no_memory(err) : 0;
 }
 
@@ -351,15 +422,22 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
 static int emit_layers(th_lower *l, int first, int last, th_error *err)
 {
     for (int layer = first; layer <= last; layer++)
-        if (emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
+        if (emit_launches(l, layer, err) || emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
             emit_reduction(l, layer, err))
             return -1;
     return 0;
 }
 
+static void forget_launches(th_lower *l)
+{
+    for (int i = 0; i < l->system->n_accels; i++)
+        l->launched[i] = -1;
+}
+
 static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
 {
     th_model part = th_workload_part(l->workload, number);
+    l->launch_key = (int64_t)l->pass * th_workload_parts(l->workload) + number;
     if (emit_release(l, stream, number, &part, err) ||
         emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
         return -1;
@@ -370,6 +448,8 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
 {
     int parts = th_workload_parts(l->workload);
     l->pass = pass;
+    if (pass == 0)
+        forget_launches(l);
     l->input = pass / stream->micro_batches;
     for (int i = 0; i < parts; i++) {
         if (emit_part(l, stream, i, err))
@@ -408,6 +488,8 @@ int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, 
     l->pass = l->input = 0;
     l->in_flight[0] = 1;
     l->release = -1;
+    l->launch_key = 0;
+    forget_launches(l);
     l->is_loose = false;
     l->n_pass_ends = 0;
     if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)

@@ -102,7 +102,9 @@ static int allocate(th_lower *l)
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
     l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
     l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
-    return l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
+    l->launched = th_alloc_zero(accels + 1, sizeof *l->launched);
+    l->launch_task = th_alloc_zero(accels + 1, sizeof *l->launch_task);
+    return l->launched && l->launch_task && l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
                    l->edge_start && l->last_use && l->first_input && l->peak_bytes &&
                    l->weight_bytes && l->first_need && l->kept
                ? 0
@@ -168,6 +170,8 @@ void th_lower_free(th_lower *l)
     th_free(l->weight_bytes);
     th_free(l->first_need);
     th_free(l->kept);
+    th_free(l->launched);
+    th_free(l->launch_task);
     th_free(l->in_flight);
     th_free(l->needs);
     th_free(l->arrivals);

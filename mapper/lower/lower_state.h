@@ -41,6 +41,9 @@ struct th_lower {
     /* the program */
     th_program *program;
     int32_t pass, input;
+    int64_t *launched;    /* by accelerator: the pass and part that it was last launched for; -1 */
+    int32_t *launch_task; /* of it */
+    int64_t launch_key;   /* the pass and part at hand */
     int32_t release; /* the host task of the part at hand; -1: not in the program */
     bool is_loose;   /* something waits for a release that is not in the program */
     int32_t *first_final,

@@ -46,6 +46,11 @@ typedef struct th_design_energy {
     const char *source; /* the block's; NULL: none is known */
 } th_design_energy;
 
+/* What a host does before an accelerator can begin with an input, and once it has the output. */
+typedef struct th_host_times {
+    th_time before_ps, after_ps;
+} th_host_times;
+
 typedef struct th_design_config {
     double value[TH_DESIGN_KEYS_MAX];
     const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys; the block's, NULL where absent */
@@ -64,8 +69,9 @@ typedef struct th_design_type {
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
      * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
-    /* What the host does before a shard can run; NULL: nothing. */
-    th_time (*launch)(const th_design_config *c, const th_shard *shard);
+    /* What the host does for a shard, where it is the first or the last that the accelerator runs of an
+     * input; NULL: nothing. */
+    void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);
     unsigned kinds; /* bit 1 << th_layer_kind: further kinds that it runs as they are; others are
                        turned into matmuls before it is asked */
     /* Makes config->data from its block, once (a table read from a file); release frees it. Both may

@@ -3,9 +3,9 @@
  *
  * A shard is the operation that predictor/layer_op.c makes of it, and takes its predicted execution: one
  * step that moves nothing, for the measurement held the traffic (as in table.c). What the host does before
- * is asked for apart (launch), and the ways of input and output are transfers of the program. The GPU runs
+ * and after is asked for apart, and the ways of input and output are transfers of the program. The GPU runs
  * every layer itself, also those without multiply-accumulates, and sums of partial results.
- *   prepare: model file -> GPU by name, or by its numbers -> schedule*, launch* -> release
+ *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
  * Not modelled: a DRAM that others draw from slows nothing; precisions, densities (what was measured is
  * single precision); layers that run at the same time. docs/models/gpu_system.md. */
 #include <config.h>
@@ -214,11 +214,17 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     return 0;
 }
 
-static th_time launch(const th_design_config *c, const th_shard *s)
+/* A GPU runs behind its host: launches but for the first are hidden. Layouts change once, on the way in and
+ * out; the host waits for them. */
+static void host(const th_design_config *c, const th_shard *s, th_host_times *out)
 {
     th_layer_op op;
     th_phases phases;
-    return predict(c, s, &op, &phases, NULL) == 0 ? th_phases_ps(phases.launch_ms) : 0;
+    *out = (th_host_times){0, 0};
+    if (predict(c, s, &op, &phases, NULL) || op.times == 0)
+        return;
+    out->before_ps = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms);
+    out->after_ps = th_phases_ps(phases.relayout_ms);
 }
 
 /* The prediction itself: a cycle is a picosecond. */
@@ -237,7 +243,7 @@ const th_design_type th_design_learned = {
     .keys = keys,
     .schedule = schedule,
     .closed_form = closed_form,
-    .launch = launch,
+    .host = host,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
     .runs_all = true,
     .prepare = prepare,
