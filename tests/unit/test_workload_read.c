@@ -294,7 +294,7 @@ static void refuses_unknown_words(void)
     expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
                    "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be one of conv, fc, "
                    "matmul, attention, lstm, gru, embedding, max_pool, mean_pool, add, mul, relu, sigmoid, tanh, "
-                   "gelu, silu, norm, layer_norm, rms_norm, softmax, concat, slice, split");
+                   "gelu, silu, scale, shift, power, copy, dropout, norm, layer_norm, rms_norm, softmax, concat, slice, split");
     expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; inputs = \"be\"; }",
                    "WORK-0027",
                    "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you mean \"bee\"?)");
