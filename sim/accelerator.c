@@ -225,26 +225,50 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
+static void show_tiles(th_machine *m, const th_accel_state *a)
+{
+    th_tiles tiles = th_pipeline_tiles(&a->pipeline, &work_of(m, a)->schedule);
+    th_watch_tiles(m->watch, m->now, accel_of(m, a), m->system->n_accels, &tiles);
+}
+
+/* That a task is stepped only because somebody looks into it is no unfolding, unless it would have
+ * been unfolded all the same. */
+static void count_unfolding(th_machine *m, th_accel_state *a, double draw)
+{
+    bool is_only_watched = a->is_watched && !m->options.unfold_all && !is_coupled(m, a);
+    bool loads_ahead = m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a));
+    if (a->is_counted || (is_only_watched && ((draw == 0 && !loads_ahead) || a->was_coupled)))
+        return;
+    a->is_counted = true;
+    m->n_unfolded++;
+}
+
 static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
-    m->n_unfolded++;
+    a->is_counted = false;
     a->was_coupled = is_coupled(m, a);
     if (a->was_coupled) {
+        count_unfolding(m, a, 0);
         th_prefetch_start_pipeline(m, a, &a->pipeline,
                                    &(th_pipeline_begin){.rates_from_outside = true});
+        if (a->is_watched)
+            show_tiles(m, a);
         return tell_demand(m, a, err);
     }
     double draw = th_network_draw(m->network, accel_of(m, a));
+    count_unfolding(m, a, draw);
     th_prefetch_start_pipeline(m, a, &a->pipeline,
                                &(th_pipeline_begin){.foreign_bytes_per_s = draw});
+    if (a->is_watched)
+        show_tiles(m, a);
     return post_step(m, a, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
     double draw = th_network_draw(m->network, accel_of(m, a));
-    if (m->options.unfold_all)
+    if (m->options.unfold_all || a->is_watched)
         return begin_stepping(m, a, err);
     if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a))))
         return unfold(m, a, draw, err);
@@ -312,6 +336,8 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     }
     const th_work *w = work_of(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    if (a->is_watched)
+        show_tiles(m, a);
     if (is_coupled(m, a) && tell_demand(m, a, err))
         return -1;
     if (a->pipeline.done) {
@@ -365,6 +391,7 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
         return 0;
     }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    count_unfolding(m, a, draw);
     th_pipeline_set_foreign(&a->pipeline, &w->port, draw);
     return post_step(m, a, err);
 }
@@ -447,8 +474,9 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
     catch_up(m, a);
-    th_pipeline_uncouple(&a->pipeline, &port, !m->options.unfold_all && !m->options.no_skip);
-    if (m->options.unfold_all)
+    bool is_stepped = m->options.unfold_all || a->is_watched;
+    th_pipeline_uncouple(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
+    if (is_stepped)
         return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                          TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_UNFOLDED;
@@ -570,20 +598,58 @@ int th_accelerator_settle(th_machine *m, th_error *err)
     return m->any_shared ? take_all_rates(m, err) : 0;
 }
 
+/* --- looking in ------------------------------------------------------------------------------- */
+
+/* A folded or unfolded task goes on step by step. */
+static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
+{
+    catch_up(m, a);
+    a->pipeline.skip = false;
+    if (a->pipeline.done) /* it ends now, as it was going to */
+        return 0;
+    a->is_counted = a->mode == TH_ACCEL_UNFOLDED;
+    a->mode = TH_ACCEL_STEPPED;
+    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+                     TH_PIPELINE_STEPS, err);
+}
+
+int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err)
+{
+    th_accel_state *a = &m->accels[accel];
+    bool goes_on = a->mode == TH_ACCEL_FOLDED || a->mode == TH_ACCEL_UNFOLDED;
+    if (is_watched && !a->is_watched && m->program && goes_on && step_from_now(m, a, err))
+        return -1;
+    a->is_watched = is_watched;
+    return 0;
+}
+
 /* --- accounts --------------------------------------------------------------------------------- */
+
+/* The pipeline of the running task as it stands now; false: there is no task, or it has not begun. */
+static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
+{
+    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH)
+        return false;
+    const th_work *w = work_of(m, a);
+    *p = a->pipeline;
+    if (a->mode == TH_ACCEL_FOLDED)
+        th_pipeline_start(p, &w->schedule, &w->port, 0, true);
+    else if (a->mode == TH_ACCEL_UNFOLDED)
+        apply_history(m, a, p, a->history.n_applied, true);
+    th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
+    return true;
+}
 
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
 {
+    th_pipeline p;
+    return look_at_pipeline(m, &m->accels[accel], &p) ? p.stats : (th_pipeline_stats){0};
+}
+
+th_tiles th_accelerator_tiles(const th_machine *m, int accel)
+{
     const th_accel_state *a = &m->accels[accel];
-    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH)
-        return (th_pipeline_stats){0};
-    const th_work *w = work_of(m, a);
-    th_time elapsed = m->now - a->started;
-    th_pipeline p = a->pipeline;
-    if (a->mode == TH_ACCEL_FOLDED)
-        th_pipeline_start(&p, &w->schedule, &w->port, 0, true);
-    else if (a->mode == TH_ACCEL_UNFOLDED)
-        apply_history(m, a, &p, a->history.n_applied, true);
-    th_pipeline_advance(&p, &w->schedule, &w->port, elapsed);
-    return p.stats;
+    th_pipeline p;
+    return look_at_pipeline(m, a, &p) ? th_pipeline_tiles(&p, &work_of(m, a)->schedule)
+                                      : (th_tiles){0};
 }

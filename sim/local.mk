@@ -110,6 +110,7 @@ libtharsis_la_SOURCES += \
 	sim/port.c \
 	sim/port.h \
 	sim/pipeline.h \
+	sim/pipeline_look.c \
 	sim/pipeline_requests.h \
 	sim/pipeline_skip.c \
 	sim/pipeline_stats.c \
@@ -121,12 +122,23 @@ libtharsis_la_SOURCES += \
 	sim/result.h \
 	sim/schedule.c \
 	sim/schedule.h \
+	sim/trace/chrome.c \
 	sim/trace/csv.c \
+	sim/trace/lanes.c \
+	sim/trace/out.c \
+	sim/trace/perfetto.c \
+	sim/trace/signals.c \
+	sim/trace/signals.h \
+	sim/trace/timeline.c \
+	sim/trace/timeline.h \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
+	sim/trace/vcd.c \
 	sim/trace/writer.h \
 	sim/traffic.c \
 	sim/traffic.h \
+	sim/watch.c \
+	sim/watch.h \
 	sim/work.c \
 	sim/work.h
 

@@ -101,6 +101,7 @@ static void reset_accels(th_machine *m)
         a->event = TH_NO_EVENT;
         a->rates_are_old = false;
         a->ready.n = 0;
+        a->is_counted = false;
         a->sum = (th_accel_result){0};
     }
 }
@@ -203,6 +204,8 @@ static int begin(th_machine *m, int32_t first, th_error *err)
 
 int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 {
+    if (m->watch)
+        th_watch_restart(m->watch, p, m->system->n_accels);
     return load(m, p, err) || begin(m, 0, err) ? -1 : 0;
 }
 
@@ -250,8 +253,8 @@ void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
     m->n_events++;
     if (m->n_layers > 0)
         th_layers_start(m, task);
-    if (m->trace)
-        th_trace_start(m->trace, m->now, task, &m->program->tasks[task]);
+    if (m->watch)
+        th_watch_task_starts(m->watch, m->now, task);
 }
 
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
@@ -263,8 +266,8 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
     m->n_done++;
     if (m->n_layers > 0)
         th_layers_end(m, task);
-    if (m->trace)
-        th_trace_end(m->trace, m->now, task, &p->tasks[task]);
+    if (m->watch)
+        th_watch_task_ends(m->watch, m->now, task);
     for (int32_t i = p->successor_start[task]; i < p->successor_start[task + 1]; i++) {
         int32_t next = p->successors[i];
         m->times[next].cause = task;
@@ -310,6 +313,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         return 0;
     case TH_TASK_COMPUTE:
         accel = m->system->nodes[t->node].accel;
+        if (m->watch)
+            th_watch_waits(m->watch, m->now, accel);
         if (th_least_first_add(&m->accels[accel].ready, task) ||
             (th_accelerator_is_free(&m->accels[accel]) &&
              th_least_first_add(&m->startable, accel)))
@@ -355,6 +360,8 @@ static int replay(th_machine *m, th_error *err)
         return 0;
     case TH_REPLAY_SENDS:
         m->n_events++;
+        if (m->watch)
+            th_watch_message(m->watch, m->now, does.flow, &does.message, true);
         return m->network->type->start(m->network, m->events, m->now, does.flow, &does.message)
                    ? th_network_failed(m->network, err)
                    : 0;
@@ -372,6 +379,8 @@ static void end_message(th_machine *m, int32_t flow)
     th_message arrived;
     m->n_events++;
     th_replay_arrive(m->replay, flow, &arrived);
+    if (m->watch)
+        th_watch_message(m->watch, m->now, flow, &arrived, false);
     count_bytes(m, &arrived);
 }
 
@@ -522,6 +531,8 @@ static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err
             return TH_STOP_INTERRUPTED;
         switch (act(m, limit, err)) {
         case ACTED:
+            if (m->watch && th_watch_has_seen(m->watch))
+                return TH_STOP_SEEN;
             break;
         case NOTHING_LEFT:
             return finish(m, err);

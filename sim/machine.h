@@ -11,7 +11,7 @@
 #include "sim/network/network.h"
 #include "sim/program.h"
 #include "sim/result.h"
-#include "sim/trace/trace.h"
+#include "sim/watch.h"
 #include "sim/work.h"
 
 typedef struct th_machine th_machine;
@@ -36,6 +36,7 @@ typedef enum {
     TH_STOP_UNTIL,
     TH_STOP_BOUND,
     TH_STOP_INTERRUPTED,
+    TH_STOP_SEEN, /* the watch has noted something: after that event, in the midst of its instant */
     TH_STOP_ERROR
 } th_stop;
 
@@ -102,13 +103,22 @@ int32_t th_machine_running(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */
 int32_t th_machine_link_flows(const th_machine *m, int link);
 
+/* Of one accelerator and one link, what th_machine_result says of all; the energy is left out. */
+th_accel_result th_machine_accel(const th_machine *m, int accel);
+th_link_result th_machine_link(const th_machine *m, int link);
+th_time th_machine_elapsed(const th_machine *m); /* now, or the makespan once all is done */
+int32_t th_machine_waiting(const th_machine *m, int accel); /* compute tasks that wait for it */
+th_tiles th_machine_tiles(const th_machine *m, int accel);  /* a look inside its task */
+
 /* Collective number of the program as this machine runs it: with the algorithm and the chunks that
  * it has chosen where they were left open. NULL: it has not been expanded (a network that takes
  * collectives as a whole does not). Valid until the next load. */
 const th_collective *th_machine_collective(const th_machine *m, int32_t number);
 
-/* From now on, which is best before anything has happened, w follows its link; NULL ends it. */
-void th_machine_watch(th_machine *m, struct th_link_watch *w);
+/* From now on w is told what happens, and first how things stand; NULL ends it. It must outlive the
+ * next load, which tells a trace of it that all begins anew. Changes no time: where w looks into tasks,
+ * they are run tile by tile from now on, which takes longer. 0 or -1. */
+int th_machine_watch(th_machine *m, th_watch *w, th_error *err);
 
 /* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
  * -1. */
@@ -122,8 +132,5 @@ int th_machine_energy(const th_machine *m, double *joules, th_error *err);
 /* What a run of the program that is loaded takes at least: *dynamic_j however long it lasts, and
  * *static_w all along. 0 or -1. */
 int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err);
-
-/* Start and end of every task is told to t from now on; NULL ends it. Never changes a time. */
-void th_machine_set_trace(th_machine *m, th_trace *t);
 
 #endif

@@ -70,14 +70,36 @@ int32_t th_machine_link_flows(const th_machine *m, int link)
     return m->network->link_flows[link];
 }
 
-void th_machine_set_trace(th_machine *m, th_trace *t)
+/* What is under way, for a trace that begins now. Messages of collectives that are on their way are not
+ * told: they have no number outside the replay. */
+static void tell_standing(const th_machine *m, th_trace *t)
 {
-    m->trace = t;
+    for (int32_t i = 0; i < m->program->n_tasks; i++) {
+        const th_task *task = &m->program->tasks[i];
+        th_task_state state = th_machine_task_state(m, i);
+        if (task->kind == TH_TASK_COMPUTE && state >= TH_TASK_READY && state < TH_TASK_DONE)
+            th_trace_waits(t, m->now, m->system->nodes[task->node].accel);
+        if (state == TH_TASK_RUNNING)
+            th_trace_task_starts(t, m->now, i);
+    }
+    for (int l = 0; l < m->system->n_links; l++)
+        if (m->network->link_flows[l] > 0)
+            th_trace_link(t, m->now, l, m->network->link_flows[l]);
 }
 
-void th_machine_watch(th_machine *m, struct th_link_watch *w)
+int th_machine_watch(th_machine *m, th_watch *w, th_error *err)
 {
-    m->network->watch = w;
+    bool begins = w && w->trace && m->program &&
+                  (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
+    for (int a = 0; a < m->system->n_accels; a++)
+        if (th_accelerator_watch(m, a, w && th_watch_wants_tiles(w, a), err))
+            return -1;
+    m->watch = m->network->watch = w;
+    if (begins)
+        th_trace_restart(w->trace, m->program);
+    if (begins && m->n_events > 0)
+        tell_standing(m, w->trace);
+    return 0;
 }
 
 static th_link_result link_result(const th_network *n, int link, th_time now)
@@ -87,6 +109,35 @@ static th_link_result link_result(const th_network *n, int link, th_time now)
     uint64_t flow_ps = n->link_flow_ps[link] + (uint64_t)flows * (uint64_t)now;
     return (th_link_result){n->link_bytes[link], n->link_busy_ps[link] + open, (th_time)flow_ps,
                             n->link_most_flows[link]};
+}
+
+th_link_result th_machine_link(const th_machine *m, int link)
+{
+    return link_result(m->network, link, m->now);
+}
+
+th_time th_machine_elapsed(const th_machine *m)
+{
+    return th_machine_is_done(m) ? m->last_end : m->now;
+}
+
+th_accel_result th_machine_accel(const th_machine *m, int accel)
+{
+    th_accel_result a = m->accels[accel].sum;
+    th_pipeline_stats did = th_accelerator_running(m, accel);
+    th_stats_add(&a.did, &did);
+    a.idle_ps = th_machine_elapsed(m) - th_stats_occupied(&a.did);
+    return a;
+}
+
+int32_t th_machine_waiting(const th_machine *m, int accel)
+{
+    return (int32_t)m->accels[accel].ready.n;
+}
+
+th_tiles th_machine_tiles(const th_machine *m, int accel)
+{
+    return th_accelerator_tiles(m, accel);
 }
 
 static int allocate_result(const th_machine *m, th_result *r)

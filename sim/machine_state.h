@@ -40,6 +40,8 @@ typedef struct th_accel_state {
     /* Weights loaded ahead, see prefetch.c. */
     int32_t target;             /* the task that they are for, -1: none */
     th_ahead own, ahead;        /* what the running task found; what is done for the target */
+    bool is_watched;            /* somebody looks into its tasks: they are stepped */
+    bool is_counted;            /* the stepped task of a watched one counts as unfolded */
     bool was_freed;             /* its task ended at this instant */
     int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
     th_least_first ready;     /* compute tasks that wait for it */
@@ -75,7 +77,7 @@ struct th_machine {
     th_network *network;
     th_replay *replay; /* collectives */
     th_events *events;
-    th_trace *trace;
+    th_watch *watch; /* NULL: nobody looks on */
     gsl_rng *random; /* for unfold_seed, else NULL */
     th_time now, last_end;
     int32_t *waiting;      /* per task: predecessors that have not ended */
@@ -121,8 +123,11 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
 int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
+/* From now on its tasks, the running one too, are stepped, or no longer. 0 or -1. */
+int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err);
 /* What the running task has done so far, all 0 without one. */
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
+th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
 /* layers.c: what each layer took. load: 0, or -1 when memory is out; starts and ends: any task of a
  * layer, now; computed: a compute task that ends now. */

@@ -284,18 +284,6 @@ static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
     }
 }
 
-/* The first operand of the next step that is not in; TH_ENGINE_OUTPUT when all are. */
-static th_engine_kind missing_operand(const th_pipeline *p)
-{
-    if (p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done)
-        return TH_ENGINE_INPUT;
-    if (p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done)
-        return TH_ENGINE_WEIGHT;
-    return p->reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done
-               ? TH_ENGINE_PARTIAL
-               : TH_ENGINE_OUTPUT;
-}
-
 static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
 {
     return (!p->revisits && p->index[TH_LOOP_C] != 0) ||

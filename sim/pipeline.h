@@ -108,6 +108,26 @@ th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
 th_time th_pipeline_next(const th_pipeline *p);
 
+/* What an array is doing; of stalls, the engine that it waits for. */
+typedef enum {
+    TH_ARRAY_IDLE, /* no task */
+    TH_ARRAY_COMPUTES,
+    TH_ARRAY_STALLS_INPUT,
+    TH_ARRAY_STALLS_WEIGHT,
+    TH_ARRAY_STALLS_PARTIAL,
+    TH_ARRAY_STALLS_OUTPUT
+} th_array_state;
+
+/* A look inside a task; all 0 stands for none. */
+typedef struct th_tiles {
+    int32_t fill;    /* tiles in its buffers: inputs loaded and not used up, outputs not stored */
+    int32_t is_full; /* 1: all slots of inputs, or all of outputs, hold one */
+    int32_t array;   /* th_array_state */
+    uint32_t moving; /* bit e: engine e moves data */
+} th_tiles;
+const char *th_array_state_name(int32_t state);
+th_tiles th_pipeline_tiles(const th_pipeline *p, const th_schedule *s);
+
 /* Weights loaded ahead. plan_of: what of a schedule may be loaded before it starts. handover: how far
  * what comes next is at p->now. */
 th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port);

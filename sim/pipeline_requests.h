@@ -72,6 +72,18 @@ static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, 
     return 0;
 }
 
+/* The first operand of the next step that is not in; TH_ENGINE_OUTPUT when all are. */
+static inline th_engine_kind missing_operand(const th_pipeline *p)
+{
+    if (p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done)
+        return TH_ENGINE_INPUT;
+    if (p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done)
+        return TH_ENGINE_WEIGHT;
+    return p->reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done
+               ? TH_ENGINE_PARTIAL
+               : TH_ENGINE_OUTPUT;
+}
+
 /* n modulo slots; double buffering is the rule, and division is slow. */
 static inline int slot_of(int64_t n, int32_t slots)
 {

@@ -30,6 +30,9 @@ enum {
     ACCEL_STATE,
     ACCEL_TASK,
     ACCEL_LAYER,
+    ACCEL_QUEUE_DEPTH,
+    ACCEL_BUFFER_FILL,
+    ACCEL_ARRAY,
     ACCEL_DESIGN,
     ACCEL_DESIGNS,
     ACCEL_GROUP,
@@ -56,6 +59,10 @@ static const th_attribute accel_attributes[] = {
     [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing"},
     [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
     [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
+    [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
+    [ACCEL_BUFFER_FILL] = {"buffer_fill", TH_KIND_COUNT,
+                           "tiles in its buffers: operands not used up, outputs not stored"},
+    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output"},
     [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
     [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
     [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
@@ -110,12 +117,30 @@ static th_quantity accel_now(th_session *s, int a, int attribute)
     return layer >= 0 ? name_of(s, TH_CLASS_LAYER, layer) : th_absent(TH_KIND_TEXT);
 }
 
-static th_quantity accel_figure(th_session *s, int index, int attribute)
+/* What its array and its buffers are doing. */
+static th_quantity accel_inside(th_session *s, int a, int attribute)
+{
+    if (s->simulation == NULL)
+        return th_absent(accel_attributes[attribute].kind);
+    if (attribute == ACCEL_QUEUE_DEPTH)
+        return th_count(th_machine_waiting(s->simulation->machine, a));
+    th_tiles tiles = th_machine_tiles(s->simulation->machine, a);
+    return attribute == ACCEL_ARRAY ? th_text(th_array_state_name(tiles.array))
+                                    : th_count(tiles.fill);
+}
+
+static th_quantity accel_energy(th_session *s, int index)
 {
     const th_result *r = figures(s);
-    if (r == NULL)
+    return r != NULL && r->has_energy ? th_joules(th_energy_sum(&r->accels[index].energy))
+                                      : th_absent(TH_KIND_ENERGY);
+}
+
+static th_quantity accel_figure(th_session *s, int index, int attribute)
+{
+    if (s->simulation == NULL)
         return th_absent(accel_attributes[attribute].kind);
-    const th_accel_result *a = &r->accels[index];
+    const th_accel_result one = th_machine_accel(s->simulation->machine, index), *a = &one;
     switch (attribute) {
     case ACCEL_BUSY:
         return th_ps(a->did.busy_ps);
@@ -130,7 +155,7 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
     case ACCEL_IDLE:
         return th_ps(a->idle_ps);
     case ACCEL_UTILIZATION:
-        return th_share(share(a->did.busy_ps, r->elapsed_ps));
+        return th_share(share(a->did.busy_ps, th_machine_elapsed(s->simulation->machine)));
     case ACCEL_TASKS:
         return th_count(a->n_tasks);
     case ACCEL_DRAM_READ:
@@ -138,7 +163,7 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
     case ACCEL_DRAM_WRITTEN:
         return th_bytes(a->did.moved_bytes[TH_ENGINE_OUTPUT]);
     case ACCEL_ENERGY:
-        return r->has_energy ? th_joules(th_energy_sum(&a->energy)) : th_absent(TH_KIND_ENERGY);
+        return accel_energy(s, index);
     case ACCEL_SENT:
         return th_bytes(a->sent_bytes);
     default:
@@ -156,6 +181,10 @@ static th_quantity accel_value(th_session *s, int index, int attribute)
     case ACCEL_TASK:
     case ACCEL_LAYER:
         return accel_now(s, index, attribute);
+    case ACCEL_QUEUE_DEPTH:
+    case ACCEL_BUFFER_FILL:
+    case ACCEL_ARRAY:
+        return accel_inside(s, index, attribute);
     case ACCEL_DESIGN:
         return th_text(design_of(s, index));
     case ACCEL_DESIGNS:
@@ -207,9 +236,9 @@ static const th_attribute link_attributes[] = {
 
 static th_quantity link_figure(th_session *s, int index, int attribute)
 {
-    const th_result *r = figures(s);
-    if (r == NULL)
+    if (s->simulation == NULL)
         return th_absent(link_attributes[attribute].kind);
+    const th_link_result l = th_machine_link(s->simulation->machine, index);
     int32_t flows = th_machine_link_flows(s->simulation->machine, index);
     switch (attribute) {
     case LINK_FLOWS:
@@ -217,15 +246,15 @@ static th_quantity link_figure(th_session *s, int index, int attribute)
     case LINK_QUEUE_DEPTH:
         return th_count(flows > 0 ? flows - 1 : 0);
     case LINK_MOST_FLOWS:
-        return th_count(r->links[index].most_flows);
+        return th_count(l.most_flows);
     case LINK_MEAN_FLOWS:
-        return th_mean(share(r->links[index].flow_ps, r->links[index].busy_ps));
+        return th_mean(share(l.flow_ps, l.busy_ps));
     case LINK_BYTES:
-        return th_bytes(r->links[index].bytes);
+        return th_bytes(l.bytes);
     case LINK_BUSY:
-        return th_ps(r->links[index].busy_ps);
+        return th_ps(l.busy_ps);
     default:
-        return th_share(share(r->links[index].busy_ps, r->elapsed_ps));
+        return th_share(share(l.busy_ps, th_machine_elapsed(s->simulation->machine)));
     }
 }
 
@@ -334,10 +363,9 @@ static const char *task_state_name(th_task_state state)
 
 static th_quantity task_figure(th_session *s, int index, int attribute)
 {
-    const th_result *r = figures(s);
-    if (r == NULL)
+    if (s->simulation == NULL)
         return th_absent(task_attributes[attribute].kind);
-    const th_task_result *t = &r->tasks[index];
+    const th_task_result *t = &th_machine_times(s->simulation->machine)[index];
     switch (attribute) {
     case TASK_READY:
         return th_ps_or_absent(t->ready_ps);
@@ -393,6 +421,58 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     default:
         return task_figure(s, index, attribute);
     }
+}
+
+/* ---- what can change them ---- */
+
+enum {
+    ANY_TASK = 1u << TH_SEEN_TASK_STARTS | 1u << TH_SEEN_TASK_ENDS,
+    ANYTHING = ANY_TASK | 1u << TH_SEEN_LINK
+};
+
+static unsigned accel_changes(int attribute)
+{
+    switch (attribute) {
+    case ACCEL_NAME:
+    case ACCEL_DESIGN:
+    case ACCEL_DESIGNS:
+    case ACCEL_GROUP:
+    case ACCEL_DRAM_BYTES:
+    case ACCEL_DRAM_BANDWIDTH:
+        return 0;
+    case ACCEL_STATE:
+    case ACCEL_TASK:
+    case ACCEL_LAYER:
+    case ACCEL_TASKS:
+        return ANY_TASK;
+    case ACCEL_QUEUE_DEPTH:
+        return ANY_TASK | 1u << TH_SEEN_WAITS;
+    case ACCEL_BUFFER_FILL:
+    case ACCEL_ARRAY:
+        return ANY_TASK | 1u << TH_SEEN_TILES;
+    default:
+        return ANYTHING;
+    }
+}
+
+unsigned th_attribute_changes(th_class class, int attribute)
+{
+    switch (class) {
+    case TH_CLASS_ACCEL:
+        return accel_changes(attribute);
+    case TH_CLASS_LINK:
+        return attribute >= LINK_FLOWS ? 1u << TH_SEEN_LINK : 0;
+    case TH_CLASS_LAYER:
+        return ANYTHING;
+    case TH_CLASS_TASK:
+        return attribute == TASK_STATE || attribute >= TASK_READY
+                   ? ANY_TASK | 1u << TH_SEEN_WAITS
+                   : 0;
+    case TH_CLASS_NODE:
+    case TH_N_CLASSES:
+        break;
+    }
+    return 0;
 }
 
 /* ---- all classes ---- */

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/comparison.h"
 #include "tcl/objects.h"
 
 #define GROUP "objects"
@@ -20,17 +21,6 @@ static const th_option get_options[] = {
 
 /* ---- -filter ---- */
 
-typedef enum {
-    OP_EQUAL,
-    OP_UNEQUAL,
-    OP_LESS,
-    OP_LESS_EQUAL,
-    OP_GREATER,
-    OP_GREATER_EQUAL,
-    OP_LIKE
-} th_operator;
-static const char *const operators[] = {"==", "!=", "<", "<=", ">", ">=", "=~", NULL};
-
 typedef struct th_filter {
     bool is_on;
     int attribute;
@@ -40,12 +30,12 @@ typedef struct th_filter {
 
 static int parse_operator(const char *text, th_operator *out, th_error *err)
 {
-    for (int i = 0; operators[i] != NULL; i++)
-        if (strcmp(operators[i], text) == 0) {
+    for (int i = 0; th_operator_names[i] != NULL; i++)
+        if (strcmp(th_operator_names[i], text) == 0) {
             *out = (th_operator)i;
             return 0;
         }
-    return th_error_unknown(err, "TCL-0080", "-filter: operator", text, operators);
+    return th_error_unknown(err, "TCL-0080", "-filter: operator", text, th_operator_names);
 }
 
 static int parse_filter(th_call *c, th_class class, th_filter *out)
@@ -63,47 +53,15 @@ static int parse_filter(th_call *c, th_class class, th_filter *out)
         parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
         return -1;
     th_kind kind = th_attributes_of(class)[out->attribute].kind;
-    if (out->operator== OP_LIKE)
-        kind = TH_KIND_TEXT;
     th_error e;
-    if (th_quantity_parse(kind, Tcl_GetString(words[2]), &out->literal, &e) != 0)
+    if (th_quantity_parse(th_operator_literal(out->operator, kind), Tcl_GetString(words[2]), &out->literal, &e) != 0)
         return th_call_blame(c, "-filter", &e);
     return 0;
 }
 
-static bool is_like(const th_quantity *value, const char *pattern)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    th_quantity_format(value, &text);
-    bool matches = text.text != NULL && Tcl_StringMatch(text.text, pattern);
-    th_strbuf_clear(&text);
-    return matches;
-}
-
 static bool holds(const th_filter *f, const th_quantity *value)
 {
-    if (value->is_absent)
-        return false;
-    if (f->operator== OP_LIKE)
-        return is_like(value, f->literal.text);
-    int order = th_quantity_compare(value, &f->literal);
-    switch (f->operator) {
-    case OP_EQUAL:
-        return order == 0;
-    case OP_UNEQUAL:
-        return order != 0;
-    case OP_LESS:
-        return order < 0;
-    case OP_LESS_EQUAL:
-        return order <= 0;
-    case OP_GREATER:
-        return order > 0;
-    case OP_GREATER_EQUAL:
-        return order >= 0;
-    case OP_LIKE:
-        break;
-    }
-    return false;
+    return th_comparison_holds(value, f->operator, &f->literal);
 }
 
 /* ---- -of ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_output.c - files for other programs: write_results, write_report, open_trace, close_trace. */
+/* cmd_output.c - files for other programs: write_results, write_report. Traces are in cmd_trace.c. */
 #include <config.h>
 #include "base/alloc.h"
 #include "tcl/html/html.h"
@@ -67,64 +67,7 @@ static int run_write_report(th_call *c)
     return rc;
 }
 
-/* ---- traces ---- */
-
-enum { TRACE_FORMAT };
-
-static const char *trace_name(int i)
-{
-    return th_trace_types[i] != NULL ? th_trace_types[i]->name : NULL;
-}
-
-static const th_option trace_options[] = {
-    [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT", "What is written.",
-                      .choice = trace_name},
-    {.name = NULL},
-};
-
-static int run_open_trace(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_system(s, &c->err) != 0 ||
-        (s->made == NULL && th_session_need_workload(s, &c->err) != 0) ||
-        th_session_need_no_trace(s, &c->err) != 0 ||
-        th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
-        return -1;
-    const char *path = Tcl_FSGetNativePath(c->words[0]);
-    if (path == NULL)
-        return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
-    const th_trace_type *type = th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
-    s->trace = th_trace_open(path, type, s->system, s->workload, &c->err);
-    if (s->trace == NULL)
-        return -1;
-    if (s->simulation != NULL)
-        th_machine_set_trace(s->simulation->machine, s->trace);
-    Tcl_SetObjResult(c->interp, c->words[0]);
-    return 0;
-}
-
-static int run_close_trace(th_call *c)
-{
-    th_session *s = c->session;
-    if (s->trace == NULL)
-        return th_error_set(&c->err, "TCL-0132", "no trace is open");
-    if (s->simulation != NULL)
-        th_machine_set_trace(s->simulation->machine, NULL);
-    th_trace *trace = s->trace;
-    s->trace = NULL;
-    return th_trace_close(trace, &c->err);
-}
-
 const th_command th_output_commands[] = {
-    {"open_trace", GROUP, "FILE", 1, 1, trace_options,
-     "write every start and end of a task to a file",
-     "From now on, and one trace at a time; it refers to system and workload or program, so those "
-     "can be "
-     "replaced only after "
-     "close_trace. "
-     "A trace changes no time. Folders that are missing on the way are made. Returns FILE.",
-     .run = run_open_trace},
-    {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file", NULL, .run = run_close_trace},
     {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
      "Summary, picture of the system with the load of its links, timeline, critical path, layers, mapping, "
      "accelerators, memory and search, in one file that needs no network and no other file. The same run gives "

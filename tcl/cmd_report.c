@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "sim/network/link_watch.h"
+#include "tcl/breakpoint.h"
 #include "tcl/objects.h"
 #include "tcl/report_call.h"
 #include "tcl/saved_run.h"
@@ -341,6 +342,10 @@ static int run_report_breakpoints(th_call *c)
     static const th_column columns[] = {
         {"name", "name", TH_KIND_TEXT},
         {"at", "at", TH_KIND_TIME},
+        {"on", "on", TH_KIND_TEXT},
+        {"when", "when", TH_KIND_TEXT},
+        {"objects", "of", TH_KIND_COUNT},
+        {"enabled", "enabled", TH_KIND_TEXT},
         {"hits", "hits", TH_KIND_COUNT},
         {"once", "once", TH_KIND_TEXT},
         {"continue", "continue", TH_KIND_TEXT},
@@ -354,7 +359,11 @@ static int run_report_breakpoints(th_call *c)
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
     for (size_t i = 0; i < s->n_breakpoints; i++) {
         const th_breakpoint *b = s->breakpoints[i];
-        th_table_row(t, (th_quantity[]){th_text(b->name), th_ps(b->at_ps), th_count(b->hits),
+        th_table_row(t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
+                                        b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),
+                                        b->text != NULL ? th_text(b->text) : th_absent(TH_KIND_TEXT),
+                                        b->n_of > 0 ? th_count(b->n_of) : th_absent(TH_KIND_COUNT),
+                                        th_text(b->is_disabled ? "no" : "yes"), th_count(b->hits),
                                         th_text(b->is_once ? "yes" : "no"),
                                         th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
     }

@@ -84,6 +84,17 @@ static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time
     return stop;
 }
 
+/* Runs the scripts of the breakpoints that waited for what was seen. */
+static th_why answer(th_drive *d, th_why otherwise)
+{
+    bool stops;
+    if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by, &d->call->err) != 0)
+        return WHY_FAILED;
+    if (d->session->stop_asked && !stops)
+        return WHY_STOPPED;
+    return stops ? WHY_BREAKPOINT : otherwise;
+}
+
 /* All events up to and including target; TH_TIME_MAX: all there are. */
 static th_why advance(th_drive *d, th_time target)
 {
@@ -94,6 +105,12 @@ static th_why advance(th_drive *d, th_time target)
         th_simulation_changed(d->sim);
         if (stop == TH_STOP_ERROR)
             return WHY_FAILED;
+        if (stop == TH_STOP_SEEN) {
+            reached = th_machine_now(d->sim->machine);
+            if ((why = answer(d, WHY_UNTIL)) != WHY_UNTIL)
+                return why;
+            continue;
+        }
         if (stop == TH_STOP_DONE)
             return WHY_DONE;
         if (target != TH_TIME_MAX && reached >= target)
@@ -143,7 +160,9 @@ static th_why step_events(th_drive *d, int64_t n)
         if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
             return stopped;
         why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
-        if (why != WHY_FAILED)
+        if (stop == TH_STOP_SEEN)
+            why = answer(d, WHY_UNTIL);
+        if (why != WHY_FAILED && why != WHY_BREAKPOINT)
             why = pass_breakpoints(d, why);
     }
     return why;
@@ -240,10 +259,7 @@ static th_simulation *simulation_for(th_call *c)
     th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
     if (fresh == NULL)
         return NULL;
-    th_session_drop_run(s);
-    if (s->trace != NULL)
-        th_machine_set_trace(fresh->machine, s->trace);
-    return s->simulation = fresh;
+    return th_session_take_simulation(s, fresh, &c->err) == 0 ? fresh : NULL;
 }
 
 static int run_run(th_call *c)
@@ -299,8 +315,6 @@ static int run_restart(th_call *c)
     }
     if (sim != NULL && th_simulation_restart(sim, &c->err) != 0)
         return -1;
-    if (sim != NULL && c->session->trace != NULL)
-        th_machine_set_trace(sim->machine, c->session->trace);
     return 0;
 }
 
@@ -342,7 +356,7 @@ const th_command th_run_commands[] = {
      .run = run_step, .not_while_running = true},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
-     "Breakpoints are kept and count again; an open trace is continued.", .run = run_restart,
+     "Breakpoints are kept and count again; an open trace begins anew.", .run = run_restart,
      .not_while_running = true},
     {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
      .run = run_stop},

@@ -11,6 +11,9 @@ face_sources = \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
 	tcl/cmd_plot.c \
+	tcl/cmd_trace.c \
+	tcl/watching.c \
+	tcl/watching.h \
 	tcl/cmd_predict.c \
 	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_report.c \
@@ -18,6 +21,8 @@ face_sources = \
 	tcl/cmd_session.c \
 	tcl/cmd_traffic.c \
 	tcl/command.c tcl/command.h \
+	tcl/comparison.c tcl/comparison.h \
+	tcl/condition.c tcl/condition.h \
 	tcl/design_option.c tcl/design_option.h \
 	tcl/design_script.c tcl/design_script.h \
 	tcl/files.c tcl/files.h \
@@ -103,12 +108,14 @@ dist_experiments_DATA = \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \
+	scripts/experiments/gpt2_tp8.map \
 	scripts/experiments/map_and_report.tcl \
 	scripts/experiments/multi_model.tcl \
 	scripts/experiments/pareto_front.tcl \
 	scripts/experiments/pipeline_stream.tcl \
 	scripts/experiments/published_designs.tcl \
 	scripts/experiments/report_resnet34.tcl \
+	scripts/experiments/step_and_watch.tcl \
 	scripts/experiments/systolic_array.tcl
 
 # What measures a GPU for read_measurements.

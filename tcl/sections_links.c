@@ -186,10 +186,11 @@ static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *e
 {
     th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
     th_stop stop = TH_STOP_UNTIL;
-    int rc = 0;
+    int rc;
     if (again == NULL)
         return -1;
-    th_machine_watch(again->machine, w);
+    th_watch watch = {.link = w};
+    rc = th_machine_watch(again->machine, &watch, err);
     for (int32_t i = 1; rc == 0 && stop == TH_STOP_UNTIL && i <= w->n_spans; i++) {
         stop = th_machine_run_until(again->machine, i < w->n_spans ? i * w->span_ps : end, err);
         rc = stop == TH_STOP_ERROR ? -1 : 0;

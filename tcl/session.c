@@ -13,6 +13,7 @@
 #include "tcl/design_script.h"
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
+#include "tcl/watching.h"
 
 th_session *th_session_new(Tcl_Interp *interp)
 {
@@ -39,8 +40,11 @@ void th_session_free(th_session *s)
 {
     if (s == NULL)
         return;
+    th_trace_close(s->watch.trace, NULL);
+    s->watch.trace = NULL;
     th_session_drop_run(s);
-    th_trace_close(s->trace, NULL);
+    th_watch_clear(&s->watch);
+    th_free(s->watched_links);
     th_breakpoints_clear(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
@@ -58,8 +62,20 @@ void th_session_free(th_session *s)
 
 /* ---- what the session holds ---- */
 
+int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
+{
+    th_session_drop_run(s);
+    s->simulation = fresh;
+    if (th_watching_update(s, err) == 0)
+        return 0;
+    th_session_drop_run(s);
+    return -1;
+}
+
 void th_session_drop_run(th_session *s)
 {
+    if (s->simulation != NULL && s->watch.trace != NULL)
+        th_trace_leave(s->watch.trace);
     th_simulation_free(s->simulation);
     s->simulation = NULL;
     s->links_of_task = -1;
@@ -72,10 +88,11 @@ static void clear_searched(th_searched *f)
     *f = (th_searched){0};
 }
 
-/* The mapping, or the made program in its place. */
+/* The mapping, or the made program in its place, and breakpoints on what goes with them. */
 static void drop_mapping(th_session *s)
 {
     th_session_drop_run(s);
+    th_breakpoints_drop_bound(s, false);
     th_mapping_free(s->mapping);
     th_made_free(s->made);
     s->mapping = NULL;
@@ -87,6 +104,7 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
+    th_breakpoints_drop_bound(s, true);
     th_script_memo_clear(s->scripts);
     th_system_free(s->system);
     s->system = system;
@@ -211,7 +229,7 @@ int th_session_need_run(th_session *s, th_error *err)
 
 int th_session_need_no_trace(th_session *s, th_error *err)
 {
-    if (s->trace == NULL)
+    if (s->watch.trace == NULL)
         return 0;
     return th_error_set(err, "TCL-0024",
                         "a trace of what is simulated now is open: close_trace first");
@@ -230,10 +248,8 @@ th_simulation *th_session_simulation(th_session *s, th_error *err)
 {
     if (s->simulation != NULL)
         return s->simulation;
-    s->simulation = th_session_new_simulation(s, &s->defaults, err);
-    if (s->simulation != NULL && s->trace != NULL)
-        th_machine_set_trace(s->simulation->machine, s->trace);
-    return s->simulation;
+    th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
+    return fresh != NULL && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
 }
 
 const th_program *th_session_program(const th_session *s)

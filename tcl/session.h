@@ -38,13 +38,7 @@ typedef struct th_searched {
     bool is_proven;     /* no mapping is better; of those that the search looks at */
 } th_searched;
 
-typedef struct th_breakpoint {
-    char *name;
-    th_time at_ps;
-    char *script;                     /* NULL: none */
-    bool is_once, goes_on, is_passed; /* passed: in the present run */
-    int64_t hits;
-} th_breakpoint;
+typedef struct th_breakpoint th_breakpoint; /* tcl/breakpoint.h */
 
 enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
 
@@ -84,7 +78,8 @@ struct th_session {
     int64_t breakpoints_made;
     th_saved_run **runs;
     size_t n_runs, run_capacity;
-    th_trace *trace;
+    th_watch watch; /* .trace: the one that is open */
+    bool *watched_links; /* that conditions of breakpoints name */
     struct th_learned *learned; /* of GPUs */
     bool is_running; /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
@@ -121,6 +116,8 @@ int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to syst
 
 /* A run at time 0 of what the session holds, not yet its own. NULL on failure. */
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
+/* fresh becomes the session's run, in the place of another one, and is watched; -1: it is freed. */
+int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The present run, or one lowered now and still at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 

@@ -59,6 +59,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/alternatives.test \
+	tests/tcl/breakpoint.test \
 	tests/tcl/build.test \
 	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
@@ -84,6 +85,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/run.test \
 	tests/tcl/script.test \
 	tests/tcl/shell.test \
+	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
@@ -97,6 +99,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/pipeline_stream.txt \
 	tests/golden/published_designs.txt \
 	tests/golden/report_resnet34.txt \
+	tests/golden/step_and_watch.txt \
 	tests/golden/systolic_array.txt
 
 TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)

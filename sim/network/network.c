@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/network/link_watch.h"
 #include "sim/network/models.h"
 #include "sim/schedule.h"
+#include "sim/watch.h"
 
 const th_network_type *const th_network_types[] = {
     &th_network_fluid,       &th_network_ideal,         &th_network_packet,
@@ -162,16 +162,16 @@ void th_network_link_enter(th_network *n, int link, th_time now)
     if (n->link_flows[link] > n->link_most_flows[link])
         n->link_most_flows[link] = n->link_flows[link];
     n->link_flow_ps[link] -= (uint64_t)now;
-    if (n->watch && n->watch->link == link)
-        th_link_watch_advance(n->watch, now, 1);
+    if (n->watch)
+        th_watch_link(n->watch, now, link, n->link_flows[link], 1);
 }
 
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
 {
     n->link_bytes[link] = th_bytes_add(n->link_bytes[link], bytes);
     n->link_flow_ps[link] += (uint64_t)now;
-    if (n->watch && n->watch->link == link)
-        th_link_watch_advance(n->watch, now, -1);
     if (--n->link_flows[link] == 0)
         n->link_busy_ps[link] += now - n->link_since[link];
+    if (n->watch)
+        th_watch_link(n->watch, now, link, n->link_flows[link], -1);
 }

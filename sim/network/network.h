@@ -79,7 +79,7 @@ struct th_network {
     uint64_t *link_flow_ps;   /* per link: of flows, sum of the times they left less that of
                                * the times they came, modulo 2^64 */
     int32_t *link_most_flows; /* per link, at once */
-    struct th_link_watch *watch; /* NULL: no link is watched */
+    struct th_watch *watch; /* NULL: nobody looks on */
     double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
     double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */

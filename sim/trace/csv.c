@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* csv.c - one line per start and end of a task:
- * time_ps,event,task,kind,from,to,layer,input,bytes. */
+/* csv.c - one line per start and end of a task, and per new value of a signal:
+ * time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value
+ * A start or end has what stands before object, a value what stands from object on. */
 #include <config.h>
-
-#include <inttypes.h>
-#include <string.h>
 
 #include "sim/trace/writer.h"
 
@@ -15,53 +13,86 @@ static const char *const kind_names[] = {
     [TH_TASK_COLLECTIVE] = "collective",
 };
 
-static void open_csv(th_trace *t)
-{
-    fputs("time_ps,event,task,kind,from,to,layer,input,bytes\n", t->file);
-}
-
 static const char *node_name(const th_trace *t, int32_t node)
 {
     return node >= 0 ? t->system->nodes[node].name : "";
 }
 
 /* Names may hold anything that is printed: quoted where CSV asks for it (RFC 4180). */
-static void write_name(th_trace *t, const char *name)
+static void write_name(th_out *o, const char *name)
 {
     if (!strpbrk(name, ",\"\n\r")) {
-        fputs(name, t->file);
+        th_out_text(o, name);
         return;
     }
-    fputc('"', t->file);
+    th_out_char(o, '"');
     for (; *name; name++) {
         if (*name == '"')
-            fputc('"', t->file);
-        fputc(*name, t->file);
+            th_out_char(o, '"');
+        th_out_char(o, *name);
     }
-    fputc('"', t->file);
+    th_out_char(o, '"');
 }
 
-static void write_line(th_trace *t, const char *event, th_time now, int32_t number,
-                       const th_task *task)
+static void write_field(th_out *o, const char *text)
+{
+    th_out_char(o, ',');
+    write_name(o, text);
+}
+
+static void write_number(th_out *o, int64_t number)
+{
+    th_out_char(o, ',');
+    th_out_number(o, number);
+}
+
+static void task(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task)
 {
     bool moves = task->kind == TH_TASK_TRANSFER;
     const char *layer =
         t->workload && task->layer >= 0 ? t->workload->layers[task->layer].name : "";
-    fprintf(t->file, "%" PRId64 ",%s,%" PRId32 ",%s,%s,%s,", now, event, number,
-            kind_names[task->kind], node_name(t, task->node),
-            moves ? node_name(t, task->peer) : "");
-    write_name(t, layer);
-    fprintf(t->file, ",%" PRId32 ",%" PRId64 "\n", task->input, moves ? task->bytes : 0);
+    th_out_number(&t->out, now);
+    th_out_text(&t->out, starts ? ",start" : ",end");
+    write_number(&t->out, number);
+    write_field(&t->out, kind_names[task->kind]);
+    write_field(&t->out, node_name(t, task->node));
+    write_field(&t->out, moves ? node_name(t, task->peer) : "");
+    write_field(&t->out, layer);
+    write_number(&t->out, task->input);
+    write_number(&t->out, moves ? task->bytes : 0);
+    th_out_text(&t->out, ",,,\n");
 }
 
-static void start(th_trace *t, th_time now, int32_t number, const th_task *task)
+static void value(th_trace *t, th_variable *v, th_time now)
 {
-    write_line(t, "start", now, number, task);
+    const char *text = th_value_text(t, v);
+    th_out_number(&t->out, now);
+    th_out_text(&t->out, ",value,,,,,,,,");
+    th_out_text(&t->out, th_traced_class_name(t, v->object));
+    th_out_char(&t->out, '/');
+    write_name(&t->out, th_traced_name(t, v->object));
+    write_field(&t->out, th_signal_name(v->signal));
+    if (text)
+        write_field(&t->out, text);
+    else
+        write_number(&t->out, v->value);
+    th_out_char(&t->out, '\n');
 }
 
-static void end(th_trace *t, th_time now, int32_t number, const th_task *task)
+/* Values that are 0 or none at the beginning are left out: all are, before anything has happened. */
+static void begin(th_trace *t, th_time now)
 {
-    write_line(t, "end", now, number, task);
+    th_out_text(&t->out, "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n");
+    for (int32_t i = 0; i < t->n_variables; i++)
+        if (t->variables[i].value > 0)
+            value(t, &t->variables[i], now);
 }
 
-const th_trace_type th_trace_csv = {"csv", open_csv, start, end};
+static void end(th_trace *t, th_time now)
+{
+    (void)t;
+    (void)now;
+}
+
+const th_trace_type th_trace_csv = {
+    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .task = task, .end = end};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.c - the table of trace writers, opening and closing.
- *   open -> (start | end)* -> close
+ *   open -> what signals.c is told -> close
  * Write errors are sticky in the stream and told at close. */
 #include <config.h>
 
@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
-#include "sim/trace/writer.h"
+#include "sim/trace/signals.h"
 
-const th_trace_type *const th_trace_types[] = {&th_trace_csv, NULL};
+const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
+                                               &th_trace_chrome, NULL};
 
 const th_trace_type *th_trace_find(const char *name)
 {
@@ -22,50 +24,117 @@ const th_trace_type *th_trace_find(const char *name)
     return NULL;
 }
 
-th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_system *s,
-                        const th_workload *w, th_error *err)
+const char *th_trace_type_name(const th_trace_type *type)
+{
+    return type->name;
+}
+
+int th_trace_check_resolution(th_time resolution_ps, th_error *err)
+{
+    char text[64];
+    th_time power = 1;
+    while (power < resolution_ps && power < TH_PS_PER_S)
+        power *= 10;
+    if (resolution_ps > 0 && power == resolution_ps)
+        return 0;
+    return th_error_set(err, "SIM-0220",
+                        "resolution %s: must be 1, 10 or 100 of ps, ns, us or ms, or 1s",
+                        th_format_time(resolution_ps, text, sizeof text));
+}
+
+static void free_trace(th_trace *t)
+{
+    th_free(t->path);
+    th_free(t->objects);
+    th_free(t->variables);
+    th_free(t->changed);
+    th_lanes_free(t->lanes);
+    th_free(t->own);
+    th_free(t);
+}
+
+static int allocate(th_trace *t, const char *path)
+{
+    size_t n = (size_t)t->n_objects + 1;
+    t->path = th_alloc_string(path);
+    t->objects = th_alloc_zero(n, sizeof *t->objects);
+    t->changed = th_alloc_array(n, sizeof *t->changed);
+    t->lanes = t->type->span_begins ? th_lanes_new(t->n_objects) : NULL;
+    return t->path && t->objects && t->changed && (t->lanes || !t->type->span_begins) ? 0 : -1;
+}
+
+static const th_trace_options whole_run = {.until_ps = TH_TIME_MAX};
+
+th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_trace_options *o,
+                        const th_system *s, const th_workload *w, th_error *err)
 {
     th_trace *t = th_alloc_zero(1, sizeof *t);
-    if (!t || !(t->path = th_alloc_string(path))) {
-        th_free(t);
+    if (!t) {
         th_error_no_memory(err);
         return NULL;
     }
     t->type = type;
     t->system = s;
     t->workload = w;
-    t->file = fopen(path, "w");
-    if (!t->file) {
-        th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path,
-                     strerror(errno));
-        th_free(t->path);
-        th_free(t);
+    t->options = o ? *o : whole_run;
+    if (t->options.resolution_ps < type->finest_ps)
+        t->options.resolution_ps = type->finest_ps;
+    t->options.since_ps -= t->options.since_ps % t->options.resolution_ps;
+    t->n_nodes = s->n_nodes;
+    t->n_objects = s->n_nodes + s->n_links;
+    if (allocate(t, path)) {
+        th_error_no_memory(err);
+        free_trace(t);
         return NULL;
     }
-    type->open(t);
+    t->out.file = fopen(path, "w");
+    if (!t->out.file) {
+        th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path,
+                     strerror(errno));
+        free_trace(t);
+        return NULL;
+    }
+    th_trace_reset_signals(t);
     return t;
+}
+
+bool th_trace_has_begun(const th_trace *t)
+{
+    return t->is_told;
+}
+
+bool th_trace_is_of(const th_trace *t, const th_program *p)
+{
+    return t->program == p;
+}
+
+void th_trace_restart(th_trace *t, const th_program *p)
+{
+    t->program = p;
+    if (t->is_told) { /* where the file is none, what is in it stays */
+        t->out.n = 0;
+        if (fflush(t->out.file) == 0 && ftruncate(fileno(t->out.file), 0) == 0)
+            rewind(t->out.file);
+    }
+    th_free(t->own);
+    t->own = NULL;
+    t->is_told = false;
+    th_trace_reset_signals(t);
 }
 
 int th_trace_close(th_trace *t, th_error *err)
 {
     if (!t)
         return 0;
-    int failed = ferror(t->file) != 0;
-    failed |= fclose(t->file) != 0;
+    th_trace_finish(t);
+    th_out_flush(&t->out);
+    int failed = ferror(t->out.file) != 0;
+    failed |= fclose(t->out.file) != 0;
     if (failed)
         th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path,
                      strerror(errno));
-    th_free(t->path);
-    th_free(t);
+    else if (t->is_out_of_memory)
+        failed = th_error_no_memory(err);
+    free_trace(t);
     return failed ? -1 : 0;
-}
-
-void th_trace_start(th_trace *t, th_time now, int32_t number, const th_task *task)
-{
-    t->type->start(t, now, number, task);
-}
-
-void th_trace_end(th_trace *t, th_time now, int32_t number, const th_task *task)
-{
-    t->type->end(t, now, number, task);
 }

@@ -1,18 +1,139 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* writer.h - private to the trace writers: what an open trace holds. */
+/* writer.h - private to the trace writers: what an open trace holds, and what a writer does.
+ *
+ * A writer is one file and one row of the table in trace.c. All its functions but begin and end may be
+ * NULL: a writer that shows signals takes `value`, one that shows spans of time takes `span_*`. */
 #ifndef TH_SIM_TRACE_WRITER_H
 #define TH_SIM_TRACE_WRITER_H
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include "sim/trace/trace.h"
 
+enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8 };
+
+/* What is still to go to the file. */
+typedef struct th_out {
+    FILE *file;
+    size_t n;
+    char text[TH_OUT_BYTES];
+} th_out;
+
+void th_out_flush(th_out *o);
+/* n bytes that are there to be written, at most TH_OUT_ROOM; th_out_add says how many were. */
+static inline char *th_out_room(th_out *o)
+{
+    if (o->n > TH_OUT_BYTES - TH_OUT_ROOM)
+        th_out_flush(o);
+    return &o->text[o->n];
+}
+static inline void th_out_char(th_out *o, char c)
+{
+    *th_out_room(o) = c;
+    o->n++;
+}
+void th_out_bytes(th_out *o, const void *bytes, size_t n);
+void th_out_text(th_out *o, const char *text);
+void th_out_number(th_out *o, int64_t number); /* decimal */
+/* As a JSON string without quotes. */
+void th_out_json(th_out *o, const char *text);
+
+/* One signal of one object. */
+typedef struct th_variable {
+    int32_t object;  /* see th_trace.n_nodes */
+    int32_t signal;  /* th_signal */
+    int64_t value;   /* that was written last */
+    char id[TH_ID_BYTES]; /* of the writer, with its length */
+    int32_t id_length;
+    int32_t track;   /* of the writer */
+} th_variable;
+
+/* What is known of an object now. */
+typedef struct th_traced {
+    int32_t first, n;        /* its variables */
+    unsigned signals;        /* bits; 0: not traced */
+    int32_t task, n_waiting; /* accelerator */
+    int32_t sending, receiving;
+    int32_t flows;           /* link */
+    bool is_changed;
+    th_tiles tiles;
+} th_traced;
+
+typedef enum { TH_SPAN_COMPUTE, TH_SPAN_SEND, TH_SPAN_RECEIVE, TH_SPAN_COLLECTIVE } th_span_kind;
+
+/* A task, or one end of a transfer or message, on a lane: spans of one lane never overlap. */
+typedef struct th_span {
+    int32_t kind;   /* th_span_kind */
+    int32_t object; /* node that it is shown at; -1: none, of a collective */
+    int32_t lane;
+    int32_t number; /* task or flow; the same for both ends of a transfer */
+    int32_t task;   /* -1: a message of a collective */
+    const char *name;
+    int64_t bytes;
+    int32_t from, to; /* nodes; -1 */
+    int64_t arrow;    /* both ends of a transfer, and no others, have this number */
+} th_span;
+
+struct th_trace_type {
+    const char *name;
+    th_time finest_ps; /* of its times */
+    void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
+    void (*time)(th_trace *t, th_time now);  /* before values of this time */
+    void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
+    void (*span_begins)(th_trace *t, th_time now, const th_span *s);
+    void (*span_ends)(th_trace *t, th_time now, const th_span *s);
+    void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
+    void (*end)(th_trace *t, th_time now);
+};
+
+/* Objects are nodes (accelerators among them), then links. */
 struct th_trace {
     const th_trace_type *type;
     const th_system *system;
     const th_workload *workload;
-    FILE *file;
+    const th_program *program;
     char *path;
+    th_trace_options options;
+    bool is_chosen;  /* something was added */
+    bool is_told;    /* something has happened */
+    bool has_begun;  /* the writer has been told to begin */
+    bool is_over;    /* past until */
+    bool is_out_of_memory;
+    th_time now, next; /* of what is told: now in [tick, next) */
+    th_time tick;      /* multiple of the resolution */
+    th_traced *objects;
+    int32_t n_objects, n_nodes;
+    th_variable *variables;
+    int32_t n_variables;
+    size_t variable_room;
+    int32_t *changed; /* objects whose values may have */
+    int32_t n_changed;
+    int64_t n_arrows;
+    struct th_lanes *lanes; /* lanes.c */
+    void *own;              /* of the writer; th_free'd at the end */
+    th_out out;
 };
 
-extern const th_trace_type th_trace_csv;
+/* Names of an object: "accel", "3" and so on. */
+const char *th_traced_class_name(const th_trace *t, int32_t object);
+const char *th_traced_name(const th_trace *t, int32_t object);
+/* The value of a variable as a text where it is one, else NULL. */
+const char *th_value_text(const th_trace *t, const th_variable *v);
+bool th_signal_is_text(th_signal s);
+bool th_signal_is_bit(th_signal s);
+
+/* lanes.c: which spans are under way where. 0, or -1: memory is out. */
+typedef struct th_lanes th_lanes;
+th_lanes *th_lanes_new(int32_t n_objects);
+void th_lanes_free(th_lanes *l);
+void th_lanes_reset(th_lanes *l);
+/* A span of this kind at an object begins; its lane, or -1: memory is out. */
+int32_t th_lanes_take(th_lanes *l, const th_span *s);
+/* ... ends: fills *s with what began, or returns false when none did. */
+bool th_lanes_give(th_lanes *l, int32_t kind, int32_t number, th_span *s);
+/* The i-th span that is under way; false: there are no more. */
+bool th_lanes_open(const th_lanes *l, size_t i, th_span *s);
+
+extern const th_trace_type th_trace_csv, th_trace_vcd, th_trace_perfetto, th_trace_chrome;
 
 #endif

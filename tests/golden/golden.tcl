@@ -20,6 +20,7 @@ set cases {
     pipeline_stream     {pipeline_stream.tcl -evaluations 60}
     published_designs   {published_designs.tcl}
     report_resnet34     {report_resnet34.tcl}
+    step_and_watch      {step_and_watch.tcl}
     systolic_array      {systolic_array.tcl}
 }
 

@@ -50,17 +50,21 @@ static th_result run(const th_system *s, const th_works *w, const th_program *p,
 {
     th_result r;
     th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_watch watch = {.trace = t};
     th_machine_load(m, p, NULL);
-    th_machine_set_trace(m, t);
+    if (t)
+        CU_ASSERT_EQUAL(th_machine_watch(m, &watch, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(m, &r, NULL), 0);
+    th_machine_watch(m, NULL, NULL);
+    th_watch_clear(&watch);
     th_machine_free(m);
     return r;
 }
 
 static const char *read_back(const char *path)
 {
-    static char text[4096];
+    static char text[16384];
     FILE *f = fopen(path, "r");
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     text[n] = 0;
@@ -83,7 +87,7 @@ static void csv_holds_starts_and_ends(void)
     th_error e = {"", ""};
     th_result plain = run(s, works, p, NULL);
     for (int named = 0; named < 2; named++) {
-        th_trace *t = th_trace_open(path, th_trace_find("csv"), s, named ? w : NULL, &e);
+        th_trace *t = th_trace_open(path, th_trace_find("csv"), NULL, s, named ? w : NULL, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
         th_result traced = run(s, works, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), 0);
@@ -92,13 +96,26 @@ static void csv_holds_starts_and_ends(void)
                            traced.tasks[i].end_ps == plain.tasks[i].end_ps);
         CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
         const char *layer = named && w ? "\"ac,t\"" : "";
-        char expected[1000];
+        char expected[2000];
         snprintf(expected, sizeof expected,
-                 "time_ps,event,task,kind,from,to,layer,input,bytes\n"
-                 "40000,start,0,host,,,,0,0\n40000,end,0,host,,,,0,0\n"
-                 "40000,start,1,transfer,a,b,%s,0,3000\n3240000,end,1,transfer,a,b,%s,0,3000\n"
-                 "3240000,start,2,compute,b,,%s,1,0\n6065000,end,2,compute,b,,%s,1,0\n",
-                 layer, layer, layer, layer);
+                 "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n"
+                 "40000,start,0,host,,,,0,0,,,\n40000,end,0,host,,,,0,0,,,\n"
+                 "40000,start,1,transfer,a,b,%s,0,3000,,,\n"
+                 "40000,value,,,,,,,,accel/a,sending,1\n"
+                 "40000,value,,,,,,,,accel/b,receiving,1\n"
+                 "40000,value,,,,,,,,link/a_b,busy,1\n40000,value,,,,,,,,link/a_b,flows,1\n"
+                 "3240000,end,1,transfer,a,b,%s,0,3000,,,\n"
+                 "3240000,start,2,compute,b,,%s,1,0,,,\n"
+                 "3240000,value,,,,,,,,link/a_b,busy,0\n3240000,value,,,,,,,,link/a_b,flows,0\n"
+                 "3240000,value,,,,,,,,accel/a,sending,0\n"
+                 "3240000,value,,,,,,,,accel/b,state,computing\n"
+                 "3240000,value,,,,,,,,accel/b,task,2\n3240000,value,,,,,,,,accel/b,layer,%s\n"
+                 "3240000,value,,,,,,,,accel/b,receiving,0\n3240000,value,,,,,,,,accel/b,busy,1\n"
+                 "6065000,end,2,compute,b,,%s,1,0,,,\n"
+                 "6065000,value,,,,,,,,accel/b,state,idle\n"
+                 "6065000,value,,,,,,,,accel/b,task,-1\n6065000,value,,,,,,,,accel/b,layer,\n"
+                 "6065000,value,,,,,,,,accel/b,busy,0\n",
+                 layer, layer, layer, layer, layer);
         TAP_ASSERT_TEXT(read_back(path), expected);
         th_result_clear(&traced);
     }
@@ -114,12 +131,15 @@ static void csv_holds_starts_and_ends(void)
 static void a_path_that_cannot_be_opened_is_refused(void)
 {
     th_error e = {"", ""};
+    th_system *s = system_of(system_text);
     int64_t live = th_alloc_live();
-    CU_ASSERT_PTR_NULL(th_trace_open("no/such/folder/t.csv", th_trace_find("csv"), NULL, NULL, &e));
+    CU_ASSERT_PTR_NULL(
+        th_trace_open("no/such/folder/t.csv", th_trace_find("csv"), NULL, s, NULL, &e));
     TAP_ASSERT_TEXT(e.id, "SIM-0007");
     TAP_ASSERT_TEXT(
         e.text, "no/such/folder/t.csv: cannot be opened for writing: No such file or directory");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_system_free(s);
 }
 
 /* A little, which fails at the end, and a lot, which fails on the way; another call may fail in
@@ -127,15 +147,19 @@ static void a_path_that_cannot_be_opened_is_refused(void)
 static void a_full_disk_is_told_at_the_end(void)
 {
     th_system *s = system_of(system_text);
-    const th_task task = {
-        .kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 3000, .layer = -1};
+    th_program *p = th_program_new(NULL);
+    th_program_add(
+        p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 3000, .layer = -1},
+        NULL);
+    th_program_finish(p, NULL);
     for (int n = 1; n <= 5000; n += 4999) {
         th_error e = {"", ""};
-        th_trace *t = th_trace_open("/dev/full", th_trace_find("csv"), s, NULL, &e);
+        th_trace *t = th_trace_open("/dev/full", th_trace_find("csv"), NULL, s, NULL, &e);
         if (!t)
             continue; /* a system without it */
+        th_trace_restart(t, p);
         for (int i = 0; i < n; i++)
-            th_trace_start(t, i, i, &task);
+            th_trace_task_starts(t, i, 0);
         CU_ASSERT_EQUAL(access("no/such/folder", R_OK), -1);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), -1);
         TAP_ASSERT_TEXT(e.id, "SIM-0008");
@@ -143,13 +167,63 @@ static void a_full_disk_is_told_at_the_end(void)
             e.text, "/dev/full: not all of the trace could be written: No space left on device");
     }
     CU_ASSERT_EQUAL(th_trace_close(NULL, NULL), 0);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* What is 1, 10 or 100 of a unit is a resolution, and nothing else. */
+static void a_resolution_is_a_power_of_ten(void)
+{
+    th_error e = {"", ""};
+    for (th_time r = 1; r <= TH_PS_PER_S; r *= 10)
+        CU_ASSERT_EQUAL(th_trace_check_resolution(r, &e), 0);
+    CU_ASSERT_EQUAL(th_trace_check_resolution(20, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0220");
+    CU_ASSERT_EQUAL(th_trace_check_resolution(0, NULL), -1);
+    CU_ASSERT_EQUAL(th_trace_check_resolution(10 * TH_PS_PER_S, NULL), -1);
+}
+
+/* The relu is one tile, from 3240 ns on: 100 ns of latency and 16000 bytes at 16 GB/s in, 625 ns, 100 ns
+ * and 16000 bytes out. A look inside changes nothing. */
+static void vcd_looks_inside_tasks(void)
+{
+    char path[] = "test_trace_XXXXXX";
+    close(mkstemp(path));
+    th_system *s = system_of(system_text);
+    th_works *works = th_works_new(s, NULL);
+    th_program *p = program(works);
+    th_result plain = run(s, works, p, NULL);
+    th_trace_options o = {.resolution_ps = 1000, .since_ps = 4000000, .until_ps = 6100000};
+    th_trace *t = th_trace_open(path, th_trace_find("vcd"), &o, s, NULL, NULL);
+    th_trace_add(t, TH_TRACED_ACCEL, 1, 1u << TH_SIGNAL_STATE | 1u << TH_SIGNAL_STORE | 1u << TH_SIGNAL_ARRAY);
+    CU_ASSERT_TRUE(th_trace_wants_tiles(t, 1));
+    CU_ASSERT_FALSE(th_trace_wants_tiles(t, 0));
+    th_result traced = run(s, works, p, t);
+    CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
+    CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
+    CU_ASSERT_EQUAL(traced.n_events, plain.n_events);
+    CU_ASSERT_EQUAL(traced.n_unfolded, plain.n_unfolded);
+    CU_ASSERT_EQUAL(traced.accels[1].did.busy_ps, plain.accels[1].did.busy_ps);
+    TAP_ASSERT_TEXT(read_back(path), "$version Tharsis " PACKAGE_VERSION " $end\n"
+                                     "$timescale 1ns $end\n$scope module accel $end\n"
+                                     "$scope module b $end\n$var string 1 ! state $end\n"
+                                     "$var string 1 \" array $end\n$var wire 1 # store $end\n"
+                                     "$upscope $end\n$upscope $end\n$enddefinitions $end\n"
+                                     "#4000\n$dumpvars\nscomputing !\nsstalled_input \"\n0#\n$end\n"
+                                     "#4340\nscomputing \"\n#4965\nsstalled_output \"\n"
+                                     "#5065\n1#\n#6065\nsidle !\nsidle \"\n0#\n#6065\n");
+    unlink(path);
+    th_result_clear(&plain);
+    th_result_clear(&traced);
+    th_program_free(p);
+    th_works_free(works);
     th_system_free(s);
 }
 
 static void the_table_is_in_order(void)
 {
     for (int i = 0; th_trace_types[i]; i++)
-        CU_ASSERT_PTR_EQUAL(th_trace_find(th_trace_types[i]->name), th_trace_types[i]);
+        CU_ASSERT_PTR_EQUAL(th_trace_find(th_trace_type_name(th_trace_types[i])), th_trace_types[i]);
     CU_ASSERT_PTR_NULL(th_trace_find("CSV"));
 }
 
@@ -157,10 +231,10 @@ static void any_allocation_may_fail(void)
 {
     th_system *s = system_of(system_text);
     int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 3; k++) {
+    for (int64_t k = 1; k < 5; k++) {
         th_error e = {"", ""};
         th_alloc_fail_at(k);
-        CU_ASSERT_PTR_NULL(th_trace_open("/dev/null", th_trace_find("csv"), s, NULL, &e));
+        CU_ASSERT_PTR_NULL(th_trace_open("/dev/null", th_trace_find("csv"), NULL, s, NULL, &e));
         TAP_ASSERT_TEXT(e.id, "BASE-0001");
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
@@ -173,7 +247,8 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(csv_holds_starts_and_ends),      TAP(a_path_that_cannot_be_opened_is_refused),
         TAP(a_full_disk_is_told_at_the_end), TAP(the_table_is_in_order),
-        TAP(any_allocation_may_fail),        TAP_END,
+        TAP(any_allocation_may_fail),        TAP(a_resolution_is_a_power_of_ten),
+        TAP(vcd_looks_inside_tasks),         TAP_END,
     };
     return tap_main("trace", tests, argc, argv);
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* chrome.c - trace events in JSON, for chrome://tracing, ui.perfetto.dev and their kin.
+ *
+ * The format is that of "Trace Event Format" (Google, 2016): B and E begin and end a span, C is the new value
+ * of a counter, s and f are the ends of an arrow, M names things. Objects are processes, tracks threads.
+ * Times are microseconds, with six decimals. */
+#include <config.h>
+
+#include "sim/trace/timeline.h"
+
+enum { LANES_OF_A_KIND = 1 << 20, FIRST_SIGNAL_TRACK = 8 * LANES_OF_A_KIND };
+
+static int32_t track_of(const th_span *s)
+{
+    return s->kind * LANES_OF_A_KIND + s->lane;
+}
+
+static int32_t process_of(const th_trace *t, int32_t object)
+{
+    return 1 + (object >= 0 ? object : t->n_objects);
+}
+
+static void write_field(th_out *o, const char *name, int64_t value)
+{
+    th_out_text(o, ",\"");
+    th_out_text(o, name);
+    th_out_text(o, "\":");
+    th_out_number(o, value);
+}
+
+static void write_text(th_out *o, const char *name, const char *value)
+{
+    th_out_text(o, ",\"");
+    th_out_text(o, name);
+    th_out_text(o, "\":\"");
+    th_out_json(o, value);
+    th_out_char(o, '"');
+}
+
+static void begin_event(th_trace *t, const char *phase, int32_t object, int32_t track)
+{
+    th_out *o = &t->out;
+    th_out_text(o, ",\n{\"ph\":\"");
+    th_out_text(o, phase);
+    th_out_char(o, '"');
+    write_field(o, "pid", process_of(t, object));
+    write_field(o, "tid", track);
+}
+
+static void write_time(th_out *o, th_time now)
+{
+    enum { PS_PER_US = 1000000, DECIMALS = 6 };
+    int64_t rest = now % PS_PER_US;
+    char decimals[DECIMALS];
+    for (int i = DECIMALS - 1; i >= 0; i--, rest /= 10)
+        decimals[i] = (char)('0' + rest % 10);
+    write_field(o, "ts", now / PS_PER_US);
+    th_out_char(o, '.');
+    th_out_bytes(o, decimals, sizeof decimals);
+}
+
+static void end_event(th_trace *t)
+{
+    th_out_char(&t->out, '}');
+}
+
+static void name_it(th_trace *t, const char *what, int32_t object, int32_t track, const char *class,
+                    const char *name)
+{
+    begin_event(t, "M", object, track);
+    write_text(&t->out, "name", what);
+    th_out_text(&t->out, ",\"args\":{\"name\":\"");
+    th_out_json(&t->out, class);
+    th_out_json(&t->out, name);
+    th_out_text(&t->out, "\"}}");
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static void end_state(th_trace *t, th_variable *v, th_time now)
+{
+    begin_event(t, "E", v->object, FIRST_SIGNAL_TRACK + v->signal);
+    write_time(&t->out, now);
+    end_event(t);
+    v->track = 0;
+}
+
+/* v->track: a span is open. */
+static void show_state(th_trace *t, th_variable *v, th_time now)
+{
+    const char *text = th_value_text(t, v);
+    if (v->track)
+        end_state(t, v, now);
+    if (v->value == 0)
+        return;
+    begin_event(t, "B", v->object, FIRST_SIGNAL_TRACK + v->signal);
+    write_time(&t->out, now);
+    write_text(&t->out, "name", text ? text : th_signal_name(v->signal));
+    end_event(t);
+    v->track = 1;
+}
+
+static void show_counter(th_trace *t, const th_variable *v, th_time now)
+{
+    begin_event(t, "C", v->object, 0);
+    write_time(&t->out, now);
+    write_text(&t->out, "name", th_signal_name(v->signal));
+    th_out_text(&t->out, ",\"args\":{\"n\":");
+    th_out_number(&t->out, v->value);
+    th_out_text(&t->out, "}}");
+}
+
+static void value(th_trace *t, th_variable *v, th_time now)
+{
+    switch (th_timeline_shows(t, v)) {
+    case TH_SHOWN_NOT:
+        break;
+    case TH_SHOWN_AS_SPANS:
+        show_state(t, v, now);
+        break;
+    case TH_SHOWN_AS_COUNTER:
+        show_counter(t, v, now);
+        break;
+    }
+}
+
+/* ---- spans ----------------------------------------------------------------------------------- */
+
+static void declare(th_trace *t, const th_span *s)
+{
+    int32_t lane;
+    while ((lane = th_timeline_undeclared(t, s)) >= 0)
+        name_it(t, "thread_name", s->object,
+                track_of(&(th_span){.kind = s->kind, .lane = lane}), "",
+                th_span_kind_name(s->kind));
+}
+
+static void write_arguments(th_trace *t, const th_span *s)
+{
+    th_out *o = &t->out;
+    th_out_text(o, ",\"args\":{\"");
+    th_out_text(o, s->task >= 0 ? "task" : "message");
+    th_out_text(o, "\":");
+    th_out_number(o, s->number);
+    if (s->kind != TH_SPAN_COMPUTE)
+        write_field(o, "bytes", s->bytes);
+    if (s->kind == TH_SPAN_SEND)
+        write_text(o, "to", t->system->nodes[s->to].name);
+    if (s->kind == TH_SPAN_RECEIVE)
+        write_text(o, "from", t->system->nodes[s->from].name);
+    th_out_char(o, '}');
+}
+
+static void write_arrow(th_trace *t, th_time now, const th_span *s)
+{
+    begin_event(t, s->kind == TH_SPAN_SEND ? "s" : "f", s->object, track_of(s));
+    write_time(&t->out, now);
+    th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\"");
+    if (s->kind == TH_SPAN_RECEIVE)
+        th_out_text(&t->out, ",\"bp\":\"e\"");
+    write_field(&t->out, "id", s->arrow);
+    end_event(t);
+}
+
+static void span_begins(th_trace *t, th_time now, const th_span *s)
+{
+    declare(t, s);
+    begin_event(t, "B", s->object, track_of(s));
+    write_time(&t->out, now);
+    write_text(&t->out, "name", s->name);
+    write_arguments(t, s);
+    end_event(t);
+    if (s->kind == TH_SPAN_SEND)
+        write_arrow(t, now, s);
+}
+
+static void span_ends(th_trace *t, th_time now, const th_span *s)
+{
+    if (s->kind == TH_SPAN_RECEIVE)
+        write_arrow(t, now, s);
+    begin_event(t, "E", s->object, track_of(s));
+    write_time(&t->out, now);
+    end_event(t);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static void name_object(th_trace *t, int32_t object)
+{
+    const char *class = th_traced_class_name(t, object);
+    name_it(t, "process_name", object, 0,
+            class[0] == 'a' ? "accel/" : class[0] == 'l' ? "link/" : "node/",
+            th_traced_name(t, object));
+}
+
+static void begin(th_trace *t, th_time now)
+{
+    if (th_timeline_begin(t))
+        t->is_out_of_memory = true;
+    th_out_text(&t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":");
+    th_out_number(&t->out, process_of(t, -1));
+    th_out_text(&t->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}}");
+    int32_t last = -1;
+    for (int32_t i = 0; i < t->n_variables; i++) {
+        th_variable *v = &t->variables[i];
+        if (v->object != last)
+            name_object(t, v->object);
+        last = v->object;
+        v->track = 0;
+        if (th_timeline_shows(t, v) == TH_SHOWN_AS_SPANS)
+            name_it(t, "thread_name", v->object, FIRST_SIGNAL_TRACK + v->signal, "",
+                    th_signal_name(v->signal));
+        value(t, v, now);
+    }
+}
+
+static void end(th_trace *t, th_time now)
+{
+    for (int32_t i = 0; i < t->n_variables; i++)
+        if (t->variables[i].track)
+            end_state(t, &t->variables[i], now);
+    th_out_text(&t->out, "\n]}\n");
+}
+
+const th_trace_type th_trace_chrome = {.name = "chrome",
+                                       .finest_ps = 1,
+                                       .begin = begin,
+                                       .value = value,
+                                       .span_begins = span_begins,
+                                       .span_ends = span_ends,
+                                       .end = end};

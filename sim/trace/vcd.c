@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* vcd.c - value change dump, as IEEE Std 1364-2005 has it in section 18.2, for GTKWave and its kin.
+ *
+ * Objects are scopes within the scope of their class, signals variables in them: accel.3.busy. Numbers
+ * are integers, bits wires, and what has names (state, layer, array) is of the type `string` that GTKWave
+ * adds to the standard: "sNAME ID". Times count the resolution, which is the timescale. */
+#include <config.h>
+
+#include "sim/trace/writer.h"
+
+enum { FIRST_ID = '!', N_IDS = '~' - '!' + 1, INTEGER_BITS = 32 };
+
+/* 0 -> "!", 94 -> "!!" ...: the shortest that nobody has. */
+static void make_id(th_variable *v, int32_t number)
+{
+    int n = 0;
+    do {
+        v->id[n++] = (char)(FIRST_ID + number % N_IDS);
+        number = number / N_IDS - 1;
+    } while (number >= 0);
+    v->id_length = n;
+}
+
+/* White space ends a name, and viewers part scopes at full stops. */
+static void write_name(th_out *o, const char *name)
+{
+    for (; *name; name++)
+        th_out_char(o, *name <= ' ' || *name == '.' ? '_' : *name);
+}
+
+static void write_timescale(th_out *o, th_time resolution_ps)
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    int unit = 0;
+    for (; resolution_ps >= 1000; resolution_ps /= 1000)
+        unit++;
+    th_out_text(o, "$timescale ");
+    th_out_number(o, resolution_ps);
+    th_out_text(o, units[unit]);
+    th_out_text(o, " $end\n");
+}
+
+static void write_scope(th_out *o, const char *name)
+{
+    th_out_text(o, "$scope module ");
+    write_name(o, name);
+    th_out_text(o, " $end\n");
+}
+
+static void write_variable(th_out *o, const th_variable *v)
+{
+    th_signal s = (th_signal)v->signal;
+    th_out_text(o, th_signal_is_text(s)  ? "$var string 1 "
+                   : th_signal_is_bit(s) ? "$var wire 1 "
+                                         : "$var integer 32 ");
+    th_out_bytes(o, v->id, (size_t)v->id_length);
+    th_out_char(o, ' ');
+    th_out_text(o, th_signal_name(v->signal));
+    th_out_text(o, " $end\n");
+}
+
+/* One scope per class: accelerators may stand among other nodes. */
+static void write_class(th_trace *t, const char *class)
+{
+    bool is_open = false;
+    int32_t last = -1;
+    for (int32_t i = 0; i < t->n_variables; i++) {
+        const th_variable *v = &t->variables[i];
+        if (strcmp(th_traced_class_name(t, v->object), class) != 0)
+            continue;
+        if (!is_open)
+            write_scope(&t->out, class);
+        is_open = true;
+        if (v->object != last) {
+            th_out_text(&t->out, last >= 0 ? "$upscope $end\n" : "");
+            write_scope(&t->out, th_traced_name(t, v->object));
+        }
+        last = v->object;
+        write_variable(&t->out, v);
+    }
+    if (is_open)
+        th_out_text(&t->out, "$upscope $end\n$upscope $end\n");
+}
+
+static void write_bits(th_out *o, int64_t value)
+{
+    char *to = th_out_room(o), *at = to;
+    uint32_t bits = (uint32_t)value;
+    int n = 1;
+    while (n < INTEGER_BITS && bits >> n)
+        n++;
+    *at++ = 'b';
+    while (n > 0)
+        *at++ = (char)('0' + (bits >> --n & 1u));
+    *at++ = ' ';
+    o->n += (size_t)(at - to);
+}
+
+static void value(th_trace *t, th_variable *v, th_time now)
+{
+    th_signal s = (th_signal)v->signal;
+    (void)now;
+    if (th_signal_is_bit(s)) {
+        th_out_char(&t->out, v->value ? '1' : '0');
+    } else if (th_signal_is_text(s)) {
+        const char *text = th_value_text(t, v);
+        th_out_char(&t->out, 's');
+        write_name(&t->out, *text ? text : "-");
+        th_out_char(&t->out, ' ');
+    } else {
+        write_bits(&t->out, v->value);
+    }
+    th_out_bytes(&t->out, v->id, (size_t)v->id_length);
+    th_out_char(&t->out, '\n');
+}
+
+static void time_is(th_trace *t, th_time now)
+{
+    th_out_char(&t->out, '#');
+    th_out_number(&t->out, now / t->options.resolution_ps);
+    th_out_char(&t->out, '\n');
+}
+
+static void begin(th_trace *t, th_time now)
+{
+    static const char *const classes[] = {"accel", "node", "link"};
+    for (int32_t i = 0; i < t->n_variables; i++)
+        make_id(&t->variables[i], i);
+    th_out_text(&t->out, "$version Tharsis " PACKAGE_VERSION " $end\n");
+    write_timescale(&t->out, t->options.resolution_ps);
+    for (int k = 0; k < 3; k++)
+        write_class(t, classes[k]);
+    th_out_text(&t->out, "$enddefinitions $end\n");
+    time_is(t, now);
+    th_out_text(&t->out, "$dumpvars\n");
+    for (int32_t i = 0; i < t->n_variables; i++)
+        value(t, &t->variables[i], now);
+    th_out_text(&t->out, "$end\n");
+}
+
+/* So that viewers show how long the last values held. */
+static void end(th_trace *t, th_time now)
+{
+    time_is(t, now);
+}
+
+const th_trace_type th_trace_vcd = {
+    .name = "vcd", .finest_ps = 1, .begin = begin, .time = time_is, .value = value, .end = end};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_trace.c - open_trace, add_trace, close_trace.
+ *   open -> add* -> the run -> close
+ * Objects and signals are checked before the first of them is added. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/objects.h"
+#include "tcl/watching.h"
+
+#define GROUP "output"
+
+/* ---- open_trace ---- */
+
+enum { TRACE_FORMAT, TRACE_RESOLUTION, TRACE_SINCE, TRACE_UNTIL };
+
+static const char *trace_name(int i)
+{
+    return th_trace_types[i] != NULL ? th_trace_type_name(th_trace_types[i]) : NULL;
+}
+
+static const th_option open_options[] = {
+    [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                      "What is written: a table, a value change dump for GTKWave, or a timeline "
+                      "for ui.perfetto.dev and chrome://tracing (csv).",
+                      .choice = trace_name},
+    [TRACE_RESOLUTION] = {"-resolution", TH_OPTION_TIME, "TIME",
+                          "Times are multiples of it, rounded down, and of several values within it "
+                          "the last is written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; "
+                          "perfetto: 1ns)."},
+    [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Nothing before this instant (0)."},
+    [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
+    {.name = NULL},
+};
+
+/* The file is there once everything else is known to be right. */
+static int run_open_trace(th_call *c)
+{
+    th_session *s = c->session;
+    th_trace_options o = {.resolution_ps = th_call_number(c, TRACE_RESOLUTION, 0),
+                          .since_ps = th_call_number(c, TRACE_SINCE, 0),
+                          .until_ps = th_call_number(c, TRACE_UNTIL, TH_TIME_MAX)};
+    if (th_call_has(c, TRACE_RESOLUTION) && th_trace_check_resolution(o.resolution_ps, &c->err) != 0)
+        return -1;
+    if (o.until_ps < o.since_ps)
+        return th_error_set(&c->err, "TCL-0390", "-until \"%s\": is before -since",
+                            th_call_text(c, TRACE_UNTIL, ""));
+    if (th_session_need_system(s, &c->err) != 0 ||
+        (s->made == NULL && th_session_need_workload(s, &c->err) != 0) ||
+        th_session_need_no_trace(s, &c->err) != 0 ||
+        th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
+        return -1;
+    const char *path = Tcl_FSGetNativePath(c->words[0]);
+    if (path == NULL)
+        return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
+    const th_trace_type *type = th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
+    s->watch.trace = th_trace_open(path, type, &o, s->system, s->workload, &c->err);
+    if (s->watch.trace == NULL || th_watching_update(s, &c->err) != 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, c->words[0]);
+    return 0;
+}
+
+/* ---- add_trace ---- */
+
+enum { ADD_SIGNALS };
+
+static const th_option add_options[] = {
+    [ADD_SIGNALS] = {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
+                     "Of accelerators: state task layer sending receiving busy queue_depth, and "
+                     "inside tasks buffer_fill array load_input load_weight load_partial store; of "
+                     "links: busy flows queue_depth; of hosts and switches: sending receiving. "
+                     "Without it all but those inside tasks."},
+    {.name = NULL},
+};
+
+static int need_open_trace(th_call *c)
+{
+    if (c->session->watch.trace == NULL)
+        return th_error_set(&c->err, "TCL-0132", "no trace is open");
+    return 0;
+}
+
+/* The signals of a list as bits; 0 with an error when one is none. */
+static unsigned parse_signals(th_call *c, Tcl_Obj *list)
+{
+    const char *names[TH_N_SIGNALS + 1];
+    unsigned bits = 0;
+    Tcl_Size n;
+    Tcl_Obj **words;
+    for (int k = 0; k <= TH_N_SIGNALS; k++)
+        names[k] = th_signal_name(k);
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0) {
+        th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
+                     Tcl_GetString(list));
+        return 0;
+    }
+    for (Tcl_Size i = 0; i < n; i++) {
+        int k;
+        if (Tcl_GetIndexFromObj(NULL, words[i], names, "signal", TCL_EXACT, &k) != TCL_OK) {
+            th_error_unknown(&c->err, "TCL-0392", "signal", Tcl_GetString(words[i]), names);
+            return 0;
+        }
+        bits |= 1u << k;
+    }
+    return bits;
+}
+
+typedef struct traced {
+    th_traced_class class;
+    int index;
+} traced;
+
+/* An accelerator by any of its names, a link, a host or a switch. */
+static int parse_traced(th_call *c, const char *text, traced *out)
+{
+    th_session *s = c->session;
+    th_object o;
+    if (th_object_parse(s, text, &o, &c->err) != 0)
+        return -1;
+    int accel = o.class == TH_CLASS_NODE ? s->system->nodes[o.index].accel : -1;
+    if (o.class == TH_CLASS_LINK)
+        *out = (traced){TH_TRACED_LINK, o.index};
+    else if (o.class == TH_CLASS_ACCEL)
+        *out = (traced){TH_TRACED_ACCEL, o.index};
+    else if (o.class == TH_CLASS_NODE)
+        *out = accel >= 0 ? (traced){TH_TRACED_ACCEL, accel} : (traced){TH_TRACED_NODE, o.index};
+    else
+        return th_error_set(&c->err, "TCL-0393",
+                            "\"%s\": only accelerators, links and nodes have signals", text);
+    return 0;
+}
+
+/* Every signal must be one of every object. */
+static int check_signals(th_call *c, const traced *t, const char *text, unsigned signals)
+{
+    unsigned missing = signals & ~th_signals_of(t->class, true);
+    if (missing == 0)
+        return 0;
+    int k = 0;
+    while (!(missing >> k & 1u))
+        k++;
+    return th_error_set(&c->err, "TCL-0394", "\"%s\": has no signal %s", text, th_signal_name(k));
+}
+
+static int run_add_trace(th_call *c)
+{
+    unsigned signals = 0;
+    Tcl_Size n;
+    Tcl_Obj **words;
+    if (need_open_trace(c) != 0)
+        return -1;
+    if (th_trace_has_begun(c->session->watch.trace))
+        return th_error_set(&c->err, "TCL-0395",
+                            "the trace has begun: add_trace before run, or restart first");
+    if (th_call_has(c, ADD_SIGNALS) && (signals = parse_signals(c, c->option[ADD_SIGNALS].word)) == 0)
+        return -1;
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
+                            th_call_word(c, 0));
+    traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
+    int rc = all != NULL ? 0 : th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
+        if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0 ||
+            check_signals(c, &all[i], Tcl_GetString(words[i]), signals) != 0)
+            rc = -1;
+    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
+        th_trace_add(c->session->watch.trace, all[i].class, all[i].index,
+                     signals != 0 ? signals : th_signals_of(all[i].class, false));
+    th_free(all);
+    return rc == 0 ? th_watching_update(c->session, &c->err) : -1;
+}
+
+/* ---- close_trace ---- */
+
+static int run_close_trace(th_call *c)
+{
+    th_session *s = c->session;
+    if (need_open_trace(c) != 0)
+        return -1;
+    th_trace *trace = s->watch.trace;
+    if (s->simulation != NULL)
+        th_trace_advance(trace, th_machine_now(s->simulation->machine));
+    s->watch.trace = NULL;
+    int rc = th_watching_update(s, &c->err);
+    return th_trace_close(trace, &c->err) != 0 ? -1 : rc;
+}
+
+const th_command th_trace_commands[] = {
+    {"open_trace", GROUP, "FILE", 1, 1, open_options, "write what happens to a file, as it happens",
+     "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
+     "add_trace says of what; without it, of everything but what happens inside tasks. From now on, "
+     "and one trace at a time; restart begins it anew. It refers to system and workload or program, "
+     "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
+     "missing on the way are made. Returns FILE.",
+     .run = run_open_trace},
+    {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
+     "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
+     "inside tasks make the simulator run them tile by tile, which takes longer and changes no time.",
+     .run = run_add_trace},
+    {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file", NULL, .run = run_close_trace},
+    {.name = NULL},
+};

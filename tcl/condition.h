@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* condition.h - the conditions of breakpoints: a small language, compiled once.
+ *   compile -> holds* -> free
+ * condition: comparisons OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ). OP is == != < <= > >= or =~
+ * (glob pattern). A literal is a word, or anything between " ". */
+#ifndef TH_TCL_CONDITION_H
+#define TH_TCL_CONDITION_H
+#include "sim/watch.h"
+#include "tcl/objects.h"
+
+typedef struct th_condition th_condition;
+
+/* NULL: err says at which word, and what was expected. */
+th_condition *th_condition_compile(th_session *s, const char *text, th_error *err);
+void th_condition_free(th_condition *c); /* accepts NULL */
+bool th_condition_holds(const th_condition *c, th_session *s);
+/* Bits of th_seen_kind at which its value can change. */
+unsigned th_condition_kinds(const th_condition *c);
+/* The links among its objects: is_named[link] becomes true. False: any link may change its value. */
+bool th_condition_links(const th_condition *c, bool *is_named);
+/* Can it change when this was seen? */
+bool th_condition_is_about(const th_condition *c, const th_seen *seen);
+th_object th_condition_object(const th_condition *c); /* the first that it names */
+bool th_condition_names_tasks(const th_condition *c); /* or layers: it goes with the program */
+
+#endif

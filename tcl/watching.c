@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* watching.c - see watching.h. */
+#include <config.h>
+#include "tcl/watching.h"
+#include "base/alloc.h"
+#include "tcl/breakpoint.h"
+
+/* Which links breakpoints name, in s->watched_links. 0 or -1. */
+static int ask_breakpoints(th_session *s, th_error *err)
+{
+    bool only_named;
+    bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
+    if (named == NULL)
+        return th_error_no_memory(err);
+    s->watch.kinds = th_breakpoints_kinds(s, named, &only_named);
+    th_free(s->watched_links);
+    s->watched_links = named;
+    s->watch.links = only_named ? named : NULL;
+    return 0;
+}
+
+int th_watching_update(th_session *s, th_error *err)
+{
+    if (s->simulation == NULL)
+        return 0;
+    if (ask_breakpoints(s, err) != 0)
+        return -1;
+    bool is_asked = s->watch.trace != NULL || s->watch.kinds != 0;
+    return th_machine_watch(s->simulation->machine, is_asked ? &s->watch : NULL, err);
+}
