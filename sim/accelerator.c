@@ -22,7 +22,8 @@
 
 static const th_work *work_of(const th_machine *m, const th_accel_state *a)
 {
-    return th_works_get(m->works, m->program->tasks[a->task].work);
+    return a->slowed >= 0 ? m->slowed[a->slowed]
+                          : th_works_get(m->works, m->program->tasks[a->task].work);
 }
 
 static int32_t accel_of(const th_machine *m, const th_accel_state *a)
@@ -76,27 +77,48 @@ static void stop_loading(th_machine *m, th_accel_state *a)
     drop_event(m, a);
 }
 
-void th_accelerator_start(th_machine *m, int accel)
+int th_accelerator_start(th_machine *m, int accel, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
-    if (!th_accelerator_is_free(a) || a->ready.n == 0)
-        return;
+    double factor = m->clock_factor ? m->clock_factor[accel] : 1;
+    if (!th_accelerator_is_free(a) || a->ready.n == 0 || factor == 0)
+        return 0;
     if (a->mode == TH_ACCEL_LOADING)
         stop_loading(m, a);
     a->task = th_least_first_take(&a->ready);
+    a->slowed = -1;
+    if (factor != 1 &&
+        (a->slowed = th_change_work(m, m->program->tasks[a->task].work, factor)) < 0)
+        return th_error_no_memory(err);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
     a->was_coupled = false;
     m->fresh[m->n_fresh++] = accel;
     th_task_result *t = &m->times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
+    return 0;
+}
+
+int th_accelerator_dies(th_machine *m, int accel, th_error *err)
+{
+    static const double nothing[TH_N_ENGINES];
+    th_accel_state *a = &m->accels[accel];
+    drop_event(m, a);
+    a->mode = TH_ACCEL_DEAD;
+    for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
+        if (m->fresh[i] == accel)
+            m->fresh[i--] = m->fresh[--m->n_fresh];
+    if (is_coupled(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
+        return th_network_failed(m->network, err);
+    return 0;
 }
 
 /* --- histories of draws ----------------------------------------------------------------------- */
 
 static void begin_history(const th_machine *m, th_accel_state *a)
 {
-    uint64_t work = (uint64_t)m->program->tasks[a->task].work;
+    uint64_t slowed = (uint64_t)(a->slowed + 1) << 32; /* 0 at the clock of the system */
+    uint64_t work = (uint64_t)m->program->tasks[a->task].work | slowed;
     a->history.n = a->history.n_applied = 0;
     a->history.digest[0] = work;
     a->history.digest[1] = ~work;
@@ -420,6 +442,7 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
     case TH_ACCEL_IDLE:
     case TH_ACCEL_LOADING:
     case TH_ACCEL_FRESH:
+    case TH_ACCEL_DEAD:
         return 0;
     case TH_ACCEL_FOLDED:
         return draw == 0 ? 0 : unfold(m, a, draw, err);
@@ -448,7 +471,7 @@ static void catch_up(th_machine *m, th_accel_state *a)
 /* Flows can saturate its DRAM from now on. */
 static int couple(th_machine *m, th_accel_state *a, th_error *err)
 {
-    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)
         return 0;
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);
@@ -628,7 +651,7 @@ int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *er
 /* The pipeline of the running task as it stands now; false: there is no task, or it has not begun. */
 static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
 {
-    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH)
+    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)
         return false;
     const th_work *w = work_of(m, a);
     *p = a->pipeline;

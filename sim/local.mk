@@ -1,6 +1,8 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
 	sim/accelerator.c \
+	sim/change.c \
+	sim/change.h \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
 	sim/collective/bound.c \

@@ -80,6 +80,7 @@ void th_machine_free(th_machine *m)
     th_replay_free(m->replay);
     th_events_free(m->events);
     th_known_ends_free(m->ends);
+    th_changes_clear(m);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
@@ -97,7 +98,7 @@ static void reset_accels(th_machine *m)
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         a->mode = TH_ACCEL_IDLE;
-        a->task = a->last_task = -1;
+        a->task = a->last_task = a->slowed = -1;
         a->event = TH_NO_EVENT;
         a->rates_are_old = false;
         a->ready.n = 0;
@@ -110,6 +111,7 @@ static void reset(th_machine *m)
 {
     th_events_reset(m->events);
     m->options.network->reset(m->network);
+    th_changes_reset(m);
     reset_accels(m);
     m->ready.n = m->startable.n = m->n_fresh = m->n_stale = 0;
     th_hosts_reset(m);
@@ -416,6 +418,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     case TH_PRIORITY_RELEASE:
         return end_release(m, (int32_t)e->object, err);
     case TH_PRIORITY_CHANGE:
+        return th_change_happens(m, (int32_t)e->object, err);
     case TH_PRIORITY_SAMPLE:
         break;
     }
@@ -431,6 +434,22 @@ static int pop(th_machine *m, th_error *err)
     m->now = e.time;
     m->settled = false;
     return dispatch(m, &e, err);
+}
+
+/* Something was changed, and this stands still for it. Returns -1, or 0. */
+static int stands_still(const th_machine *m, th_error *err)
+{
+    for (int a = 0; m->clock_factor && a < m->system->n_accels; a++)
+        if (m->clock_factor[a] == 0 && (m->accels[a].task >= 0 || m->accels[a].ready.n > 0))
+            return th_error_set(err, "SIM-0223", "accel/%s is dead: task/%d cannot end",
+                                m->system->nodes[m->system->accel_node[a]].name,
+                                m->accels[a].task >= 0 ? m->accels[a].task
+                                                       : m->accels[a].ready.item[0]);
+    for (int l = 0; m->medium_factor && l < m->system->n_links; l++)
+        if (m->medium_factor[m->system->links[l].medium] == 0 && m->network->link_flows[l] > 0)
+            return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
+                                m->system->links[l].name);
+    return 0;
 }
 
 /* What is under way, or released, would go on at TH_TIME_MAX. Returns -1, or 0 if nothing is. */
@@ -478,8 +497,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     }
     if (m->startable.n > 0) {
         m->settled = false;
-        th_accelerator_start(m, th_least_first_take(&m->startable));
-        return ACTED;
+        return th_accelerator_start(m, th_least_first_take(&m->startable), err) ? FAILED : ACTED;
     }
     if (m->startable_hosts.n > 0) {
         m->settled = false;
@@ -510,7 +528,7 @@ static th_stop finish(const th_machine *m, th_error *err)
 {
     if (th_machine_is_done(m))
         return TH_STOP_DONE;
-    if (th_replay_stuck(m->replay, err) || lasts_too_long(m, err))
+    if (stands_still(m, err) || th_replay_stuck(m->replay, err) || lasts_too_long(m, err))
         return TH_STOP_ERROR;
     int32_t t = 0;
     while (m->times[t].end_ps >= 0)

@@ -7,6 +7,7 @@
 #ifndef TH_SIM_MACHINE_H
 #define TH_SIM_MACHINE_H
 #include <stdbool.h>
+#include "sim/change.h"
 #include "sim/known_ends.h"
 #include "sim/network/network.h"
 #include "sim/program.h"

@@ -4,6 +4,7 @@
 #ifndef TH_SIM_MACHINE_STATE_H
 #define TH_SIM_MACHINE_STATE_H
 #include "base/random.h"
+#include "sim/change.h"
 #include "sim/collective/replay.h"
 #include "sim/known_ends.h"
 #include "sim/least_first.h"
@@ -15,6 +16,7 @@ typedef enum {
     TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
     TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
+    TH_ACCEL_DEAD,     /* its task, if it had one, never ends */
     TH_ACCEL_STEPPED   /* event by event: coupled DRAM, or unfold_all */
 } th_accel_mode;
 
@@ -27,6 +29,7 @@ typedef struct th_draw_history {
 typedef struct th_accel_state {
     int32_t mode;      /* th_accel_mode */
     int32_t task;      /* that runs, -1: none */
+    int32_t slowed;    /* the work of its task, in m->slowed; -1: as the task says */
     int32_t last_task; /* that ended last, -1: none */
     th_time started;
     th_event_handle event; /* its end, a bound of it, or its next step */
@@ -106,6 +109,11 @@ struct th_machine {
     th_kept_run *runs;
     th_draw_change *draws;
     size_t n_draws, draws_capacity, runs_capacity;
+    th_alteration *changes; /* since load */
+    size_t n_changes, changes_capacity;
+    double *medium_factor, *clock_factor; /* NULL: all are 1 */
+    th_work **slowed;                     /* works at other clocks; none is ever dropped */
+    size_t n_slowed, slowed_capacity;
     int64_t n_events, n_done, n_unfolded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
 };
@@ -114,7 +122,9 @@ struct th_machine {
 enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
 /* accelerator.c */
-void th_accelerator_start(th_machine *m, int accel);
+int th_accelerator_start(th_machine *m, int accel, th_error *err); /* 0 or -1 */
+/* Its clock stands still from now on. 0 or -1. */
+int th_accelerator_dies(th_machine *m, int accel, th_error *err);
 static inline bool th_accelerator_is_free(const th_accel_state *a)
 {
     return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
@@ -128,6 +138,12 @@ int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *er
 /* What the running task has done so far, all 0 without one. */
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
+
+/* change.c. happens: 0 or -1. work: number in m->slowed of a work at another clock, -1: memory is out. */
+int th_change_happens(th_machine *m, int32_t number, th_error *err);
+void th_changes_reset(th_machine *m);
+void th_changes_clear(th_machine *m);
+int32_t th_change_work(th_machine *m, int32_t work, double factor);
 
 /* layers.c: what each layer took. load: 0, or -1 when memory is out; starts and ends: any task of a
  * layer, now; computed: a compute task that ends now. */

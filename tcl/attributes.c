@@ -36,6 +36,7 @@ enum {
     ACCEL_DESIGN,
     ACCEL_DESIGNS,
     ACCEL_GROUP,
+    ACCEL_CLOCK,
     ACCEL_DRAM_BYTES,
     ACCEL_DRAM_BANDWIDTH,
     ACCEL_BUSY,
@@ -66,6 +67,7 @@ static const th_attribute accel_attributes[] = {
     [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
     [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
     [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
+    [ACCEL_CLOCK] = {"clock", TH_KIND_SHARE, "its clock now, as a share of what the system says"},
     [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
@@ -103,6 +105,12 @@ static th_quantity designs_of(th_session *s, const th_accel *a)
         th_strbuf_printf(&s->scratch, "%s%s", i > 0 ? " " : "",
                          s->system->designs[a->designs[i]].name);
     return th_text(s->scratch.text);
+}
+
+/* What set_property and inject_fault have made of an object. */
+static double factor_of(const th_session *s, th_change_kind kind, int index)
+{
+    return s->simulation != NULL ? th_machine_factor(s->simulation->machine, kind, index) : 1;
 }
 
 /* What accelerator a is doing. */
@@ -191,6 +199,8 @@ static th_quantity accel_value(th_session *s, int index, int attribute)
         return designs_of(s, &node->a);
     case ACCEL_GROUP:
         return th_count(node->group);
+    case ACCEL_CLOCK:
+        return th_share(factor_of(s, TH_CHANGE_CLOCK, index));
     case ACCEL_DRAM_BYTES:
         return th_bytes(node->a.dram_bytes);
     case ACCEL_DRAM_BANDWIDTH:
@@ -221,7 +231,7 @@ static const th_attribute link_attributes[] = {
     [LINK_NAME] = {"name", TH_KIND_TEXT, "the part after link/"},
     [LINK_FROM] = {"from", TH_KIND_TEXT, "node that it leaves"},
     [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
-    [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium"},
+    [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium, now"},
     [LINK_LATENCY] = {"latency", TH_KIND_TIME, "of the first bit"},
     [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
     [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
@@ -269,7 +279,9 @@ static th_quantity link_value(th_session *s, int index, int attribute)
     case LINK_TO:
         return th_text(th_system_node_name(s->system, l->to));
     case LINK_BANDWIDTH:
-        return th_bandwidth(s->system->media[l->medium].bits_per_s);
+        return th_bandwidth((int64_t)((double)s->system->media[l->medium].bits_per_s *
+                                          factor_of(s, TH_CHANGE_BANDWIDTH, index) +
+                                      0.5));
     case LINK_LATENCY:
         return th_ps(l->latency_ps);
     default:
@@ -437,6 +449,7 @@ static unsigned accel_changes(int attribute)
     case ACCEL_DESIGN:
     case ACCEL_DESIGNS:
     case ACCEL_GROUP:
+    case ACCEL_CLOCK:
     case ACCEL_DRAM_BYTES:
     case ACCEL_DRAM_BANDWIDTH:
         return 0;

@@ -147,9 +147,11 @@ void th_breakpoints_drop_bound(th_session *s, bool any)
 
 void th_breakpoints_reset(th_session *s)
 {
+    const th_simulation *sim = s->simulation;
+    th_time past = sim != NULL && sim->has_begun ? th_machine_now(sim->machine) : -1;
     for (size_t i = 0; i < s->n_breakpoints; i++) {
         th_breakpoint *b = s->breakpoints[i];
-        b->is_passed = false;
+        b->is_passed = b->at_ps <= past;
         b->was_true = b->when != NULL && th_condition_holds(b->when, s);
     }
 }

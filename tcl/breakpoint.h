@@ -44,7 +44,7 @@ void th_breakpoint_delete(th_session *s, th_breakpoint *b);
 /* Those on objects that are about to go: on any, or only on layers and tasks. */
 void th_breakpoints_drop_bound(th_session *s, bool any);
 
-/* All are ahead again, and conditions are what they are now. */
+/* All that lie after the present run's now are ahead again, and conditions are what they are now. */
 void th_breakpoints_reset(th_session *s);
 /* The earliest instant that is ahead, the first made among equals; NULL: none. */
 th_breakpoint *th_breakpoint_next(th_session *s);

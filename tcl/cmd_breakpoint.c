@@ -226,7 +226,7 @@ static int run_disable_breakpoint(th_call *c)
 
 const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options,
-     "stop a run, or run a script, at an instant, an event or a condition",
+     "stop a run, or run a script, at something that happens",
      "Returns the breakpoint's name. An instant that lies in the past counts from the next restart on. "
      "The run stops after the event, in the midst of its instant. The script may not call run, step or "
      "restart. Breakpoints on objects go with the system, the workload or the mapping that has them.",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "tcl/breakpoint.h"
+#include "tcl/changes.h"
 #include "tcl/options.h"
 #include "tcl/progress.h"
 #include "tcl/saved_run.h"
@@ -71,6 +72,7 @@ static bool may_go_on(th_drive *d, th_why *why)
 static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time *slice_ps)
 {
     th_machine *m = d->sim->machine;
+    d->sim->is_whole = false;
     if (target == TH_TIME_MAX)
         return th_machine_step(m, SLICE_EVENTS, &d->call->err);
     int64_t before = th_machine_events(m);
@@ -103,6 +105,7 @@ static th_why advance(th_drive *d, th_time target)
     while (may_go_on(d, &why)) {
         th_stop stop = move_slice(d, target, &reached, &slice_ps);
         th_simulation_changed(d->sim);
+        d->sim->is_whole = stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
         if (stop == TH_STOP_ERROR)
             return WHY_FAILED;
         if (stop == TH_STOP_SEEN) {
@@ -157,6 +160,7 @@ static th_why step_events(th_drive *d, int64_t n)
             return stopped;
         th_stop stop = th_machine_step(m, 1, &d->call->err);
         th_simulation_changed(d->sim);
+        d->sim->is_whole = stop == TH_STOP_DONE;
         if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
             return stopped;
         why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
@@ -313,9 +317,9 @@ static int run_restart(th_call *c)
         th_session_drop_run(c->session); /* the next run asks the procedures as they are now */
         return 0;
     }
-    if (sim != NULL && th_simulation_restart(sim, &c->err) != 0)
-        return -1;
-    return 0;
+    if (sim == NULL)
+        return 0;
+    return th_simulation_restart(sim, &c->err) != 0 ? -1 : th_changes_again(c->session, sim, &c->err);
 }
 
 static int run_stop(th_call *c)
@@ -356,7 +360,7 @@ const th_command th_run_commands[] = {
      .run = run_step, .not_while_running = true},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
-     "Breakpoints are kept and count again; an open trace begins anew.", .run = run_restart,
+     "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an open trace begins anew.", .run = run_restart,
      .not_while_running = true},
     {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
      .run = run_stop},

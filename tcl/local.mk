@@ -3,7 +3,10 @@ face_sources = \
 	tcl/attributes.c \
 	tcl/breakpoint.c tcl/breakpoint.h \
 	tcl/cmd_breakpoint.c \
+	tcl/changes.c tcl/changes.h \
 	tcl/cmd_build.c \
+	tcl/cmd_change.c \
+	tcl/cmd_checkpoint.c \
 	tcl/cmd_collective.c \
 	tcl/cmd_evaluate.c \
 	tcl/cmd_forecast.c \

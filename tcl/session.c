@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "tcl/breakpoint.h"
+#include "tcl/changes.h"
 #include "tcl/design_script.h"
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
@@ -46,6 +47,7 @@ void th_session_free(th_session *s)
     th_watch_clear(&s->watch);
     th_free(s->watched_links);
     th_breakpoints_clear(s);
+    th_changes_drop(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
     th_free(s->searched.found);
@@ -62,13 +64,22 @@ void th_session_free(th_session *s)
 
 /* ---- what the session holds ---- */
 
-int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
+int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
     th_session_drop_run(s);
     s->simulation = fresh;
+    th_breakpoints_reset(s);
     if (th_watching_update(s, err) == 0)
         return 0;
     th_session_drop_run(s);
+    return -1;
+}
+
+int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
+{
+    if (th_changes_again(s, fresh, err) == 0)
+        return th_session_keep_simulation(s, fresh, err);
+    th_simulation_free(fresh);
     return -1;
 }
 
@@ -105,6 +116,7 @@ void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
     th_breakpoints_drop_bound(s, true);
+    th_changes_drop(s);
     th_script_memo_clear(s->scripts);
     th_system_free(s->system);
     s->system = system;

@@ -79,6 +79,8 @@ struct th_session {
     th_saved_run **runs;
     size_t n_runs, run_capacity;
     th_watch watch; /* .trace: the one that is open */
+    struct th_made_alteration *changes; /* of the present run, see tcl/changes.h */
+    size_t n_changes, change_capacity;
     bool *watched_links; /* that conditions of breakpoints name */
     struct th_learned *learned; /* of GPUs */
     bool is_running; /* inside run or step: their scripts may not start another */
@@ -118,6 +120,8 @@ int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to syst
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
 /* fresh becomes the session's run, in the place of another one, and is watched; -1: it is freed. */
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
+/* The same for a run that has begun, as a checkpoint left it. */
+int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The present run, or one lowered now and still at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 

@@ -82,7 +82,7 @@ int th_simulation_restart(th_simulation *s, th_error *err)
 {
     if (th_machine_load(s->machine, s->program, err) != 0)
         return -1;
-    s->has_begun = false;
+    s->has_begun = s->is_whole = false;
     th_simulation_changed(s);
     return 0;
 }

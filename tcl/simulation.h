@@ -20,6 +20,7 @@ typedef struct th_simulation {
     const th_program *program;
     th_machine *machine;
     bool has_begun; /* run or step was called */
+    bool is_whole;  /* it stands after all events of an instant, and not among them */
     /* private */
     th_program *lowered;
     th_works *works; /* of a made program, which has no lower: what its system costs */

@@ -61,6 +61,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/alternatives.test \
 	tests/tcl/breakpoint.test \
 	tests/tcl/build.test \
+	tests/tcl/change.test \
 	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
 	tests/tcl/constraints.test \

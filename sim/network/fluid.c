@@ -251,6 +251,11 @@ static double draw(th_network *n, int accel)
     return n->accel_draw[accel];
 }
 
+static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
+{
+    th_maxmin_set_capacity(((fluid *)n)->shares, medium, bytes_per_s);
+}
+
 static int demand(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s)
 {
     fluid *f = (fluid *)n;
@@ -486,4 +491,5 @@ const th_network_type th_network_fluid = {
     .demand = demand,
     .couple = th_fluid_couple,
     .draw = draw,
+    .set_bandwidth = set_bandwidth,
 };

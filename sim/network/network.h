@@ -65,6 +65,8 @@ typedef struct th_network_type {
      * there. Those of which it has changed are in turned; it is the caller who then asks for the rates of
      * their engines, or no longer. 0 or -1. NULL: all of them are coupled, always. */
     int (*couple)(th_network *n, th_time now);
+    /* A medium carries so much from now on, after the next settle. NULL: this model cannot. */
+    void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
     bool forgets; /* with no flow under way, settled, it is as after a reset, whatever the time */
 } th_network_type;
 

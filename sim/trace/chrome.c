@@ -20,31 +20,29 @@ static int32_t process_of(const th_trace *t, int32_t object)
     return 1 + (object >= 0 ? object : t->n_objects);
 }
 
-static void write_field(th_out *o, const char *name, int64_t value)
+/* key: with its comma, quotes and colon. */
+static void write_key(th_out *o, const char *key, int64_t value)
 {
-    th_out_text(o, ",\"");
-    th_out_text(o, name);
-    th_out_text(o, "\":");
+    th_out_text(o, key);
     th_out_number(o, value);
 }
 
-static void write_text(th_out *o, const char *name, const char *value)
+static void write_text(th_out *o, const char *key, const char *value)
 {
-    th_out_text(o, ",\"");
-    th_out_text(o, name);
-    th_out_text(o, "\":\"");
+    th_out_text(o, key);
+    th_out_char(o, '"');
     th_out_json(o, value);
     th_out_char(o, '"');
 }
 
-static void begin_event(th_trace *t, const char *phase, int32_t object, int32_t track)
+static void begin_event(th_trace *t, char phase, int32_t object, int32_t track)
 {
+    char head[] = ",\n{\"ph\":\"?\"";
     th_out *o = &t->out;
-    th_out_text(o, ",\n{\"ph\":\"");
-    th_out_text(o, phase);
-    th_out_char(o, '"');
-    write_field(o, "pid", process_of(t, object));
-    write_field(o, "tid", track);
+    head[sizeof head - 3] = phase;
+    th_out_bytes(o, head, sizeof head - 1);
+    write_key(o, ",\"pid\":", process_of(t, object));
+    write_key(o, ",\"tid\":", track);
 }
 
 static void write_time(th_out *o, th_time now)
@@ -54,7 +52,7 @@ static void write_time(th_out *o, th_time now)
     char decimals[DECIMALS];
     for (int i = DECIMALS - 1; i >= 0; i--, rest /= 10)
         decimals[i] = (char)('0' + rest % 10);
-    write_field(o, "ts", now / PS_PER_US);
+    write_key(o, ",\"ts\":", now / PS_PER_US);
     th_out_char(o, '.');
     th_out_bytes(o, decimals, sizeof decimals);
 }
@@ -67,8 +65,8 @@ static void end_event(th_trace *t)
 static void name_it(th_trace *t, const char *what, int32_t object, int32_t track, const char *class,
                     const char *name)
 {
-    begin_event(t, "M", object, track);
-    write_text(&t->out, "name", what);
+    begin_event(t, 'M', object, track);
+    write_text(&t->out, ",\"name\":", what);
     th_out_text(&t->out, ",\"args\":{\"name\":\"");
     th_out_json(&t->out, class);
     th_out_json(&t->out, name);
@@ -79,7 +77,7 @@ static void name_it(th_trace *t, const char *what, int32_t object, int32_t track
 
 static void end_state(th_trace *t, th_variable *v, th_time now)
 {
-    begin_event(t, "E", v->object, FIRST_SIGNAL_TRACK + v->signal);
+    begin_event(t, 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
     write_time(&t->out, now);
     end_event(t);
     v->track = 0;
@@ -93,18 +91,18 @@ static void show_state(th_trace *t, th_variable *v, th_time now)
         end_state(t, v, now);
     if (v->value == 0)
         return;
-    begin_event(t, "B", v->object, FIRST_SIGNAL_TRACK + v->signal);
+    begin_event(t, 'B', v->object, FIRST_SIGNAL_TRACK + v->signal);
     write_time(&t->out, now);
-    write_text(&t->out, "name", text ? text : th_signal_name(v->signal));
+    write_text(&t->out, ",\"name\":", text ? text : th_signal_name(v->signal));
     end_event(t);
     v->track = 1;
 }
 
 static void show_counter(th_trace *t, const th_variable *v, th_time now)
 {
-    begin_event(t, "C", v->object, 0);
+    begin_event(t, 'C', v->object, 0);
     write_time(&t->out, now);
-    write_text(&t->out, "name", th_signal_name(v->signal));
+    write_text(&t->out, ",\"name\":", th_signal_name(v->signal));
     th_out_text(&t->out, ",\"args\":{\"n\":");
     th_out_number(&t->out, v->value);
     th_out_text(&t->out, "}}");
@@ -143,31 +141,31 @@ static void write_arguments(th_trace *t, const th_span *s)
     th_out_text(o, "\":");
     th_out_number(o, s->number);
     if (s->kind != TH_SPAN_COMPUTE)
-        write_field(o, "bytes", s->bytes);
+        write_key(o, ",\"bytes\":", s->bytes);
     if (s->kind == TH_SPAN_SEND)
-        write_text(o, "to", t->system->nodes[s->to].name);
+        write_text(o, ",\"to\":", t->system->nodes[s->to].name);
     if (s->kind == TH_SPAN_RECEIVE)
-        write_text(o, "from", t->system->nodes[s->from].name);
+        write_text(o, ",\"from\":", t->system->nodes[s->from].name);
     th_out_char(o, '}');
 }
 
 static void write_arrow(th_trace *t, th_time now, const th_span *s)
 {
-    begin_event(t, s->kind == TH_SPAN_SEND ? "s" : "f", s->object, track_of(s));
+    begin_event(t, s->kind == TH_SPAN_SEND ? 's' : 'f', s->object, track_of(s));
     write_time(&t->out, now);
     th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\"");
     if (s->kind == TH_SPAN_RECEIVE)
         th_out_text(&t->out, ",\"bp\":\"e\"");
-    write_field(&t->out, "id", s->arrow);
+    write_key(&t->out, ",\"id\":", s->arrow);
     end_event(t);
 }
 
 static void span_begins(th_trace *t, th_time now, const th_span *s)
 {
     declare(t, s);
-    begin_event(t, "B", s->object, track_of(s));
+    begin_event(t, 'B', s->object, track_of(s));
     write_time(&t->out, now);
-    write_text(&t->out, "name", s->name);
+    write_text(&t->out, ",\"name\":", s->name);
     write_arguments(t, s);
     end_event(t);
     if (s->kind == TH_SPAN_SEND)
@@ -178,7 +176,7 @@ static void span_ends(th_trace *t, th_time now, const th_span *s)
 {
     if (s->kind == TH_SPAN_RECEIVE)
         write_arrow(t, now, s);
-    begin_event(t, "E", s->object, track_of(s));
+    begin_event(t, 'E', s->object, track_of(s));
     write_time(&t->out, now);
     end_event(t);
 }

@@ -4,6 +4,7 @@
  * A start or end has what stands before object, a value what stands from object on. */
 #include <config.h>
 
+#include "base/strbuf.h"
 #include "sim/trace/writer.h"
 
 static const char *const kind_names[] = {
@@ -19,19 +20,28 @@ static const char *node_name(const th_trace *t, int32_t node)
 }
 
 /* Names may hold anything that is printed: quoted where CSV asks for it (RFC 4180). */
+static void add_name(th_strbuf *b, const char *name)
+{
+    bool is_quoted = strpbrk(name, ",\"\n\r") != NULL;
+    th_strbuf_add(b, is_quoted ? "\"" : "");
+    for (; is_quoted && *name; name++) {
+        if (*name == '"')
+            th_strbuf_add(b, "\"");
+        th_strbuf_add_bytes(b, name, 1);
+    }
+    th_strbuf_add(b, is_quoted ? "\"" : name);
+}
+
 static void write_name(th_out *o, const char *name)
 {
+    th_strbuf text = TH_STRBUF_INIT;
     if (!strpbrk(name, ",\"\n\r")) {
         th_out_text(o, name);
         return;
     }
-    th_out_char(o, '"');
-    for (; *name; name++) {
-        if (*name == '"')
-            th_out_char(o, '"');
-        th_out_char(o, *name);
-    }
-    th_out_char(o, '"');
+    add_name(&text, name);
+    th_out_text(o, text.text ? text.text : "");
+    th_strbuf_clear(&text);
 }
 
 static void write_field(th_out *o, const char *text)
@@ -63,25 +73,40 @@ static void task(th_trace *t, th_time now, bool starts, int32_t number, const th
     th_out_text(&t->out, ",,,\n");
 }
 
+/* What stands before the value of each variable, one behind the other, in t->own: it takes long to make. */
+static void prepare(th_trace *t)
+{
+    th_strbuf all = TH_STRBUF_INIT;
+    for (int32_t i = 0; i < t->n_variables; i++) {
+        th_variable *v = &t->variables[i];
+        v->track = (int32_t)all.length;
+        th_strbuf_printf(&all, ",value,,,,,,,,%s/", th_traced_class_name(t, v->object));
+        add_name(&all, th_traced_name(t, v->object));
+        th_strbuf_printf(&all, ",%s,", th_signal_name(v->signal));
+        v->id_length = (int32_t)all.length - v->track;
+    }
+    t->own = all.text;
+    t->is_out_of_memory |= all.failed;
+}
+
 static void value(th_trace *t, th_variable *v, th_time now)
 {
     const char *text = th_value_text(t, v);
+    if (t->is_out_of_memory)
+        return;
     th_out_number(&t->out, now);
-    th_out_text(&t->out, ",value,,,,,,,,");
-    th_out_text(&t->out, th_traced_class_name(t, v->object));
-    th_out_char(&t->out, '/');
-    write_name(&t->out, th_traced_name(t, v->object));
-    write_field(&t->out, th_signal_name(v->signal));
+    th_out_bytes(&t->out, (const char *)t->own + v->track, (size_t)v->id_length);
     if (text)
-        write_field(&t->out, text);
+        write_name(&t->out, text);
     else
-        write_number(&t->out, v->value);
+        th_out_number(&t->out, v->value);
     th_out_char(&t->out, '\n');
 }
 
 /* Values that are 0 or none at the beginning are left out: all are, before anything has happened. */
 static void begin(th_trace *t, th_time now)
 {
+    prepare(t);
     th_out_text(&t->out, "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n");
     for (int32_t i = 0; i < t->n_variables; i++)
         if (t->variables[i].value > 0)

@@ -15,6 +15,11 @@ void th_out_flush(th_out *o)
 
 void th_out_bytes(th_out *o, const void *bytes, size_t n)
 {
+    if (n <= TH_OUT_ROOM) {
+        memcpy(th_out_room(o), bytes, n);
+        o->n += n;
+        return;
+    }
     const char *next = bytes;
     while (n > 0) {
         size_t part = n < TH_OUT_ROOM ? n : TH_OUT_ROOM;
@@ -48,8 +53,14 @@ void th_out_number(th_out *o, int64_t number)
         *to++ = digits[--n];
 }
 
+/* What need not be escaped goes as it is. */
 void th_out_json(th_out *o, const char *text)
 {
+    size_t plain = 0;
+    while ((unsigned char)text[plain] >= ' ' && text[plain] != '"' && text[plain] != '\\')
+        plain++;
+    th_out_bytes(o, text, plain);
+    text += plain;
     static const char hex[] = "0123456789abcdef";
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;

@@ -44,6 +44,12 @@ typedef struct {
     unsigned char bytes[MESSAGE_BYTES];
 } message;
 
+/* Only n is cleared: the bytes are many. */
+static void begin_message(message *m)
+{
+    m->n = 0;
+}
+
 static void put_varint(message *m, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -84,7 +90,8 @@ static void put_message(message *m, unsigned field, const message *inner)
 
 static void write_packet(th_trace *t, const message *packet)
 {
-    message head = {0};
+    message head;
+    begin_message(&head);
     put_varint(&head, TRACE_PACKET << 3 | BYTES);
     put_varint(&head, packet->n);
     th_out_bytes(&t->out, head.bytes, head.n);
@@ -112,13 +119,16 @@ static int64_t signal_track(const th_trace *t, const th_variable *v)
 
 static void declare(th_trace *t, int64_t track, int64_t parent, const char *name, bool is_counter)
 {
-    message descriptor = {0}, packet = {0};
+    message descriptor, packet, counter;
+    begin_message(&descriptor);
+    begin_message(&packet);
+    begin_message(&counter);
     put_number(&descriptor, TRACK_UUID, track);
     put_text(&descriptor, TRACK_NAME, name);
     if (parent > 0)
         put_number(&descriptor, TRACK_PARENT, parent);
     if (is_counter)
-        put_message(&descriptor, TRACK_COUNTER, &(message){0});
+        put_message(&descriptor, TRACK_COUNTER, &counter);
     put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
     put_message(&packet, PACKET_TRACK, &descriptor);
     write_packet(t, &packet);
@@ -126,17 +136,17 @@ static void declare(th_trace *t, int64_t track, int64_t parent, const char *name
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static message event_on(int64_t track, int type)
+static void begin_event(message *event, int64_t track, int type)
 {
-    message event = {0};
-    put_number(&event, EVENT_TYPE, type);
-    put_number(&event, EVENT_TRACK, track);
-    return event;
+    begin_message(event);
+    put_number(event, EVENT_TYPE, type);
+    put_number(event, EVENT_TRACK, track);
 }
 
 static void write_event(th_trace *t, th_time now, const message *event)
 {
-    message packet = {0};
+    message packet;
+    begin_message(&packet);
     put_number(&packet, PACKET_TIMESTAMP, now / PS_PER_NS);
     put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
     put_message(&packet, PACKET_EVENT, event);
@@ -145,7 +155,8 @@ static void write_event(th_trace *t, th_time now, const message *event)
 
 static void annotate_number(message *event, const char *name, int64_t value)
 {
-    message a = {0};
+    message a;
+    begin_message(&a);
     put_text(&a, ANNOTATION_NAME, name);
     put_number(&a, ANNOTATION_INTEGER, value);
     put_message(event, EVENT_ANNOTATION, &a);
@@ -153,7 +164,8 @@ static void annotate_number(message *event, const char *name, int64_t value)
 
 static void annotate_text(message *event, const char *name, const char *value)
 {
-    message a = {0};
+    message a;
+    begin_message(&a);
     put_text(&a, ANNOTATION_NAME, name);
     put_text(&a, ANNOTATION_TEXT, value);
     put_message(event, EVENT_ANNOTATION, &a);
@@ -161,7 +173,8 @@ static void annotate_text(message *event, const char *name, const char *value)
 
 static void end_state(th_trace *t, th_variable *v, th_time now)
 {
-    message event = event_on(signal_track(t, v), SLICE_END);
+    message event;
+    begin_event(&event, signal_track(t, v), SLICE_END);
     write_event(t, now, &event);
     v->track = 0;
 }
@@ -174,7 +187,8 @@ static void show_state(th_trace *t, th_variable *v, th_time now)
         end_state(t, v, now);
     if (v->value == 0)
         return;
-    message event = event_on(signal_track(t, v), SLICE_BEGIN);
+    message event;
+    begin_event(&event, signal_track(t, v), SLICE_BEGIN);
     put_text(&event, EVENT_NAME, text ? text : th_signal_name(v->signal));
     write_event(t, now, &event);
     v->track = 1;
@@ -187,7 +201,8 @@ static void value(th_trace *t, th_variable *v, th_time now)
         show_state(t, v, now);
     if (shown != TH_SHOWN_AS_COUNTER)
         return;
-    message event = event_on(signal_track(t, v), COUNTER);
+    message event;
+    begin_event(&event, signal_track(t, v), COUNTER);
     put_number(&event, EVENT_COUNTER, v->value);
     write_event(t, now, &event);
 }
@@ -198,7 +213,8 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
     while ((lane = th_timeline_undeclared(t, s)) >= 0)
         declare(t, span_track(t, &(th_span){.kind = s->kind, .object = s->object, .lane = lane}),
                 group_of(t, s->object), th_span_kind_name(s->kind), false);
-    message event = event_on(span_track(t, s), SLICE_BEGIN);
+    message event;
+    begin_event(&event, span_track(t, s), SLICE_BEGIN);
     put_text(&event, EVENT_NAME, s->name);
     annotate_number(&event, s->task >= 0 ? "task" : "message", s->number);
     if (s->kind != TH_SPAN_COMPUTE)
@@ -216,7 +232,8 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
 
 static void span_ends(th_trace *t, th_time now, const th_span *s)
 {
-    message event = event_on(span_track(t, s), SLICE_END);
+    message event;
+    begin_event(&event, span_track(t, s), SLICE_END);
     write_event(t, now, &event);
 }
 
@@ -231,7 +248,8 @@ static void declare_object(th_trace *t, int32_t object)
 
 static void begin(th_trace *t, th_time now)
 {
-    message first = {0};
+    message first;
+    begin_message(&first);
     if (th_timeline_begin(t))
         t->is_out_of_memory = true;
     put_number(&first, PACKET_SEQUENCE, THE_SEQUENCE);

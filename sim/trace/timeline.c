@@ -20,8 +20,10 @@ th_shown th_timeline_shows(const th_trace *t, const th_variable *v)
         return TH_SHOWN_NOT;
     case TH_SIGNAL_BUSY:
         return v->object >= t->n_nodes ? TH_SHOWN_AS_SPANS : TH_SHOWN_NOT;
+    case TH_SIGNAL_QUEUE_DEPTH: /* of a link: one less than its flows */
+        return t->objects[v->object].signals >> TH_SIGNAL_FLOWS & 1u ? TH_SHOWN_NOT
+                                                                      : TH_SHOWN_AS_COUNTER;
     case TH_SIGNAL_FLOWS:
-    case TH_SIGNAL_QUEUE_DEPTH:
     case TH_SIGNAL_BUFFER_FILL:
         return TH_SHOWN_AS_COUNTER;
     case TH_SIGNAL_ARRAY:

@@ -13,6 +13,7 @@
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
+ *   bench trace                what a trace costs
  *   bench tiling               the search for tiles and loop orders
  *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
  *   bench transformers FOLDER  whole transformers as sums of their operators, against measured runs
@@ -472,6 +473,8 @@ int main(int argc, char **argv)
         th_bench_large(argv + 2, argc - 2);
     } else if (strcmp(what, "tiling") == 0) {
         th_bench_tiling();
+    } else if (strcmp(what, "trace") == 0) {
+        th_bench_trace();
     } else if (strcmp(what, "lookup") == 0) {
         th_system *s = read_system("f1_16xlarge");
         th_bench_lookup(s);
@@ -492,7 +495,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
+            "events | lookup | systolic [NETWORK] | tiling | trace | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
             "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* changes.c - see changes.h. */
+#include <config.h>
+#include "tcl/changes.h"
+#include "base/alloc.h"
+
+th_position th_position_of(const th_simulation *sim)
+{
+    return (th_position){th_machine_events(sim->machine), th_machine_now(sim->machine), sim->is_whole};
+}
+
+int th_position_reach(th_simulation *sim, th_position p, th_error *err)
+{
+    th_machine *m = sim->machine;
+    th_stop stop = TH_STOP_UNTIL;
+    if (p.is_whole)
+        stop = th_machine_run_until(m, p.now, err);
+    else if (p.events > th_machine_events(m))
+        stop = th_machine_step(m, p.events - th_machine_events(m), err);
+    th_simulation_changed(sim);
+    sim->is_whole = p.is_whole;
+    if (stop == TH_STOP_INTERRUPTED)
+        return th_error_set(err, "TCL-0406", "interrupted");
+    return stop == TH_STOP_ERROR ? -1 : 0;
+}
+
+int th_changes_add(th_session *s, const th_alteration *c, bool is_fault, th_error *err)
+{
+    th_simulation *sim = th_session_simulation(s, err);
+    if (sim == NULL)
+        return -1;
+    if (th_grow(&s->changes, &s->change_capacity, s->n_changes + 1, sizeof *s->changes) != 0)
+        return th_error_no_memory(err);
+    th_made_alteration made = {*c, th_position_of(sim), is_fault};
+    if (th_machine_change(sim->machine, c, err) != 0)
+        return -1;
+    th_simulation_changed(sim);
+    s->changes[s->n_changes++] = made;
+    return 0;
+}
+
+int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_changes; i++) {
+        if (!s->changes[i].is_fault)
+            continue;
+        if (th_machine_change(sim->machine, &s->changes[i].change, err) != 0)
+            return -1;
+        s->changes[i].made = (th_position){0, 0, false};
+        s->changes[n++] = s->changes[i];
+    }
+    s->n_changes = n;
+    return 0;
+}
+
+void th_changes_drop(th_session *s)
+{
+    th_free(s->changes);
+    s->changes = NULL;
+    s->n_changes = s->change_capacity = 0;
+}

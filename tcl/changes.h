@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* changes.h - what set_property and inject_fault have changed in the present run, and where it stood then.
+ *   add* -> (again, when a run begins anew | replay, of a checkpoint) -> clear
+ * A fault belongs to the session until its system goes: it happens again in every run. What set_property
+ * has set ends with the run. */
+#ifndef TH_TCL_CHANGES_H
+#define TH_TCL_CHANGES_H
+#include "tcl/session.h"
+
+/* Where a run stands: after so many program events, or, whole, after all of an instant. */
+typedef struct th_position {
+    int64_t events;
+    th_time now;
+    bool is_whole;
+} th_position;
+th_position th_position_of(const th_simulation *sim);
+/* Runs on to there. 0, or -1: it failed, or was interrupted. */
+int th_position_reach(th_simulation *sim, th_position p, th_error *err);
+
+typedef struct th_made_alteration {
+    th_alteration change;
+    th_position made; /* when it was asked for */
+    bool is_fault;
+} th_made_alteration;
+
+/* Changes the present run, and remembers it. 0 or -1. */
+int th_changes_add(th_session *s, const th_alteration *c, bool is_fault, th_error *err);
+/* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */
+int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
+void th_changes_drop(th_session *s);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bench_trace.c - what a trace costs: half a million transfers among eight accelerators, and a mapped
+ * network, untraced and traced with all signals, in each format. CPU seconds, the files written to the
+ * folder for temporary files and removed. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/machine.h"
+#include "sim/traffic.h"
+#include "tests/bench/bench.h"
+#include "topology/system_read.h"
+
+enum { N_EVENTS = 1000000 };
+
+static void stop_at(const th_error *e)
+{
+    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
+    exit(1);
+}
+
+/* Messages of 64 KiB at half of what the links carry: about N_EVENTS / 2 of them. */
+static th_program *make_program(const th_system *s)
+{
+    th_error e = {0};
+    const double bytes_per_s = 5e9;
+    th_traffic_options o = {.process = TH_TRAFFIC_POISSON,
+                            .bytes_per_s = bytes_per_s,
+                            .message_bytes = 65536,
+                            .seed = 1};
+    o.duration_ps = (th_time)(N_EVENTS / 2.0 / s->n_accels * (double)o.message_bytes / bytes_per_s *
+                              (double)TH_PS_PER_S);
+    th_program *p = th_program_new(&e);
+    if (!p || th_traffic_add(p, s, &o, &e) < 0 || th_program_finish(p, &e))
+        stop_at(&e);
+    return p;
+}
+
+/* CPU seconds; type NULL: untraced. *size: of the file. */
+static double run(const th_system *s, const th_works *w, const th_program *p,
+                  const th_trace_type *type, int64_t *events, off_t *size)
+{
+    th_error e = {0};
+    char path[] = "/tmp/tharsis_bench_XXXXXX";
+    close(mkstemp(path));
+    th_machine *m = th_machine_new(s, w, NULL, &e);
+    th_watch watch = {.trace = type ? th_trace_open(path, type, NULL, s, NULL, &e) : NULL};
+    if (!m || (type && !watch.trace) || th_machine_load(m, p, &e) ||
+        th_machine_watch(m, type ? &watch : NULL, &e))
+        stop_at(&e);
+    double start = th_bench_cpu_seconds();
+    if (th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_trace_close(watch.trace, &e))
+        stop_at(&e);
+    double seconds = th_bench_cpu_seconds() - start;
+    struct stat status = {0};
+    stat(path, &status);
+    *size = status.st_size;
+    *events = th_machine_events(m);
+    watch.trace = NULL;
+    th_machine_watch(m, NULL, NULL);
+    th_watch_clear(&watch);
+    th_machine_free(m);
+    unlink(path);
+    return seconds;
+}
+
+void th_bench_trace(void)
+{
+    th_error e = {0};
+    int64_t events;
+    off_t size;
+    th_system *s = th_system_read("topology/systems/ring8.cfg", &e);
+    th_works *w = s ? th_works_new(s, &e) : NULL;
+    if (!w)
+        stop_at(&e);
+    th_program *p = make_program(s);
+    double plain = run(s, w, p, NULL, &events, &size);
+    printf("trace of %" PRId64 " events with all signals, CPU seconds\n", events);
+    printf("%-10s %8.3f\n", "untraced", plain);
+    for (int i = 0; th_trace_types[i]; i++) {
+        double traced = run(s, w, p, th_trace_types[i], &events, &size);
+        printf("%-10s %8.3f  x %.2f  %8.1f MB\n", th_trace_type_name(th_trace_types[i]), traced,
+               traced / plain, (double)size * 1e-6);
+    }
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
