@@ -285,6 +285,31 @@ static int path_breaches(const th_result *r)
     return wrong + (at != r->elapsed_ps);
 }
 
+/* Somebody looks into all tasks from a random event on, and, now and then, no longer. */
+static th_result replay_watched(const world *w)
+{
+    th_error e = {"", ""};
+    th_machine_options options = {.per_layer = true};
+    th_watch watch = {.kinds = 1u << TH_SEEN_TILES};
+    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
+    int failed = th_machine_load(m, w->program, &e);
+    th_stop stop = TH_STOP_UNTIL;
+    while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
+        bool looks = pick(w->random, 0, 3) > 0;
+        failed = th_machine_watch(m, looks ? &watch : NULL, &e);
+        for (int i = (int)pick(w->random, 1, 2000); i > 0 && stop != TH_STOP_DONE && stop != TH_STOP_ERROR; i--) {
+            stop = th_machine_step(m, 1, &e);
+            th_watch_forget(&watch, NULL);
+        }
+    }
+    CU_ASSERT_FALSE(failed);
+    CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
+    th_result r = result_of(m);
+    th_watch_clear(&watch);
+    th_machine_free(m);
+    return r;
+}
+
 /* Tasks start when ready or later, an accelerator runs one at a time, an idle one does not wait. */
 static int order_breaches(const world *w, const th_result *r)
 {
@@ -341,6 +366,7 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
+        wrong += differs(replay_watched(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
                 replay(&w, &(th_machine_options){.unfold_seed = s + 10 * seed, .no_skip = s == 2}),
