@@ -111,6 +111,37 @@ static void assert_task(const th_result *r, int32_t task, th_time start, th_time
 
 /* --- by hand ---------------------------------------------------------------------------------- */
 
+static int32_t on_host(th_program *p, th_time takes, th_time release)
+{
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = 2,
+                 .peer = -1,
+                 .release_ps = release,
+                 .delay_ps = takes,
+                 .layer = -1};
+    return th_program_add(p, &t, NULL);
+}
+
+/* Task 0 is there at 700, 1 and 2 at 0, 3 behind 1. The host takes 1 (0 .. 500), then 2 (500 .. 800), as the lower
+ * number is not there yet; then 0, which is (800 .. 900), and 3 last (900 .. 1300). Task 4 has no host. */
+static void a_host_runs_one_task_at_a_time_the_lowest_first(void)
+{
+    setup u = set_up();
+    on_host(u.program, 100, 700);
+    on_host(u.program, 500, 0);
+    on_host(u.program, 300, 0);
+    depend(u.program, on_host(u.program, 400, 0), 1);
+    host(u.program, 600);
+    th_result r = run(&u);
+    assert_task(&r, 1, 0, 500, -1);
+    assert_task(&r, 2, 500, 800, 1);
+    assert_task(&r, 0, 800, 900, 2);
+    assert_task(&r, 3, 900, 1300, 0);
+    CU_ASSERT_EQUAL(r.tasks[4].end_ps, 600);
+    th_result_clear(&r);
+    take_down(&u);
+}
+
 /* Task 3 is ready before 2 is, but both wait for accelerator 0 when it gets free: the lower number
  * first. Task 1 occupies it from 0 on, 2 waits for the host's release at 1500 ns. */
 static void an_accelerator_takes_the_lowest_number_first(void)
@@ -360,6 +391,7 @@ static void an_empty_program_is_done(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
+        TAP(a_host_runs_one_task_at_a_time_the_lowest_first),
         TAP(an_accelerator_takes_the_lowest_number_first),
         TAP(transfers_overlap_computes),
         TAP(a_flow_slows_the_task_at_its_ends),

@@ -51,6 +51,47 @@ static void what_was_measured_is_no_fit(void)
     th_gpus_clear(&gpus);
 }
 
+/* Launch and input, kernels, and the output's way, each timed by itself: nothing is a fit. */
+static void phases_that_were_measured_are_taken(void)
+{
+    const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_DENSE, TH_OP_DENSE};
+    const th_phase phases[] = {TH_PHASE_EXECUTION, TH_PHASE_PRE, TH_PHASE_POST};
+    th_gpus gpus = two_gpus();
+    th_predictor *p = learned_new(kinds, phases, 3);
+    th_op op = {TH_OP_DENSE,
+                {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
+    th_phases x;
+    CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
+    CU_ASSERT_TRUE(!x.is_fit && x.layout_ms == 0 && x.send_ms == 0);
+    CU_ASSERT_EQUAL(x.launch_ms,
+                    th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_PRE), &op,
+                                           &gpus.gpu[0]));
+    CU_ASSERT_EQUAL(x.return_ms,
+                    th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_POST), &op,
+                                           &gpus.gpu[0]));
+    CU_ASSERT_TRUE(near(x.execution_ms, 0.16198));
+    th_predictor_free(p);
+    th_gpus_clear(&gpus);
+}
+
+/* 0.16198 ms of bytes: a step's rest beside what its law calls the host's. */
+static void a_step_is_launch_and_execution(void)
+{
+    const th_op_kind kind = TH_OP_DENSE;
+    const th_phase phase = TH_PHASE_STEP;
+    th_gpus gpus = two_gpus();
+    th_predictor *p = learned_new(&kind, &phase, 1);
+    th_op op = {TH_OP_DENSE,
+                {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
+    th_phases x;
+    CU_ASSERT_EQUAL_FATAL(th_phases_step(p, &op, &gpus.gpu[0], &x), 0);
+    CU_ASSERT_TRUE(x.return_ms == 0 && x.layout_ms == 0);
+    CU_ASSERT_DOUBLE_EQUAL(x.launch_ms + x.execution_ms,
+                           th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]), 1e-12);
+    th_predictor_free(p);
+    th_gpus_clear(&gpus);
+}
+
 static void a_bias_that_was_never_there_changes_nothing(void)
 {
     th_gpus gpus = two_gpus();
@@ -94,6 +135,8 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(a_call_is_split_by_its_law),
         TAP(what_was_measured_is_no_fit),
+        TAP(phases_that_were_measured_are_taken),
+        TAP(a_step_is_launch_and_execution),
         TAP(a_bias_that_was_never_there_changes_nothing),
         TAP(kinds_without_a_model),
         TAP_END,
