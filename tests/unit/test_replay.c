@@ -79,8 +79,13 @@ static void add_random_task(world *w, int inputs)
     }
     if (t.kind == TH_TASK_COMPUTE)
         t.layer = w->program->n_tasks % 6;
-    if (t.kind == TH_TASK_HOST)
+    if (t.kind == TH_TASK_HOST) {
+        t.node = w->system->n_hosts > 0 && pick(r, 0, 1)
+                     ? w->system->host_node[pick(r, 0, w->system->n_hosts - 1)]
+                     : -1;
         t.release_ps = pick(r, 0, 3000000000);
+        t.delay_ps = t.node >= 0 ? pick(r, 0, 300000000) : 0;
+    }
     int32_t number = th_program_add(w->program, &t, NULL);
     for (int n = (int)pick(r, 0, 3); number > 0 && n > 0; n--) {
         edges[n_edges][0] = number;
@@ -310,7 +315,13 @@ static th_result replay_watched(const world *w)
     return r;
 }
 
-/* Tasks start when ready or later, an accelerator runs one at a time, an idle one does not wait. */
+/* One that takes its turn: accelerators and hosts run one at a time. */
+static bool is_queued(const th_task *k)
+{
+    return k->kind == TH_TASK_COMPUTE || (k->kind == TH_TASK_HOST && k->node >= 0);
+}
+
+/* Tasks start when ready or later, an accelerator or host runs one at a time, an idle one does not wait. */
 static int order_breaches(const world *w, const th_result *r)
 {
     int wrong = 0;
@@ -320,16 +331,18 @@ static int order_breaches(const world *w, const th_result *r)
         const th_task_result *x = &r->tasks[t];
         const th_task *k = &w->program->tasks[t];
         wrong += x->start_ps < x->ready_ps || x->end_ps < x->start_ps;
-        wrong += k->kind != TH_TASK_COMPUTE && x->start_ps != x->ready_ps;
+        wrong += !is_queued(k) && x->start_ps != x->ready_ps;
         wrong += k->kind == TH_TASK_HOST && x->start_ps < k->release_ps;
-        if (k->kind != TH_TASK_COMPUTE)
+        if (!is_queued(k))
             continue;
-        wrong += !w->system->nodes[k->node].a.prefetches &&
-                 x->end_ps - x->start_ps < th_works_get(w->works, k->work)->folded_ps;
+        th_time took = x->end_ps - x->start_ps;
+        wrong += k->kind == TH_TASK_HOST ? took != k->delay_ps
+                                         : !w->system->nodes[k->node].a.prefetches &&
+                                               took < th_works_get(w->works, k->work)->folded_ps;
         bool has_follower = x->start_ps == x->ready_ps; /* else something ended when it started */
         for (int32_t o = 0; o < r->n_tasks; o++) {
             const th_task *other = &w->program->tasks[o];
-            if (o == t || other->kind != TH_TASK_COMPUTE || other->node != k->node)
+            if (o == t || !is_queued(other) || other->node != k->node)
                 continue;
             wrong += r->tasks[o].start_ps < x->end_ps && x->start_ps < r->tasks[o].end_ps;
             has_follower |= r->tasks[o].end_ps == x->start_ps;
