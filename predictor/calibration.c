@@ -16,6 +16,7 @@
 enum { PASSES = 5, VOTES = TH_VOICES_MAX };
 static const double RIDGE_HOST = 1, RIDGE_SCALE = 0.3, DEVIATION_MIN = 0.02;
 static const double SCALE_LEAST = 0.2; /* of an answer stays at least */
+static const double OPTIMISM = 1.4;    /* error on other rows / on those that it was fitted to, about */
 
 static double tuned(const th_voice *v, double ms)
 {
@@ -125,22 +126,20 @@ static void vote(th_calibration *c, const th_voice *voice, int n, const sample *
 static void calibrate(const th_layer_model *m, const sample *s, th_calibration *c, th_voice *voice,
                       double *said, double *scratch)
 {
+    const th_scores *others = &m->other.scores;
     int n = 0;
-    double before = 0;
     for (int d = m->n_devices; d >= 0; d--)
         for (int is_law = 0; is_law < (d < m->n_devices ? 2 : 1); is_law++) {
             double *mine = said + (size_t)n * s->n;
             voice[n] = (th_voice){.device = d, .is_law = is_law};
             th_layer_model_predict_as(m, s->op, s->n, &c->gpu, d, is_law, mine);
-            for (size_t i = 0; d == m->n_devices && i < s->n; i++)
-                before += fabs(mine[i] / s->ms[i] - 1) / (double)s->n;
             tune(&voice[n], s, mine, scratch);
             for (size_t i = 0; i < s->n; i++)
                 mine[i] = tuned(&voice[n], mine[i]);
             n++;
         }
     vote(c, voice, n, s, said, scratch);
-    c->gain = before > 0 ? fmin(c->gain / before, 1) : 1;
+    c->gain = others->n > 0 && others->chosen > 0 ? OPTIMISM * c->gain / others->chosen : 1;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ typedef struct th_calibration {
     size_t n_rows;
     int n_voices;
     th_voice voice[TH_VOICES_MAX];
-    double gain; /* of its rows: mean error calibrated / uncalibrated, at most 1 */
+    double gain; /* error to be expected / of other devices */
 } th_calibration;
 
 typedef struct th_layer_model {

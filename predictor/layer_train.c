@@ -190,7 +190,8 @@ static int join(const trainer *t, int first, int last, th_ballot *out)
     for (int e = first; e < last; e++)
         n += t->exam[e].n;
     out->right = th_alloc_array(n + 1, sizeof *out->right);
-    int failed = out->right ? 0 : -1;
+    out->exam = th_alloc_array(n + 1, sizeof *out->exam);
+    int failed = out->right && out->exam ? 0 : -1;
     for (int l = 0; l < TH_N_LEARNERS; l++)
         if (is_candidate(t, l)) {
             out->said[l] = th_alloc_array(n + 1, sizeof *out->said[l]);
@@ -201,6 +202,8 @@ static int join(const trainer *t, int first, int last, th_ballot *out)
         if (from->n == 0)
             continue;
         memcpy(out->right + out->n, from->right, from->n * sizeof *from->right);
+        for (size_t i = 0; i < from->n; i++)
+            out->exam[out->n + i] = e;
         for (int l = 0; l < TH_N_LEARNERS; l++)
             if (out->said[l])
                 memcpy(out->said[l] + out->n, from->said[l], from->n * sizeof *from->said[l]);
@@ -214,20 +217,42 @@ static void clear_ballot(th_ballot *b)
     for (int l = 0; l < TH_N_LEARNERS; l++)
         th_free(b->said[l]);
     th_free(b->right);
+    th_free(b->exam);
     *b = (th_ballot){.n = 0};
 }
 
-static int judge(const th_ballot *b, th_side *out)
+/* Of other devices few vouch for a learner: without the law it must be better by a third. */
+static double choose_for_others(th_panel *out, const th_ballot *b)
+{
+    static const double ENOUGH = 2 / 3.0;
+    const unsigned physics = th_learner_choice_of(TH_CHOICE_PHYSICS).candidates;
+    th_ballot lawful = *b;
+    bool has_law = b->said[TH_LEARNER_law] != NULL;
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (has_law && !(physics >> l & 1))
+            lawful.said[l] = NULL;
+    th_panel free;
+    double error = th_panel_choose(out, &lawful), of_free = th_panel_choose(&free, b);
+    if (error < 0 || of_free < 0)
+        return -1;
+    if (of_free >= ENOUGH * error)
+        return error;
+    *out = free;
+    return of_free;
+}
+
+static int judge(const th_ballot *b, bool is_known, th_side *out)
 {
     double *said = th_alloc_array(b->n + 1, sizeof *said);
     for (int l = 0; l < TH_N_LEARNERS; l++)
         out->scores.error[l] = th_ballot_error(b, l);
     out->scores.n = b->n;
-    out->scores.chosen = th_panel_choose(&out->panel, b);
+    out->scores.chosen =
+        is_known ? th_panel_choose(&out->panel, b) : choose_for_others(&out->panel, b);
     int failed = !said || out->scores.chosen < 0 ? -1 : 0;
     if (!failed) {
         th_panel_blend(&out->panel, b, said);
-        failed = th_spread_fit(&out->spread, said, b->right, b->n);
+        failed = th_spread_fit(&out->spread, said, b->right, b->exam, b->n);
     }
     th_free(said);
     return failed;
@@ -236,7 +261,7 @@ static int judge(const th_ballot *b, th_side *out)
 static int choose_side(const trainer *t, int first, int last, th_side *out, th_error *err)
 {
     th_ballot b = {.n = 0};
-    int failed = join(t, first, last, &b) || judge(&b, out) ? -1 : 0;
+    int failed = join(t, first, last, &b) || judge(&b, first == 0, out) ? -1 : 0;
     clear_ballot(&b);
     return failed ? th_error_no_memory(err) : 0;
 }

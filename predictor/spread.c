@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spread.c - intervals of predictions: empirical quantiles of what was held out.
- *   fit: sort by prediction -> { sort a bin by residual -> its quantiles } */
+ *   fit: sort by prediction -> { sort a bin by group and residual -> { quantiles of a group } } */
 #include <config.h>
 
 #include "predictor/spread.h"
@@ -10,11 +10,12 @@
 
 #include "base/alloc.h"
 
-enum { ROWS_PER_BIN_MIN = 40 };
+enum { ROWS_PER_BIN_MIN = 40, ROWS_PER_GROUP_MIN = 20 };
 static const double TAIL = 0.1;
 
 typedef struct {
     double predicted, residual;
+    int group;
 } row;
 
 static int by_prediction(const void *a, const void *b)
@@ -23,10 +24,12 @@ static int by_prediction(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int by_residual(const void *a, const void *b)
+static int by_group_and_residual(const void *a, const void *b)
 {
-    double x = ((const row *)a)->residual, y = ((const row *)b)->residual;
-    return (x > y) - (x < y);
+    const row *r = a, *s = b;
+    if (r->group != s->group)
+        return (r->group > s->group) - (r->group < s->group);
+    return (r->residual > s->residual) - (r->residual < s->residual);
 }
 
 /* Between neighbours by their distance. */
@@ -38,7 +41,23 @@ static double quantile(const row *sorted, size_t n, double q)
     return i + 1 < n ? x + (at - below) * (sorted[i + 1].residual - x) : x;
 }
 
-int th_spread_fit(th_spread *out, const double *predicted, const double *measured, size_t n)
+/* Groups of few rows are passed over, unless there is but one. */
+static void fit_bin(row *rows, size_t n, struct th_spread_bin *out)
+{
+    out->low = out->high = 0;
+    qsort(rows, n, sizeof *rows, by_group_and_residual);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && rows[to].group == rows[from].group; to++)
+            ;
+        if (to - from < ROWS_PER_GROUP_MIN && to - from < n)
+            continue;
+        out->low = fmin(out->low, quantile(rows + from, to - from, TAIL));
+        out->high = fmax(out->high, quantile(rows + from, to - from, 1 - TAIL));
+    }
+}
+
+int th_spread_fit(th_spread *out, const double *predicted, const double *measured,
+                  const int *group, size_t n)
 {
     *out = (th_spread){.n_bins = 0};
     if (n == 0)
@@ -47,7 +66,7 @@ int th_spread_fit(th_spread *out, const double *predicted, const double *measure
     if (!rows)
         return -1;
     for (size_t i = 0; i < n; i++)
-        rows[i] = (row){predicted[i], measured[i] - predicted[i]};
+        rows[i] = (row){predicted[i], measured[i] - predicted[i], group ? group[i] : 0};
     qsort(rows, n, sizeof *rows, by_prediction);
     size_t bins = n / ROWS_PER_BIN_MIN;
     out->n_bins = bins < 1 ? 1 : bins > TH_SPREAD_BINS ? TH_SPREAD_BINS : (int)bins;
@@ -55,9 +74,7 @@ int th_spread_fit(th_spread *out, const double *predicted, const double *measure
         size_t from = n * (size_t)b / (size_t)out->n_bins,
                to = n * ((size_t)b + 1) / (size_t)out->n_bins;
         out->bin[b].ln_ms = rows[to - 1].predicted;
-        qsort(rows + from, to - from, sizeof *rows, by_residual);
-        out->bin[b].low = fmin(quantile(rows + from, to - from, TAIL), 0);
-        out->bin[b].high = fmax(quantile(rows + from, to - from, 1 - TAIL), 0);
+        fit_bin(rows + from, to - from, &out->bin[b]);
     }
     th_free(rows);
     return 0;

@@ -21,6 +21,7 @@ typedef struct th_panel {
 typedef struct th_ballot {
     double *said[TH_N_LEARNERS]; /* by row; NULL: no candidate */
     double *right;
+    int *exam; /* by row; NULL: all of one */
     size_t n;
 } th_ballot;
 

@@ -241,15 +241,23 @@ static void spreads_by_hand(void)
         predicted[N + i] = 5 + 0.001 * i;
         measured[N + i] = predicted[N + i] - 0.01 * (i + 1);
     }
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted + N, measured + N, 79), 0);
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted + N, measured + N, NULL, 79), 0);
     CU_ASSERT_EQUAL(s.n_bins, 1);
     th_spread_at(&s, 0, &low, &high);
     CU_ASSERT_DOUBLE_EQUAL(low, -0.01 * (79 - 7.8), 1e-9);
     CU_ASSERT_EQUAL(high, -0.0);
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, 2 * N), 0);
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, NULL, 2 * N), 0);
     CU_ASSERT_EQUAL(s.n_bins, 5);
     CU_ASSERT_EQUAL(s.bin[1].ln_ms, predicted[79]);
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, 0), 0);
+    int group[N];
+    for (int i = 0; i < N; i++) {
+        group[i] = i % 2;
+        predicted[i] = 0;
+        measured[i] = group[i] == 0 ? 0.3 : -0.1;
+    }
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, group, 79), 0);
+    CU_ASSERT(s.bin[0].low == -0.1 && s.bin[0].high == 0.3);
+    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, NULL, 0), 0);
     th_spread_at(&s, 0, &low, &high);
     CU_ASSERT(high == log(2) && low == -high);
 }
@@ -407,6 +415,33 @@ static void odd_bodies_are_read_or_refused(void)
     th_predictor_free(p);
 }
 
+/* Nothing tells how devices differ: the law answers for others, and how far off is not known. */
+static void one_device_alone(void)
+{
+    static size_t of_one[ROWS];
+    size_t n = 0;
+    th_train_options o = th_train_defaults;
+    th_error e = {"", ""};
+    for (size_t i = 0; i < all->n_rows; i++)
+        if (all->row[i].device == 0)
+            of_one[n++] = i;
+    o.learner = TH_CHOICE_SINGLE + TH_LEARNER_law;
+    th_predictor *p = th_predictor_train(all, of_one, n, &o, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+    const th_layer_model *m = &p->model[0];
+    th_op op = dense(33, 3000, 2000);
+    CU_ASSERT(m->other.scores.n == 0 && m->known.scores.n > 0);
+    th_estimate known = th_layer_model_estimate(m, &op, &gpus.gpu[0]),
+                other = th_layer_model_estimate(m, &op, &gpus.gpu[1]);
+    CU_ASSERT_DOUBLE_EQUAL(known.ms / truth(&op, &gpus.gpu[0]), 1, 0.01);
+    CU_ASSERT(known.high_ms < 1.01 * known.ms && other.high_ms >= 2 * other.ms);
+    all->row[of_one[3]].ms = NAN;
+    CU_ASSERT_PTR_NULL(th_predictor_train(all, of_one, n, &o, &e));
+    TAP_ASSERT_TEXT(e.text, "measurements: row 4, dense, call on small: time nan: must be above 0");
+    all->row[of_one[3]].ms = truth(&all->row[of_one[3]].op, &gpus.gpu[0]);
+    th_predictor_free(p);
+}
+
 static void too_few_rows_and_no_memory(void)
 {
     th_error e = {"", ""};
@@ -433,7 +468,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(the_law_is_found_again),     TAP(batches_say_the_same), TAP(says_what_lies_outside),
         TAP(a_few_rows_calibrate), TAP(spreads_by_hand), TAP(intervals_hold_four_in_five),
-        TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
+        TAP(one_device_alone), TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
         TAP(changed_files_are_refused),  TAP(nonsense_is_refused),
         TAP(odd_bodies_are_read_or_refused),
         TAP(too_few_rows_and_no_memory), TAP_END,
