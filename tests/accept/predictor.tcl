@@ -252,7 +252,7 @@ proc test_case {collection files test_files} {
 
 proc figures {what} {
     return [join [lmap kind {conv pooling dense} {
-        expr {[info exists ::figure($what,perfnet,$kind)] ? $::figure($what,perfnet,$kind) : "-"}
+        if {[info exists ::figure($what,perfnet,$kind)]} {set ::figure($what,perfnet,$kind)} {string cat -}
     }] " "]
 }
 
