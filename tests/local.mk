@@ -52,7 +52,7 @@ tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
 
 # The commands, as scripts see them; the example scripts, with small budgets.
-shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl
+shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
 $(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
 EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \
@@ -66,6 +66,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/collective.test \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
+	tests/tcl/docs.test \
 	tests/tcl/energy.test \
 	tests/tcl/forecast.test \
 	tests/tcl/help.test \

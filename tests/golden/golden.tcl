@@ -2,7 +2,6 @@
 # golden.tcl - the example scripts with small budgets: their output, as text, is what it was.
 #   tharsis -no_init -exit tests/golden/golden.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/golden.tcl --update   writes tests/golden/*.txt anew
-# README.md's runs are compared too, but updated by hand.
 # After a change of a model or a search the numbers move: look at the difference, then update.
 
 set here [file dirname [file normalize [info script]]]
@@ -47,21 +46,6 @@ proc read_all {file} {
     return $text
 }
 
-# The n-th block between ``` fences of a Markdown text, fences left out.
-proc block {markdown n} {
-    set fence [lindex [regexp -all -inline {```[a-z]*?\n(?:.*?)```} $markdown] $n]
-    return [string range $fence [string first \n $fence]+1 end-3]
-}
-
-# A run that README.md shows: the script of block n gives the output that stands in the block below.
-proc readme_output {n} {
-    set f [open readme.tcl w]
-    puts -nonewline $f [block [read_all [file join $::root README.md]] $n]
-    close $f
-    catch {exec [info nameofexecutable] -no_init -batch readme.tcl 2>@1} output
-    return [string trimright $output]\n
-}
-
 # The first line that differs, as TAP comments.
 proc show_difference {got expected} {
     foreach g [split $got \n] e [split $expected \n] {
@@ -76,9 +60,8 @@ proc show_difference {got expected} {
 set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/golden/tmp
 file mkdir $folder
 cd $folder
-set readme_scripts {2 4 6}
 set n 0
-puts "1..[expr {[llength $cases] / 2 + [llength $readme_scripts]}]"
+puts "1..[expr {[llength $cases] / 2}]"
 foreach {name words} $cases {
     if {$is_slow_build && $name in $slow} {
         puts "ok [incr n] - $name # SKIP too slow under sanitizers"
@@ -99,10 +82,4 @@ foreach {name words} $cases {
     puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - $name"
     show_difference $got $expected
     flush stdout
-}
-foreach script $readme_scripts {
-    set got [readme_output $script]
-    set expected [block [read_all [file join $root README.md]] [expr {$script + 1}]]
-    puts "[expr {$got eq $expected ? "ok" : "not ok"}] [incr n] - README.md, block $script"
-    show_difference $got $expected
 }
