@@ -40,7 +40,7 @@ EXTRA_DIST += \
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
-EXTRA_DIST += tests/check/html.tcl tests/check/html.js
+EXTRA_DIST += tests/check/deb.sh tests/check/html.tcl tests/check/html.js
 
 if HAVE_CUNIT
 check_PROGRAMS = $(unit_tests)

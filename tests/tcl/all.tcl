@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# all.tcl - every tests/tcl/*.test in a process of its own, told in TAP.
+# all.tcl - every tests/tcl/*.test in a process of its own, as many at a time as there are processors; told in TAP.
 #   tharsis -no_init -exit tests/tcl/all.tcl ?NAME.test ...?
 # tcltest's verdicts become "ok" and "not ok" lines, all else it says becomes comments. A file that crashes,
 # or says nothing, has failed.
@@ -15,12 +15,37 @@ proc tell {verdict name} {
     puts "$verdict [incr ::count] - $name"
 }
 
-foreach file $files {
-    set name [file tail $file]
+# Starts the next file that has not run. What it says is kept until its turn: verdicts stand in the order of the files.
+proc start {} {
+    global files next pipes said
+    if {$next == [llength $files]} {
+        return
+    }
+    set file [lindex $files $next]
     set pipe [open "|[list [info nameofexecutable] -no_init -exit $file 2>@1]" r]
-    fconfigure $pipe -encoding utf-8
-    set before $count
-    while {[gets $pipe line] >= 0} {
+    fconfigure $pipe -encoding utf-8 -blocking 0
+    set said($next) {}
+    set pipes($next) $pipe
+    fileevent $pipe readable [list hear $next]
+    incr next
+}
+
+proc hear {number} {
+    global pipes said closed
+    while {[gets $pipes($number) line] >= 0} {
+        lappend said($number) $line
+    }
+    if {[eof $pipes($number)]} {
+        fconfigure $pipes($number) -blocking 1
+        set closed($number) [expr {[catch {close $pipes($number)} message] ? $message : ""}]
+        start
+    }
+}
+
+# The verdicts of a file that has ended.
+proc report {name lines message} {
+    set before $::count
+    foreach line $lines {
         if {[regexp {^\+\+\+\+ (\S+) PASSED$} $line -> test]} {
             tell ok $test
         } elseif {[regexp {^==== (\S+) FAILED$} $line -> test]} {
@@ -31,11 +56,23 @@ foreach file $files {
             puts "# $line"
         }
     }
-    if {[catch {close $pipe} message]} {
+    if {$message ne ""} {
         tell "not ok" "$name: $message"
-    } elseif {$count == $before} {
+    } elseif {$::count == $before} {
         tell "not ok" "$name: says nothing"
     }
     flush stdout
+}
+
+# As many at a time as there are processors, which is what the shell starts with.
+set next 0
+for {set i 0} {$i < [set_threads]} {incr i} {
+    start
+}
+for {set i 0} {$i < [llength $files]} {incr i} {
+    while {![info exists closed($i)]} {
+        vwait closed
+    }
+    report [file tail [lindex $files $i]] $said($i) $closed($i)
 }
 puts "1..$count"

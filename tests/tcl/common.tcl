@@ -3,7 +3,7 @@
 package require tcltest
 namespace import -force ::tcltest::*
 tcltest::configure -verbose {pass skip error} -tmpdir [file join [expr {
-    [info exists ::env(builddir)] ? $::env(builddir) : [pwd]}] tests tcl tmp [file rootname [file tail [info script]]]]
+    [info exists ::env(builddir)] ? $::env(builddir) : [pwd]}] tests tcl tmp [file rootname [file tail $::argv0]]]
 file mkdir [tcltest::temporaryDirectory]
 testConstraint python [expr {[auto_execok python3] ne ""}]
 testConstraint static [expr {![catch {load {} Tharsis}]}]
