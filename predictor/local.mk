@@ -46,9 +46,9 @@ libtharsis_la_SOURCES += \
 
 predictordir = $(pkgdatadir)/predictor
 dist_predictor_DATA = predictor/devices.csv
-# Predictors that come with Tharsis; predictor/models has its own list of them.
+# Predictors that come with Tharsis; predictor/models/README.md says what they were trained on.
 predictor_modelsdir = $(pkgdatadir)/predictor/models
-dist_predictor_models_DATA = predictor/models/README.md
+dist_predictor_models_DATA = predictor/models/README.md predictor/models/default.model
 
 unit_tests += \
 	tests/unit/test_layer_op \

@@ -69,6 +69,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/docs.test \
 	tests/tcl/energy.test \
 	tests/tcl/forecast.test \
+	tests/tcl/gpus.test \
 	tests/tcl/help.test \
 	tests/tcl/html.test \
 	tests/tcl/infeasible.test \
