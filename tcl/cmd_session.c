@@ -13,8 +13,9 @@ enum { HELP_MAN, HELP_MARKDOWN };
 
 static const th_option help_options[] = {
     [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
-    [HELP_MARKDOWN] = {"-markdown", TH_OPTION_FLAG, NULL,
-                       "Prints the whole reference as Markdown."},
+    [HELP_MARKDOWN] = {"-markdown", TH_OPTION_TEXT, "FOLDER",
+                       "Writes the whole reference as Markdown: FOLDER/commands.md, and "
+                       "FOLDER/commands/NAME.md for each command."},
     {.name = NULL},
 };
 
@@ -31,8 +32,39 @@ static int unknown_command(th_call *c, const char *name)
     return th_error_unknown(&c->err, "TCL-0060", "command", name, names);
 }
 
+/* FOLDER/commands.md, or with a row its page. */
+static int write_page(th_call *c, const char *folder, const th_command *row)
+{
+    th_strbuf path = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
+    if (row != NULL)
+        th_help_markdown_page(row, &text);
+    else
+        th_help_markdown_list(&text);
+    th_strbuf_printf(&path, "%s/commands%s%s.md", folder, row != NULL ? "/" : "",
+                     row != NULL ? row->name : "");
+    int rc = text.failed || path.failed
+                 ? th_error_no_memory(&c->err)
+                 : th_session_write_file(c->session, path.text, false, text.text, &c->err);
+    th_strbuf_clear(&text);
+    th_strbuf_clear(&path);
+    return rc;
+}
+
+static int write_pages(th_call *c, const char *folder)
+{
+    if (write_page(c, folder, NULL) != 0)
+        return -1;
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (row->alias_of == NULL && write_page(c, folder, row) != 0)
+                return -1;
+    return 0;
+}
+
 static int run_help(th_call *c)
 {
+    if (th_call_has(c, HELP_MARKDOWN))
+        return write_pages(c, th_call_text(c, HELP_MARKDOWN, ""));
     const th_command *row = c->n_words > 0 ? th_command_find(th_call_word(c, 0)) : NULL;
     th_strbuf text = TH_STRBUF_INIT;
     if (c->n_words > 0 && row == NULL && th_help_search(th_call_word(c, 0), &text) == 0) {
@@ -45,8 +77,6 @@ static int run_help(th_call *c)
         th_help_command(row, &text);
     else if (th_call_has(c, HELP_MAN))
         th_help_man(&text);
-    else if (th_call_has(c, HELP_MARKDOWN))
-        th_help_markdown(&text);
     else
         th_help_all(&text);
     int rc = text.failed ? th_error_no_memory(&c->err)

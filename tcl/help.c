@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help.c - what the rows of the command table say, for people: on the terminal and as
- * docs/commands.md. */
+/* help.c - what the rows of the command table say, for people, on the terminal. help_markdown.c makes pages of
+ * it, help_man.c a manual page; examples stand in examples.c. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +49,7 @@ static void add_wrapped(th_strbuf *out, const char *text, int indent)
 
 /* ---- one command ---- */
 
-/* "-seed N", "-quiet" */
-static void option_form(const th_option *o, char *out, size_t size)
+void th_help_option_form(const th_option *o, char *out, size_t size)
 {
     snprintf(out, size, "%s%s%s", o->name, o->value != NULL ? " " : "",
              o->value != NULL ? o->value : "");
@@ -66,7 +65,7 @@ void th_help_synopsis(const th_command *row, th_strbuf *out)
         th_strbuf_printf(out, " %s", row->words);
     for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
         char form[120];
-        option_form(o, form, sizeof form);
+        th_help_option_form(o, form, sizeof form);
         th_strbuf_printf(out, o->required ? " %s" : " ?%s?", form);
     }
     if (row->is_report)
@@ -74,8 +73,7 @@ void th_help_synopsis(const th_command *row, th_strbuf *out)
             th_strbuf_printf(out, " %s", *form);
 }
 
-/* The synopsis wrapped between its words, so that "?-seed N?" stays together. */
-static void add_synopsis(th_strbuf *out, const th_command *row)
+void th_help_synopsis_lines(const th_command *row, th_strbuf *out)
 {
     th_flow f = {.out = out, .indent = 2 * INDENT, .column = INDENT};
     th_strbuf_printf(out, "%*s", INDENT, "");
@@ -84,7 +82,7 @@ static void add_synopsis(th_strbuf *out, const th_command *row)
         add_word(&f, row->words, (int)strlen(row->words));
     for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
         char bare[120], form[124];
-        option_form(o, bare, sizeof bare);
+        th_help_option_form(o, bare, sizeof bare);
         snprintf(form, sizeof form, o->required ? "%s" : "?%s?", bare);
         add_word(&f, form, (int)strlen(form));
     }
@@ -111,12 +109,12 @@ static void add_options(th_strbuf *out, const th_command *row)
     int width = 0;
     char form[120];
     for (const th_option *o = row->options; o->name != NULL; o++) {
-        option_form(o, form, sizeof form);
+        th_help_option_form(o, form, sizeof form);
         width = (int)strlen(form) > width ? (int)strlen(form) : width;
     }
     for (const th_option *o = row->options; o->name != NULL; o++) {
         th_strbuf text = TH_STRBUF_INIT;
-        option_form(o, form, sizeof form);
+        th_help_option_form(o, form, sizeof form);
         th_strbuf_add(&text, o->help);
         th_help_choices(&text, o);
         th_strbuf_printf(out, "%*s%-*s", INDENT, "", width + 2, form);
@@ -125,10 +123,19 @@ static void add_options(th_strbuf *out, const th_command *row)
     }
 }
 
+void th_help_indent(th_strbuf *out, const char *lines)
+{
+    while (*lines != '\0') {
+        int length = (int)strcspn(lines, "\n");
+        th_strbuf_printf(out, "%*s%.*s\n", INDENT, "", length, lines);
+        lines += length + (lines[length] == '\n');
+    }
+}
+
 void th_help_command(const th_command *row, th_strbuf *out)
 {
     th_strbuf_printf(out, "%s - %s\n\n", row->name, row->summary);
-    add_synopsis(out, row);
+    th_help_synopsis_lines(row, out);
     if (row->options != NULL) {
         th_strbuf_add(out, "\n");
         add_options(out, row);
@@ -137,9 +144,47 @@ void th_help_command(const th_command *row, th_strbuf *out)
         th_strbuf_add(out, "\n");
         add_wrapped(out, row->help, 0);
     }
+    const char *example = th_example_of(row->name);
+    if (example != NULL) {
+        th_strbuf_add(out, "\nExample:\n");
+        th_help_indent(out, example);
+    }
 }
 
 /* ---- all of them ---- */
+
+/* Has a row that comes earlier in the table the same group? */
+static bool is_known_group(const th_command *row)
+{
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *earlier = th_command_families[f]; earlier->name != NULL; earlier++) {
+            if (earlier == row)
+                return false;
+            if (strcmp(earlier->group, row->group) == 0)
+                return true;
+        }
+    return false;
+}
+
+void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
+                        void (*add)(th_strbuf *out, const th_command *row))
+{
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (!is_known_group(row)) {
+                begin(out, row->group);
+                th_help_each_of_group(out, row->group, add);
+            }
+}
+
+void th_help_each_of_group(th_strbuf *out, const char *group,
+                           void (*add)(th_strbuf *out, const th_command *row))
+{
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (strcmp(row->group, group) == 0)
+                add(out, row);
+}
 
 static void add_line(th_strbuf *out, const th_command *row)
 {
@@ -149,16 +194,14 @@ static void add_line(th_strbuf *out, const th_command *row)
         th_strbuf_printf(out, "    %-20s %s\n", row->name, row->summary);
 }
 
+static void begin_group(th_strbuf *out, const char *group)
+{
+    th_strbuf_printf(out, "%s%s\n", out->length > 0 ? "\n" : "", group);
+}
+
 void th_help_all(th_strbuf *out)
 {
-    const char *group = "";
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
-            if (strcmp(group, row->group) != 0)
-                th_strbuf_printf(out, "%s%s\n", f > 0 ? "\n" : "", row->group);
-            group = row->group;
-            add_line(out, row);
-        }
+    th_help_each_group(out, begin_group, add_line);
     th_strbuf_add(
         out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
 }
@@ -193,63 +236,4 @@ int th_help_search(const char *word, th_strbuf *out)
                 n++;
             }
     return n;
-}
-
-/* "|" would end a cell of a table. */
-static void add_cell(th_strbuf *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            th_strbuf_add(out, "\\");
-        th_strbuf_add_bytes(out, text, 1);
-    }
-}
-
-static void add_markdown_command(th_strbuf *out, const th_command *row)
-{
-    if (row->alias_of != NULL) {
-        th_strbuf_printf(out, "### %s\n\nShort for `%s`.\n\n", row->name, row->alias_of);
-        return;
-    }
-    th_strbuf_printf(out, "### %s\n\n%c%s.\n\n```\n", row->name,
-                     row->summary[0] - ('a' <= row->summary[0] && row->summary[0] <= 'z' ? 32 : 0),
-                     row->summary + 1);
-    add_synopsis(out, row);
-    th_strbuf_add(out, "```\n\n");
-    if (row->help != NULL)
-        th_strbuf_printf(out, "%s\n\n", row->help);
-    if (row->options == NULL)
-        return;
-    th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
-    for (const th_option *o = row->options; o->name != NULL; o++) {
-        char form[120];
-        th_strbuf text = TH_STRBUF_INIT;
-        option_form(o, form, sizeof form);
-        th_strbuf_add(&text, o->help);
-        th_help_choices(&text, o);
-        th_strbuf_add(out, "| `");
-        add_cell(out, form);
-        th_strbuf_add(out, "` | ");
-        add_cell(out, text.text);
-        th_strbuf_add(out, " |\n");
-        th_strbuf_clear(&text);
-    }
-    th_strbuf_add(out, "\n");
-}
-
-void th_help_markdown(th_strbuf *out)
-{
-    const char *group = "";
-    th_strbuf_add(
-        out,
-        "# Commands\n\nWritten by `help -markdown` from the command table; not edited by hand.\n"
-        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n"
-        "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n\n");
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
-            if (strcmp(group, row->group) != 0)
-                th_strbuf_printf(out, "## %c%s\n\n", row->group[0] - 32, row->group + 1);
-            group = row->group;
-            add_markdown_command(out, row);
-        }
 }

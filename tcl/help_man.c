@@ -2,6 +2,7 @@
 /* help_man.c - the command table as a manual page, in the macros of man(7). */
 #include <config.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include "tcl/command.h"
 
@@ -41,6 +42,23 @@ static void add_man_option(th_strbuf *out, const th_option *o)
     th_strbuf_add(out, "\n");
 }
 
+/* Line by line, as each may begin with what roff would take for its own. */
+static void add_man_example(th_strbuf *out, const char *lines)
+{
+    if (lines == NULL)
+        return;
+    th_strbuf_add(out, ".PP\n.nf\n");
+    while (*lines != '\0') {
+        char line[200];
+        int length = (int)strcspn(lines, "\n");
+        snprintf(line, sizeof line, "    %.*s", length, lines);
+        add_roff(out, line);
+        th_strbuf_add(out, "\n");
+        lines += length + (lines[length] == '\n');
+    }
+    th_strbuf_add(out, ".fi\n");
+}
+
 static void add_man_command(th_strbuf *out, const th_command *row)
 {
     th_strbuf_add(out, ".SS ");
@@ -67,6 +85,7 @@ static void add_man_command(th_strbuf *out, const th_command *row)
     }
     for (const th_option *o = row->options; o != NULL && o->name != NULL; o++)
         add_man_option(out, o);
+    add_man_example(out, th_example_of(row->name));
 }
 
 static void add_heading(th_strbuf *out, const char *group)
@@ -79,7 +98,6 @@ static void add_heading(th_strbuf *out, const char *group)
 
 void th_help_man(th_strbuf *out)
 {
-    const char *group = "";
     th_strbuf_add(out,
                   ".\\\" Written by \"help -man\" from the command table; not edited by hand.\n"
                   ".TH THARSIS\\-COMMANDS 7 \"\" \"tharsis " PACKAGE_VERSION "\"\n"
@@ -88,12 +106,6 @@ void th_help_man(th_strbuf *out)
                   ".SH DESCRIPTION\n"
                   "Options stand in any order and are never abbreviated. ?x? may be left out.\n"
                   "At the end of a report, > FILE writes it to a file and >> FILE appends it.\n");
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++) {
-            if (strcmp(group, row->group) != 0)
-                add_heading(out, row->group);
-            group = row->group;
-            add_man_command(out, row);
-        }
+    th_help_each_group(out, add_heading, add_man_command);
     th_strbuf_add(out, ".SH SEE ALSO\n.BR tharsis (1)\n");
 }

@@ -30,7 +30,8 @@ face_sources = \
 	tcl/design_script.c tcl/design_script.h \
 	tcl/files.c tcl/files.h \
 	tcl/goal.c tcl/goal.h \
-	tcl/help.c tcl/help_man.c \
+	tcl/examples.c \
+	tcl/help.c tcl/help_man.c tcl/help_markdown.c \
 	tcl/html/html.h tcl/html/layout.h tcl/html/parts.h tcl/html/tracks.h \
 	tcl/html/encode.c tcl/html/layout.c tcl/html/page.c tcl/html/table.c tcl/html/timeline.c tcl/html/topology.c \
 	tcl/html/tracks.c \

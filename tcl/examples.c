@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* examples.c - commands at work, for help and the manual. A test runs each of them, where a system, a workload and a
+ * mapping were read and that ran; an example that needs something else begins with it. At most 76 columns. */
+#include <config.h>
+#include <string.h>
+#include "tcl/command.h"
+
+typedef struct th_example {
+    const char *command, *lines;
+} th_example;
+
+static const th_example examples[] = {
+    {"help", "help map_workload\nhelp collective\n"},
+    {"set_threads", "set_threads 2\n"},
+    {"read_system",
+     "read_system f1_16xlarge\n"
+     "read_system ws128 -design {name ws128 rows 256}\n"},
+    {"create_system",
+     "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
+     "    -link_bandwidth 100Gbps -link_latency 500ns\n"
+     "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"
+     "    -link_bandwidth {300GB/s 25GB/s} -link_latency {500ns 2us}\n"},
+    {"read_workload",
+     "read_workload resnet18 -batch 4\n"
+     "read_workload alexnet -name cam -deadline 40ms\n"
+     "read_workload lenet -add -name small -arrival 1ms\n"},
+    {"read_mapping",
+     "read_system ring8\n"
+     "read_workload gpt2_block\n"
+     "read_mapping gpt2_tp8\n"},
+    {"check_setup", "if {![check_setup]} { exit 1 }\n"},
+    {"get_accels", "get_accels\nget_accels -filter {utilization < 0.5} -quiet\n"},
+    {"get_links", "get_links -of accel/3\nget_links 0_* -filter {bandwidth >= 8Gbps}\n"},
+    {"get_nodes", "get_nodes -filter {kind == host}\n"},
+    {"get_layers", "get_layers c*\nget_layers -of accel/0 -quiet\n"},
+    {"get_tasks", "get_tasks c1\nget_tasks -of accel/0 -filter {kind == compute}\n"},
+    {"get_property",
+     "get_property accel/3\n"
+     "get_property link/0_1 bandwidth\n"
+     "get_property link/0_1 bandwidth -exact\n"},
+    {"set_property",
+     "restart\n"
+     "set_property link/0_1 bandwidth 1Gbps\n"
+     "set_property accel/3 clock 0.5\n"
+     "run\n"},
+    {"examine", "restart\nrun -until 1ms\nexamine accel/3.state\n"},
+    {"map_workload",
+     "map_workload -evaluations 100\n"
+     "map_workload -algorithm two_level -seed 7 -evaluations 50 -objective latency\n"
+     "map_workload -algorithm greedy -inputs 4 -objective throughput\n"},
+    {"select_mapping",
+     "read_system f1_16xlarge_energy\n"
+     "map_workload -objective {pareto latency energy} -evaluations 60\n"
+     "report_search -pareto\n"
+     "select_mapping 0\n"},
+    {"write_mapping", "write_mapping out/alexnet.map\n"},
+    {"create_program",
+     "create_program exchange\n"
+     "add_collective all_reduce -bytes 64MB\n"
+     "run\n"},
+    {"add_transfer",
+     "create_program relay\n"
+     "set first [add_transfer -from 0 -to 1 -bytes 20MB]\n"
+     "add_transfer -from 1 -to 2 -bytes 20MB -after $first\n"},
+    {"add_collective",
+     "create_program exchange\n"
+     "add_collective all_reduce -bytes 64MB -algorithm ring\n"
+     "add_collective broadcast -bytes 1MB -accels {0 1 2 3} -root 2\n"},
+    {"add_traffic",
+     "create_program load\n"
+     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
+     "run\n"
+     "report_latency -since 200us\n"},
+    {"run",
+     "restart\n"
+     "run -until 1ms\n"
+     "run -for 500us\n"
+     "run\n"
+     "restart\n"
+     "run -network packet -inputs 2\n"},
+    {"step", "restart\nstep\nstep 100\n"},
+    {"now", "puts \"stopped at [now]\"\n"},
+    {"restart", "restart\nrun -until 1ms\n"},
+    {"stop",
+     "restart\n"
+     "add_breakpoint -on task_end -of layer/c1 -continue -do {\n"
+     "    if {[examine accel/0.idle -exact] > 0} { stop }\n"
+     "}\n"
+     "run\n"},
+    {"save_run",
+     "save_run as_is\n"
+     "restart\n"
+     "run -network ideal\n"
+     "save_run ideal\n"
+     "report_compare {as_is ideal} -relative_to as_is\n"},
+    {"inject_fault",
+     "restart\n"
+     "inject_fault link/host_0 -at 200us -for 1ms\n"
+     "inject_fault accel/3 -at 1ms -clock 0.5\n"
+     "run\n"},
+    {"save_checkpoint",
+     "restart\n"
+     "run -until 1ms\n"
+     "save_checkpoint out/half.ckpt\n"},
+    {"load_checkpoint",
+     "restart\n"
+     "run -until 1ms\n"
+     "save_checkpoint out/half.ckpt\n"
+     "run\n"
+     "load_checkpoint out/half.ckpt\n"},
+    {"add_breakpoint",
+     "restart\n"
+     "add_breakpoint -when {link/host_0.flows > 2 && accel/0.tasks < 1}\n"
+     "add_breakpoint -on task_start -of layer/c2 -once\n"
+     "add_breakpoint -at 1ms -continue -do { puts \"$bp(name) at $bp(time)\" }\n"
+     "run\n"},
+    {"delete_breakpoint", "add_breakpoint -name late -at 5ms\ndelete_breakpoint late\n"},
+    {"enable_breakpoint",
+     "add_breakpoint -name late -at 5ms -disable\nenable_breakpoint late\n"},
+    {"disable_breakpoint", "add_breakpoint -name late -at 5ms\ndisable_breakpoint late\n"},
+    {"when",
+     "restart\n"
+     "when {accel/0.state == computing} { puts \"begins at [now]\" } -once\n"
+     "run\n"},
+    {"report_mapping", "report_mapping\nreport_mapping -alternatives -limit 3\n"},
+    {"report_search",
+     "map_workload -algorithm two_level -evaluations 50\n"
+     "report_search -convergence\n"},
+    {"report_bounds", "report_bounds\n"},
+    {"report_summary", "report_summary\nreport_summary -format json > out/summary.json\n"},
+    {"report_utilization", "report_utilization -sort_by busy -limit 3\n"},
+    {"report_layers", "report_layers -sort_by active -limit 5\nreport_layers -format csv > out/layers.csv\n"},
+    {"report_energy",
+     "read_system f1_16xlarge_energy\n"
+     "map_workload -algorithm greedy\n"
+     "run\n"
+     "report_energy -by accel\n"},
+    {"report_links", "report_links -used -limit 5\nreport_links -over_time host_0 -limit 10\n"},
+    {"report_latency", "report_latency\n"},
+    {"report_collectives",
+     "create_program exchange\n"
+     "add_collective all_gather -bytes 8MB\n"
+     "run\n"
+     "report_collectives\n"},
+    {"report_memory", "report_memory -limit 3\n"},
+    {"report_critical_path", "report_critical_path -limit 10\n"},
+    {"report_compare",
+     "save_run as_is\n"
+     "restart\n"
+     "set_property link/host_0 bandwidth 1Gbps\n"
+     "run\n"
+     "save_run slower\n"
+     "report_compare {as_is slower} -metrics latency -relative_to as_is\n"},
+    {"report_breakpoints", "add_breakpoint -at 5ms\nreport_breakpoints\n"},
+    {"write_report", "write_report out/alexnet.html\n"},
+    {"write_results", "write_results out/alexnet.json\n"},
+    {"write_plot",
+     "write_plot out/utilization.txt -of utilization\n"
+     "write_plot out/links.txt -of links\n"},
+    {"open_trace",
+     "restart\n"
+     "open_trace out/alexnet.vcd -format vcd -resolution 1ns\n"
+     "add_trace [get_accels] -signals {state queue_depth}\n"
+     "add_trace [get_links -of accel/3]\n"
+     "run\n"
+     "close_trace\n"},
+    {"add_trace",
+     "restart\n"
+     "open_trace out/inside.json -format chrome -until 1ms\n"
+     "add_trace accel/0 -signals {array load_input load_weight store}\n"
+     "run\n"
+     "close_trace\n"},
+    {"close_trace", "restart\nopen_trace out/alexnet.csv\nrun\nclose_trace\n"},
+};
+
+const char *th_example_command(int i)
+{
+    return (size_t)i < sizeof examples / sizeof *examples ? examples[i].command : NULL;
+}
+
+const char *th_example_of(const char *command)
+{
+    for (int i = 0; th_example_command(i) != NULL; i++)
+        if (strcmp(examples[i].command, command) == 0)
+            return examples[i].lines;
+    return NULL;
+}

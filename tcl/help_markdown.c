@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* help_markdown.c - the command table as pages of the manual: docs/commands.md lists all, docs/commands/NAME.md
+ * tells one. */
+#include <config.h>
+#include <ctype.h>
+#include <string.h>
+#include "tcl/command.h"
+
+/* "|" would end a cell of a table. */
+static void add_cell(th_strbuf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            th_strbuf_add(out, "\\");
+        th_strbuf_add_bytes(out, text, 1);
+    }
+}
+
+static void add_capital(th_strbuf *out, const char *text)
+{
+    th_strbuf_printf(out, "%c%s", toupper((unsigned char)text[0]), text + 1);
+}
+
+/* ---- the list ---- */
+
+static void begin_group(th_strbuf *out, const char *group)
+{
+    th_strbuf_add(out, "\n## ");
+    add_capital(out, group);
+    th_strbuf_add(out, "\n\n| | |\n|---|---|\n");
+}
+
+static void add_line(th_strbuf *out, const th_command *row)
+{
+    const char *page = row->alias_of != NULL ? row->alias_of : row->name;
+    th_strbuf_printf(out, "| [%s](commands/%s.md) | ", row->name, page);
+    if (row->alias_of != NULL)
+        th_strbuf_printf(out, "short for %s", page);
+    else
+        add_cell(out, row->summary);
+    th_strbuf_add(out, " |\n");
+}
+
+void th_help_markdown_list(th_strbuf *out)
+{
+    th_strbuf_add(
+        out,
+        "# Commands\n\nWritten by `help -markdown docs` from the command table; not edited by hand.\n\n"
+        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n"
+        "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
+        "What an error message means stands in the message; [messages.md](messages.md) lists them.\n");
+    th_help_each_group(out, begin_group, add_line);
+}
+
+/* ---- the page of a command ---- */
+
+static void add_options(th_strbuf *out, const th_command *row)
+{
+    if (row->options == NULL)
+        return;
+    th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
+    for (const th_option *o = row->options; o->name != NULL; o++) {
+        char form[120];
+        th_strbuf text = TH_STRBUF_INIT;
+        th_help_option_form(o, form, sizeof form);
+        th_strbuf_add(&text, o->help);
+        th_help_choices(&text, o);
+        th_strbuf_add(out, "| `");
+        add_cell(out, form);
+        th_strbuf_add(out, "` | ");
+        add_cell(out, text.failed ? "" : text.text);
+        th_strbuf_add(out, " |\n");
+        out->failed |= text.failed;
+        th_strbuf_clear(&text);
+    }
+    th_strbuf_add(out, "\n");
+}
+
+static void add_short_names(th_strbuf *out, const th_command *row)
+{
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *other = th_command_families[f]; other->name != NULL; other++)
+            if (other->alias_of != NULL && strcmp(other->alias_of, row->name) == 0)
+                th_strbuf_printf(out, "`%s` is short for it.\n\n", other->name);
+}
+
+static void add_neighbor(th_strbuf *out, const th_command *row)
+{
+    bool is_first = out->length > 0 && out->text[out->length - 1] == ':';
+    if (row->alias_of == NULL)
+        th_strbuf_printf(out, "%s\n[%s](%s.md)", is_first ? "" : ",", row->name, row->name);
+}
+
+void th_help_markdown_page(const th_command *row, th_strbuf *out)
+{
+    const char *example = th_example_of(row->name);
+    th_strbuf_printf(out, "# %s\n\n", row->name);
+    add_capital(out, row->summary);
+    th_strbuf_add(out, ".\n\n```\n");
+    th_help_synopsis_lines(row, out);
+    th_strbuf_add(out, "```\n\n");
+    if (row->help != NULL)
+        th_strbuf_printf(out, "%s\n\n", row->help);
+    add_short_names(out, row);
+    add_options(out, row);
+    if (example != NULL)
+        th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
+    th_strbuf_printf(out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);
+    th_help_each_of_group(out, row->group, add_neighbor);
+    th_strbuf_add(out, ".\n");
+}
