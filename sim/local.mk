@@ -137,6 +137,9 @@ libtharsis_la_SOURCES += \
 	sim/trace/trace.h \
 	sim/trace/vcd.c \
 	sim/trace/writer.h \
+	sim/slack.c \
+	sim/task_parts.c \
+	sim/task_parts.h \
 	sim/traffic.c \
 	sim/traffic.h \
 	sim/watch.c \
@@ -156,6 +159,7 @@ unit_tests += \
 	tests/unit/test_design \
 	tests/unit/test_energy \
 	tests/unit/test_event \
+	tests/unit/test_explain \
 	tests/unit/test_gemv \
 	tests/unit/test_link_watch \
 	tests/unit/test_limits \
@@ -188,6 +192,11 @@ unit_tests += \
 	tests/unit/test_vector \
 	tests/unit/test_winograd \
 	tests/unit/test_work
+
+tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
+	tests/unit/random_program.c tests/unit/random_program.h
+tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
+	tests/unit/random_program.c tests/unit/random_program.h
 
 EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
 

@@ -547,7 +547,6 @@ static void describe_collective(const th_collective *c, th_strbuf *out)
 
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
-    char bytes[64];
     const char *layer = s->made != NULL ? ""
                         : t->layer >= 0 ? s->workload->layers[t->layer].name
                                         : "input";
@@ -557,9 +556,8 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
         th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
         break;
     case TH_TASK_TRANSFER:
-        th_strbuf_printf(out, "%s%s%s -> %s, %s", layer, colon, s->system->nodes[t->node].name,
-                         s->system->nodes[t->peer].name,
-                         th_format_bytes(t->bytes, bytes, sizeof bytes));
+        th_strbuf_printf(out, "%s%s%s -> %s", layer, colon, s->system->nodes[t->node].name,
+                         s->system->nodes[t->peer].name);
         break;
     case TH_TASK_HOST:
         if (t->node >= 0)

@@ -20,7 +20,7 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
     if (s->simulation != NULL && s->simulation->has_begun &&
         (th_section_summary(s, r, err) != 0 || th_section_accels(s, r, err) != 0 ||
          th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 ||
-         th_section_path(s, r, 0, err) != 0))
+         th_section_path(s, r, 0, err) != 0 || th_section_path_parts(s, r, err) != 0))
         return -1;
     if (s->mapping != NULL && s->simulation != NULL && s->simulation->has_begun &&
         th_section_layer_figures(s, r, err) != 0)

@@ -15,7 +15,6 @@
 #define GROUP "report"
 
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
-static const th_option limit_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
 static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
 /* ---- of one section each ---- */
@@ -216,15 +215,47 @@ static int run_report_collectives(th_call *c)
     return report_run(c, "collectives", "Collectives", th_section_collectives, true);
 }
 
+/* ---- report_critical_path ---- */
+
+enum { PATH_SLACK = REPORT_N_OPTIONS };
+enum { SLACKS_IN_TEXT = 20 }; /* where no -limit says how many */
+
+static const th_option path_options[] = {
+    TABLE_OPTIONS,
+    [PATH_SLACK] = {"-slack", TH_OPTION_FLAG, NULL,
+                    "All tasks that have ended, the least slack first, in the place of the path; in text "
+                    "20, without -limit."},
+    {.name = NULL},
+};
+
+static int report_slack(th_call *c, th_report *r)
+{
+    int rc = th_section_slack(c->session, r, &c->err);
+    if (rc != 0)
+        return th_report_finish(c, r, rc, NULL);
+    if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
+        return th_report_finish(c, r, 0, r->first);
+    rc = th_report_arrange(c, r->first);
+    th_table_limit(r->first, SLACKS_IN_TEXT);
+    return th_report_finish(c, r, rc, NULL);
+}
+
 static int run_report_critical_path(th_call *c)
 {
-    if (th_session_need_run(c->session, &c->err) != 0)
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
         return -1;
+    if (th_call_has(c, REPORT_SORT_BY) && !th_call_has(c, PATH_SLACK))
+        return th_error_set(&c->err, "TCL-0700", "-sort_by: is for -slack; the path goes on in time");
     th_report *r = th_report_of_call(c, "critical_path", "Critical path");
     if (r == NULL)
         return -1;
-    int64_t limit = th_call_number(c, REPORT_LIMIT, 0);
-    return th_report_finish(c, r, th_section_path(c->session, r, limit, &c->err), NULL);
+    if (th_call_has(c, PATH_SLACK))
+        return report_slack(c, r);
+    int rc = th_section_path(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
+    if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
+        rc = th_section_path_parts(s, r, &c->err);
+    return th_report_finish(c, r, rc, NULL);
 }
 
 static int run_report_memory(th_call *c)
@@ -563,11 +594,17 @@ const th_command th_report_commands[] = {
     {"report_memory", GROUP, "", 0, 0, table_options,
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
      .is_report = true},
-    {"report_critical_path", GROUP, "", 0, 0, limit_options,
-     "print the tasks that the makespan is made of",
-     "Waits and durations add up to the makespan. With -limit the longest N tasks have a line of "
-     "their own and the "
-     "others are folded.",
+    {"report_critical_path", GROUP, "", 0, 0, path_options,
+     "print the tasks that the makespan is made of, or the slack of all",
+     "From the task that ended last back through what each waited for last. Cause says what that was: "
+     "data, a predecessor; engine, the task before it on its accelerator or host, while it was ready "
+     "itself; an arrival; or begin, nothing. After is that task. Wait is the time from its end to the "
+     "start; waits and durations add up to the makespan, to the picosecond. Slack is how much later a "
+     "task could have ended without moving the end, all tasks lasting as long as they did, in the "
+     "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the path "
+     "went to; held_up is what transfers and computes took longer than they would alone. csv and "
+     "json give these parts of every task, and how long it was ready before it started (queued). With "
+     "-limit the longest N tasks have a line of their own and the others are folded.",
      .run = run_report_critical_path, .is_report = true},
     {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side", NULL,
      .run = run_report_compare, .is_report = true},

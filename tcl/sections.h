@@ -26,11 +26,15 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
 int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 
-/* sections_run.c; summary: and, below it, the models of a workload that has some; limit: the longest
- * so many entries of the path, the others folded (0: all). */
+/* sections_run.c; summary: and, below it, the models of a workload that has some. */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
+
+/* sections_path.c; limit: the longest so many entries of the path, the others folded (0: all); parts:
+ * what its time went to; slack: all tasks that have ended, the least slack first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
+int th_section_path_parts(th_session *s, th_report *r, th_error *err);
+int th_section_slack(th_session *s, th_report *r, th_error *err);
 
 /* sections_models.c: of a workload of several networks. */
 int th_section_models(th_session *s, th_report *r, th_error *err);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_run.c - what there is to say about a run. */
 #include <config.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include "base/alloc.h"
-#include "sim/critical_path.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
@@ -159,107 +155,5 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
                                         th_ps(f->did.stall_ps[TH_ENGINE_WEIGHT]),
                                         th_ps(f->did.stall_ps[TH_ENGINE_PARTIAL])});
     }
-    return 0;
-}
-
-/* ---- critical path ---- */
-
-static th_time span_of(const th_path_entry *e)
-{
-    return e->wait_ps + e->end_ps - e->start_ps;
-}
-
-static int by_span(const void *a, const void *b)
-{
-    th_time x = *(const th_time *)a, y = *(const th_time *)b;
-    return (x < y) - (x > y);
-}
-
-/* The span that an entry must have to be among the limit longest; -1: all are. */
-static th_time threshold(const th_path_entry *path, int n, int64_t limit)
-{
-    if (limit <= 0 || limit >= n)
-        return -1;
-    th_time *spans = th_alloc_array((size_t)n, sizeof *spans), result = -1;
-    if (spans == NULL)
-        return -1;
-    for (int i = 0; i < n; i++)
-        spans[i] = span_of(&path[i]);
-    qsort(spans, (size_t)n, sizeof *spans, by_span);
-    result = spans[limit - 1];
-    th_free(spans);
-    return result;
-}
-
-/* Entries that stand together in one line. */
-static void add_folded(th_table *t, const th_path_entry *path, int n)
-{
-    char what[60];
-    th_time wait = 0, duration = 0;
-    for (int i = 0; i < n; i++) {
-        wait += path[i].wait_ps;
-        duration += path[i].end_ps - path[i].start_ps;
-    }
-    snprintf(what, sizeof what, "(%d shorter task%s)", n, n == 1 ? "" : "s");
-    if (n > 0)
-        th_table_row(t, (th_quantity[]){th_ps(path[0].start_ps), th_ps(wait), th_ps(duration),
-                                        th_absent(TH_KIND_COUNT), th_absent(TH_KIND_TEXT),
-                                        th_text(what)});
-}
-
-static void add_entry(th_session *s, th_table *t, const th_path_entry *e)
-{
-    const th_task *task = &s->simulation->program->tasks[e->task];
-    th_strbuf what = TH_STRBUF_INIT;
-    th_task_describe(s, task, &what);
-    th_table_row(t, (th_quantity[]){th_ps(e->start_ps), th_ps(e->wait_ps),
-                                    th_ps(e->end_ps - e->start_ps), th_count(e->task),
-                                    th_text(th_task_kind_name(task->kind)), th_text(what.text)});
-    th_strbuf_clear(&what);
-}
-
-static void add_path(th_session *s, th_table *t, const th_path_entry *path, int n, int64_t limit)
-{
-    th_time least = threshold(path, n, limit), sum_wait = 0, sum = 0;
-    int folded = 0;
-    int64_t shown = 0;
-    for (int i = 0; i < n; i++) {
-        sum_wait += path[i].wait_ps;
-        sum += path[i].end_ps - path[i].start_ps;
-        if (least >= 0 && (span_of(&path[i]) < least || shown == limit)) {
-            folded++;
-            continue;
-        }
-        add_folded(t, &path[i - folded], folded);
-        add_entry(s, t, &path[i]);
-        folded = 0;
-        shown++;
-    }
-    add_folded(t, &path[n - folded], folded);
-    char makespan[100], time[64];
-    snprintf(makespan, sizeof makespan, "wait + duration = %s",
-             th_format_time(sum_wait + sum, time, sizeof time));
-    th_table_total(t, (th_quantity[]){th_absent(TH_KIND_TIME), th_ps(sum_wait), th_ps(sum),
-                                      th_absent(TH_KIND_COUNT), th_text("sum"), th_text(makespan)});
-}
-
-int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
-{
-    static const th_column columns[] = {
-        {"start", "start", TH_KIND_TIME},
-        {"wait", "wait", TH_KIND_TIME},
-        {"duration", "duration", TH_KIND_TIME},
-        {"task", "task", TH_KIND_COUNT},
-        {"kind", "kind", TH_KIND_TEXT},
-        {"what", "what", TH_KIND_TEXT},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    th_path_entry *path;
-    const th_result *x = th_simulation_result(s->simulation, err);
-    int n = x != NULL ? th_critical_path(x, &path, err) : -1;
-    if (n < 0)
-        return -1;
-    add_path(s, th_report_table(r, "critical_path", "Critical path", columns), path, n, limit);
-    th_free(path);
     return 0;
 }

@@ -5,6 +5,11 @@
 #include "base/alloc.h"
 #include "tcl/interrupt.h"
 
+const th_works *th_simulation_works(const th_simulation *s)
+{
+    return s->lower != NULL ? th_lower_works(s->lower) : s->works;
+}
+
 /* The machine under the program at its time 0; frees sim on failure. */
 static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
 {
@@ -12,8 +17,7 @@ static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err
                                   .network_options = sim->options.network_options,
                                   .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
-    const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : sim->works;
-    sim->machine = th_machine_new(s, works, &options, err);
+    sim->machine = th_machine_new(s, th_simulation_works(sim), &options, err);
     if (sim->machine != NULL && th_machine_load(sim->machine, sim->program, err) == 0)
         return sim;
     th_simulation_free(sim);

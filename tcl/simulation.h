@@ -43,6 +43,9 @@ int th_simulation_restart(th_simulation *s, th_error *err);
  * has. */
 const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
 
+/* What the computes of the program are. */
+const th_works *th_simulation_works(const th_simulation *s);
+
 /* After the machine has moved: figures read so far are stale. */
 void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */

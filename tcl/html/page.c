@@ -63,7 +63,7 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
 
 static int section_path(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_path(s, r, PATH_MAX_ROWS, err);
+    return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 ? -1 : th_section_path_parts(s, r, err);
 }
 
 static int section_mapped(th_session *s, th_report *r, th_error *err)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pages.tcl - what README.md and the tutorial show is what happens: their blocks are run, and the output below
-# each is what came.
+# pages.tcl - what README.md, the tutorial and the explanations show is what happens: their blocks are run, and the
+# output below each is what came.
 #   tharsis -no_init -exit tests/golden/pages.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/pages.tcl --update   writes the outputs anew, into the pages
 # After a change of a model or a search the numbers move: look at the difference, then update.
@@ -14,7 +14,7 @@
 
 set here [file dirname [file normalize [info script]]]
 set root [file dirname [file dirname $here]]
-set pages {README.md docs/tutorial.md}
+set pages {README.md docs/tutorial.md docs/explanations.md}
 
 proc read_all {file} {
     set f [open $file]
