@@ -12,10 +12,8 @@ static void free_session(ClientData data, Tcl_Interp *interp)
     th_session_free(data);
 }
 
-DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)
+int th_init_commands(Tcl_Interp *interp)
 {
-    if (Tcl_InitStubs(interp, "8.6-", 0) == NULL)
-        return TCL_ERROR;
     if (th_session_of(interp) == NULL) {
         th_session *s = th_session_new(interp);
         if (s == NULL) {
@@ -26,6 +24,13 @@ DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)
         th_commands_create(interp, s);
     }
     return Tcl_PkgProvide(interp, "tharsis", PACKAGE_VERSION);
+}
+
+DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)
+{
+    if (Tcl_InitStubs(interp, "8.6-", 0) == NULL)
+        return TCL_ERROR;
+    return th_init_commands(interp);
 }
 
 th_session *th_session_of(Tcl_Interp *interp)

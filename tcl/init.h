@@ -6,6 +6,8 @@
 
 /* Creates session and commands (once), provides the package. A Tcl return code. */
 extern DLLEXPORT int Tharsis_Init(Tcl_Interp *interp);
+/* The first part of it: session and commands. For interpreters that Tharsis makes itself. */
+int th_init_commands(Tcl_Interp *interp);
 th_session *th_session_of(Tcl_Interp *interp); /* NULL before Tharsis_Init */
 
 #endif

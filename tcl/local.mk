@@ -52,6 +52,13 @@ face_sources = \
 	tcl/saved_run.c tcl/saved_run.h \
 	tcl/sections.h tcl/sections_alternatives.c tcl/sections_bounds.c tcl/sections_collectives.c tcl/sections_energy.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_learners.c tcl/sections_links.c tcl/sections_map.c tcl/sections_models.c tcl/sections_path.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c \
 	tcl/session.c tcl/session.h \
+	tcl/cmd_study.c \
+	tcl/study_crew.c tcl/study_crew.h \
+	tcl/study_list.c tcl/study_list.h \
+	tcl/study_metric.c tcl/study_metric.h \
+	tcl/study_point.c tcl/study_point.h \
+	tcl/study_run.c tcl/study_run.h \
+	tcl/study_table.c tcl/study_table.h \
 	tcl/simulation.c tcl/simulation.h
 
 # What the HTML report carries, as C texts.

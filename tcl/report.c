@@ -154,27 +154,29 @@ void th_table_break(th_table *t, const char *column)
 
 /* ---- order ---- */
 
-static bool comes_before(const th_quantity *a, const th_quantity *b)
+static bool comes_before(const th_quantity *a, const th_quantity *b, bool is_up)
 {
     int order = th_quantity_compare(a, b);
-    return a->kind == TH_KIND_TEXT ? order < 0 : order > 0;
+    if (is_up && a->is_absent != b->is_absent)
+        return b->is_absent;
+    return a->kind == TH_KIND_TEXT || is_up ? order < 0 : order > 0;
 }
 
 /* Merges the sorted halves [lo, mid) and [mid, hi) of order into scratch and back. */
-static void merge(const th_table *t, int column, size_t *order, size_t *scratch, size_t lo,
-                  size_t mid, size_t hi)
+static void merge(const th_table *t, int column, bool is_up, size_t *order, size_t *scratch,
+                  size_t lo, size_t mid, size_t hi)
 {
     size_t n = (size_t)t->n_columns, i = lo, j = mid;
     for (size_t k = lo; k < hi; k++) {
         bool take_right =
             i == mid || (j < hi && comes_before(&t->cells[order[j] * n + (size_t)column],
-                                                &t->cells[order[i] * n + (size_t)column]));
+                                                &t->cells[order[i] * n + (size_t)column], is_up));
         scratch[k] = take_right ? order[j++] : order[i++];
     }
     memcpy(&order[lo], &scratch[lo], (hi - lo) * sizeof *order);
 }
 
-void th_table_sort(th_table *t, int column)
+static void sort(th_table *t, int column, bool is_up)
 {
     if (t == NULL || t->n_rows < 2)
         return;
@@ -188,7 +190,7 @@ void th_table_sort(th_table *t, int column)
             order[i] = i;
         for (size_t width = 1; width < rows; width *= 2)
             for (size_t lo = 0; lo + width < rows; lo += 2 * width)
-                merge(t, column, order, order + rows, lo, lo + width,
+                merge(t, column, is_up, order, order + rows, lo, lo + width,
                       lo + 2 * width < rows ? lo + 2 * width : rows);
         for (size_t i = 0; i < rows; i++)
             memcpy(&cells[i * n], &t->cells[order[i] * n], n * sizeof *cells);
@@ -196,6 +198,16 @@ void th_table_sort(th_table *t, int column)
     }
     th_free(cells);
     th_free(order);
+}
+
+void th_table_sort(th_table *t, int column)
+{
+    sort(t, column, false);
+}
+
+void th_table_sort_up(th_table *t, int column)
+{
+    sort(t, column, true);
 }
 
 void th_table_limit(th_table *t, int64_t n)
@@ -233,8 +245,7 @@ int th_table_column(const th_table *t, const char *name, th_error *err)
 
 /* ---- CSV and JSON ---- */
 
-/* "" where the key says it already. */
-static const char *unit_suffix(th_kind kind, const char *key)
+const char *th_kind_suffix(th_kind kind, const char *key)
 {
     if (kind == TH_KIND_BYTES && strcmp(key, "bytes") == 0)
         return "";
@@ -300,7 +311,7 @@ static void render_csv_table(const th_table *t, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++)
         th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
-                         unit_suffix(t->columns[c].kind, t->columns[c].name));
+                         th_kind_suffix(t->columns[c].kind, t->columns[c].name));
     th_strbuf_add(out, "\n");
     for (size_t row = 0; row < t->n_rows; row++) {
         for (int c = 0; c < t->n_columns; c++) {
@@ -318,7 +329,7 @@ static void render_csv(const th_report *r, th_strbuf *out)
         if (r->head[i].is_line)
             continue;
         th_strbuf_printf(out, "# %s%s: ", r->head[i].key,
-                         unit_suffix(r->head[i].value.kind, r->head[i].key));
+                         th_kind_suffix(r->head[i].value.kind, r->head[i].key));
         add_csv_cell(out, &r->head[i].value);
         th_strbuf_add(out, "\n");
     }
@@ -331,7 +342,7 @@ static void render_csv(const th_report *r, th_strbuf *out)
 
 static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
 {
-    th_strbuf_printf(out, "\"%s%s\": ", key, unit_suffix(q->kind, key));
+    th_strbuf_printf(out, "\"%s%s\": ", key, th_kind_suffix(q->kind, key));
     if (q->is_absent)
         th_strbuf_add(out, "null");
     else if (q->kind == TH_KIND_TEXT)

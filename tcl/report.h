@@ -14,7 +14,7 @@ typedef struct th_table th_table;
 typedef enum { TH_FORMAT_TEXT, TH_FORMAT_CSV, TH_FORMAT_JSON } th_format;
 const char *th_format_name(int i); /* text csv json; NULL after the last */
 
-enum { TH_COLUMNS_MAX = 32 };      /* of one table */
+enum { TH_COLUMNS_MAX = 64 };      /* of one table */
 
 typedef struct th_column {
     const char
@@ -47,8 +47,12 @@ void th_table_own_units(th_table *t);
 void th_table_break(th_table *t, const char *column);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
 void th_table_sort(th_table *t, int column);
+void th_table_sort_up(th_table *t, int column); /* numbers from small to large, those that are absent last */
 void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
 int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
+
+/* What CSV and JSON write behind the name of a field: "_ps"; "" where the name says it already. */
+const char *th_kind_suffix(th_kind kind, const char *name);
 
 int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_error *err);
 

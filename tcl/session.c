@@ -14,6 +14,7 @@
 #include "tcl/design_script.h"
 #include "tcl/interrupt.h"
 #include "tcl/saved_run.h"
+#include "tcl/study_list.h"
 #include "tcl/watching.h"
 
 th_session *th_session_new(Tcl_Interp *interp)
@@ -59,6 +60,7 @@ void th_session_free(th_session *s)
     th_free(s->task_links);
     th_strbuf_clear(&s->scratch);
     th_learned_free(s->learned);
+    th_studies_free(s->studies);
     th_free(s);
 }
 
@@ -350,7 +352,8 @@ int th_session_write_file(th_session *s, const char *path, bool append, const ch
 
 bool th_session_is_interrupted(th_session *s)
 {
-    return th_interrupt_take() || Tcl_Canceled(s->interp, 0) == TCL_ERROR;
+    bool is_asked = s->is_in_study ? th_interrupt_is_pending() : th_interrupt_take();
+    return is_asked || Tcl_Canceled(s->interp, 0) == TCL_ERROR;
 }
 
 int th_call_cancel(th_call *c, const char *message)

@@ -83,6 +83,8 @@ struct th_session {
     size_t n_changes, change_capacity;
     bool *watched_links; /* that conditions of breakpoints name */
     struct th_learned *learned; /* of GPUs */
+    struct th_studies *studies; /* tcl/study_list.h */
+    bool is_in_study; /* of a point: others look after Ctrl-C, and it may run no study */
     bool is_running; /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;

@@ -14,7 +14,7 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; \
 	AWK='$(AWK)'; export AWK; \
 	THARSIS_SANITIZERS='$(enable_sanitizers)'; export THARSIS_SANITIZERS; \
-	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
+	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
 	export COMPILE_FLAGS; \
 	THARSIS_REFERENCE="$${THARSIS_REFERENCE:-$(REFERENCE_DIR)}"; export THARSIS_REFERENCE; \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS;
@@ -88,6 +88,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/run.test \
 	tests/tcl/script.test \
 	tests/tcl/shell.test \
+	tests/tcl/study.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/golden/compare_all_reduce.txt \

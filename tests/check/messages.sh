@@ -10,7 +10,7 @@ AWK=${AWK:-awk}
 
 # id, file, line and format of every message, separated by tabs, in the order of the ids.
 messages() {
-    find base topology workloads predictor sim mapper tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
+    find base topology workloads predictor sim mapper study tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
         while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done |
         LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
 }
@@ -94,7 +94,7 @@ END
                 title["COLL"] = "Collectives"; title["NET"] = "Networks"
                 title["WORK"] = "Workloads: networks"; title["PRED"] = "Predictor"
                 title["SIM"] = "Simulator: machines and programs"; title["MAP"] = "Mapper"
-                title["TCL"] = "Commands" }
+                title["STUDY"] = "Studies"; title["TCL"] = "Commands" }
         { area = $1; sub(/-.*/, "", area); gsub(/\\"/, "\"", $4); gsub(/\\\\/, "\\", $4)
           if (area != last) printf "\n## %s\n\n", title[area]
           last = area; printf "- `%s` %s: `%s`\n", $1, $2, $4 }'
@@ -114,7 +114,7 @@ fi
 
 echo 1..3
 report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
-    $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
+    $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
     $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
 report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store.c - see store.h. Values go to SQLite as parameters of prepared statements, never as text of SQL; the only
+ * words of a study in its SQL are names of columns, which study.c has checked to be plain names. */
+#include <config.h>
+#include "study/store.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <sqlite3.h>
+#include "base/alloc.h"
+#include "study/store_study.h"
+
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK F_SETLK
+#endif
+
+enum {
+    PATIENCE_MS = 20 * 1000, /* for somebody else who reads or writes */
+    APPLICATION = 0x54487374,
+    FORMAT = 1
+};
+
+struct th_store {
+    sqlite3 *db;
+    sqlite3_stmt *next, *record;
+    th_study *study;
+    char *path;
+    int lock; /* descriptor; -1: not locked */
+};
+
+const char *th_point_state_name(th_point_state state)
+{
+    static const char *const names[] = {"waiting", "done", "failed"};
+    return names[state];
+}
+
+/* ---- SQLite ---- */
+
+static int failed(const th_store *t, const char *what, th_error *err)
+{
+    return th_error_set(err, "STUDY-0020", "%s: cannot be %s: %s", t->path, what,
+                        t->db != NULL ? sqlite3_errmsg(t->db) : strerror(errno));
+}
+
+static int execute(th_store *t, const char *sql, th_error *err)
+{
+    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(t, "written", err);
+}
+
+static sqlite3_stmt *prepare(th_store *t, const char *sql, th_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    if (sql == NULL)
+        th_error_no_memory(err);
+    else if (sqlite3_prepare_v2(t->db, sql, -1, &s, NULL) != SQLITE_OK)
+        failed(t, "read", err);
+    return s;
+}
+
+static int ask_number(th_store *t, const char *sql, int64_t *out, th_error *err)
+{
+    sqlite3_stmt *s = prepare(t, sql, err);
+    if (s == NULL)
+        return -1;
+    int rc = sqlite3_step(s) == SQLITE_ROW ? 0 : failed(t, "read", err);
+    if (rc == 0)
+        *out = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void bind_text(sqlite3_stmt *s, int place, const char *text)
+{
+    if (text != NULL)
+        sqlite3_bind_text(s, place, text, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(s, place);
+}
+
+/* ---- opening and closing ---- */
+
+bool th_store_exists(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && s.st_size > 0;
+}
+
+void th_store_close(th_store *t)
+{
+    if (t == NULL)
+        return;
+    sqlite3_finalize(t->next);
+    sqlite3_finalize(t->record);
+    sqlite3_close(t->db);
+    if (t->lock >= 0)
+        close(t->lock); /* behind SQLite: closing a descriptor drops its locks of that file */
+    th_study_free(t->study);
+    th_free(t->path);
+    th_free(t);
+}
+
+/* SQLite takes ":memory:" and "" for something else than names. */
+static char *plain_path(const char *path)
+{
+    size_t n = strlen(path) + 3;
+    char *out = th_alloc(n);
+    if (out != NULL)
+        snprintf(out, n, "%s%s", path[0] == '/' ? "" : "./", path);
+    return out;
+}
+
+static th_store *open_file(const char *path, int flags, th_error *err)
+{
+    th_store *t = th_alloc_zero(1, sizeof *t);
+    char *plain = plain_path(path);
+    if (t != NULL) {
+        t->lock = -1;
+        t->path = th_alloc_string(path);
+    }
+    if (t == NULL || plain == NULL || t->path == NULL) {
+        th_error_no_memory(err);
+    } else if (sqlite3_open_v2(plain, &t->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        failed(t, "opened", err);
+    } else {
+        sqlite3_busy_timeout(t->db, PATIENCE_MS);
+        th_free(plain);
+        return t;
+    }
+    th_free(plain);
+    th_store_close(t);
+    return NULL;
+}
+
+/* 1: a study of this format; 0: nothing at all; -1: something else. */
+static int what_is_there(th_store *t, th_error *err)
+{
+    int64_t application, format, n_tables;
+    if (ask_number(t, "PRAGMA application_id", &application, err) != 0 ||
+        ask_number(t, "PRAGMA user_version", &format, err) != 0 ||
+        ask_number(t, "SELECT count(*) FROM sqlite_master", &n_tables, err) != 0)
+        return -1;
+    if (n_tables == 0 && application == 0)
+        return 0;
+    if (application != APPLICATION)
+        return th_error_set(err, "STUDY-0021", "%s: is a database of something else than a study",
+                            t->path);
+    if (format == FORMAT)
+        return 1;
+    return th_error_set(err, "STUDY-0022", "%s: is a study of format %lld: must be %d", t->path,
+                        (long long)format, (int)FORMAT);
+}
+
+th_store *th_store_open(const char *path, th_error *err)
+{
+    th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
+    int there = t != NULL ? what_is_there(t, err) : -1;
+    if (there == 0)
+        th_error_set(err, "STUDY-0023", "%s: is empty: create_study makes a study", path);
+    if (there == 1 && (t->study = th_store_read_study(t->db, err)) != NULL)
+        return t;
+    th_store_close(t);
+    return NULL;
+}
+
+const th_study *th_store_study(const th_store *t)
+{
+    return t->study;
+}
+
+/* ---- a new file ---- */
+
+/* The columns of the table of points. */
+static char *sql_of_points(const th_study *s)
+{
+    static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
+    th_strbuf sql = TH_STRBUF_INIT;
+    th_strbuf_add(&sql, "CREATE TABLE point (point INTEGER PRIMARY KEY, cell INTEGER NOT NULL");
+    for (int i = 0; i < s->n_parameters; i++)
+        th_strbuf_printf(&sql, ", \"%s\"", s->parameters[i].name);
+    if (th_study_parameter_named(s, "seed") < 0)
+        th_strbuf_add(&sql, ", seed INTEGER NOT NULL");
+    th_strbuf_add(&sql, ", status TEXT NOT NULL, error TEXT, mapping TEXT");
+    for (int i = 0; i < s->n_metrics; i++)
+        th_strbuf_printf(&sql, ", \"%s\" %s", s->metrics[i].column, types[s->metrics[i].type]);
+    th_strbuf_add(&sql, ")");
+    return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
+}
+
+static char *sql_of_insertion(const th_study *s)
+{
+    th_strbuf sql = TH_STRBUF_INIT;
+    bool has_seed = th_study_parameter_named(s, "seed") < 0;
+    th_strbuf_add(&sql, "INSERT INTO point (point, cell, status");
+    for (int i = 0; i < s->n_parameters; i++)
+        th_strbuf_printf(&sql, ", \"%s\"", s->parameters[i].name);
+    th_strbuf_printf(&sql, "%s) VALUES (?, ?, 'waiting'", has_seed ? ", seed" : "");
+    for (int i = 0; i < s->n_parameters + has_seed; i++)
+        th_strbuf_add(&sql, ", ?");
+    th_strbuf_add(&sql, ")");
+    return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
+}
+
+/* Numbers as numbers, so that SQL can compare them, where their text does not change by it. */
+static void bind_word(sqlite3_stmt *s, int place, const char *word)
+{
+    char again[64], *end;
+    long long whole = strtoll(word, &end, 10);
+    snprintf(again, sizeof again, "%lld", whole);
+    if (strcmp(again, word) == 0) {
+        sqlite3_bind_int64(s, place, whole);
+        return;
+    }
+    double real = strtod(word, &end);
+    snprintf(again, sizeof again, "%.15g", real);
+    if (strcmp(again, word) == 0 && strchr(word, '.') != NULL && strchr(word, 'e') == NULL)
+        sqlite3_bind_double(s, place, real);
+    else
+        bind_text(s, place, word);
+}
+
+static int insert_points(th_store *t, const th_study *s, const int64_t *cells, int64_t n,
+                         th_error *err)
+{
+    char *sql = sql_of_insertion(s);
+    sqlite3_stmt *insert = prepare(t, sql, err);
+    bool has_seed = th_study_parameter_named(s, "seed") < 0;
+    int rc = insert != NULL ? 0 : -1;
+    for (int64_t i = 0; i < n && rc == 0; i++) {
+        int place = 1;
+        sqlite3_bind_int64(insert, place++, i + 1);
+        sqlite3_bind_int64(insert, place++, cells[i]);
+        for (int k = 0; k < s->n_parameters; k++)
+            bind_word(insert, place++, th_study_value(s, cells[i], k));
+        if (has_seed)
+            sqlite3_bind_int64(insert, place, th_study_point_seed(s, cells[i]));
+        if (sqlite3_step(insert) != SQLITE_DONE)
+            rc = failed(t, "written", err);
+        sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    th_free(sql);
+    return rc;
+}
+
+static int fill(th_store *t, const th_study *s, const int64_t *cells, int64_t n, th_error *err)
+{
+    char pragmas[100];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             (int)APPLICATION, (int)FORMAT);
+    int there = what_is_there(t, err);
+    if (there > 0)
+        th_error_set(err, "STUDY-0024", "%s: somebody else has made a study there meanwhile",
+                     t->path);
+    if (there != 0 || execute(t, pragmas, err) != 0 ||
+        th_store_write_study(t->db, s) != SQLITE_OK)
+        return there != 0 ? -1 : failed(t, "written", err);
+    char *sql = sql_of_points(s);
+    int rc = sql == NULL ? th_error_no_memory(err) : execute(t, sql, err);
+    th_free(sql);
+    return rc != 0 ? -1 : insert_points(t, s, cells, n, err);
+}
+
+th_store *th_store_create(const char *path, const th_study *s, const int64_t *cells, int64_t n,
+                          th_error *err)
+{
+    th_store *t = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (t != NULL && th_store_begin(t, err) == 0) {
+        if (fill(t, s, cells, n, err) != 0)
+            sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL);
+        else if (th_store_commit(t, err) == 0 &&
+                 (t->study = th_store_read_study(t->db, err)) != NULL)
+            return t;
+    }
+    th_store_close(t);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err)
+{
+    sqlite3_stmt *s = prepare(t, "SELECT count(*) FROM point WHERE status = ?", err);
+    int rc = s != NULL ? 0 : -1;
+    for (int i = 0; i < TH_N_POINT_STATES && rc == 0; i++) {
+        bind_text(s, 1, th_point_state_name((th_point_state)i));
+        rc = sqlite3_step(s) == SQLITE_ROW ? 0 : failed(t, "read", err);
+        counts[i] = rc == 0 ? sqlite3_column_int64(s, 0) : 0;
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Metrics stand behind the first five columns. */
+static char *sql_of_reading(const th_study *s)
+{
+    th_strbuf sql = TH_STRBUF_INIT;
+    th_strbuf_add(&sql, "SELECT point, cell, status, error, mapping");
+    for (int i = 0; i < s->n_metrics; i++)
+        th_strbuf_printf(&sql, ", \"%s\"", s->metrics[i].column);
+    th_strbuf_add(&sql, " FROM point ORDER BY point");
+    return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
+}
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+static void take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
+{
+    const char *status = text_at(s, 2);
+    *p = (th_study_point){.number = sqlite3_column_int64(s, 0), .cell = sqlite3_column_int64(s, 1)};
+    for (int i = 0; i < TH_N_POINT_STATES; i++)
+        if (status != NULL && strcmp(status, th_point_state_name((th_point_state)i)) == 0)
+            p->state = (th_point_state)i;
+    p->error = text_at(s, 3);
+    p->mapping = text_at(s, 4);
+    for (int i = 0; i < study->n_metrics; i++) {
+        th_figure *f = &p->figures[i];
+        f->is_absent = sqlite3_column_type(s, 5 + i) == SQLITE_NULL;
+        f->whole = sqlite3_column_int64(s, 5 + i);
+        f->real = sqlite3_column_double(s, 5 + i);
+        f->text = study->metrics[i].type == TH_FIGURE_TEXT ? text_at(s, 5 + i) : NULL;
+    }
+}
+
+/* A file from elsewhere may say anything. */
+static int check_row(const th_store *t, const th_study_point *p, th_error *err)
+{
+    if (p->cell >= 0 && p->cell < th_study_n_cells(t->study))
+        return 0;
+    return th_error_set(err, "STUDY-0025", "%s: point %lld is in no cell of the study", t->path,
+                        (long long)p->number);
+}
+
+int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state, th_error *err)
+{
+    char *sql = sql_of_reading(t->study);
+    sqlite3_stmt *s = prepare(t, sql, err);
+    int rc = s != NULL ? 0 : -1, step = SQLITE_DONE;
+    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        th_study_point p;
+        take_row(t->study, s, &p);
+        rc = check_row(t, &p, err) != 0 ? -1 : f(state, &p);
+    }
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = failed(t, "read", err);
+    sqlite3_finalize(s);
+    th_free(sql);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+/* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends, however. */
+int th_store_lock(th_store *t, th_error *err)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
+    if (t->lock >= 0)
+        return 0;
+    t->lock = open(t->path, O_RDWR | O_CLOEXEC);
+    if (t->lock < 0)
+        return th_error_set(err, "STUDY-0026", "%s: cannot be opened: %s", t->path, strerror(errno));
+    if (fcntl(t->lock, F_OFD_SETLK, &all) == 0)
+        return 0;
+    bool is_taken = errno == EAGAIN || errno == EACCES;
+    th_error_set(err, "STUDY-0027", "%s: %s", t->path,
+                 is_taken ? "the study is being run by another process" : strerror(errno));
+    close(t->lock);
+    t->lock = -1;
+    return -1;
+}
+
+int th_store_retry_failed(th_store *t, th_error *err)
+{
+    return execute(t, "UPDATE point SET status = 'waiting', error = NULL WHERE status = 'failed'",
+                   err);
+}
+
+int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *cell, th_error *err)
+{
+    if (t->next == NULL)
+        t->next = prepare(t, "SELECT point, cell FROM point WHERE point > ? AND status = 'waiting' "
+                             "ORDER BY point LIMIT 1", err);
+    if (t->next == NULL)
+        return -1;
+    sqlite3_bind_int64(t->next, 1, after);
+    int step = sqlite3_step(t->next);
+    th_study_point p = {.number = sqlite3_column_int64(t->next, 0), .cell = sqlite3_column_int64(t->next, 1)};
+    int rc = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : failed(t, "read", err);
+    sqlite3_reset(t->next);
+    if (rc <= 0 || check_row(t, &p, err) != 0)
+        return rc <= 0 ? rc : -1;
+    *number = p.number;
+    *cell = p.cell;
+    return 1;
+}
+
+int th_store_begin(th_store *t, th_error *err)
+{
+    return execute(t, "BEGIN IMMEDIATE", err);
+}
+
+int th_store_commit(th_store *t, th_error *err)
+{
+    if (execute(t, "COMMIT", err) == 0)
+        return 0;
+    sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+static char *sql_of_record(const th_study *s)
+{
+    th_strbuf sql = TH_STRBUF_INIT;
+    th_strbuf_add(&sql, "UPDATE point SET status = ?, error = ?, mapping = ?");
+    for (int i = 0; i < s->n_metrics; i++)
+        th_strbuf_printf(&sql, ", \"%s\" = ?", s->metrics[i].column);
+    th_strbuf_add(&sql, " WHERE point = ? AND status = 'waiting'");
+    return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
+}
+
+static void bind_figure(sqlite3_stmt *s, int place, const th_figure *f, th_figure_type type)
+{
+    if (f->is_absent)
+        sqlite3_bind_null(s, place);
+    else if (type == TH_FIGURE_INTEGER)
+        sqlite3_bind_int64(s, place, f->whole);
+    else if (type == TH_FIGURE_REAL)
+        sqlite3_bind_double(s, place, f->real);
+    else
+        bind_text(s, place, f->text);
+}
+
+static int prepare_record(th_store *t, th_error *err)
+{
+    if (t->record != NULL)
+        return 0;
+    char *sql = sql_of_record(t->study);
+    t->record = prepare(t, sql, err);
+    th_free(sql);
+    return t->record != NULL ? 0 : -1;
+}
+
+int th_store_record(th_store *t, const th_study_point *p, th_error *err)
+{
+    if (prepare_record(t, err) != 0)
+        return -1;
+    int place = 1;
+    bind_text(t->record, place++, th_point_state_name(p->state));
+    bind_text(t->record, place++, p->error);
+    bind_text(t->record, place++, p->mapping);
+    for (int i = 0; i < t->study->n_metrics; i++)
+        bind_figure(t->record, place++, &p->figures[i], t->study->metrics[i].type);
+    sqlite3_bind_int64(t->record, place, p->number);
+    int rc = sqlite3_step(t->record) == SQLITE_DONE ? 0 : failed(t, "written", err);
+    sqlite3_reset(t->record);
+    sqlite3_clear_bindings(t->record);
+    if (rc != 0 || sqlite3_changes(t->db) == 1)
+        return rc;
+    return th_error_set(err, "STUDY-0028", "%s: point %lld does not wait for a result", t->path,
+                        (long long)p->number);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store_study.c - see store_study.h. What is read is checked as what a user says is, for a file may come from
+ * anywhere; and its digest must be that which was written with it. */
+#include <config.h>
+#include "study/store_study.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+
+static const char tables[] =
+    "CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE parameter (position INTEGER PRIMARY KEY, name TEXT NOT NULL, axis INTEGER NOT NULL);"
+    "CREATE TABLE value (parameter INTEGER, position INTEGER, value TEXT NOT NULL,"
+    " PRIMARY KEY (parameter, position)) WITHOUT ROWID;"
+    "CREATE TABLE metric (position INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,"
+    " \"column\" TEXT NOT NULL, type INTEGER NOT NULL, own INTEGER NOT NULL)";
+
+static char *digest_text(const th_study *s, char out[20])
+{
+    snprintf(out, 20, "%016" PRIx64, th_study_digest(s));
+    return out;
+}
+
+/* ---- writing ---- */
+
+/* One row: each letter of kinds is i (int64_t) or t (const char *). A code of SQLite. */
+static int insert(sqlite3 *db, const char *sql, const char *kinds, ...)
+{
+    sqlite3_stmt *s = NULL;
+    va_list args;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    va_start(args, kinds);
+    for (int i = 0; kinds[i] != '\0'; i++) {
+        if (kinds[i] == 'i')
+            sqlite3_bind_int64(s, i + 1, va_arg(args, int64_t));
+        else
+            sqlite3_bind_text(s, i + 1, va_arg(args, const char *), -1, SQLITE_TRANSIENT);
+    }
+    va_end(args);
+    sqlite3_step(s);
+    return sqlite3_finalize(s);
+}
+
+static int write_words(sqlite3 *db, const th_study *s)
+{
+    char digest[20], seed[30];
+    snprintf(seed, sizeof seed, "%" PRId64, s->seed);
+    const char *const words[][2] = {{"name", s->name},     {"version", s->version},
+                                    {"script", s->script}, {"where", s->where},
+                                    {"seed", seed},        {"digest", digest_text(s, digest)}};
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < sizeof words / sizeof *words && rc == SQLITE_OK; i++)
+        rc = insert(db, "INSERT INTO study VALUES (?, ?)", "tt", words[i][0], words[i][1]);
+    return rc;
+}
+
+static int write_parameter(sqlite3 *db, const th_study_parameter *p, int64_t number)
+{
+    int rc = insert(db, "INSERT INTO parameter VALUES (?, ?, ?)", "iti", number, p->name,
+                    (int64_t)p->axis);
+    for (int32_t i = 0; i < p->n_values && rc == SQLITE_OK; i++)
+        rc = insert(db, "INSERT INTO value VALUES (?, ?, ?)", "iit", number, (int64_t)i,
+                    p->values[i]);
+    return rc;
+}
+
+int th_store_write_study(sqlite3 *db, const th_study *s)
+{
+    int rc = sqlite3_exec(db, tables, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = write_words(db, s);
+    for (int i = 0; i < s->n_parameters && rc == SQLITE_OK; i++)
+        rc = write_parameter(db, &s->parameters[i], i);
+    for (int i = 0; i < s->n_metrics && rc == SQLITE_OK; i++) {
+        const th_study_metric *m = &s->metrics[i];
+        rc = insert(db, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", "itttii", (int64_t)i,
+                    m->name, m->kind, m->column, (int64_t)m->type, (int64_t)m->is_own);
+    }
+    return rc;
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    sqlite3 *db;
+    th_study *study;
+    char digest[20];
+    th_error *err;
+} reading;
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text != NULL ? text : "";
+}
+
+static int broken(const reading *r, const char *what)
+{
+    return th_error_set(r->err, "STUDY-0030", "the definition in the file is damaged: %s", what);
+}
+
+/* f for every row of a query. */
+static int each_row(reading *r, const char *sql, int64_t number, int (*f)(reading *, sqlite3_stmt *))
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
+        return broken(r, sqlite3_errmsg(r->db));
+    sqlite3_bind_int64(s, 1, number);
+    int rc = 0, step = SQLITE_DONE;
+    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
+        rc = f(r, s);
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = broken(r, sqlite3_errmsg(r->db));
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static int take_word(reading *r, sqlite3_stmt *s)
+{
+    th_study *study = r->study;
+    const char *key = text_at(s, 0), *value = text_at(s, 1);
+    const struct {
+        const char *key;
+        const char **text;
+    } texts[] = {{"name", &study->name},
+                 {"version", &study->version},
+                 {"script", &study->script},
+                 {"where", &study->where}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(key, texts[i].key) == 0)
+            return (*texts[i].text = th_study_text(study, value)) != NULL
+                       ? 0
+                       : th_error_no_memory(r->err);
+    if (strcmp(key, "seed") == 0)
+        study->seed = strtoll(value, NULL, 10);
+    if (strcmp(key, "digest") == 0)
+        snprintf(r->digest, sizeof r->digest, "%s", value);
+    return 0;
+}
+
+static int take_value(reading *r, sqlite3_stmt *s)
+{
+    th_study_parameter *p = &r->study->parameters[r->study->n_parameters - 1];
+    if (sqlite3_column_int64(s, 1) != p->axis)
+        return broken(r, "values of a parameter");
+    p->values[p->axis] = th_study_text(r->study, text_at(s, 0));
+    return p->values[p->axis++] != NULL ? 0 : th_error_no_memory(r->err);
+}
+
+/* While values are read, .axis counts them. */
+static int take_parameter(reading *r, sqlite3_stmt *s)
+{
+    enum { VALUES_MAX = TH_STUDY_CELLS_MAX };
+    th_study *study = r->study;
+    int64_t n = sqlite3_column_int64(s, 3);
+    if (n < 1 || n > VALUES_MAX)
+        return broken(r, "values of a parameter");
+    const char **blank = th_alloc_array((size_t)n, sizeof *blank);
+    if (blank == NULL)
+        return th_error_no_memory(r->err);
+    for (int64_t i = 0; i < n; i++)
+        blank[i] = "";
+    int rc = th_study_add_parameter(study, text_at(s, 1), blank, (int32_t)n, r->err);
+    th_free(blank);
+    if (rc != 0)
+        return -1;
+    study->parameters[study->n_parameters - 1].axis = 0;
+    rc = each_row(r, "SELECT value, position FROM value WHERE parameter = ? ORDER BY position",
+                  sqlite3_column_int64(s, 0), take_value);
+    study->parameters[study->n_parameters - 1].axis = (int)sqlite3_column_int64(s, 2);
+    return rc;
+}
+
+static int take_metric(reading *r, sqlite3_stmt *s)
+{
+    int64_t type = sqlite3_column_int64(s, 3);
+    if (type < TH_FIGURE_INTEGER || type > TH_FIGURE_TEXT)
+        return broken(r, "type of a metric");
+    return th_study_add_metric(r->study,
+                               &(th_study_metric){.name = text_at(s, 0),
+                                                  .kind = text_at(s, 1),
+                                                  .column = text_at(s, 2),
+                                                  .type = (th_figure_type)type,
+                                                  .is_own = sqlite3_column_int(s, 4) != 0},
+                               r->err);
+}
+
+/* Axes are numbered by their first parameters, and their parameters are equally long. */
+static int check_axes(const reading *r)
+{
+    th_study *s = r->study;
+    s->n_axes = 0;
+    for (int i = 0; i < s->n_parameters; i++) {
+        int axis = s->parameters[i].axis;
+        if (axis < 0 || axis > s->n_axes)
+            return broken(r, "axis of a parameter");
+        s->n_axes += axis == s->n_axes;
+        for (int k = 0; k < i; k++)
+            if (s->parameters[k].axis == axis &&
+                s->parameters[k].n_values != s->parameters[i].n_values)
+                return broken(r, "axis of a parameter");
+    }
+    return 0;
+}
+
+static int read_all(reading *r)
+{
+    char digest[20];
+    if (each_row(r, "SELECT key, value FROM study", 0, take_word) != 0 ||
+        each_row(r, "SELECT p.position, p.name, p.axis, count(v.position) FROM parameter p "
+                    "LEFT JOIN value v ON v.parameter = p.position GROUP BY p.position "
+                    "ORDER BY p.position", 0, take_parameter) != 0 ||
+        each_row(r, "SELECT name, kind, \"column\", type, own FROM metric ORDER BY position", 0,
+                 take_metric) != 0 ||
+        check_axes(r) != 0 || th_study_check(r->study, r->err) != 0)
+        return -1;
+    return strcmp(r->digest, digest_text(r->study, digest)) == 0 ? 0 : broken(r, "its digest");
+}
+
+th_study *th_store_read_study(sqlite3 *db, th_error *err)
+{
+    reading r = {.db = db, .study = th_study_new(), .err = err};
+    if (r.study == NULL)
+        th_error_no_memory(err);
+    else if (read_all(&r) == 0)
+        return r.study;
+    th_study_free(r.study);
+    return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* store_study.h - the definition of a study in its file: the tables study, parameter, value and metric. */
+#ifndef TH_STUDY_STORE_STUDY_H
+#define TH_STUDY_STORE_STUDY_H
+#include <sqlite3.h>
+#include "study/study.h"
+
+/* A code of SQLite. */
+int th_store_write_study(sqlite3 *db, const th_study *s);
+/* NULL: the tables are not as they were written, or memory is out. */
+th_study *th_store_read_study(sqlite3 *db, th_error *err);
+
+#endif
