@@ -21,13 +21,13 @@ static int32_t process_of(const th_trace *t, int32_t object)
 }
 
 /* key: with its comma, quotes and colon. */
-static void write_key(th_out *o, const char *key, int64_t value)
+static inline void write_key(th_out *o, const char *key, int64_t value)
 {
     th_out_text(o, key);
     th_out_number(o, value);
 }
 
-static void write_text(th_out *o, const char *key, const char *value)
+static inline void write_text(th_out *o, const char *key, const char *value)
 {
     th_out_text(o, key);
     th_out_char(o, '"');

@@ -13,13 +13,8 @@ void th_out_flush(th_out *o)
     o->n = 0;
 }
 
-void th_out_bytes(th_out *o, const void *bytes, size_t n)
+void th_out_many(th_out *o, const void *bytes, size_t n)
 {
-    if (n <= TH_OUT_ROOM) {
-        memcpy(th_out_room(o), bytes, n);
-        o->n += n;
-        return;
-    }
     const char *next = bytes;
     while (n > 0) {
         size_t part = n < TH_OUT_ROOM ? n : TH_OUT_ROOM;
@@ -30,27 +25,27 @@ void th_out_bytes(th_out *o, const void *bytes, size_t n)
     }
 }
 
-void th_out_text(th_out *o, const char *text)
-{
-    th_out_bytes(o, text, strlen(text));
-}
-
+/* Two digits at a time, from the last. */
 void th_out_number(th_out *o, int64_t number)
 {
-    enum { DIGITS_MAX = 20 };
+    enum { DIGITS_MAX = 20, BASE = 100 };
+    static const char pairs[2 * BASE + 1] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
+        "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
+        "9293949596979899";
     char digits[DIGITS_MAX];
-    int n = 0;
+    char *first = digits + DIGITS_MAX;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    char *to = th_out_room(o);
-    do {
-        digits[n++] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
+    for (; left >= BASE; left /= BASE) {
+        first -= 2;
+        memcpy(first, pairs + 2 * (left % BASE), 2);
+    }
+    *--first = pairs[2 * left + 1];
+    if (left >= 10)
+        *--first = pairs[2 * left];
     if (number < 0)
-        *to++ = '-';
-    o->n += (size_t)n + (number < 0);
-    while (n > 0)
-        *to++ = digits[--n];
+        th_out_char(o, '-');
+    th_out_bytes(o, first, (size_t)(digits + DIGITS_MAX - first));
 }
 
 /* What need not be escaped goes as it is. */

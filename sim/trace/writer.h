@@ -32,8 +32,21 @@ static inline void th_out_char(th_out *o, char c)
     *th_out_room(o) = c;
     o->n++;
 }
-void th_out_bytes(th_out *o, const void *bytes, size_t n);
-void th_out_text(th_out *o, const char *text);
+void th_out_many(th_out *o, const void *bytes, size_t n); /* more than TH_OUT_ROOM, too */
+/* Here, so that what the compiler knows the length of becomes a few stores. */
+static inline void th_out_bytes(th_out *o, const void *bytes, size_t n)
+{
+    if (n > TH_OUT_ROOM) {
+        th_out_many(o, bytes, n);
+        return;
+    }
+    memcpy(th_out_room(o), bytes, n);
+    o->n += n;
+}
+static inline void th_out_text(th_out *o, const char *text)
+{
+    th_out_bytes(o, text, strlen(text));
+}
 void th_out_number(th_out *o, int64_t number); /* decimal */
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
