@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration.c - a few measured rows of a device.
- *   calibrate: { rows of a device -> listen to all voices -> { tune one } -> vote }
+ *   calibrate: { rows of a device -> listen to all voices -> { settle without some rows -> answer these }
+ *              -> trust -> settle with all rows }        settle: { tune one } -> vote
  * tune: host and scale of a voice by least squares on the relative error, reweighted towards absolute
  * deviations, with a ridge towards 0 and 1: twenty rows must not undo what thousands have taught.
- * vote: as learners are blended (learners/panel.c): greedy, with replacement. */
+ * vote: as learners are blended (learners/panel.c): greedy, with replacement.
+ * trust: three answers, what the model says anyway, the same tuned, and what was voted for, share the rest
+ * as rows favour that they have not seen; so that a few rows which mislead change nothing. */
 #include <config.h>
 
 #include "predictor/calibration.h"
@@ -13,10 +16,10 @@
 
 #include "base/alloc.h"
 
-enum { PASSES = 5, VOTES = TH_VOICES_MAX };
+enum { PASSES = 5, VOTES = 8, FOLDS_MAX = 40 };
 static const double RIDGE_HOST = 1, RIDGE_SCALE = 0.3, DEVIATION_MIN = 0.02;
 static const double SCALE_LEAST = 0.2; /* of an answer stays at least */
-static const double OPTIMISM = 1.4;    /* error on other rows / on those that it was fitted to, about */
+static const double OPTIMISM = 1.1;    /* error on other rows / where it was least, about */
 
 static double tuned(const th_voice *v, double ms)
 {
@@ -70,6 +73,7 @@ static void tune_once(th_voice *v, const sample *s, const double *said, const do
 
 static void tune(th_voice *v, const sample *s, const double *said, double *weight)
 {
+    *v = (th_voice){.device = v->device, .is_law = v->is_law};
     for (size_t i = 0; i < s->n; i++)
         weight[i] = 1;
     for (int pass = 0; pass < PASSES; pass++) {
@@ -86,60 +90,177 @@ static void tune(th_voice *v, const sample *s, const double *said, double *weigh
 
 /* --- votes ------------------------------------------------------------------------------------ */
 
-static double error_with(const sample *s, const double *sum, const double *said, int votes)
+/* All that may be listened to, and what each says of the rows of a sample. The first is what the model says
+ * of the device without any calibration. */
+typedef struct {
+    th_voice *voice;
+    double *said; /* by voice and row, not tuned */
+    int n;
+} choir;
+
+/* Which of them share an answer; their sum of shares is 1. */
+typedef struct {
+    th_voice voice[VOTES];
+    int of[VOTES]; /* of the choir */
+    int n;
+} settlement;
+
+static double error_with(const sample *s, const double *sum, const double *ln_said, int votes)
 {
     double error = 0;
     for (size_t i = 0; i < s->n; i++)
-        error += fabs(exp((sum[i] + log(said[i])) / (votes + 1)) / s->ms[i] - 1);
+        error += fabs(exp((sum[i] + ln_said[i]) / (votes + 1)) / s->ms[i] - 1);
     return error / (double)s->n;
 }
 
-/* Of n voices; said by voice and row, tuned. */
-static void vote(th_calibration *c, const th_voice *voice, int n, const sample *s,
-                 const double *said, double *sum)
+/* Votes for n answers, ln_said by answer and row: into vote[n]; sum[] is scratch. The error of the blend. */
+static double vote(const sample *s, const double *ln_said, int n, double *sum, int *votes)
 {
+    double least = INFINITY;
+    memset(votes, 0, (size_t)n * sizeof *votes);
     for (size_t i = 0; i < s->n; i++)
         sum[i] = 0;
     for (int given = 0; given < VOTES; given++) {
-        int best = 0, place = 0;
-        double least = INFINITY;
+        int best = 0;
+        least = INFINITY;
         for (int v = 0; v < n; v++) {
-            double error = error_with(s, sum, said + (size_t)v * s->n, given);
+            double error = error_with(s, sum, ln_said + (size_t)v * s->n, given);
             if (error < least) {
                 least = error;
                 best = v;
             }
         }
         for (size_t i = 0; i < s->n; i++)
-            sum[i] += log(said[(size_t)best * s->n + i]);
-        while (place < c->n_voices && (c->voice[place].device != voice[best].device ||
-                                       c->voice[place].is_law != voice[best].is_law))
-            place++;
-        if (place == c->n_voices)
-            c->voice[c->n_voices++] = voice[best];
-        c->voice[place].share += 1.0 / VOTES;
-        c->gain = least;
+            sum[i] += ln_said[(size_t)best * s->n + i];
+        votes[best]++;
+    }
+    return least;
+}
+
+typedef struct {
+    double *ln_said, *row; /* by voice and row; by row, twice */
+    int *votes;            /* by voice */
+} scratch;
+
+/* Tunes all voices to the sample, and votes. */
+static void settle(const choir *c, const sample *s, const scratch *w, settlement *out)
+{
+    for (int v = 0; v < c->n; v++) {
+        const double *said = c->said + (size_t)v * s->n;
+        tune(&c->voice[v], s, said, w->row);
+        for (size_t i = 0; i < s->n; i++)
+            w->ln_said[(size_t)v * s->n + i] = log(tuned(&c->voice[v], said[i]));
+    }
+    vote(s, w->ln_said, c->n, w->row, w->votes);
+    out->n = 0;
+    for (int v = 0; v < c->n; v++)
+        if (w->votes[v] > 0) {
+            out->of[out->n] = v;
+            out->voice[out->n] = c->voice[v];
+            out->voice[out->n++].share = (double)w->votes[v] / VOTES;
+        }
+}
+
+/* ln(ms) of row i of the choir, which has n_rows. */
+static double answer(const settlement *a, const choir *c, size_t n_rows, size_t i)
+{
+    double ln_ms = 0;
+    for (int v = 0; v < a->n; v++)
+        ln_ms += a->voice[v].share *
+                 log(tuned(&a->voice[v], c->said[(size_t)a->of[v] * n_rows + i]));
+    return ln_ms;
+}
+
+/* --- trust ------------------------------------------------------------------------------------ */
+
+enum { AS_IT_WAS, TUNED, VOTED, N_ANSWERS };
+
+/* The choir and sample without the rows of a fold. */
+static void leave_out(const choir *c, const sample *s, size_t fold, size_t folds, choir *some,
+                      sample *rest)
+{
+    rest->n = 0;
+    rest->unit = INFINITY;
+    for (size_t i = 0; i < s->n; i++)
+        if (i % folds != fold) {
+            rest->unit = fmin(rest->unit, s->ms[i]);
+            rest->ms[rest->n++] = s->ms[i];
+        }
+    for (int v = 0; v < c->n; v++)
+        for (size_t i = 0, to = 0; i < s->n; i++)
+            if (i % folds != fold)
+                some->said[(size_t)v * rest->n + to++] = c->said[(size_t)v * s->n + i];
+}
+
+/* ln_ms[N_ANSWERS][n]: what is said of each row by those that have not seen it. */
+static void answer_unseen(const choir *c, const sample *s, choir *some, sample *rest,
+                          const scratch *w, double *ln_ms)
+{
+    size_t n = s->n, folds = n < FOLDS_MAX ? n : FOLDS_MAX;
+    for (size_t fold = 0; fold < folds; fold++) {
+        settlement a;
+        leave_out(c, s, fold, folds, some, rest);
+        settle(some, rest, w, &a);
+        for (size_t i = fold; i < n; i += folds) {
+            ln_ms[AS_IT_WAS * n + i] = log(c->said[i]);
+            ln_ms[TUNED * n + i] = log(tuned(&some->voice[0], c->said[i]));
+            ln_ms[VOTED * n + i] = answer(&a, c, n, i);
+        }
     }
 }
 
-/* voice[2 n_devices + 1], said[that][n], scratch[2 n]. */
-static void calibrate(const th_layer_model *m, const sample *s, th_calibration *c, th_voice *voice,
-                      double *said, double *scratch)
+static void add_voice(th_calibration *c, th_voice v, double share)
+{
+    v.share = share;
+    if (share > 0)
+        c->voice[c->n_voices++] = v;
+}
+
+static void keep_voices(const choir *c, const settlement *a, const int *votes, th_calibration *out)
+{
+    th_voice plain = c->voice[0];
+    plain.host_ms = 0;
+    plain.scale = 1;
+    add_voice(out, plain, (double)votes[AS_IT_WAS] / VOTES);
+    add_voice(out, c->voice[0], (double)votes[TUNED] / VOTES);
+    for (int v = 0; v < a->n; v++)
+        add_voice(out, a->voice[v], a->voice[v].share * votes[VOTED] / VOTES);
+}
+
+/* --- a device --------------------------------------------------------------------------------- */
+
+static void listen(const th_layer_model *m, const sample *s, const th_gpu *gpu, choir *out)
+{
+    int itself = th_layer_model_device(m, gpu->name);
+    out->n = 0;
+    for (int i = -1; i <= m->n_devices; i++)
+        for (int is_law = 0; is_law < 2; is_law++) {
+            int device = i < 0 ? itself : i;
+            bool is_twice = i == itself && !is_law, is_of_any = device == m->n_devices;
+            if (is_twice || (is_law && (i < 0 || is_of_any)))
+                continue;
+            out->voice[out->n] = (th_voice){.device = device, .is_law = is_law};
+            th_layer_model_predict_as(m, s->op, s->n, gpu, device, is_law,
+                                      out->said + (size_t)out->n * s->n);
+            out->n++;
+        }
+}
+
+/* Rooms: said, some, ln_said [voices][n], unseen [N_ANSWERS][n], row [2 n]. */
+static void calibrate(const th_layer_model *m, const sample *s, choir *all, choir *some,
+                      sample *rest, const scratch *w, double *unseen, th_calibration *c)
 {
     const th_scores *others = &m->other.scores;
-    int n = 0;
-    for (int d = m->n_devices; d >= 0; d--)
-        for (int is_law = 0; is_law < (d < m->n_devices ? 2 : 1); is_law++) {
-            double *mine = said + (size_t)n * s->n;
-            voice[n] = (th_voice){.device = d, .is_law = is_law};
-            th_layer_model_predict_as(m, s->op, s->n, &c->gpu, d, is_law, mine);
-            tune(&voice[n], s, mine, scratch);
-            for (size_t i = 0; i < s->n; i++)
-                mine[i] = tuned(&voice[n], mine[i]);
-            n++;
-        }
-    vote(c, voice, n, s, said, scratch);
-    c->gain = others->n > 0 && others->chosen > 0 ? OPTIMISM * c->gain / others->chosen : 1;
+    int votes[N_ANSWERS];
+    settlement a;
+    listen(m, s, &c->gpu, all);
+    memcpy(some->voice, all->voice, (size_t)all->n * sizeof *all->voice);
+    some->n = all->n;
+    answer_unseen(all, s, some, rest, w, unseen);
+    double error = vote(s, unseen, N_ANSWERS, w->row, votes);
+    settle(all, s, w, &a);
+    keep_voices(all, &a, votes, c);
+    c->gain = others->n > 0 && others->chosen > 0 ? OPTIMISM * error / others->chosen : 1;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -165,24 +286,28 @@ static size_t rows_of(const th_layer_model *m, const th_measurements *rows, int3
 static int calibrate_device(const th_layer_model *m, const th_measurements *rows, int32_t device,
                             th_calibration *out)
 {
-    sample s = {.n = rows_of(m, rows, device, NULL)};
-    size_t voices = 2 * (size_t)m->n_devices + 1;
-    s.op = th_alloc_array(s.n, sizeof *s.op);
-    s.ms = th_alloc_array(s.n, sizeof *s.ms);
-    th_voice *voice = th_alloc_array(voices, sizeof *voice);
-    double *said = th_alloc_array(voices * s.n, sizeof *said),
-           *scratch = th_alloc_array(s.n, sizeof *scratch);
-    int failed = s.op && s.ms && voice && said && scratch ? 0 : -1;
-    *out = (th_calibration){.gpu = rows->device[device], .n_rows = s.n};
+    size_t n = rows_of(m, rows, device, NULL), voices = 2 * (size_t)m->n_devices + 1;
+    sample s = {.n = n}, rest = {.n = 0};
+    s.op = th_alloc_array(n, sizeof *s.op);
+    th_voice *voice = th_alloc_zero(2 * voices, sizeof *voice);
+    int *votes = th_alloc_array(voices, sizeof *votes);
+    double *room = th_alloc_array((3 * voices + N_ANSWERS + 4) * n, sizeof *room);
+    int failed = s.op && voice && votes && room ? 0 : -1;
+    *out = (th_calibration){.gpu = rows->device[device], .n_rows = n};
     if (!failed) {
+        size_t all_voices = voices * n;
+        choir all = {voice, room, 0}, some = {voice + voices, room + all_voices, 0};
+        double *behind = room + 3 * all_voices;
+        const scratch w = {room + 2 * all_voices, behind, votes};
+        s.ms = behind + 2 * n;
+        rest.ms = behind + 3 * n;
         rows_of(m, rows, device, &s);
-        calibrate(m, &s, out, voice, said, scratch);
+        calibrate(m, &s, &all, &some, &rest, &w, behind + 4 * n, out);
     }
     th_free(s.op);
-    th_free(s.ms);
     th_free(voice);
-    th_free(said);
-    th_free(scratch);
+    th_free(votes);
+    th_free(room);
     return failed;
 }
 

@@ -3,7 +3,8 @@
  *   ms = product of (host + scale * answer) ^ share  over voices
  * A voice is what the model says of an operation as if the device were one of those of training, by its law
  * and its learners or by its law alone; or as it says of any other. Each gets a host cost and a scale of
- * its own, and shares tell which of them the device resembles. */
+ * its own, and shares tell which of them the device resembles; what the model says without any rows keeps
+ * the share that it deserves by rows which were held out. */
 #ifndef TH_PREDICTOR_CALIBRATION_H
 #define TH_PREDICTOR_CALIBRATION_H
 #include "predictor/layer_model.h"

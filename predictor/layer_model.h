@@ -32,7 +32,7 @@ typedef struct th_voice {
     double host_ms, scale, share;
 } th_voice;
 
-enum { TH_VOICES_MAX = 8 };
+enum { TH_VOICES_MAX = 10 };
 
 typedef struct th_calibration {
     th_gpu gpu;
