@@ -88,9 +88,16 @@ static int read_node(const char *line, unsigned *number, node *out)
         return -1;
     out->value = strtof(end + 1, &end);
     return sscanf(end, "] yes=%u,no=%u", &out->yes, &out->no) == 2 && out->yes < NODES_MAX &&
-                   out->no < NODES_MAX
+                   out->no < NODES_MAX && out->feature < TH_TREES_FEATURES_MAX
                ? 0
                : -1;
+}
+
+/* In whole units, and so small that sums of very many stay whole numbers. */
+static int32_t answer_of(float value)
+{
+    static const double UNITS_MAX = 1 << 20;
+    return (int32_t)lrint(fmin(fmax((double)value / TH_TREES_UNIT, -UNITS_MAX), UNITS_MAX));
 }
 
 /* Lays node number of the library's tree at place `at`; below a leaf every answer is its own. */
@@ -99,12 +106,11 @@ static void lay(th_trees *t, int tree, const node *nodes, unsigned number, size_
     size_t questions = ((size_t)1 << t->depth) - 1;
     const node *n = &nodes[number];
     if (depth == t->depth) {
-        t->leaf[(size_t)tree * (questions + 1) + at - questions] = n->value;
+        t->leaf[(size_t)tree * (questions + 1) + at - questions] = answer_of(n->value);
         return;
     }
-    size_t place = (size_t)tree * questions + at;
-    t->feature[place] = n->is_leaf ? 0 : (uint8_t)n->feature;
-    t->threshold[place] = n->is_leaf ? 0 : n->value;
+    t->question[(size_t)tree * questions + at] =
+        n->is_leaf ? 0 : th_trees_ask(n->feature, n->value);
     lay(t, tree, nodes, n->is_leaf ? number : n->yes, 2 * at + 1, depth + 1);
     lay(t, tree, nodes, n->is_leaf ? number : n->no, 2 * at + 2, depth + 1);
 }

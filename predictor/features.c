@@ -17,13 +17,15 @@ static void add(th_features *f, double value, const char *name)
 
 static double logarithm(double x)
 {
-    return log(fmax(x, 1e-9));
+    static const double LEAST = 1e-9;
+    return log(x > LEAST ? x : LEAST);
 }
 
-/* How the last of the pieces is filled. */
-static double rest(double n, int piece)
+/* How the last of the pieces, of a power of 2, is filled. */
+static inline double rest(double n, int piece)
 {
-    return fmod(n, piece);
+    static const double EXACT = 0x1p53;
+    return n < EXACT ? (double)((int64_t)n & (piece - 1)) : 0;
 }
 
 static void fields(th_features *f, const th_op *op)
@@ -33,12 +35,12 @@ static void fields(th_features *f, const th_op *op)
             add(f, op->x[i], th_op_field_name((th_op_field)i));
 }
 
-static void sizes(th_features *f, const th_op *op)
+static void sizes(th_features *f, const th_op_sizes *s)
 {
-    add(f, logarithm(th_op_flops(op)), "ln operations");
-    add(f, logarithm(th_op_input_bytes(op)), "ln input");
-    add(f, logarithm(th_op_weight_bytes(op)), "ln weights");
-    add(f, logarithm(th_op_output_bytes(op)), "ln output");
+    add(f, logarithm(s->flops), "ln operations");
+    add(f, logarithm(s->input), "ln input");
+    add(f, logarithm(s->weights), "ln weights");
+    add(f, logarithm(s->output), "ln output");
 }
 
 static void conv_tiles(th_features *f, double pixels, double channels)
@@ -46,13 +48,13 @@ static void conv_tiles(th_features *f, double pixels, double channels)
     static const int widths[] = {128, 64, 32};
     static const char *const names[] = {"tiles 128", "tiles 64", "tiles 32"};
     for (int i = 0; i < 3; i++)
-        add(f, ceil(pixels / 128) * ceil(channels / widths[i]), names[i]);
+        add(f, th_law_ceil(pixels / 128) * th_law_ceil(channels / widths[i]), names[i]);
 }
 
-static void plane(th_features *f, const th_op *op)
+static void plane(th_features *f, const th_op *op, const th_op_sizes *size)
 {
     const int32_t *x = op->x;
-    double out_h = th_op_out_h(op), out_w = th_op_out_w(op), in = x[TH_OP_CHANNELS_IN],
+    double out_h = size->out_h, out_w = size->out_w, in = x[TH_OP_CHANNELS_IN],
            batch = x[TH_OP_BATCH];
     double pixels = batch * out_h * out_w, area = (double)x[TH_OP_KERNEL_H] * x[TH_OP_KERNEL_W];
     double out = op->kind == TH_OP_CONV ? x[TH_OP_CHANNELS_OUT] : in;
@@ -65,7 +67,7 @@ static void plane(th_features *f, const th_op *op)
     add(f, rest(out_h, 2), "out_h mod 2");
     add(f, rest(out_h, 16), "out_h mod 16");
     add(f, rest(x[TH_OP_IN_H], 16), "in_h mod 16");
-    add(f, ceil((x[TH_OP_IN_H] + x[TH_OP_KERNEL_H] - 1) / 32.0), "planes of 32");
+    add(f, th_law_ceil((x[TH_OP_IN_H] + x[TH_OP_KERNEL_H] - 1) / 32.0), "planes of 32");
     add(f, (x[TH_OP_PAD_H] + x[TH_OP_PAD_W]) % 2, "odd padding");
     add(f, in * out / (out_h * out_w), "channels per pixel");
     add(f, in / out, "channels in / out");
@@ -74,8 +76,8 @@ static void plane(th_features *f, const th_op *op)
     add(f, rest(in, 32), "channels_in mod 32");
     add(f, rest(in * x[TH_OP_IN_W], 32), "row mod 32");
     add(f, (double)x[TH_OP_KERNEL_H] / x[TH_OP_STRIDE_H], "kernel / stride");
-    add(f, th_op_input_bytes(op), "input bytes");
-    add(f, th_op_output_bytes(op), "output bytes");
+    add(f, size->input, "input bytes");
+    add(f, size->output, "output bytes");
     add(f, rest(out, 4), "channels_out mod 4");
     add(f, rest(out, 32), "channels_out mod 32");
     add(f, rest(out, 64), "channels_out mod 64");
@@ -99,9 +101,9 @@ static void matrix(th_features *f, const th_op *op)
     add(f, rest(rows, 4), "rows mod 4");
     add(f, rest(rows, 32), "rows mod 32");
     add(f, rest(rows, 128), "rows mod 128");
-    add(f, batch * ceil(rows / 128) * ceil(out / 128), "tiles 128x128");
-    add(f, batch * ceil(rows / 64) * ceil(out / 64), "tiles 64x64");
-    add(f, batch * ceil(rows / 32) * ceil(out / 32), "tiles 32x32");
+    add(f, batch * th_law_ceil(rows / 128) * th_law_ceil(out / 128), "tiles 128x128");
+    add(f, batch * th_law_ceil(rows / 64) * th_law_ceil(out / 64), "tiles 64x64");
+    add(f, batch * th_law_ceil(rows / 32) * th_law_ceil(out / 32), "tiles 32x32");
     add(f, logarithm(rows / in), "ln rows / inner");
     add(f, logarithm(out / in), "ln columns / inner");
 }
@@ -110,8 +112,10 @@ static void shares(th_features *f, const th_terms *t, const double *weight, doub
 {
     static const char *const numbered = "share %d";
     double share[TH_SHARES_MAX] = {0};
-    for (int i = 0; i < t->n; i++)
-        share[t->share[i]] += t->amount[i] * weight[i];
+    for (int i = 0; i < t->n_places; i++) {
+        int place = t->place[i];
+        share[t->share[place]] += t->amount[place] * weight[place];
+    }
     for (int i = 0; i < t->n_shares; i++) {
         char name[TH_TERM_NAME_MAX];
         if (f->name)
@@ -125,13 +129,13 @@ void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
 {
     out->n = 0;
     fields(out, op);
-    sizes(out, op);
+    sizes(out, &terms->sizes);
     if (th_op_has(op->kind, TH_OP_IN_H))
-        plane(out, op);
+        plane(out, op, &terms->sizes);
     else if (th_op_has(op->kind, TH_OP_CHANNELS_OUT))
         matrix(out, op);
     add(out, logarithm(law_ms), "ln law");
-    add(out, logarithm(th_op_flops(op) / law_ms), "ln operations / law");
+    add(out, logarithm(terms->sizes.flops / law_ms), "ln operations / law");
     shares(out, terms, weight, law_ms);
     add(out, gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH], "peak / bandwidth");
     add(out, gpu->x[TH_GPU_SMS], "sms");

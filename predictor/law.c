@@ -5,21 +5,11 @@
 #include "predictor/law.h"
 
 #include <stdio.h>
+#include <string.h>
 
-void th_terms_share(th_terms *t)
+void th_terms_name(th_terms *t, int i, const char *name, int a, int b, int c)
 {
-    t->now = t->n_shares++;
-}
-
-void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b,
-                  int c)
-{
-    t->amount[t->n] = amount * t->ms_per[class];
-    t->class[t->n] = (unsigned char)class;
-    t->share[t->n] = (unsigned char)t->now;
-    if (t->name)
-        snprintf(t->name[t->n], TH_TERM_NAME_MAX, name, a, b, c);
-    t->n++;
+    snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b, c);
 }
 
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
@@ -35,7 +25,10 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_PASS] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
-    out->n = out->n_shares = 0;
+    out->n = out->n_shares = out->n_places = 0;
+    out->sizes = th_op_sizes_of(op);
+    memset(out->amount, 0, sizeof out->amount);
+    memset(out->class, 0, sizeof out->class);
     out->name = names;
     out->ms_per = ms_per;
     switch (op->kind) {

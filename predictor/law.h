@@ -8,6 +8,9 @@
  * there are, and why: docs/models/time_law.md. */
 #ifndef TH_PREDICTOR_LAW_H
 #define TH_PREDICTOR_LAW_H
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "predictor/gpu.h"
 #include "predictor/op.h"
 
@@ -28,13 +31,15 @@ typedef enum {
 typedef struct th_terms {
     int n;
     double amount[TH_TERMS_MAX]; /* ms */
-    unsigned char class[TH_TERMS_MAX]; /* th_term_class */
+    unsigned char class[TH_TERMS_MAX]; /* th_term_class; 0 of terms that were left out */
     unsigned char
         share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
     int n_shares;
-    char (*name)[TH_TERM_NAME_MAX]; /* NULL: not wanted */
-    const double *ms_per;           /* private: by class */
-    int now;                        /* private: the share that new terms are counted to */
+    int n_places, place[TH_TERMS_MAX]; /* of the amounts that are not 0, in their order */
+    th_op_sizes sizes;                 /* of the operation */
+    char (*name)[TH_TERM_NAME_MAX];    /* NULL: not wanted */
+    const double *ms_per;              /* private: by class */
+    int now;                           /* private: the share that new terms are counted to */
 } th_terms;
 
 /* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or room for
@@ -45,8 +50,8 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
 static inline double th_law_ms(const th_terms *t, const double *weight)
 {
     double ms = 0;
-    for (int i = 0; i < t->n; i++)
-        ms += t->amount[i] * weight[i];
+    for (int i = 0; i < t->n_places; i++)
+        ms += t->amount[t->place[i]] * weight[t->place[i]];
     return ms;
 }
 
@@ -68,10 +73,47 @@ static inline bool th_law_is_starved(const th_gpu *gpu)
     return th_gpu_balance(gpu) > OPERATIONS_PER_BYTE;
 }
 
-/* Private to the laws: adds a term to the share begun last. */
-void th_terms_share(th_terms *t);
-void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name, int a, int b,
-                  int c);
+/* Private to the laws. */
+static inline void th_terms_share(th_terms *t)
+{
+    t->now = t->n_shares++;
+}
+
+void th_terms_name(th_terms *t, int i, const char *name, int a, int b, int c);
+
+/* Adds a term to the share begun last. */
+static inline void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name,
+                                int a, int b, int c)
+{
+    int i = t->n++;
+    t->amount[i] = amount * t->ms_per[class];
+    t->class[i] = (unsigned char)class;
+    t->share[i] = (unsigned char)t->now;
+    t->place[t->n_places] = i;
+    t->n_places += amount != 0;
+    if (t->name)
+        th_terms_name(t, i, name, a, b, c);
+}
+
+/* Leaves out n terms whose amounts are 0. false: somebody wants to know their names. */
+static inline bool th_terms_skip(th_terms *t, int n)
+{
+    if (t->name)
+        return false;
+    t->n += n;
+    return true;
+}
+
+/* The least whole number that is not below x >= 0, without a call. */
+static inline double th_law_ceil(double x)
+{
+    static const double EXACT = 0x1p52;
+    if (!(x < EXACT))
+        return x;
+    double below = (double)(int64_t)x;
+    return below < x ? below + 1 : below;
+}
+
 void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
 void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
 void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu,

@@ -25,14 +25,14 @@ typedef struct {
 
 static double whole(double n, double tile)
 {
-    return ceil(n / tile) * tile;
+    return th_law_ceil(n / tile) * tile;
 }
 
-static conv conv_of(const th_op *op)
+static conv conv_of(const th_op *op, const th_op_sizes *size)
 {
     const int32_t *x = op->x;
     double area = (double)x[TH_OP_KERNEL_H] * x[TH_OP_KERNEL_W];
-    int size = (int)lround(sqrt(area));
+    int side = (int)(sqrt(area) + 0.5);
     bool is_bare = !x[TH_OP_BIAS] && x[TH_OP_ACTIVATION] == TH_ACT_NONE;
     bool is_point = area == 1 && x[TH_OP_STRIDE_H] == 1 && x[TH_OP_STRIDE_W] == 1;
     bool is_whole = x[TH_OP_KERNEL_H] == x[TH_OP_IN_H] && x[TH_OP_KERNEL_W] == x[TH_OP_IN_W] &&
@@ -41,16 +41,16 @@ static conv conv_of(const th_op *op)
         .batch = x[TH_OP_BATCH],
         .in = x[TH_OP_CHANNELS_IN],
         .out = x[TH_OP_CHANNELS_OUT],
-        .out_h = th_op_out_h(op),
-        .out_w = th_op_out_w(op),
+        .out_h = size->out_h,
+        .out_w = size->out_w,
         .inner = area * x[TH_OP_CHANNELS_IN],
-        .input = th_op_input_bytes(op),
-        .weights = th_op_weight_bytes(op),
-        .output = th_op_output_bytes(op),
-        .flops = th_op_flops(op),
-        .kernel = size < 1         ? 1
-                  : size > KERNELS ? KERNELS
-                                   : size,
+        .input = size->input,
+        .weights = size->weights,
+        .output = size->output,
+        .flops = size->flops,
+        .kernel = side < 1         ? 1
+                  : side > KERNELS ? KERNELS
+                                   : side,
         .has_stride = x[TH_OP_STRIDE_H] > 1 || x[TH_OP_STRIDE_W] > 1,
         .is_gemm = is_bare && (is_point || is_whole),
         .is_odd = x[TH_OP_PAD_H] % 2 == 1 || x[TH_OP_PAD_W] % 2 == 1,
@@ -101,14 +101,17 @@ static void passes(th_terms *t, const conv *c, const th_op *op)
 static void gemm(th_terms *t, const conv *c)
 {
     static const int tiles[][2] = {{128, 128}, {128, 64}, {64, 64}, {32, 32}};
+    enum { TERMS = 5 };
+    bool is_skipped = !c->is_gemm && th_terms_skip(t, TERMS);
     th_terms_share(t);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; !is_skipped && i < 4; i++)
         th_terms_add(t, TH_TERM_COMPUTE,
                      c->is_gemm ? 2 * whole(c->pixels, tiles[i][0]) * whole(c->out, tiles[i][1]) *
                                       whole(c->inner, STEP)
                                 : 0,
                      "gemm %dx%d", tiles[i][0], tiles[i][1], 0);
-    th_terms_add(t, TH_TERM_COMPUTE, c->is_gemm ? c->flops : 0, "gemm", 0, 0, 0);
+    if (!is_skipped)
+        th_terms_add(t, TH_TERM_COMPUTE, c->is_gemm ? c->flops : 0, "gemm", 0, 0, 0);
     /* A tile walks the inner dimension however few tiles there are. */
     th_terms_share(t);
     th_terms_add(t, TH_TERM_STEP, c->is_gemm ? c->inner * 1e-6 : 0, "inner steps gemm", 0, 0, 0);
@@ -123,7 +126,10 @@ static void tiles_of_kernel(th_terms *t, const conv *c)
     th_terms_share(t);
     for (int k = 1; k <= KERNELS; k++)
         for (int s = 0; s < 2; s++) {
+            enum { TERMS = 5 };
             bool is = !c->is_gemm && c->kernel == k && c->has_stride == s;
+            if (!is && th_terms_skip(t, TERMS))
+                continue;
             for (int i = 0; i < 3; i++)
                 th_terms_add(t, TH_TERM_COMPUTE,
                              is ? 2 * whole(c->pixels, PIXELS) * whole(c->out, widths[i]) *
@@ -151,14 +157,14 @@ static void transforms(th_terms *t, const conv *c, const th_op *op)
     add(t, TH_TERM_COMPUTE, is_fft, c->batch * c->in * c->out * plane, "fft products");
     add(t, TH_TERM_MEMORY, is_winograd, 4 * c->in * c->out * POINTS, "winograd weights");
     add(t, TH_TERM_COMPUTE, is_winograd,
-        2 * c->batch * ceil(c->out_h / 4) * ceil(c->out_w / 4) * whole(c->out, 32) *
+        2 * c->batch * th_law_ceil(c->out_h / 4) * th_law_ceil(c->out_w / 4) * whole(c->out, 32) *
             whole(c->in, STEP) * POINTS,
         "winograd");
 }
 
 void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
-    conv c = conv_of(op);
+    conv c = conv_of(op, &t->sizes);
     (void)gpu;
     passes(t, &c, op);
     gemm(t, &c);

@@ -32,7 +32,8 @@ static double fed(const th_gpu *gpu)
 {
     enum { TILE = 128, BYTES = 4 };
     static const double PER_BYTE = 2.0 * TILE * TILE / (2.0 * TILE * BYTES), USUAL = 0.8;
-    return fmax(1, USUAL * th_gpu_balance(gpu) / PER_BYTE);
+    double slower = USUAL * th_gpu_balance(gpu) / PER_BYTE;
+    return slower > 1 ? slower : 1;
 }
 
 /* What a lower clock adds: as much again on a GPU that is fed well; nothing where it waits as long for
@@ -46,17 +47,17 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
 {
     static const int sizes[][2] = {{256, 128}, {128, 128}, {128, 64},
                                    {64, 64},   {128, 32},  {32, 32}};
-    double sms = gpu->x[TH_GPU_SMS], by = fed(gpu);
-    double inner = ceil(p->inner / STEP) * STEP;
+    double sms = gpu->x[TH_GPU_SMS], by = fed(gpu), slow = slowed(op, gpu);
+    double inner = th_law_ceil(p->inner / STEP) * STEP;
     for (int i = 0; i < 6; i++) {
         double a = sizes[i][0], b = sizes[i][1];
-        double n = p->batch * ceil(p->rows / a) * ceil(p->columns / b), work = 2 * a * b * inner;
+        double n = p->batch * th_law_ceil(p->rows / a) * th_law_ceil(p->columns / b), work = 2 * a * b * inner;
         th_terms_share(t);
         th_terms_add(t, TH_TERM_COMPUTE, by * n * work, "tiles %dx%d", sizes[i][0], sizes[i][1], 0);
-        th_terms_add(t, TH_TERM_COMPUTE, by * ceil(n / sms) * sms * work, "waves %dx%d",
+        th_terms_add(t, TH_TERM_COMPUTE, by * th_law_ceil(n / sms) * sms * work, "waves %dx%d",
                      sizes[i][0], sizes[i][1], 0);
         if (sizes[i][0] == sizes[i][1])
-            th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * n * work, "slowed %dx%d",
+            th_terms_add(t, TH_TERM_COMPUTE, slow * n * work, "slowed %dx%d",
                          sizes[i][0], sizes[i][1], 0);
     }
 }
@@ -64,28 +65,28 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
 void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
     product p = product_of(op);
-    double weights = th_op_weight_bytes(op), few = fmin(p.rows, ROWS_STREAMED);
+    double weights = t->sizes.weights, few = p.rows < ROWS_STREAMED ? p.rows : ROWS_STREAMED;
     th_terms_share(t);
     th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0, 0);
     th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_ACTIVATION] != TH_ACT_NONE, "call activation", 0, 0,
                  0);
     th_terms_add(t, TH_TERM_HOST, p.rows == 1, "call of one row", 0, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_TRANSFER, th_op_output_bytes(op), "returned", 0, 0, 0);
+    th_terms_add(t, TH_TERM_TRANSFER, t->sizes.output, "returned", 0, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_MEMORY, th_op_input_bytes(op), "input", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, t->sizes.input, "input", 0, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_MEMORY, th_op_output_bytes(op), "output", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_ACTIVATION] ? th_op_output_bytes(op) : 0,
+    th_terms_add(t, TH_TERM_MEMORY, t->sizes.output, "output", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_ACTIVATION] ? t->sizes.output : 0,
                  "activation", 0, 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, weights, "weights", 0, 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, p.rows == 1 ? weights : 0, "weights of one row", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, ceil(few / 8) * weights, "weights per 8 rows", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, ceil(few / 32) * weights, "weights per 32 rows", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 8) * weights, "weights per 8 rows", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 32) * weights, "weights per 32 rows", 0, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_COMPUTE, fed(gpu) * th_op_flops(op), "operations", 0, 0, 0);
-    th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * th_op_flops(op), "slowed", 0, 0, 0);
+    th_terms_add(t, TH_TERM_COMPUTE, fed(gpu) * t->sizes.flops, "operations", 0, 0, 0);
+    th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * t->sizes.flops, "slowed", 0, 0, 0);
     tiles(t, op, &p, gpu);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_STEP, p.inner * 1e-6, "inner steps", 0, 0, 0);

@@ -9,17 +9,17 @@
 
 static double touched(double kernel, double stride)
 {
-    return fmin(1, kernel / stride);
+    return kernel < stride ? kernel / stride : 1;
 }
 
 void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
     enum { KERNELS = 7, STRIDES = 4, THREADS = 1024 };
     const int32_t *x = op->x;
-    double input = th_op_input_bytes(op), output = th_op_output_bytes(op);
+    double input = t->sizes.input, output = t->sizes.output;
     double area = (double)x[TH_OP_KERNEL_H] * x[TH_OP_KERNEL_W];
     double rows = touched(x[TH_OP_KERNEL_H], x[TH_OP_STRIDE_H]);
-    int kernel = (int)lround(sqrt(area)), stride = x[TH_OP_STRIDE_W];
+    int kernel = (int)(sqrt(area) + 0.5), stride = x[TH_OP_STRIDE_W];
     (void)phase;
     (void)gpu;
     th_terms_share(t);
@@ -37,6 +37,9 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, output * area, "windows", 0, 0, 0);
     for (int k = 1; k <= KERNELS; k++) {
+        enum { TERMS = 2 };
+        if (kernel != k && th_terms_skip(t, TERMS))
+            continue;
         th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output : 0, "output k%d", k, 0, 0);
         th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output * area : 0, "windows k%d", k, 0, 0);
     }
@@ -44,5 +47,5 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
     for (int s = 1; s <= STRIDES; s++)
         th_terms_add(t, TH_TERM_MEMORY, stride == s ? input : 0, "input s%d", s, 0, 0);
     th_terms_share(t);
-    th_terms_add(t, TH_TERM_STEP, ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0, 0);
+    th_terms_add(t, TH_TERM_STEP, th_law_ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0, 0);
 }

@@ -13,8 +13,8 @@ static double operands_of(const th_op *op)
 
 void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
-    double bytes = th_op_output_bytes(op), l2 = gpu->x[TH_GPU_L2] * 0x1p20;
-    double rows = op->x[TH_OP_BATCH], waves = ceil(rows / gpu->x[TH_GPU_SMS]) * gpu->x[TH_GPU_SMS];
+    double bytes = t->sizes.output, l2 = gpu->x[TH_GPU_L2] * 0x1p20;
+    double rows = op->x[TH_OP_BATCH], waves = th_law_ceil(rows / gpu->x[TH_GPU_SMS]) * gpu->x[TH_GPU_SMS];
     (void)phase;
     th_terms_share(t);
     th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0, 0);
@@ -29,6 +29,8 @@ void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t
     th_terms_add(t, TH_TERM_STEP, rows * 1e-6, "rows", 0, 0, 0);
     for (int f = 0; op->kind == TH_OP_ELEMENTWISE && f < TH_N_EWS; f++) {
         th_terms_share(t);
+        if (op->x[TH_OP_FUNCTION] != f && th_terms_skip(t, 1))
+            continue;
         th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_FUNCTION] == f ? bytes : 0, "function %d", f, 0,
                      0);
     }

@@ -40,7 +40,7 @@ libtharsis_la_SOURCES += \
 	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
 	predictor/predictor_write.c \
 	predictor/spread.c predictor/spread.h \
-	predictor/trees.c predictor/trees.h \
+	predictor/trees.c predictor/trees.h predictor/trees_vector.c \
 	predictor/twin.c predictor/twin.h \
 	predictor/unpack.c predictor/unpack.h
 

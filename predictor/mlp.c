@@ -51,18 +51,40 @@ void th_mlp_standardise(const th_mlp *m, const float *x, float *out)
         out[i] = within((x[i] - m->mean[i]) * m->scale[i]);
 }
 
+enum { LANES = 16 };
+
+/* LANES outputs from j on, of the n inputs that are listed: a number of them that is known, so that a compiler
+ * makes vectors of them. */
+static void outputs(const th_mlp *m, int l, const float *in, const int *listed, int n, int j,
+                    float *restrict out)
+{
+    size_t width = (size_t)m->size[l + 1];
+    const float *restrict weight = m->weight[l] + j;
+    float sum[LANES];
+    memcpy(sum, m->bias[l] + j, sizeof sum);
+    for (int i = 0; i < n; i++) {
+        const float *restrict row = weight + (size_t)listed[i] * width;
+        float x = in[listed[i]];
+        for (int k = 0; k < LANES; k++)
+            sum[k] += x * row[k];
+    }
+    memcpy(out + j, sum, sizeof sum);
+}
+
 /* out = bias + in weight. */
 static void layer(const th_mlp *m, int l, const float *in, float *restrict out)
 {
-    int n = m->size[l + 1];
-    memcpy(out, m->bias[l], (size_t)n * sizeof *out);
-    for (int i = 0; i < m->size[l]; i++) {
-        const float *restrict weight = m->weight[l] + (size_t)i * (size_t)n;
-        float x = in[i];
-        if (x == 0) /* most rectified units are */
-            continue;
-        for (int j = 0; j < n; j++)
-            out[j] += x * weight[j];
+    int width = m->size[l + 1], listed[TH_MLP_WIDTH_MAX], n = 0, j = 0;
+    for (int i = 0; i < m->size[l]; i++) { /* most rectified units are 0 */
+        listed[n] = i;
+        n += in[i] != 0;
+    }
+    for (; j + LANES <= width; j += LANES)
+        outputs(m, l, in, listed, n, j, out);
+    for (; j < width; j++) {
+        out[j] = m->bias[l][j];
+        for (int i = 0; i < n; i++)
+            out[j] += in[listed[i]] * m->weight[l][(size_t)listed[i] * (size_t)width + (size_t)j];
     }
 }
 

@@ -203,14 +203,14 @@ double th_op_weight_bytes(const th_op *op)
     return 0;
 }
 
-double th_op_output_bytes(const th_op *op)
+static double output_bytes(const th_op *op, int32_t out_h, int32_t out_w)
 {
     double n = BYTES * number(op, TH_OP_BATCH);
     switch (op->kind) {
     case TH_OP_CONV:
-        return n * number(op, TH_OP_CHANNELS_OUT) * th_op_out_h(op) * th_op_out_w(op);
+        return n * number(op, TH_OP_CHANNELS_OUT) * out_h * out_w;
     case TH_OP_POOLING:
-        return n * number(op, TH_OP_CHANNELS_IN) * th_op_out_h(op) * th_op_out_w(op);
+        return n * number(op, TH_OP_CHANNELS_IN) * out_h * out_w;
     case TH_OP_DENSE:
         return n * number(op, TH_OP_CHANNELS_OUT);
     case TH_OP_MATMUL:
@@ -224,9 +224,8 @@ double th_op_output_bytes(const th_op *op)
     return n * number(op, TH_OP_CHANNELS_IN);
 }
 
-double th_op_flops(const th_op *op)
+static double flops(const th_op *op, double outputs)
 {
-    double outputs = th_op_output_bytes(op) / BYTES;
     switch (op->kind) {
     case TH_OP_CONV:
         return 2 * outputs * number(op, TH_OP_CHANNELS_IN) * number(op, TH_OP_KERNEL_H) *
@@ -243,4 +242,28 @@ double th_op_flops(const th_op *op)
         break;
     }
     return outputs;
+}
+
+th_op_sizes th_op_sizes_of(const th_op *op)
+{
+    th_op_sizes s = {.out_h = 0};
+    if (is_plane(op)) {
+        s.out_h = th_op_out_h(op);
+        s.out_w = th_op_out_w(op);
+    }
+    s.input = th_op_input_bytes(op);
+    s.weights = th_op_weight_bytes(op);
+    s.output = output_bytes(op, s.out_h, s.out_w);
+    s.flops = flops(op, s.output / BYTES);
+    return s;
+}
+
+double th_op_output_bytes(const th_op *op)
+{
+    return th_op_sizes_of(op).output;
+}
+
+double th_op_flops(const th_op *op)
+{
+    return th_op_sizes_of(op).flops;
 }

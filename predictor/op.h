@@ -120,4 +120,11 @@ double th_op_weight_bytes(const th_op *op); /* of a matmul: the second factor */
 double th_op_output_bytes(const th_op *op);
 double th_op_flops(const th_op *op);
 
+/* All of these at once, for those who need most of them. */
+typedef struct th_op_sizes {
+    int32_t out_h, out_w; /* 0: the kind has none */
+    double input, weights, output, flops;
+} th_op_sizes;
+th_op_sizes th_op_sizes_of(const th_op *op);
+
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parts_text.c - trees and perceptrons as text.
- * A tree is its questions in the order yes, no: "12<0.5" asks feature 12, "=0.25" answers; a question all
- * of whose answers are one is that answer. */
+ * A tree is its questions in the order yes, no: "12<0.5" asks feature 12, "=4096" answers, in units; a
+ * question all of whose answers are one is that answer. */
 #include <config.h>
 
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,37 +19,48 @@ enum { TREES_MAX = 100000, DEPTH_MAX = 12 };
 /* --- trees ------------------------------------------------------------------------------------ */
 
 /* The answer that all below `at` give; false: they differ. */
-static bool agree(const th_trees *t, int tree, size_t at, int depth, float *answer)
+static bool agree(const th_trees *t, int tree, size_t at, int depth, int32_t *answer)
 {
     size_t questions = ((size_t)1 << t->depth) - 1;
     if (depth == t->depth) {
         *answer = t->leaf[(size_t)tree * (questions + 1) + at - questions];
         return true;
     }
-    float yes, no;
-    bool is_one = agree(t, tree, 2 * at + 1, depth + 1, &yes) &&
-                  agree(t, tree, 2 * at + 2, depth + 1, &no) && memcmp(&yes, &no, sizeof yes) == 0;
-    if (is_one)
-        *answer = yes;
-    return is_one;
+    int32_t no;
+    return agree(t, tree, 2 * at + 1, depth + 1, answer) &&
+           agree(t, tree, 2 * at + 2, depth + 1, &no) && *answer == no;
+}
+
+/* With as few digits as ask the same. */
+static void write_question(int32_t question, th_strbuf *out)
+{
+    enum { DIGITS_MAX = 9 };
+    unsigned feature = th_trees_feature(question);
+    double threshold = (double)th_trees_threshold(question);
+    char text[40];
+    for (int digits = 3; digits <= DIGITS_MAX; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, threshold);
+        if (th_trees_ask(feature, strtof(text, NULL)) == question)
+            break;
+    }
+    th_strbuf_printf(out, " %u<%s", feature, text);
 }
 
 static void write_node(const th_trees *t, int tree, size_t at, int depth, th_strbuf *out)
 {
-    size_t place = (size_t)tree * (((size_t)1 << t->depth) - 1) + at;
-    float answer;
+    int32_t answer;
     if (agree(t, tree, at, depth, &answer)) {
-        th_strbuf_printf(out, " =%.9g", (double)answer);
+        th_strbuf_printf(out, " =%" PRId32, answer);
         return;
     }
-    th_strbuf_printf(out, " %d<%.9g", t->feature[place], (double)t->threshold[place]);
+    write_question(t->question[(size_t)tree * (((size_t)1 << t->depth) - 1) + at], out);
     write_node(t, tree, 2 * at + 1, depth + 1, out);
     write_node(t, tree, 2 * at + 2, depth + 1, out);
 }
 
 void th_trees_write(const th_trees *t, th_strbuf *out)
 {
-    th_strbuf_printf(out, "trees %d depth %d\n", t->n, t->depth);
+    th_strbuf_printf(out, "trees %d depth %d unit %.17g\n", t->n, t->depth, TH_TREES_UNIT);
     for (int i = 0; i < t->n; i++) {
         th_strbuf_add(out, "tree");
         write_node(t, i, 0, 0, out);
@@ -56,10 +71,11 @@ void th_trees_write(const th_trees *t, th_strbuf *out)
 typedef struct {
     th_trees *trees;
     int tree, n_features;
-    char *at; /* what is left of the line */
+    char *at;    /* what is left of the line */
+    double most; /* of its answers, without their signs */
 } tree_reader;
 
-static void fill(tree_reader *t, size_t at, int depth, float answer)
+static void fill(tree_reader *t, size_t at, int depth, int32_t answer)
 {
     size_t questions = ((size_t)1 << t->trees->depth) - 1;
     if (depth == t->trees->depth) {
@@ -70,46 +86,57 @@ static void fill(tree_reader *t, size_t at, int depth, float answer)
     fill(t, 2 * at + 2, depth + 1, answer);
 }
 
+static int read_answer(tree_reader *t, size_t at, int depth)
+{
+    char *end;
+    errno = 0;
+    long answer = strtol(t->at + 1, &end, 10);
+    if (end == t->at + 1 || errno != 0 || answer < -INT32_MAX || answer > INT32_MAX)
+        return -1;
+    t->at = end;
+    t->most = fmax(t->most, fabs((double)answer));
+    fill(t, at, depth, (int32_t)answer);
+    return 0;
+}
+
 static int read_node(tree_reader *t, size_t at, int depth)
 {
-    double number;
     t->at += strspn(t->at, " ");
-    if (*t->at == '=') {
-        t->at++;
-        if (th_text_number(&t->at, &number))
-            return -1;
-        fill(t, at, depth, (float)number);
-        return 0;
-    }
+    if (*t->at == '=')
+        return read_answer(t, at, depth);
     char *end;
     long feature = strtol(t->at, &end, 10);
     if (end == t->at || *end != '<' || feature < 0 || feature >= t->n_features ||
         depth == t->trees->depth)
         return -1;
     t->at = end + 1;
-    if (th_text_number(&t->at, &number))
+    float threshold = strtof(t->at, &end);
+    if (end == t->at || !isfinite(threshold))
         return -1;
+    t->at = end;
     size_t place = (size_t)t->tree * (((size_t)1 << t->trees->depth) - 1) + at;
-    t->trees->feature[place] = (uint8_t)feature;
-    t->trees->threshold[place] = (float)number;
+    t->trees->question[place] = th_trees_ask((unsigned)feature, threshold);
     return read_node(t, 2 * at + 1, depth + 1) || read_node(t, 2 * at + 2, depth + 1) ? -1 : 0;
 }
 
 int th_trees_read(th_text_reader *r, int n_features, th_trees *out)
 {
     int n, depth;
-    if (th_text_scan(r, 2, "trees %d depth %d", &n, &depth))
+    double unit, most = 0;
+    if (th_text_scan(r, 3, "trees %d depth %d unit %lf", &n, &depth, &unit))
         return -1;
-    if (depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX)
+    if (depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX || unit != TH_TREES_UNIT ||
+        n_features > TH_TREES_FEATURES_MAX)
         return th_text_fail(r);
     if (th_trees_init(out, n, depth))
         return th_error_no_memory(r->err);
     for (int i = 0; i < n; i++) {
-        tree_reader t = {out, i, n_features, th_text_skip(r, "tree")};
+        tree_reader t = {out, i, n_features, th_text_skip(r, "tree"), 0};
         if (!t.at || read_node(&t, 0, 0) || t.at[strspn(t.at, " ")] != '\0')
             return th_text_fail(r);
+        most += t.most;
     }
-    return 0;
+    return most <= INT32_MAX ? 0 : th_text_fail(r); /* or sums would not be whole numbers */
 }
 
 /* --- perceptrons ------------------------------------------------------------------------------ */

@@ -81,11 +81,23 @@ int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n)
     return 0;
 }
 
+static void add_float(float x, th_strbuf *out)
+{
+    enum { DIGITS = 9 };
+    char text[40];
+    for (int digits = 4; digits <= DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)x);
+        if (strtof(text, NULL) == x)
+            break;
+    }
+    th_strbuf_printf(out, " %s", text);
+}
+
 void th_text_add_floats(const char *word, const float *x, size_t n, th_strbuf *out)
 {
     th_strbuf_add(out, word);
     for (size_t i = 0; i < n; i++)
-        th_strbuf_printf(out, " %.9g", (double)x[i]);
+        add_float(x[i], out);
     th_strbuf_add(out, "\n");
 }
 

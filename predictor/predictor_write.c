@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor_write.c - a predictor as text.
  *   th_predictor_write: head -> { layer: devices, ranges, weights, trees } -> digest in front
- * A line is a word and what follows. Numbers have as many digits as bring them back exactly. A tree is
- * its questions in the order yes, no: "12<0.5" asks feature 12, "=0.25" answers; a question all of whose
- * answers are one is that answer. docs/formats.md has the format. */
+ * A line is a word and what follows. Numbers have as many digits as bring them back exactly.
+ * docs/formats.md has the format. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -103,10 +103,32 @@ static void no_memory(void)
     clear_rows(&l);
 }
 
+/* A hidden layer of 37 units, 16 of which go at once: each is rectified, and weighs 1 and -1 in turn. */
+static void wide_layers_by_hand(void)
+{
+    enum { UNITS = 37 };
+    static const int sizes[] = {2, UNITS, 1};
+    static const float x[] = {3, -5};
+    th_mlp m;
+    double expected = 0;
+    CU_ASSERT_EQUAL_FATAL(th_mlp_init(&m, sizes, 2), 0);
+    m.scale[0] = m.scale[1] = 1;
+    for (int j = 0; j < UNITS; j++) {
+        m.weight[0][j] = (float)(j % 5);
+        m.weight[0][UNITS + j] = (float)(j % 3);
+        m.bias[0][j] = (float)j / 4;
+        m.weight[1][j] = j % 2 ? -1 : 1;
+        expected += (j % 2 ? -1 : 1) * fmax(0, 3 * (j % 5) - 5 * (j % 3) + j / 4.0);
+    }
+    CU_ASSERT_EQUAL(th_mlp_run(&m, x), expected);
+    th_mlp_clear(&m);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(a_perceptron_by_hand),
+        TAP(wide_layers_by_hand),
         TAP(learns_and_repeats),
         TAP(losses_by_hand),
         TAP(no_memory),

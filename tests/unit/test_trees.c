@@ -9,15 +9,16 @@
 #include "tests/unit/tap.h"
 
 /* x1 < 2 ? (x0 < 5 ? 1 : 2) : (x0 < 7 ? 4 : 8), and x0 < 0.5 ? 16 : (x1 < 3 ? 32 : 64) with the first
- * answer filled up. */
+ * answer filled up; in units. */
 static th_trees by_hand(void)
 {
-    static const uint8_t feature[] = {1, 0, 0, 0, 0, 1};
-    static const float threshold[] = {2, 5, 7, 0.5f, 0, 3}, leaf[] = {1, 2, 4, 8, 16, 16, 32, 64};
+    static const unsigned feature[] = {1, 0, 0, 0, 0, 1};
+    static const float threshold[] = {2, 5, 7, 0.5f, 0, 3};
+    static const int32_t leaf[] = {1, 2, 4, 8, 16, 16, 32, 64};
     th_trees t;
     CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, 2, 2), 0);
-    memcpy(t.feature, feature, sizeof feature);
-    memcpy(t.threshold, threshold, sizeof threshold);
+    for (int i = 0; i < 6; i++)
+        t.question[i] = th_trees_ask(feature[i], threshold[i]);
     memcpy(t.leaf, leaf, sizeof leaf);
     return t;
 }
@@ -30,10 +31,69 @@ static void trees_by_hand(void)
     th_trees t = by_hand();
     th_trees_sum_many(&t, &x[0][0], 5, 2, many);
     for (int i = 0; i < 5; i++) {
-        CU_ASSERT_EQUAL(th_trees_sum(&t, x[i]), sums[i]);
-        CU_ASSERT_EQUAL(many[i], sums[i]);
+        CU_ASSERT_EQUAL(th_trees_sum(&t, x[i], 2), sums[i] * TH_TREES_UNIT);
+        CU_ASSERT_EQUAL(many[i], sums[i] * TH_TREES_UNIT);
     }
     th_trees_clear(&t);
+}
+
+/* 1 + 2^-17 has 18 binary digits, one more than a threshold: it becomes 1. Negative ones keep 16 digits behind the
+ * point, and the further seven are ones. */
+static void thresholds_are_rounded_down(void)
+{
+    static const float x[] = {-1e30f, -2, -1, -0.5f, 0, 1e-30f, 0.5f, 1, 2, 1e30f};
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(127, 1 + 0x1p-17f)), 1);
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(3, -1 - 0x1p-17f)), -1 - 127 * 0x1p-23f);
+    CU_ASSERT_EQUAL(th_trees_feature(th_trees_ask(127, -2.5f)), 127);
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(0, -2.5f)), -2.5f - 127 * 0x1p-22f);
+    for (size_t i = 1; i < sizeof x / sizeof *x; i++)
+        CU_ASSERT(th_trees_key(x[i - 1]) < th_trees_key(x[i]));
+}
+
+enum { WALKS = 200, WALK_WIDTH = 9 };
+
+/* A walk as the head of trees.h has it. */
+static double walked(const th_trees *t, const float *x)
+{
+    int64_t sum = 0;
+    size_t questions = ((size_t)1 << t->depth) - 1;
+    for (size_t tree = 0; tree < (size_t)t->n; tree++) {
+        size_t at = 0;
+        for (int d = 0; d < t->depth; d++) {
+            int32_t q = t->question[tree * questions + at];
+            at = 2 * at + 2 - (x[th_trees_feature(q)] < th_trees_threshold(q));
+        }
+        sum += t->leaf[tree * (questions + 1) + at - questions];
+    }
+    return (double)sum * TH_TREES_UNIT;
+}
+
+/* Any depth, numbers of trees and rows; every third number of a row is one that is asked for. */
+static void walks_abreast_are_walks(void)
+{
+    static float x[WALKS * WALK_WIDTH];
+    static double many[WALKS];
+    gsl_rng *rng = th_random_stream(9, "walks", 0);
+    for (int depth = 0; depth <= 9; depth++) {
+        th_trees t;
+        int n = 1 + 7 * depth, questions = (1 << depth) - 1;
+        CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, n, depth), 0);
+        for (int i = 0; i < n * questions; i++)
+            t.question[i] =
+                th_trees_ask((unsigned)th_random_below(rng, WALK_WIDTH),
+                             (float)th_random_below(rng, 8) - 4 + (float)(i % 3 == 0) / 3);
+        for (int i = 0; i < n * (questions + 1); i++)
+            t.leaf[i] = (int32_t)th_random_below(rng, 2000) - 1000;
+        for (int i = 0; i < WALKS * WALK_WIDTH; i++)
+            x[i] = (float)th_random_below(rng, 8) - 4 + (i % 3 ? (float)th_random_unit(rng) : 0);
+        th_trees_sum_many(&t, x, WALKS, WALK_WIDTH, many);
+        for (size_t i = 0; i < WALKS; i++) {
+            CU_ASSERT_EQUAL(many[i], walked(&t, x + i * WALK_WIDTH));
+            CU_ASSERT_EQUAL(th_trees_sum(&t, x + i * WALK_WIDTH, WALK_WIDTH), many[i]);
+        }
+        th_trees_clear(&t);
+    }
+    gsl_rng_free(rng);
 }
 
 enum { ROWS = 3000, WIDTH = 3 };
@@ -75,7 +135,7 @@ static void boosting_learns_and_repeats(void)
     th_trees_sum_many(&t, x, ROWS, WIDTH, many);
     double off = 0;
     for (int i = 0; i < ROWS; i++) {
-        one[i] = th_trees_sum(&again, x + i * WIDTH);
+        one[i] = th_trees_sum(&again, x + i * WIDTH, WIDTH);
         off += fabs(one[i] - (double)y[i]) / ROWS;
     }
     CU_ASSERT_EQUAL(memcmp(one, many, sizeof one), 0);
@@ -105,7 +165,8 @@ static void text_of_the_library_is_understood_or_refused(void)
     static const char good[] = "0:[f1<0.5] yes=1,no=2,missing=1\n\t1:[f0<2] yes=3,no=4,missing=3\n"
                                "\t\t3:leaf=0.25\n\t\t4:leaf=-1\n\t2:leaf=4\n";
     static const char *const bad[] = {"0:leaf", "0[f1<0.5]", "5000:leaf=1", "0:[f1<0.5] yes=1",
-                                      "0:[f1<0.5] yes=1,no=5000", "0:[f1=0.5] yes=1,no=2"};
+                                      "0:[f1<0.5] yes=1,no=5000", "0:[f1=0.5] yes=1,no=2",
+                                      "0:[f128<0.5] yes=1,no=2"};
     static const float x[3][2] = {{1, 0}, {3, 0}, {9, 1}};
     static const double answer[] = {0.25, -1, 4};
     th_trees t;
@@ -113,7 +174,7 @@ static void text_of_the_library_is_understood_or_refused(void)
     CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, 1, 2), 0);
     CU_ASSERT_EQUAL(th_boost_read_tree(&t, 0, good, &e), 0);
     for (int i = 0; i < 3; i++)
-        CU_ASSERT_EQUAL(th_trees_sum(&t, x[i]), answer[i]);
+        CU_ASSERT_EQUAL(th_trees_sum(&t, x[i], 2), answer[i]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CU_ASSERT_EQUAL(th_boost_read_tree(&t, 3, bad[i], &e), -1);
         TAP_ASSERT_TEXT(e.id, "PRED-0051");
@@ -126,7 +187,7 @@ static void text_of_the_library_is_understood_or_refused(void)
 static void no_memory(void)
 {
     int64_t live = th_alloc_live();
-    for (int k = 1; k <= 3; k++) {
+    for (int k = 1; k <= 2; k++) {
         th_trees t;
         th_alloc_fail_at(k);
         CU_ASSERT_EQUAL(th_trees_init(&t, 2, 3), -1);
@@ -139,6 +200,8 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(trees_by_hand),
+        TAP(thresholds_are_rounded_down),
+        TAP(walks_abreast_are_walks),
         TAP(boosting_learns_and_repeats),
         TAP(the_library_says_what_is_wrong),
         TAP(text_of_the_library_is_understood_or_refused),
