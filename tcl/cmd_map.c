@@ -205,16 +205,17 @@ static void warn_of_cut(const th_call *c, const th_search *search)
 {
     if (search == NULL || search->journal == NULL || th_journal_cut_bytes(search->journal) == 0)
         return;
-    fprintf(stderr,
-            "Warning TCL-0240: map_workload: checkpoint \"%s\": goes on behind %lld evaluations; "
-            "%lld bytes after them were cut off\n",
-            th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
-            (long long)th_journal_cut_bytes(search->journal));
+    th_session_warn(c->session,
+                    "Warning TCL-0240: map_workload: checkpoint \"%s\": goes on behind %lld "
+                    "evaluations; %lld bytes after them were cut off\n",
+                    th_call_text(c, MAP_CHECKPOINT, ""),
+                    (long long)th_journal_answered(search->journal),
+                    (long long)th_journal_cut_bytes(search->journal));
 }
 
-static void warn(const th_error *e)
+static void warn(const th_call *c, const th_error *e)
 {
-    fprintf(stderr, "Warning %s: map_workload: %s\n", e->id, e->text);
+    th_session_warn(c->session, "Warning %s: map_workload: %s\n", e->id, e->text);
 }
 
 /* Options that change nothing here, and a baseline that is not what its name says. */
@@ -227,7 +228,7 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
             continue;
         th_error_set(&e, "TCL-0300", "%s: changes nothing: %s is a baseline, which draws nothing at random",
                      map_options[idle[i]].name, search->type->name);
-        warn(&e);
+        warn(c, &e);
     }
     if (!search->type->is_baseline || !search->is_cut_short)
         return;
@@ -235,7 +236,7 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
                  "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
                  "its mappings",
                  search->type->name, (long long)search->n_evaluations);
-    warn(&e);
+    warn(c, &e);
 }
 
 static int end_early(th_call *c, const th_search *search)

@@ -9,6 +9,8 @@
 #include "tcl/plot/write.h"
 #include "tcl/saved_run.h"
 #include "tcl/sections.h"
+#include "tcl/study_list.h"
+#include "tcl/study_table.h"
 
 #define GROUP "output"
 
@@ -29,6 +31,7 @@ typedef enum {
     TRAFFIC,
     CONVERGENCE,
     PARETO,
+    STUDY,
     N_SOURCES
 } plot_source;
 
@@ -50,6 +53,7 @@ static const struct {
     [CONVERGENCE] = {"convergence", th_plot_of_search, TH_PLOT_LINE, th_section_convergence,
                      TH_PLOT_LINE, "evaluation", NULL},
     [PARETO] = {"pareto", NULL, 0, th_section_front, TH_PLOT_SCATTER, NULL, NULL},
+    [STUDY] = {"study", NULL, 0, NULL, TH_PLOT_BAR, NULL, NULL},
 };
 
 static const char *source_name(int i)
@@ -62,6 +66,7 @@ static int need_source(th_session *s, plot_source source, th_error *err)
 {
     switch (source) {
     case RUNS:
+    case STUDY:
         return 0;
     case LAYERS:
         if (s->made != NULL)
@@ -87,7 +92,18 @@ static int need_source(th_session *s, plot_source source, th_error *err)
 
 /* ---- options ---- */
 
-enum { PLOT_OF, PLOT_TYPE, PLOT_X, PLOT_Y, PLOT_BY, PLOT_LOG, PLOT_TITLE };
+enum {
+    PLOT_OF,
+    PLOT_TYPE,
+    PLOT_X,
+    PLOT_Y,
+    PLOT_Z,
+    PLOT_BY,
+    PLOT_WHERE,
+    PLOT_MAXIMIZE,
+    PLOT_LOG,
+    PLOT_TITLE
+};
 
 static const char *type_name(int i)
 {
@@ -105,7 +121,8 @@ static const th_option plot_options[] = {
     [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
                  "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
                  "the run, load of its "
-                 "links, traffic from node to node, convergence or Pareto front of the search.",
+                 "links, traffic from node to node, convergence or Pareto front of the search; points of "
+                 "a study.",
                  .choice = source_name},
     [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
                    "How; utilization is stacked, links and traffic are heat maps unless said.",
@@ -116,7 +133,15 @@ static const th_option plot_options[] = {
                 "unit (name: that of a run)."},
     [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
                 "Upwards; several of one kind beside each other."},
-    [PLOT_BY] = {"-by", TH_OPTION_TEXT, "COLUMN", "A colour for each text of this column."},
+    [PLOT_Z] = {"-z", TH_OPTION_TEXT, "COLUMN",
+                "What the colours of a study's heat map tell; of several points in a cell the best."},
+    [PLOT_BY] = {"-by", TH_OPTION_TEXT, "COLUMN",
+                 "A colour for each text of this column; of a study: for each combination of several."},
+    [PLOT_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
+                    "Of a study: only points for which it holds, as report_study has it."},
+    [PLOT_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
+                       "Of these columns of a study more is better, for the front and for -z; of what "
+                       "a script returns less is, unless said."},
     [PLOT_LOG] = {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
     [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Above the picture."},
     {.name = NULL},
@@ -160,39 +185,116 @@ static int find_y(th_call *c, const th_table *t, const char *usual, th_plot_colu
     return 0;
 }
 
-static int find_columns(th_call *c, const th_table *t, plot_source source, th_plot_columns *out)
+static int find_columns(th_call *c, const th_table *t, plot_source source, const char *y,
+                        th_plot_columns *out)
 {
     const char *x = th_call_text(c, PLOT_X, sources[source].x);
-    out->type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type);
+    const char *by = source == STUDY ? TH_STUDY_BY : th_call_text(c, PLOT_BY, "");
+    *out = (th_plot_columns){.type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type)};
     out->x = x != NULL ? find_column(c, t, PLOT_X, x) : 1;
-    out->by =
-        th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, th_call_text(c, PLOT_BY, "")) : -1;
+    out->by = th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, by) : -1;
     if (out->x < 0 || (th_call_has(c, PLOT_BY) && out->by < 0))
         return -1;
-    if (out->type == TH_PLOT_HEAT)
+    if (out->type == TH_PLOT_HEAT && source != STUDY)
         return th_error_set(&c->err, "TCL-0377",
                             "-type heat: is for links and traffic, without -x, -y and -by");
     if (out->by >= 0 && t->columns[out->by].kind != TH_KIND_TEXT)
         return th_error_set(&c->err, "TCL-0378", "-by %s: must be a column of texts",
                             t->columns[out->by].name);
-    return find_y(c, t, sources[source].y, out);
+    return find_y(c, t, y, out);
 }
 
 /* ---- the picture ---- */
 
-static th_plot *plot_of_table(th_call *c, plot_source source, const th_runs *runs)
+static int study_table(th_call *c, th_store *store, th_report *r)
+{
+    const th_study_selection what = {.where = th_call_text(c, PLOT_WHERE, NULL),
+                                     .by = c->option[PLOT_BY].word};
+    th_table *t;
+    return th_study_table(r, store, &what, &t, &c->err);
+}
+
+/* Is it something that the script returns? */
+static bool is_own(const th_study *s, const char *name)
+{
+    for (int i = 0; i < s->n_metrics; i++)
+        if (strcmp(s->metrics[i].name, name) == 0)
+            return s->metrics[i].is_own;
+    return false;
+}
+
+/* -1: less, 1: more, 0: as its name says; -2: c->err says why. */
+static int better_in_study(th_call *c, const th_study *s, const th_table *t, int column)
+{
+    Tcl_Obj **words, *list = c->option[PLOT_MAXIMIZE].word;
+    Tcl_Size n = 0;
+    if (list != NULL && Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK) {
+        th_error_set(&c->err, "STUDY-0086", "-maximize \"%.60s\": must be a list",
+                     Tcl_GetString(list));
+        return -2;
+    }
+    for (Tcl_Size i = 0; i < n; i++) {
+        int more = find_column(c, t, PLOT_MAXIMIZE, Tcl_GetString(words[i]));
+        if (more < 0 || more == column)
+            return more < 0 ? -2 : 1;
+    }
+    return is_own(s, t->columns[column].name) ? -1 : 0;
+}
+
+static int find_in_study(th_call *c, const th_study *s, const th_table *t, th_plot_columns *out)
+{
+    bool is_heat = out->type == TH_PLOT_HEAT;
+    if (is_heat != th_call_has(c, PLOT_Z))
+        return th_error_set(&c->err, "STUDY-0087", "-z: is for -type heat of a study, which needs it");
+    out->z = is_heat ? find_column(c, t, PLOT_Z, th_call_text(c, PLOT_Z, "")) : out->y[0];
+    if (out->z < 0)
+        return -1;
+    out->x_better = better_in_study(c, s, t, out->x);
+    out->y_better = better_in_study(c, s, t, out->y[0]);
+    out->z_better = better_in_study(c, s, t, out->z);
+    return out->x_better < -1 || out->y_better < -1 || out->z_better < -1 ? -1 : 0;
+}
+
+static th_plot *draw_columns(const th_table *t, const th_plot_columns *columns, th_error *err)
+{
+    return columns->type == TH_PLOT_HEAT ? th_plot_heat_of_table(t, columns, err)
+                                         : th_plot_of_table(t, columns, err);
+}
+
+/* Unless columns are named, the first parameter and the first metric. */
+static th_plot *plot_of_study(th_call *c, th_store *store, th_report *r)
 {
     th_plot_columns columns;
-    th_plot *p = NULL;
-    th_report *r = th_report_new("plot", "Plot");
-    if (r == NULL) {
-        th_error_no_memory(&c->err);
+    const th_study *s = th_store_study(store);
+    if (study_table(c, store, r) != 0 ||
+        find_columns(c, r->first, STUDY, s->metrics[0].name, &columns) != 0 ||
+        find_in_study(c, s, r->first, &columns) != 0)
         return NULL;
-    }
+    return draw_columns(r->first, &columns, &c->err);
+}
+
+static th_plot *plot_of_figures(th_call *c, plot_source source, const th_runs *runs, th_report *r)
+{
+    th_plot_columns columns;
     int rc = source == RUNS ? th_section_saved(r, runs->all, runs->n, &c->err)
                             : sources[source].table(c->session, r, &c->err);
-    if (rc == 0 && find_columns(c, r->first, source, &columns) == 0)
-        p = th_plot_of_table(r->first, &columns, &c->err);
+    if (rc != 0 || find_columns(c, r->first, source, sources[source].y, &columns) != 0)
+        return NULL;
+    return draw_columns(r->first, &columns, &c->err);
+}
+
+static th_plot *plot_of_table(th_call *c, plot_source source, const th_runs *runs)
+{
+    th_plot *p = NULL;
+    th_report *r = th_report_new("plot", "Plot");
+    th_store *store = NULL;
+    if (r == NULL)
+        th_error_no_memory(&c->err);
+    else if (source != STUDY)
+        p = plot_of_figures(c, source, runs, r);
+    else if ((store = th_studies_open(c->session, th_call_word(c, 0), &c->err)) != NULL)
+        p = plot_of_study(c, store, r);
+    th_store_close(store);
     th_report_free(r);
     return p;
 }
@@ -203,7 +305,7 @@ static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
     bool is_own =
         sources[source].own != NULL && !has_columns &&
         th_call_number(c, PLOT_TYPE, sources[source].own_type) == (int64_t)sources[source].own_type;
-    if (!is_own && source != RUNS && sources[source].table == NULL) {
+    if (!is_own && source != RUNS && source != STUDY && sources[source].table == NULL) {
         th_error_set(&c->err, "TCL-0383", "-of %s: is a heat map: no other -type, -x, -y or -by",
                      sources[source].name);
         return NULL;
@@ -212,14 +314,17 @@ static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
 }
 
 /* What all of it is about: "resnet101, batch 16, on ring". */
-static const char *usual_title(th_session *s, th_plot *p, const th_runs *runs)
+static const char *usual_title(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
 {
+    const th_session *s = c->session;
     const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
     for (int i = 1; i < runs->n; i++)
         if (first->workload == NULL || runs->all[i]->workload == NULL ||
             strcmp(first->workload, runs->all[i]->workload) != 0 ||
             first->batch != runs->all[i]->batch)
             return NULL;
+    if (source == STUDY)
+        return th_plot_text(p, "%s", th_call_word(c, 0));
     if (first != NULL)
         return first->workload != NULL
                    ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
@@ -230,9 +335,9 @@ static const char *usual_title(th_session *s, th_plot *p, const th_runs *runs)
                         s->system->name);
 }
 
-static void set_looks(th_call *c, th_plot *p, const th_runs *runs)
+static void set_looks(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
 {
-    p->title = usual_title(c->session, p, runs);
+    p->title = usual_title(c, source, p, runs);
     int64_t log = th_call_number(c, PLOT_LOG, -1);
     if (log >= 0) {
         p->x.is_log = log != 1;
@@ -250,7 +355,7 @@ static int draw(th_call *c, plot_source source, const th_runs *runs)
     th_plot *p = make_plot(c, source, runs);
     if (p == NULL)
         return -1;
-    set_looks(c, p, runs);
+    set_looks(c, source, p, runs);
     if (th_write_plot(c->session, p, path, &c->err) != 0)
         return -1;
     th_call_return_text(c, path);
@@ -260,10 +365,16 @@ static int draw(th_call *c, plot_source source, const th_runs *runs)
 static int run_write_plot(th_call *c)
 {
     th_runs runs = {NULL, 0};
-    bool has_runs = c->n_words == 2;
-    int64_t source = th_call_number(c, PLOT_OF, has_runs ? RUNS : -1);
+    bool has_first = c->n_words == 2;
+    int64_t source = th_call_number(c, PLOT_OF, has_first ? RUNS : -1);
+    bool has_runs = has_first && source != STUDY;
     if (source < 0)
         return th_error_set(&c->err, "TCL-0381", "must be told what to draw: RUNS, or -of");
+    if (source == STUDY && !has_first)
+        return th_error_set(&c->err, "STUDY-0088", "-of study: must have the name of a study before FILE");
+    if (source != STUDY && (th_call_has(c, PLOT_Z) || th_call_has(c, PLOT_WHERE) ||
+                            th_call_has(c, PLOT_MAXIMIZE)))
+        return th_error_set(&c->err, "STUDY-0089", "-z, -where and -maximize: are for -of study");
     if (has_runs != (source == RUNS))
         return th_error_set(&c->err, "TCL-0382", "-of %s: %s", sources[source].name,
                             has_runs ? "is of the present run or search: must have no RUNS"
@@ -276,9 +387,9 @@ static int run_write_plot(th_call *c)
 }
 
 const th_command th_plot_commands[] = {
-    {"write_plot", GROUP, "?RUNS? FILE", 1, 2, plot_options,
-     "draw a picture of runs, of a run or of a search",
-     "RUNS are names that save_run returned; everything else is of the present run or search. "
+    {"write_plot", GROUP, "?RUNS|STUDY? FILE", 1, 2, plot_options,
+     "draw a picture of runs, of a run, a search or a study",
+     "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is of the present run or search. "
      "gnuplot draws: FILE ends "
      "in .svg, .png, .pdf, .txt (for terminals), or .gp, what gnuplot would be told, for changes "
      "by hand. Bars and "

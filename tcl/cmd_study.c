@@ -238,7 +238,7 @@ const th_command th_study_commands[] = {
      "Returns done, or limit. Each result is in the file once its point is through, so after any end, "
      "kill -9 included, run_study goes on with those that wait. A point that fails is recorded with its "
      "message, and the others go on. No result depends on -threads or on the order in which points end. What "
-     "scripts print goes nowhere; exit and cd are refused in them. Ctrl-C stops the points that are at work, "
+     "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the points that are at work, "
      "which wait again.",
      .run = run_run_study, .not_while_running = true},
     {"report_study", GROUP, "NAME", 1, 1, report_options,

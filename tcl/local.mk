@@ -43,7 +43,7 @@ face_sources = \
 	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
-	tcl/plot/figures.h tcl/plot/gnuplot.c tcl/plot/of_predictor.c tcl/plot/of_run.c tcl/plot/of_search.c \
+	tcl/plot/figures.h tcl/plot/gnuplot.c tcl/plot/heat_of_table.c tcl/plot/of_predictor.c tcl/plot/of_run.c tcl/plot/of_search.c \
 	tcl/plot/of_table.c tcl/plot/plot.c tcl/plot/plot.h tcl/plot/script.c tcl/plot/text.c tcl/plot/write.c tcl/plot/write.h \
 	tcl/progress.c tcl/progress.h \
 	tcl/quantity.c tcl/quantity.h \
@@ -127,6 +127,7 @@ dist_experiments_DATA = \
 	scripts/experiments/published_designs.tcl \
 	scripts/experiments/report_resnet34.tcl \
 	scripts/experiments/step_and_watch.tcl \
+	scripts/experiments/study_topologies.tcl \
 	scripts/experiments/systolic_array.tcl
 
 # What measures a GPU for read_measurements.

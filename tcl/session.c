@@ -4,6 +4,7 @@
 #include "tcl/learned.h"
 #include "tcl/session.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -305,6 +306,16 @@ int th_session_print(th_session *s, const char *text, th_error *err)
         return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
                             Tcl_ErrnoMsg(Tcl_GetErrno()));
     return 0;
+}
+
+void th_session_warn(const th_session *s, const char *format, ...)
+{
+    va_list args;
+    if (s->is_in_study)
+        return;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
 }
 
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err)

@@ -140,6 +140,9 @@ char *th_session_digest(const th_session *s, char *out, size_t size);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
+/* A line for standard error, with its end; points of a study are not heard. */
+void th_session_warn(const th_session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Writes text to path; folders that are missing on the way are made. 0 or -1. */
 int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
                           th_error *err);

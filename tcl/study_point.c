@@ -20,11 +20,14 @@ typedef struct {
 
 void th_points_begin_thread(void)
 {
-    Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
-    if (nowhere == NULL)
-        return; /* then it is heard */
-    Tcl_RegisterChannel(NULL, nowhere); /* no interpreter's end closes it */
-    Tcl_SetStdChannel(nowhere, TCL_STDOUT);
+    static const int channels[] = {TCL_STDOUT, TCL_STDERR};
+    for (int i = 0; i < 2; i++) {
+        Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
+        if (nowhere == NULL)
+            return; /* then it is heard */
+        Tcl_RegisterChannel(NULL, nowhere); /* no interpreter's end closes it */
+        Tcl_SetStdChannel(nowhere, channels[i]);
+    }
 }
 
 /* Both are of the whole process. */

@@ -31,7 +31,7 @@ typedef struct th_point_job {
     th_point_watch watch;  /* .begin NULL: nobody */
 } th_point_job;
 
-/* What scripts print in this thread goes nowhere from now on. */
+/* What scripts say in this thread, on either channel, goes nowhere from now on. */
 void th_points_begin_thread(void);
 /* Whatever goes wrong is the outcome. */
 void th_point_evaluate(const th_point_job *job, th_outcome *out);

@@ -14,6 +14,8 @@ typedef struct th_study_selection {
     Tcl_Obj *by;         /* list of columns whose values, joined, are one more column of texts at the end */
 } th_study_selection;
 
+#define TH_STUDY_BY "by" /* the column that -by makes */
+
 /* Columns: point, parameters, status, metrics; and, without a heading in text, seed, mapping, error. A parameter
  * whose values are all numbers, or all times, sizes or bandwidths, is a column of such. 0 or -1. */
 int th_study_table(th_report *r, th_store *t, const th_study_selection *what, th_table **out,

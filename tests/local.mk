@@ -104,6 +104,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/published_designs.txt \
 	tests/golden/report_resnet34.txt \
 	tests/golden/step_and_watch.txt \
+	tests/golden/study_topologies.txt \
 	tests/golden/systolic_array.txt
 
 TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)

@@ -14,11 +14,17 @@ typedef struct th_plot_columns {
     th_plot_type type;
     int x, y[TH_PLOT_Y_MAX], n_y;
     int by; /* a series per text of this column; -1: one */
+    int z;  /* of a heat map: what its colours tell */
+    int x_better, y_better, z_better; /* -1: less is better, 1: more is; 0: by the names of the columns */
 } th_plot_columns;
 
 /* of_table.c: bars, lines, stacks and scatters. The columns of y must be of one kind. Scatters have the Pareto front
  * drawn, where it is known of both columns whether less is better. */
 th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_error *err);
+
+/* heat_of_table.c: a cell for each text of x and each of y, which is one column; of several rows in one cell the best
+ * of z counts, or the least. */
+th_plot *th_plot_heat_of_table(const th_table *t, const th_plot_columns *columns, th_error *err);
 
 /* of_run.c: of the present run. What accelerators did with their time, stacked. */
 th_plot *th_plot_of_accels(th_session *s, th_error *err);

@@ -250,8 +250,9 @@ static int by_x_down(const void *a, const void *b)
 static void add_front(drawing *d)
 {
     th_plot *p = d->plot;
-    int x_sign = better(&d->t->columns[d->columns->x]),
-        y_sign = better(&d->t->columns[d->columns->y[0]]);
+    const th_plot_columns *c = d->columns;
+    int x_sign = c->x_better != 0 ? c->x_better : better(&d->t->columns[c->x]);
+    int y_sign = c->y_better != 0 ? c->y_better : better(&d->t->columns[c->y[0]]);
     int n = p->n_series;
     if (x_sign == 0 || y_sign == 0 || d->columns->n_y > 1 || p->failed)
         return;

@@ -23,6 +23,7 @@ enum {
     LABELLED_CELLS = 12,  /* heat maps with so many columns have theirs inside */
     LETTERS_IN_ROW = 84,  /* names of categories below a picture; more stand aslant */
     LETTERS_IN_HEAT = 56, /* the same; more stand upright */
+    LETTERS_IN_KEY = 14,  /* of longer names fewer stand side by side */
     TICKS_MAX = 30,       /* of more categories only some are named */
     HEAT_TICKS_MAX = 48
 };
@@ -109,6 +110,15 @@ static void add_terminal(const th_plot *p, th_picture as, th_strbuf *out)
     }
 }
 
+static int longest_name(const th_plot *p)
+{
+    int longest = 0;
+    for (int i = 0; i < p->n_series; i++)
+        if (p->series[i].name != NULL && letters(p->series[i].name) > longest)
+            longest = letters(p->series[i].name);
+    return longest;
+}
+
 static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
 {
     th_strbuf_add(out, "set encoding utf8\nset datafile missing '-'\n");
@@ -123,6 +133,10 @@ static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
     th_strbuf_add(out, is_text(as)
                            ? "set key tmargin left horizontal\n"
                            : "set key outside top horizontal left Left reverse samplen 1.5\n");
+    int longest = longest_name(p); /* gnuplot thinks letters narrower than they are */
+    if (!is_text(as) && longest > LETTERS_IN_KEY)
+        th_strbuf_printf(out, "set key maxcols %d\n",
+                         longest < LETTERS_IN_ROW / 2 ? LETTERS_IN_ROW / (longest + 5) : 1);
 }
 
 static void add_label(th_strbuf *out, const char *what, const char *text)

@@ -20,15 +20,16 @@ set cases {
     published_designs   {published_designs.tcl}
     report_resnet34     {report_resnet34.tcl}
     step_and_watch      {step_and_watch.tcl}
+    study_topologies    {study_topologies.tcl}
     systolic_array      {systolic_array.tcl}
 }
 
 # Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run too.
-set slow {compare_topologies compare_mappers report_resnet34}
+set slow {compare_topologies compare_mappers report_resnet34 study_topologies}
 set is_slow_build [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
 # Scripts that draw, and what draws.
-set drawn {compare_topologies}
+set drawn {compare_topologies study_topologies}
 set has_gnuplot [expr {[auto_execok gnuplot] ne ""}]
 
 # The output of a script that works in a folder of its own; what goes wrong is part of it.
@@ -60,6 +61,7 @@ proc show_difference {got expected} {
 set folder [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]/tests/golden/tmp
 file mkdir $folder
 cd $folder
+file delete -force out ;# a study would go on with what another build has done
 set n 0
 puts "1..[expr {[llength $cases] / 2}]"
 foreach {name words} $cases {
