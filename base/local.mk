@@ -4,6 +4,7 @@ libtharsis_la_SOURCES += \
 	base/arena.c base/arena.h \
 	base/config_guard.c base/config_guard.h \
 	base/config_read.c base/config_read.h \
+	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
 	base/error.c base/error.h \
 	base/map.c base/map.h \

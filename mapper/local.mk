@@ -138,7 +138,8 @@ unit_tests += \
 	tests/unit/test_shard_kinds \
 	tests/unit/test_strategies \
 	tests/unit/test_wire \
-	tests/unit/test_worker
+	tests/unit/test_worker \
+	tests/unit/test_write
 
 tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h

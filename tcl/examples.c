@@ -24,6 +24,20 @@ static const th_example examples[] = {
      "read_workload resnet18 -batch 4\n"
      "read_workload alexnet -name cam -deadline 40ms\n"
      "read_workload lenet -add -name small -arrival 1ms\n"},
+    {"create_workload",
+     "create_workload -name tiny -input {3 32 32} -batch 4 -layers {\n"
+     "    {stem conv outputs 16 kernel 3 padding 1 norm true}\n"
+     "    {c1   conv outputs 16 kernel 3 padding 1}\n"
+     "    {sum  add  inputs {c1 stem}}\n"
+     "    {pool mean_pool}\n"
+     "    {fc   fc   outputs 10}\n"
+     "}\n"},
+    {"write_system",
+     "create_system -name pair -topology ring -dims 2 -accel npu_v1 \\\n"
+     "    -link_bandwidth 100Gbps -link_latency 500ns\n"
+     "write_system out/pair.cfg\n"
+     "read_system out/pair.cfg\n"},
+    {"write_workload", "write_workload out/alexnet.cfg\nread_workload out/alexnet.cfg -batch 8\n"},
     {"read_mapping",
      "read_system ring8\n"
      "read_workload gpt2_block\n"

@@ -10,6 +10,7 @@ face_sources = \
 	tcl/cmd_collective.c \
 	tcl/cmd_evaluate.c \
 	tcl/cmd_forecast.c \
+	tcl/cmd_layers.c \
 	tcl/cmd_map.c \
 	tcl/cmd_objects.c \
 	tcl/cmd_output.c \
@@ -23,6 +24,7 @@ face_sources = \
 	tcl/cmd_run.c \
 	tcl/cmd_session.c \
 	tcl/cmd_traffic.c \
+	tcl/cmd_write.c \
 	tcl/command.c tcl/command.h \
 	tcl/comparison.c tcl/comparison.h \
 	tcl/condition.c tcl/condition.h \

@@ -91,6 +91,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/study.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
+	tests/tcl/write.test \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
 	tests/golden/compare_mappers.txt \

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { LARGEST_CHANNELS = 4096, STANDARD_INTERLEAVE_BYTES = 256 };
+enum { LARGEST_CHANNELS = 4096 };
 
 int th_reader_size(th_system_reader *r, const th_config_node *g, const char *key, bool required,
                    int64_t *out)
@@ -39,7 +39,7 @@ static int read_bandwidth(th_system_reader *r, const th_config_node *g, th_accel
 static int read_channels(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
     int64_t channels = 1;
-    a->dram_interleave_bytes = STANDARD_INTERLEAVE_BYTES;
+    a->dram_interleave_bytes = TH_STANDARD_INTERLEAVE_BYTES;
     if (th_config_int(g, "channels", false, 1, LARGEST_CHANNELS, &channels, &r->error) < 0)
         return -1;
     a->dram_channels = (int32_t)channels;

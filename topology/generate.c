@@ -9,6 +9,7 @@
 #include <config.h>
 #include "topology/generate.h"
 
+#include "base/alloc.h"
 #include "topology/generate_parts.h"
 
 #include <stdio.h>
@@ -175,12 +176,22 @@ static int set_reducing(th_system *s, const th_topology_type *type, const th_top
                         s->name, type->name);
 }
 
+static int keep_recipe(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                       th_error *err)
+{
+    s->recipe = th_alloc_array(1, sizeof *s->recipe);
+    if (!s->recipe)
+        return th_error_no_memory(err);
+    *s->recipe = (th_topology_recipe){type, *o};
+    return 0;
+}
+
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err)
 {
     if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
         check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0 ||
-        set_reducing(s, type, o, err) < 0)
+        set_reducing(s, type, o, err) < 0 || keep_recipe(s, type, o, err) < 0)
         return -1;
     return add_host(s, o, err);
 }

@@ -50,6 +50,12 @@ typedef struct th_topology_type {
 extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
 const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
 
+/* How a system was made; it stays with it, for those who write it down. */
+typedef struct th_topology_recipe {
+    const th_topology_type *type;
+    th_topology_options options;
+} th_topology_recipe;
+
 /* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;
  * the names end in NULL and are in the order of th_dim_kind. */
 extern const char *const th_dim_kind_names[];

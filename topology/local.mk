@@ -29,7 +29,8 @@ libtharsis_la_SOURCES += \
 	topology/system.c topology/system.h \
 	topology/system_finish.c \
 	topology/system_read.c topology/system_read.h \
-	topology/system_reader.c topology/system_reader.h
+	topology/system_reader.c topology/system_reader.h \
+	topology/system_write.c topology/system_write.h
 
 dist_systems_DATA = \
 	topology/systems/dgx_a100.cfg \

@@ -95,6 +95,7 @@ void th_system_free(th_system *s)
     th_name_index_clear(&s->link_index);
     th_arena_free(s->names);
     th_free(s->astra);
+    th_free(s->recipe);
     th_free(s->link_energy_source);
     th_free(s->name);
     th_free(s);

@@ -38,6 +38,8 @@ typedef struct th_design_block {
     int line;
 } th_design_block;
 
+enum { TH_STANDARD_INTERLEAVE_BYTES = 256 }; /* of neighbouring channels of a DRAM */
+
 /* What contiguous runs reach of a DRAM's bandwidth: points of a curve, runs ascending; n 0: all. */
 enum { TH_EFFICIENCY_POINTS_MAX = 8 };
 typedef struct th_dram_efficiency {
@@ -114,6 +116,7 @@ struct th_routing_type;            /* route.h */
 struct th_columns;
 struct th_astra;                   /* astra.h */
 struct th_explicit_routes;
+struct th_topology_recipe;         /* generate.h */
 
 typedef struct th_system {
     char *name;
@@ -146,6 +149,7 @@ typedef struct th_system {
     double weight_memory;          /* that share; 0 unless transfers_serially */
     char *link_energy_source;      /* where that number comes from; NULL: not known */
     struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
+    struct th_topology_recipe *recipe;          /* what a generator was told; NULL: none made it */
 } th_system;
 
 th_system *th_system_new(const char *name, th_error *err);

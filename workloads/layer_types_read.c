@@ -34,12 +34,18 @@ static const th_layer *maker_of(const th_layer_source *s, int input)
     return producer == TH_EXTERNAL_INPUT ? NULL : &s->w->layers[producer];
 }
 
+/* Does the layer itself say what it reads from there? */
+static bool says_shape(const th_layer_source *s, const th_layer *from)
+{
+    return s->w->has_free_shapes || (s->w->has_own_inputs && !from);
+}
+
 static shape shape_of(const th_layer_source *s, int input)
 {
     const th_layer *l = s->layer;
-    if (s->w->has_free_shapes) /* take_inputs has seen what the layer says */
-        return (shape){l->dim[TH_DIM_C], l->in_h, l->in_w};
     const th_layer *from = maker_of(s, input);
+    if (says_shape(s, from)) /* take_inputs has seen it */
+        return (shape){l->dim[TH_DIM_C], l->in_h, l->in_w};
     if (!from)
         return (shape){s->w->input_c, s->w->input_h, s->w->input_w};
     return (shape){from->dim[TH_DIM_K], from->dim[TH_DIM_H], from->dim[TH_DIM_W]};
@@ -526,7 +532,7 @@ static double density_of_inputs(const th_layer_source *s, int n)
     return are_alike ? first : present / elements;
 }
 
-/* What a layer reads of a workload with free shapes: what it says, or else what its first input is. */
+/* What a layer says that it reads, or else what its first input is. */
 static int take_free_shape(const th_layer_source *s, const th_layer *from)
 {
     th_layer *l = s->layer;
@@ -543,7 +549,7 @@ static int take_inputs(const th_layer_source *s)
 {
     th_layer *l = s->layer;
     const th_layer *from = maker_of(s, 0);
-    if (s->w->has_free_shapes && take_free_shape(s, from) < 0)
+    if (says_shape(s, from) && take_free_shape(s, from) < 0)
         return -1;
     shape in = shape_of(s, 0);
     l->in_h = in.h;

@@ -8,7 +8,8 @@ libtharsis_la_SOURCES += \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
-	workloads/workload_read.c workloads/workload_read.h
+	workloads/workload_read.c workloads/workload_read.h \
+	workloads/workload_write.c workloads/workload_write.h
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \

@@ -255,7 +255,7 @@ typedef struct head {
     th_precision precision;
     int32_t c, h, w;
     double density;
-    bool has_free_shapes;
+    bool has_free_shapes, has_own_inputs;
 } head;
 
 static int read_input_shape(const reader *r, const th_config_node *root, head *out)
@@ -304,16 +304,17 @@ static int read_precision(const reader *r, const th_config_node *root, th_precis
     return th_read_precision(root, "precision", out, r->err);
 }
 
-/* shapes = "matched" or "free". */
-static int read_shapes(const reader *r, const th_config_node *root, bool *is_free)
+/* shapes = "matched", "free" or "own". */
+static int read_shapes(const reader *r, const th_config_node *root, head *out)
 {
     const char *word = "matched";
     if (th_config_string(root, "shapes", false, &word, r->err) < 0)
         return -1;
-    *is_free = strcmp(word, "free") == 0;
-    if (*is_free || strcmp(word, "matched") == 0)
+    out->has_free_shapes = strcmp(word, "free") == 0;
+    out->has_own_inputs = strcmp(word, "own") == 0;
+    if (out->has_free_shapes || out->has_own_inputs || strcmp(word, "matched") == 0)
         return 0;
-    return th_error_set(r->err, "WORK-0071", "%s:%d: shapes \"%s\": must be matched or free",
+    return th_error_set(r->err, "WORK-0071", "%s:%d: shapes \"%s\": must be matched, free or own",
                         th_config_file(root), th_config_line(th_config_member(root, "shapes")), word);
 }
 
@@ -328,7 +329,7 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
         th_read_extent(root, "batch", false, TH_LARGEST_EXTENT, &h.batch, r->err) < 0 ||
         read_precision(r, root, &h.precision) < 0 ||
         read_input_shape(r, root, &h) < 0 ||
-        read_shapes(r, root, &h.has_free_shapes) < 0 ||
+        read_shapes(r, root, &h) < 0 ||
         th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0)
         return -1;
     const char *file = th_config_file(root);
@@ -342,6 +343,7 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
         return -1;
     r->w->density = h.density;
     r->w->has_free_shapes = h.has_free_shapes;
+    r->w->has_own_inputs = h.has_own_inputs;
     return 0;
 }
 

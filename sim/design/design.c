@@ -81,6 +81,7 @@ static const char *kind_text(th_key_kind kind)
     case TH_KEY_CHOICE:
         return "one of its names";
     case TH_KEY_TEXT:
+    case TH_KEY_FILE:
         return "a text in double quotes";
     }
     return "";
@@ -134,6 +135,7 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
         *out = p->kind == TH_PARAM_TEXT ? choice_of(k, p->text) : -1;
         return *out >= 0 ? 0 : -1;
     case TH_KEY_TEXT:
+    case TH_KEY_FILE:
         return p->kind == TH_PARAM_TEXT ? 0 : -1;
     }
     return -1;
@@ -182,7 +184,7 @@ static int read_key(const th_design_block *b, const th_design_key *k, const th_p
     double value = 0;
     if (convert(k, p, &value))
         return fail_kind(b, k, p, err);
-    if (k->kind != TH_KEY_CHOICE && k->kind != TH_KEY_TEXT &&
+    if (k->kind != TH_KEY_CHOICE && k->kind != TH_KEY_TEXT && k->kind != TH_KEY_FILE &&
         !(value >= k->minimum && value <= k->maximum))
         return th_error_set(err, "SIM-0004",
                             "%s:%d: design \"%s\": %s is %.15g, must be in %.15g .. %.15g", b->file,
@@ -199,12 +201,18 @@ static const th_param *find_param(const th_design_block *b, const char *key)
     return NULL;
 }
 
-static bool knows_key(const th_design_key *keys, const char *key)
+static const th_design_key *find_key(const th_design_key *keys, const char *name)
 {
-    for (int i = 0; keys[i].name; i++)
-        if (strcmp(keys[i].name, key) == 0)
-            return true;
-    return false;
+    for (; keys->name; keys++)
+        if (strcmp(keys->name, name) == 0)
+            return keys;
+    return NULL;
+}
+
+const th_design_key *th_design_key_find(const th_design_type *type, const char *name)
+{
+    const th_design_key *key = find_key(type->keys, name);
+    return key ? key : find_key(th_energy_keys, name);
 }
 
 /* Values and texts by the places of the keys. */
@@ -242,8 +250,7 @@ int th_design_configure(const th_design_block *block, const th_design_type **typ
     if (!t)
         return fail_unknown_type(block, err);
     for (int i = 0; !t->takes_parameters && i < block->n_params; i++)
-        if (!knows_key(t->keys, block->params[i].key) &&
-            !knows_key(th_energy_keys, block->params[i].key))
+        if (!th_design_key_find(t, block->params[i].key))
             return fail_unknown_key(block, &block->params[i], t, err);
     if (read_keys(block, t->keys, config.value, config.text, err) ||
         read_energy(block, &config.energy, err))

@@ -21,7 +21,8 @@ typedef enum {
     TH_KEY_ENERGY, /* J */
     TH_KEY_POWER,  /* W */
     TH_KEY_CHOICE, /* one of choices; its value is the place among them */
-    TH_KEY_TEXT    /* lands in th_design_config.text */
+    TH_KEY_TEXT,   /* lands in th_design_config.text */
+    TH_KEY_FILE    /* as TEXT: a file, perhaps beside the system file */
 } th_key_kind;
 
 /* A key of a design's block. Its value lands in th_design_config.value[i], i its place in the
@@ -92,6 +93,8 @@ const th_design_type *th_design_find(const char *name);
 int th_design_configure(const th_design_block *block, const th_design_type **type,
                         th_design_config *out, th_error *err);
 void th_design_release(const th_design_type *type, th_design_config *c);
+/* The key of that name; NULL: there is none. */
+const th_design_key *th_design_key_find(const th_design_type *type, const char *name);
 /* Checks every design block of the system. Called when a system is read, before anything is
  * stored. */
 int th_design_check_system(const th_system *s, th_error *err);

@@ -25,7 +25,7 @@ enum { MODEL, GPU, ACTIVATION, NUMBERS };
 static const char *const activations[] = {"none", "relu", "tanh", "sigmoid", NULL};
 
 static const th_design_key keys[] = {
-    [MODEL] = {"model", TH_KEY_TEXT, true, 0, 0, 0,
+    [MODEL] = {"model", TH_KEY_FILE, true, 0, 0, 0,
                "of the predictor: a file beside the system file, or the name of one that comes with "
                "Tharsis",
                NULL},

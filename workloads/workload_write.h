@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* workload_write.h - a workload as the text that th_workload_read takes. */
+#ifndef TH_WORKLOADS_WORKLOAD_WRITE_H
+#define TH_WORKLOADS_WORKLOAD_WRITE_H
+#include "base/strbuf.h"
+#include "workloads/workload.h"
+
+/* Adds the text of a finished workload, which reads back to the same layers in the same order. 0, or -1:
+ * several models, which no file holds. */
+int th_workload_write(const th_workload *w, th_strbuf *out, th_error *err);
+
+#endif
