@@ -595,7 +595,7 @@ const th_command th_report_commands[] = {
      "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
      .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, path_options,
-     "print what the makespan is made of, or the slack of all tasks",
+     "print what the makespan is made of, or all slacks",
      "From the task that ended last back through what each waited for last. Cause says what that was: "
      "data, a predecessor; engine, the task before it on its accelerator or host, while it was ready "
      "itself; an arrival; or begin, nothing. After is that task. Wait is the time from its end to the "
