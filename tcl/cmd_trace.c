@@ -69,7 +69,7 @@ static const th_option add_options[] = {
     [ADD_SIGNALS] = {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
                      "Of accelerators: state task layer sending receiving busy queue_depth, and "
                      "inside tasks buffer_fill array load_input load_weight load_partial store; of "
-                     "links: busy flows queue_depth; of hosts and switches: sending receiving. "
+                     "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
                      "Without it all but those inside tasks."},
     {.name = NULL},
 };

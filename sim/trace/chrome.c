@@ -140,7 +140,7 @@ static void write_arguments(th_trace *t, const th_span *s)
     th_out_text(o, s->task >= 0 ? "task" : "message");
     th_out_text(o, "\":");
     th_out_number(o, s->number);
-    if (s->kind != TH_SPAN_COMPUTE)
+    if (s->kind != TH_SPAN_COMPUTE && s->kind != TH_SPAN_HOST)
         write_key(o, ",\"bytes\":", s->bytes);
     if (s->kind == TH_SPAN_SEND)
         write_text(o, ",\"to\":", t->system->nodes[s->to].name);

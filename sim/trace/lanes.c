@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "sim/trace/writer.h"
 
-enum { N_KINDS = TH_SPAN_COLLECTIVE + 1, BITS = 64 };
+enum { BITS = 64 };
 
 /* Lanes in use, a bit each. */
 typedef struct {
@@ -35,7 +35,7 @@ th_lanes *th_lanes_new(int32_t n_objects)
     if (!l)
         return NULL;
     l->n_objects = n_objects;
-    l->n_places = ((size_t)n_objects + 1) * N_KINDS;
+    l->n_places = ((size_t)n_objects + 1) * TH_N_SPAN_KINDS;
     l->free_span = -1;
     l->is_used = th_alloc_zero(l->n_places, sizeof *l->is_used);
     if (l->is_used)
@@ -68,7 +68,7 @@ void th_lanes_reset(th_lanes *l)
 static lanes *lanes_of(th_lanes *l, const th_span *s)
 {
     int32_t object = s->object >= 0 ? s->object : l->n_objects;
-    return &l->is_used[(size_t)object * N_KINDS + (size_t)s->kind];
+    return &l->is_used[(size_t)object * TH_N_SPAN_KINDS + (size_t)s->kind];
 }
 
 /* The first that is free, which is taken; -1: memory is out. */

@@ -217,7 +217,7 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
     begin_event(&event, span_track(t, s), SLICE_BEGIN);
     put_text(&event, EVENT_NAME, s->name);
     annotate_number(&event, s->task >= 0 ? "task" : "message", s->number);
-    if (s->kind != TH_SPAN_COMPUTE)
+    if (s->kind != TH_SPAN_COMPUTE && s->kind != TH_SPAN_HOST)
         annotate_number(&event, "bytes", s->bytes);
     if (s->kind == TH_SPAN_SEND) {
         annotate_text(&event, "to", t->system->nodes[s->to].name);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "sim/trace/signals.h"
+#include "sim/trace/timeline.h"
 
 static const char *const signal_names[] = {
     [TH_SIGNAL_STATE] = "state",
@@ -40,11 +41,11 @@ const char *th_signal_name(int i)
 unsigned th_signals_of(th_traced_class class, bool all)
 {
     unsigned inside = BIT(TH_N_SIGNALS) - BIT(TH_FIRST_TILE_SIGNAL);
-    unsigned node = BIT(TH_SIGNAL_SENDING) | BIT(TH_SIGNAL_RECEIVING);
+    unsigned node = BIT(TH_SIGNAL_TASK) | BIT(TH_SIGNAL_LAYER) | BIT(TH_SIGNAL_SENDING) |
+                    BIT(TH_SIGNAL_RECEIVING) | BIT(TH_SIGNAL_BUSY);
     switch (class) {
     case TH_TRACED_ACCEL:
-        return node | BIT(TH_SIGNAL_STATE) | BIT(TH_SIGNAL_TASK) | BIT(TH_SIGNAL_LAYER) |
-               BIT(TH_SIGNAL_BUSY) | BIT(TH_SIGNAL_QUEUE_DEPTH) | (all ? inside : 0);
+        return node | BIT(TH_SIGNAL_STATE) | BIT(TH_SIGNAL_QUEUE_DEPTH) | (all ? inside : 0);
     case TH_TRACED_LINK:
         return BIT(TH_SIGNAL_BUSY) | BIT(TH_SIGNAL_FLOWS) | BIT(TH_SIGNAL_QUEUE_DEPTH);
     case TH_TRACED_NODE:
@@ -197,6 +198,14 @@ static void begin_spans(th_trace *t)
         t->type->span_begins(t, t->tick, &s);
 }
 
+/* What is under way when the window ends is shown up to there. */
+static void end_spans(th_trace *t, th_time last)
+{
+    th_span s;
+    for (size_t i = 0; t->type->span_ends && th_lanes_open(t->lanes, i, &s); i++)
+        t->type->span_ends(t, last, &s);
+}
+
 /* The window has begun: the writer learns what there is, and how it stands. */
 static void begin(th_trace *t)
 {
@@ -249,7 +258,10 @@ void th_trace_go_on(th_trace *t, th_time now)
         set_tick(t, t->options.since_ps);
         begin(t);
     }
-    t->is_over = t->is_over || now > t->options.until_ps;
+    if (!t->is_over && now > t->options.until_ps) {
+        end_spans(t, t->options.until_ps);
+        t->is_over = true;
+    }
     set_tick(t, tick);
 }
 
@@ -369,29 +381,38 @@ void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_mess
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-static void compute(th_trace *t, int32_t number, const th_task *task, bool starts)
+/* A task that its node runs, and no other beside it. */
+static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th_task *task,
+                        bool starts)
 {
+    const unsigned of_tasks = BIT(TH_SIGNAL_STATE) | BIT(TH_SIGNAL_TASK) | BIT(TH_SIGNAL_LAYER) |
+                              BIT(TH_SIGNAL_BUSY) | BIT(TH_SIGNAL_QUEUE_DEPTH);
     th_traced *o = &t->objects[task->node];
     o->task = starts ? number : -1;
-    o->n_waiting -= starts;
-    if (!starts)
-        o->tiles = (th_tiles){0};
     change(t, task->node);
-    if (!writes_spans(t) || !(o->signals & (th_signals_of(TH_TRACED_ACCEL, false) &
-                                            ~th_signals_of(TH_TRACED_NODE, false))))
+    if (!writes_spans(t) || !(o->signals & of_tasks))
         return;
     if (!starts) {
-        end_span(t, TH_SPAN_COMPUTE, number);
+        end_span(t, kind, number);
         return;
     }
     const char *layer = name_of_layer(t, task);
-    begin_span(t, (th_span){.kind = TH_SPAN_COMPUTE,
+    begin_span(t, (th_span){.kind = (int32_t)kind,
                             .object = task->node,
                             .number = number,
                             .task = number,
-                            .name = layer ? layer : "compute",
+                            .name = layer ? layer : th_span_kind_name((int32_t)kind),
                             .from = task->node,
                             .to = -1});
+}
+
+static void compute(th_trace *t, int32_t number, const th_task *task, bool starts)
+{
+    th_traced *o = &t->objects[task->node];
+    o->n_waiting -= starts;
+    if (!starts)
+        o->tiles = (th_tiles){0};
+    run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
 }
 
 static void transfer(th_trace *t, int32_t number, const th_task *task, bool starts)
@@ -452,6 +473,8 @@ static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
         collective(t, number, task, starts);
         break;
     case TH_TASK_HOST:
+        if (task->node >= 0) /* else an input that arrives */
+            run_at_node(t, TH_SPAN_HOST, number, task, starts);
         break;
     }
 }
@@ -524,17 +547,16 @@ void th_trace_reset_signals(th_trace *t)
 
 void th_trace_finish(th_trace *t)
 {
-    th_span s;
     if (!t->is_told)
         prepare(t);
     if (!t->has_begun) {
         set_tick(t, t->tick < t->options.since_ps ? t->options.since_ps : t->tick);
         begin(t);
     }
-    if (!t->is_over)
-        write_changes(t);
     th_time last = t->now < t->options.until_ps ? t->tick : t->options.until_ps;
-    for (size_t i = 0; t->type->span_ends && th_lanes_open(t->lanes, i, &s); i++)
-        t->type->span_ends(t, last, &s);
+    if (!t->is_over) {
+        write_changes(t);
+        end_spans(t, last);
+    }
     t->type->end(t, last);
 }

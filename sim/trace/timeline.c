@@ -6,8 +6,6 @@
 
 #include "base/alloc.h"
 
-enum { N_KINDS = TH_SPAN_COLLECTIVE + 1 };
-
 th_shown th_timeline_shows(const th_trace *t, const th_variable *v)
 {
     switch ((th_signal)v->signal) {
@@ -38,7 +36,7 @@ th_shown th_timeline_shows(const th_trace *t, const th_variable *v)
 
 int th_timeline_begin(th_trace *t)
 {
-    t->own = th_alloc_zero(((size_t)t->n_objects + 1) * N_KINDS, sizeof(int32_t));
+    t->own = th_alloc_zero(((size_t)t->n_objects + 1) * TH_N_SPAN_KINDS, sizeof(int32_t));
     return t->own ? 0 : -1;
 }
 
@@ -47,12 +45,13 @@ int32_t th_timeline_undeclared(th_trace *t, const th_span *s)
     int32_t object = s->object >= 0 ? s->object : t->n_objects, *declared = t->own;
     if (!declared)
         return -1;
-    declared += (size_t)object * N_KINDS + (size_t)s->kind;
+    declared += (size_t)object * TH_N_SPAN_KINDS + (size_t)s->kind;
     return *declared <= s->lane ? (*declared)++ : -1;
 }
 
 const char *th_span_kind_name(int32_t kind)
 {
-    static const char *const names[] = {"compute", "send", "receive", "collective"};
+    static const char *const names[TH_N_SPAN_KINDS] = {"compute", "host", "send", "receive",
+                                                       "collective"};
     return names[kind];
 }

@@ -18,6 +18,6 @@ int th_timeline_begin(th_trace *t);
  * counts as declared then; -1: none. */
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s);
 
-const char *th_span_kind_name(int32_t kind); /* compute send receive collective */
+const char *th_span_kind_name(int32_t kind); /* compute host send receive collective */
 
 #endif

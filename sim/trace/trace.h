@@ -25,11 +25,11 @@ const char *th_trace_type_name(const th_trace_type *type); /* csv, vcd, perfetto
 /* What can be traced of an object. */
 typedef enum {
     TH_SIGNAL_STATE,       /* accelerator: idle or computing */
-    TH_SIGNAL_TASK,        /* accelerator: number of the task that it computes, -1: none */
-    TH_SIGNAL_LAYER,       /* accelerator: the layer of that task */
+    TH_SIGNAL_TASK,        /* accelerator, host: number of the task that it runs, -1: none */
+    TH_SIGNAL_LAYER,       /* accelerator, host: the layer of that task */
     TH_SIGNAL_SENDING,     /* node: transfers and messages that it sends */
     TH_SIGNAL_RECEIVING,   /* node: and that it receives */
-    TH_SIGNAL_BUSY,        /* accelerator: computes; link: something is on it */
+    TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: something is on it */
     TH_SIGNAL_FLOWS,       /* link: how many transfers, messages or packets */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
     /* Inside a task, tile by tile: these make the machine run its pipelines step by step. */

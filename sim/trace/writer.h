@@ -72,7 +72,14 @@ typedef struct th_traced {
     th_tiles tiles;
 } th_traced;
 
-typedef enum { TH_SPAN_COMPUTE, TH_SPAN_SEND, TH_SPAN_RECEIVE, TH_SPAN_COLLECTIVE } th_span_kind;
+typedef enum {
+    TH_SPAN_COMPUTE,
+    TH_SPAN_HOST,
+    TH_SPAN_SEND,
+    TH_SPAN_RECEIVE,
+    TH_SPAN_COLLECTIVE,
+    TH_N_SPAN_KINDS
+} th_span_kind;
 
 /* A task, or one end of a transfer or message, on a lane: spans of one lane never overlap. */
 typedef struct th_span {

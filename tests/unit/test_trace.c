@@ -128,6 +128,66 @@ static void csv_holds_starts_and_ends(void)
     th_system_free(s);
 }
 
+/* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is named. */
+static void tasks_of_hosts_are_shown_where_they_run(void)
+{
+    static const struct {
+        const char *format, *expected;
+    } cases[] = {
+        {"csv", "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n"
+                "0,start,0,host,h,,r,0,0,,,\n0,value,,,,,,,,node/h,task,0\n"
+                "0,value,,,,,,,,node/h,layer,r\n0,value,,,,,,,,node/h,busy,1\n"
+                "50000,end,0,host,h,,r,0,0,,,\n50000,start,1,host,h,,,0,0,,,\n"
+                "50000,value,,,,,,,,node/h,task,1\n50000,value,,,,,,,,node/h,layer,\n"
+                "120000,end,1,host,h,,,0,0,,,\n120000,value,,,,,,,,node/h,task,-1\n"
+                "120000,value,,,,,,,,node/h,busy,0\n"},
+        {"chrome",
+         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+         "{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}},\n"
+         "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/h\"}},\n"
+         "{\"ph\":\"M\",\"pid\":3,\"tid\":1048576,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":1048576,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}},\n"
+         "{\"ph\":\"E\",\"pid\":3,\"tid\":1048576,\"ts\":0.050000},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":1048576,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":1}},\n"
+         "{\"ph\":\"E\",\"pid\":3,\"tid\":1048576,\"ts\":0.120000}\n]}\n"},
+    };
+    char path[] = "test_trace_XXXXXX", text[sizeof system_text + 200];
+    close(mkstemp(path));
+    snprintf(text, sizeof text, "%.*s, { between = [\"a\", \"h\"]; bandwidth = \"1GB/s\"; latency = \"1us\"; } ); hosts = ( \"h\" );",
+             (int)(strlen(system_text) - strlen(" );\n")), system_text);
+    th_system *s = system_of(text);
+    th_works *works = th_works_new(s, NULL);
+    th_workload *w = th_workload_read_text(
+        "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = 3; height = 4; "
+        "width = 4; }; layers = ( { name = \"r\"; type = \"relu\"; } );",
+        "one", 0, NULL);
+    int host = th_system_find_node(s, "h");
+    th_program *p = th_program_new(NULL);
+    for (int i = 0; i < 2; i++)
+        th_program_add(p,
+                       &(th_task){.kind = TH_TASK_HOST,
+                                  .node = host,
+                                  .peer = -1,
+                                  .delay_ps = i ? 70000 : 50000,
+                                  .layer = i ? -1 : 0},
+                       NULL);
+    th_program_finish(p, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_trace *t = th_trace_open(path, th_trace_find(cases[i].format), NULL, s, w, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+        th_trace_add(t, TH_TRACED_NODE, host, th_signals_of(TH_TRACED_NODE, false));
+        th_result r = run(s, works, p, t);
+        CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
+        TAP_ASSERT_TEXT(read_back(path), cases[i].expected);
+        th_result_clear(&r);
+    }
+    unlink(path);
+    th_program_free(p);
+    th_workload_free(w);
+    th_works_free(works);
+    th_system_free(s);
+}
+
 static void a_path_that_cannot_be_opened_is_refused(void)
 {
     th_error e = {"", ""};
@@ -245,7 +305,9 @@ static void any_allocation_may_fail(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(csv_holds_starts_and_ends),      TAP(a_path_that_cannot_be_opened_is_refused),
+        TAP(csv_holds_starts_and_ends),
+        TAP(tasks_of_hosts_are_shown_where_they_run),
+        TAP(a_path_that_cannot_be_opened_is_refused),
         TAP(a_full_disk_is_told_at_the_end), TAP(the_table_is_in_order),
         TAP(any_allocation_may_fail),        TAP(a_resolution_is_a_power_of_ten),
         TAP(vcd_looks_inside_tasks),         TAP_END,
