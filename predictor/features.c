@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void add(th_features *f, double value, const char *name)
+static inline void add(th_features *f, double value, const char *name)
 {
     if (f->name)
         snprintf(f->name[f->n], TH_TERM_NAME_MAX, "%s", name);

@@ -103,7 +103,7 @@ static void no_memory(void)
     clear_rows(&l);
 }
 
-/* A hidden layer of 37 units, 16 of which go at once: each is rectified, and weighs 1 and -1 in turn. */
+/* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in turn. */
 static void wide_layers_by_hand(void)
 {
     enum { UNITS = 37 };
