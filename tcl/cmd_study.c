@@ -133,7 +133,8 @@ static int run_read_study(th_call *c)
 enum { RUN_THREADS, RUN_LIMIT, RUN_RETRY };
 
 static const th_option run_options[] = {
-    [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N", "Points at a time (as set_threads says).", 1,
+    [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N", "Points at a time (as set_threads says; "
+                     "where there are ranks, 1 beside one on each of the others).", 1,
                      1024},
     [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many points now.", 1, INT64_MAX},
     [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Points that failed are done again."},
@@ -142,7 +143,8 @@ static const th_option run_options[] = {
 
 static int run_run_study(th_call *c)
 {
-    const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, c->session->threads),
+    int usual = c->session->post != NULL ? 1 : c->session->threads;
+    const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
                                 .retries = th_call_has(c, RUN_RETRY)};
     th_study_end end = TH_STUDY_DONE;

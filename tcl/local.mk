@@ -59,6 +59,7 @@ face_sources = \
 	tcl/study_list.c tcl/study_list.h \
 	tcl/study_metric.c tcl/study_metric.h \
 	tcl/study_point.c tcl/study_point.h \
+	tcl/study_ranks.c tcl/study_ranks.h \
 	tcl/study_run.c tcl/study_run.h \
 	tcl/study_table.c tcl/study_table.h \
 	tcl/simulation.c tcl/simulation.h

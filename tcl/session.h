@@ -64,6 +64,7 @@ struct th_session {
     Tcl_Interp *interp;
     int threads;
     const th_pool_type *pool;  /* of searches; NULL: threads */
+    const struct th_post *post; /* to ranks that do points of studies; NULL: there are none */
     bool is_quiet; /* no progress lines */
     th_script_memo *scripts; /* what procedures of script designs of this system answered */
     th_system *system;

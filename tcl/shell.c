@@ -100,7 +100,7 @@ static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_co
     Tcl_SetVar2Ex(interp, "argv0", NULL, Tcl_NewStringObj(argv[line->script], -1), TCL_GLOBAL_ONLY);
 }
 
-static int start(Tcl_Interp *interp, const th_command_line *line, const th_pool_type *pool)
+static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsewhere *elsewhere)
 {
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
     Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
@@ -112,7 +112,8 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_pool_
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
-    s->pool = pool;
+    s->pool = elsewhere->pool;
+    s->post = elsewhere->post;
     if (line->threads > 0)
         s->threads = line->threads;
     th_interrupt_start(interp);
@@ -261,7 +262,7 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
     return read_commands(interp, is_on, !is_on && (line->exits || line->is_batch));
 }
 
-int th_shell_main(int argc, char **argv, const th_pool_type *pool)
+int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)
 {
     th_command_line line = {0};
     th_interrupt_block();
@@ -270,7 +271,7 @@ int th_shell_main(int argc, char **argv, const th_pool_type *pool)
         return answer - 1;
     Tcl_FindExecutable(argv[0]);
     Tcl_Interp *interp = Tcl_CreateInterp();
-    int code = start(interp, &line, pool);
+    int code = start(interp, &line, elsewhere);
     if (code != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
         Tcl_Exit(EXIT_SCRIPT);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/init.h"
+#include "tcl/interrupt.h"
 #include "tcl/study_metric.h"
 
 typedef struct {
@@ -204,7 +205,9 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     bool may_begin = watch->begin == NULL || watch->begin(watch->state, e.interp);
     if (may_begin)
         run_script(&e);
+    /* A run may have seen Ctrl-C before anybody who looks after it has. */
     bool was_stopped = watch->end != NULL && watch->end(watch->state);
+    was_stopped |= th_interrupt_is_pending();
     out->was_stopped = !may_begin || (was_stopped && out->point.state == TH_POINT_FAILED);
     if (out->point.state == TH_POINT_FAILED)
         clear_figures(out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_run.c - see study_run.h.
- *   th_study_run: lock -> crew -> { give -> wait -> record }* until nothing waits and nobody is busy
+ *   th_study_run: lock -> crew, ranks -> { give -> wait -> record }* until nothing waits and nobody is busy
  * This thread alone touches the file. A point is recorded in the transaction that takes its result; one that was
  * given out and not recorded when the process ends, however, still waits. */
 #include <config.h>
@@ -9,13 +9,18 @@
 #include "tcl/interrupt.h"
 #include "tcl/progress.h"
 #include "tcl/study_crew.h"
+#include "tcl/study_ranks.h"
 
-enum { GLANCE_MS = 50 }; /* between two looks at Ctrl-C and the clock */
+enum {
+    GLANCE_MS = 50,     /* between two looks at Ctrl-C and the clock */
+    RANKS_GLANCE_MS = 2 /* and at what has come from ranks */
+};
 
 typedef struct {
     th_session *session;
     th_store *store;
     th_crew *crew;
+    th_ranks *ranks;
     const th_study_options *options;
     th_progress progress;
     int64_t counts[TH_N_POINT_STATES]; /* as they stand in the file */
@@ -26,17 +31,30 @@ typedef struct {
 
 /* ---- giving out ---- */
 
+static int n_busy(const study_run *r)
+{
+    return th_crew_busy(r->crew) + th_ranks_busy(r->ranks);
+}
+
+/* 1; 0: nobody is idle; -1: memory is out. */
+static int give(study_run *r, int64_t number, int64_t cell)
+{
+    if (th_crew_give(r->crew, number, cell))
+        return 1;
+    int given = th_ranks_give(r->ranks, number, cell);
+    return given < 0 ? th_error_no_memory(r->err) : given;
+}
+
 static int give_points(study_run *r)
 {
     while (!r->is_empty && !r->was_interrupted && r->given < r->options->limit &&
-           th_crew_busy(r->crew) < r->options->threads) {
+           n_busy(r) < r->options->threads + th_ranks_n(r->ranks)) {
         int64_t number, cell;
         int found = th_store_next_waiting(r->store, r->last, &number, &cell, r->err);
-        if (found < 0)
-            return -1;
         r->is_empty = found == 0;
-        if (found == 0 || !th_crew_give(r->crew, number, cell))
-            return 0;
+        int given = found > 0 ? give(r, number, cell) : found;
+        if (given <= 0)
+            return given;
         r->last = number;
         r->given++;
     }
@@ -57,13 +75,22 @@ static int record(study_run *r, const th_outcome *o)
     return 0;
 }
 
+/* 1; 0: nothing has come; -1: memory is out. */
+static int take(study_run *r, th_outcome *o)
+{
+    if (th_crew_take(r->crew, o))
+        return 1;
+    int taken = th_ranks_take(r->ranks, o);
+    return taken < 0 ? th_error_no_memory(r->err) : taken;
+}
+
 /* All that has come, in one transaction. */
 static int record_points(study_run *r)
 {
     th_outcome o;
-    int rc = 0;
+    int rc = 0, taken = 0;
     bool has_begun = false;
-    while (rc == 0 && th_crew_take(r->crew, &o)) {
+    while (rc == 0 && (taken = take(r, &o)) > 0) {
         if (!has_begun)
             rc = th_store_begin(r->store, r->err);
         has_begun = true;
@@ -71,7 +98,9 @@ static int record_points(study_run *r)
             rc = record(r, &o);
         th_outcome_clear(&o);
     }
-    return rc == 0 && has_begun ? th_store_commit(r->store, r->err) : rc;
+    if (rc == 0 && has_begun)
+        rc = th_store_commit(r->store, r->err);
+    return taken < 0 ? -1 : rc;
 }
 
 /* ---- the whole ---- */
@@ -111,12 +140,23 @@ static int run_points(study_run *r)
     for (;;) {
         if (give_points(r) != 0)
             return -1;
-        if (th_crew_busy(r->crew) == 0)
+        if (n_busy(r) == 0)
             return 0;
-        th_crew_wait(r->crew, GLANCE_MS);
+        th_crew_wait(r->crew, th_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
         look_around(r);
         if (record_points(r) != 0)
             return -1;
+    }
+}
+
+/* A rank cannot be stopped, and its answer must not come to somebody else. */
+static void wait_for_ranks(study_run *r)
+{
+    th_outcome o;
+    while (th_ranks_busy(r->ranks) > 0) {
+        if (th_ranks_take(r->ranks, &o) > 0)
+            th_outcome_clear(&o);
+        th_crew_wait(r->crew, RANKS_GLANCE_MS);
     }
 }
 
@@ -129,6 +169,9 @@ static int start(study_run *r, const th_study *study)
     const char *auto_path =
         Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
+    r->ranks = th_ranks_new(r->session->post, study, auto_path);
+    if (r->ranks == NULL)
+        return th_error_no_memory(r->err);
     r->crew = th_crew_new(study, n, r->options->threads / n, auto_path, r->err);
     return r->crew != NULL ? 0 : -1;
 }
@@ -157,7 +200,10 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     int rc = start(&r, th_store_study(t));
     if (rc == 0)
         rc = run_points(&r);
+    if (r.crew != NULL)
+        wait_for_ranks(&r);
     th_crew_free(r.crew);
+    th_ranks_free(r.ranks);
     th_progress_end(&r.progress);
     if (r.was_interrupted)
         th_interrupt_take();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
  *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
- *   others:  serve: (problem -> where they are | chunk -> answer)* until quit
+ *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until quit
  * Ranks on the machine of rank 0 would each warm a memo of their own; threads share one. So rank 0 has
  * threads in the place of those ranks, on their cores, and they sleep, unless TH_RANKS_APART is set.
  * A batch is given out in chunks, large ones first, to whichever of the other ranks has fewer than
@@ -32,6 +32,7 @@ enum {
     TAG_ANSWER,
     TAG_QUIT,
     TAG_PLACE,
+    TAG_OTHER,        /* work that is not of searches, and its answer */
     OUTSTANDING = 2, /* chunks of a rank, the one that it is at included */
     CHUNK_MAX = 64,  /* mappings: more do not make messages cheaper */
     SHORTEST_NAP_NS = 10 * 1000,
@@ -125,8 +126,14 @@ void th_mpi_end(void)
 
 /* --- the others ------------------------------------------------------------------------------- */
 
+typedef struct {
+    th_worker *worker;
+    th_mpi_answer *other; /* to what is not of searches */
+    void *state;
+} server;
+
 /* 1: go on; 0: quit; -1: memory is out. */
-static int serve_one(th_worker *w, const MPI_Status *status, char **bytes, size_t *capacity)
+static int serve_one(const server *s, const MPI_Status *status, char **bytes, size_t *capacity)
 {
     th_wire answer = TH_WIRE_INIT;
     int n = receive(status, bytes, capacity), failed = n < 0 ? -1 : 0;
@@ -135,34 +142,36 @@ static int serve_one(th_worker *w, const MPI_Status *status, char **bytes, size_
     if (status->MPI_TAG == TAG_PROBLEM) {
         place here = own_place();
         MPI_Send(&here, (int)sizeof here, MPI_BYTE, 0, TAG_PLACE, MPI_COMM_WORLD);
-        th_worker_problem(w, *bytes, (size_t)n);
+        th_worker_problem(s->worker, *bytes, (size_t)n);
         return 1;
     }
-    failed = th_worker_chunk(w, *bytes, (size_t)n, &answer);
+    bool is_other = status->MPI_TAG == TAG_OTHER;
+    failed = is_other ? s->other(s->state, *bytes, (size_t)n, &answer)
+                      : th_worker_chunk(s->worker, *bytes, (size_t)n, &answer);
     if (!failed)
-        MPI_Send(answer.out.text, (int)answer.out.length, MPI_BYTE, 0, TAG_ANSWER,
-                 MPI_COMM_WORLD);
+        MPI_Send(answer.out.text, (int)answer.out.length, MPI_BYTE, 0,
+                 is_other ? TAG_OTHER : TAG_ANSWER, MPI_COMM_WORLD);
     th_wire_clear(&answer);
     return failed ? -1 : 1;
 }
 
-int th_mpi_serve(void)
+int th_mpi_serve(th_mpi_answer *other, void *state)
 {
     char *bytes = NULL;
     size_t capacity = 0;
     MPI_Status status;
     nap n = {0};
-    th_worker *w = th_worker_new(NULL);
-    int goes_on = w ? 1 : -1;
+    const server s = {th_worker_new(NULL), other, state};
+    int goes_on = s.worker ? 1 : -1;
     while (goes_on > 0) {
         if (has_come(0, &status)) {
-            goes_on = serve_one(w, &status, &bytes, &capacity);
+            goes_on = serve_one(&s, &status, &bytes, &capacity);
             n.ns = 0;
         } else {
             sleep_a_little(&n);
         }
     }
-    th_worker_free(w);
+    th_worker_free(s.worker);
     th_free(bytes);
     if (goes_on < 0)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -171,6 +180,28 @@ int th_mpi_serve(void)
 }
 
 /* --- rank 0 ----------------------------------------------------------------------------------- */
+
+int th_mpi_n_others(void)
+{
+    return n_ranks() - 1;
+}
+
+void th_mpi_send(int to, const void *bytes, size_t n)
+{
+    MPI_Send(bytes, (int)n, MPI_BYTE, to, TAG_OTHER, MPI_COMM_WORLD);
+}
+
+long th_mpi_receive(int *from, char **bytes, size_t *capacity)
+{
+    MPI_Status status;
+    int has = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, TAG_OTHER, MPI_COMM_WORLD, &has, &status);
+    if (!has)
+        return -1;
+    *from = status.MPI_SOURCE;
+    int n = receive(&status, bytes, capacity);
+    return n < 0 ? -2 : n;
+}
 
 typedef struct {
     th_wire bytes; /* until it has been answered */

@@ -121,4 +121,62 @@ verdict $? "it goes on, on other ranks, to the same bytes"
 "$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/threads.map" $long -checkpoint "$log" -threads 2 >"$folder/threads.txt" 2>&1
 cmp "$folder/threads.map" "$folder/long.map"
 verdict $? "threads take up what ranks have left"
+
+# Points of a study, handed out to ranks.
+cat >"$folder/study.tcl" <<'SCRIPT'
+create_study s -file [lindex $argv 0].db -parameters {
+    topology {ring torus} dims {{4} {2 2}} batch {1 4 9} algorithm {uniform computation_prioritized two_level nosuch}
+} -zip {topology dims} -metrics {latency energy {note text} {part share}} -script {
+    create_system -name s -topology $topology -dims $dims -accel npu_v1 -link_bandwidth 50Gbps -link_latency 500ns
+    read_workload lenet -batch $batch
+    puts "not heard: $batch"
+    if {$algorithm eq "two_level"} {
+        map_workload -algorithm two_level -seed $seed -evaluations 10
+    } else {
+        map_workload -algorithm $algorithm
+    }
+    run -all
+    dict create note "it's \"$seed\"" part 0.[expr {$point + 100}]
+}
+puts [run_study s {*}[lrange $argv 1 end]]
+report_study s -format csv
+SCRIPT
+"$top/tharsis" -no_init -batch "$folder/study.tcl" "$folder/study" >"$folder/study.txt" 2>&1
+[ "$(grep -c ',done,' "$folder/study.txt")" -eq 18 ] && [ "$(grep -c ',failed,' "$folder/study.txt")" -eq 6 ]
+verdict $? "a study in tharsis"
+for n in 1 2 4; do
+    ranks "$n" "$folder/study.tcl" "$folder/study$n" -threads 1 >"$folder/a.txt" 2>"$folder/err.txt"
+    cmp "$folder/a.txt" "$folder/study.txt"
+    verdict $? "$n ranks do the same study"
+done
+
+# A rank is killed in the middle of a study; what is recorded by then is done.
+cat >"$folder/slow_study.tcl" <<'SCRIPT'
+for {set x 1} {$x <= 60} {incr x} {lappend values $x}
+create_study slow -file [lindex $argv 0].db -parameters [list x $values] -metrics {{square count}} -script {
+    after 30
+    dict create square [expr {$x * $x}]
+}
+if {[llength $argv] == 1} {
+    puts [run_study slow]
+}
+report_study slow -format csv
+SCRIPT
+"$top/tharsis" -no_init -batch "$folder/slow_study.tcl" "$folder/slow" >"$folder/slow.txt" 2>&1
+ranks 4 "$folder/slow_study.tcl" "$folder/slow4" >"$folder/killed.txt" 2>&1 &
+running=$!
+tries=0
+while [ $tries -lt 300 ]; do
+    done=$("$top/tharsis" -no_init -batch "$folder/slow_study.tcl" "$folder/slow4" look 2>/dev/null | grep -c ',done,')
+    [ "$done" -ge 8 ] && break
+    tries=$((tries + 1))
+done
+kill -KILL "$(ps -eo pid=,args= | awk -v script="$folder/slow_study.tcl" -v program="$program" \
+    '$2 == program && index($0, script) { last = $1 } END { print last }')"
+wait $running
+[ $? -ne 0 ] && [ "$done" -lt 60 ]
+verdict $? "a rank that is killed ends the run of a study"
+ranks 3 "$folder/slow_study.tcl" "$folder/slow4" >"$folder/a.txt" 2>"$folder/err.txt"
+cmp "$folder/a.txt" "$folder/slow.txt"
+verdict $? "other ranks do the points that wait, to the same bytes"
 echo "1..$count"
