@@ -496,10 +496,10 @@ static void add_pareto_line(th_report *r, const th_study_selection *what, const 
     char text[300];
     if (what->pareto == NULL)
         return;
-    int n = snprintf(text, sizeof text, "%zu %s that no other one beats in %.120s", table->n_rows,
+    int n = snprintf(text, sizeof text, "%zu %s that none beats in %.120s", table->n_rows,
                      table->n_rows == 1 ? "point" : "points", Tcl_GetString(what->pareto));
     if (what->maximize != NULL)
-        snprintf(text + n, sizeof text - (size_t)n, "; more is better of %.80s",
+        snprintf(text + n, sizeof text - (size_t)n, "; maximized: %.80s",
                  Tcl_GetString(what->maximize));
     th_report_head_line(r, "Pareto", text);
 }
