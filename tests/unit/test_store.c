@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sqlite3.h>
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 
@@ -211,6 +212,62 @@ static void refuses_other_files(void)
     unlink(path);
 }
 
+static void tamper(const char *sql)
+{
+    sqlite3 *db;
+    th_store_close(a_store());
+    CU_ASSERT_EQUAL(sqlite3_open(path, &db), SQLITE_OK);
+    CU_ASSERT_EQUAL(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* Whatever somebody has changed in the definition is told, and nothing of it gets into SQL. */
+static void refuses_what_was_tampered_with(void)
+{
+    static const struct {
+        const char *sql, *id;
+    } cases[] = {
+        {"PRAGMA application_id = 5", "STUDY-0021"},
+        {"PRAGMA user_version = 2", "STUDY-0022"},
+        {"UPDATE value SET value = '3' WHERE value = '16'", "STUDY-0030"},
+        {"UPDATE study SET value = 'puts' WHERE key = 'script'", "STUDY-0030"},
+        {"DELETE FROM study", "STUDY-0030"},
+        {"DELETE FROM value WHERE position = 1", "STUDY-0030"},
+        {"DELETE FROM value WHERE parameter = 0", "STUDY-0030"},
+        {"UPDATE parameter SET axis = 7 WHERE position = 1", "STUDY-0030"},
+        {"UPDATE parameter SET axis = -1 WHERE position = 0", "STUDY-0030"},
+        {"UPDATE metric SET type = 9 WHERE position = 0", "STUDY-0030"},
+        {"UPDATE metric SET \"column\" = 'x\" FROM point; --' WHERE position = 0", "STUDY-0001"},
+        {"UPDATE parameter SET name = 'status' WHERE position = 0", "STUDY-0008"},
+        {"DROP TABLE metric", "STUDY-0030"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamper(cases[i].sql);
+        expect_refusal(cases[i].id);
+    }
+    unlink(path);
+}
+
+static int ignore(void *state, const th_study_point *p)
+{
+    (void)state;
+    (void)p;
+    return 0;
+}
+
+static void refuses_points_outside_the_grid(void)
+{
+    th_error e = {"", ""};
+    tamper("UPDATE point SET cell = 9 WHERE point = 1");
+    th_store *t = th_store_open(path, &e);
+    int64_t number, cell;
+    CU_ASSERT_EQUAL(th_store_read(t, ignore, NULL, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "STUDY-0025");
+    CU_ASSERT_EQUAL(th_store_next_waiting(t, 0, &number, &cell, &e), -1);
+    th_store_close(t);
+    unlink(path);
+}
+
 /* A study never takes the place of another one. */
 static void makes_nothing_over_a_study(void)
 {
@@ -256,6 +313,8 @@ int main(int argc, char **argv)
                                      TAP(forgets_what_is_not_committed),
                                      TAP(lets_one_write),
                                      TAP(refuses_other_files),
+                                     TAP(refuses_what_was_tampered_with),
+                                     TAP(refuses_points_outside_the_grid),
                                      TAP(makes_nothing_over_a_study),
                                      TAP(survives_a_lack_of_memory),
                                      TAP_END};
