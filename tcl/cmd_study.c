@@ -237,7 +237,7 @@ const th_command th_study_commands[] = {
      "take files that you would source.",
      .run = run_read_study},
     {"run_study", GROUP, "NAME", 1, 1, run_options, "do the points of a study that wait",
-     "Returns done, or limit. Each result is in the file once its point is through, so after any end, "
+     "Returns done, or limit. Each result is in the file 50 ms after its point is through at the latest, so after any end, "
      "kill -9 included, run_study goes on with those that wait. A point that fails is recorded with its "
      "message, and the others go on. No result depends on -threads or on the order in which points end. What "
      "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the points that are at work, "

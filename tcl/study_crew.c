@@ -181,10 +181,6 @@ bool th_crew_take(th_crew *c, th_outcome *out)
         if (m->state != DONE)
             continue;
         *out = m->outcome;
-        if (out->error != NULL)
-            out->point.error = out->error;
-        if (out->point.mapping != NULL)
-            out->point.mapping = out->mapping; /* it has moved */
         m->outcome = (th_outcome){0};
         m->state = IDLE;
         c->n_busy--;

@@ -11,7 +11,7 @@
 typedef struct th_outcome {
     th_study_point point; /* its texts are those below */
     char *error;
-    char mapping[20];
+    char mapping[20]; /* point.mapping is this or NULL: to be set again where the struct has moved */
     char *texts[TH_STUDY_METRICS_MAX];
     bool was_stopped; /* it is no result */
 } th_outcome;

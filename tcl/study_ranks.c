@@ -194,7 +194,7 @@ static int keep_texts(th_outcome *out, int n_metrics)
         failed |= (p->error = out->error = th_alloc_string(p->error)) == NULL;
     if (p->mapping != NULL) {
         snprintf(out->mapping, sizeof out->mapping, "%s", p->mapping);
-        p->mapping = out->mapping;
+        p->mapping = out->mapping; /* as th_point_evaluate has it */
     }
     for (int i = 0; i < n_metrics; i++)
         if (p->figures[i].text != NULL)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_run.c - see study_run.h.
- *   th_study_run: lock -> crew, ranks -> { give -> wait -> record }* until nothing waits and nobody is busy
- * This thread alone touches the file. A point is recorded in the transaction that takes its result; one that was
- * given out and not recorded when the process ends, however, still waits. */
+ *   th_study_run: lock -> crew, ranks -> { take -> give -> record -> wait }* until nothing waits and nobody is busy
+ * This thread alone touches the file. Results are recorded in transactions, whole; a point that was given out and
+ * not recorded when the process ends, however, still waits. */
 #include <config.h>
 #include "tcl/study_run.h"
 #include <string.h>
+#include "base/alloc.h"
 #include "tcl/interrupt.h"
 #include "tcl/progress.h"
 #include "tcl/study_crew.h"
@@ -13,7 +14,8 @@
 
 enum {
     GLANCE_MS = 50,     /* between two looks at Ctrl-C and the clock */
-    RANKS_GLANCE_MS = 2 /* and at what has come from ranks */
+    RANKS_GLANCE_MS = 2, /* and at what has come from ranks */
+    RECORD_MS = 50      /* between two commits while points are at work */
 };
 
 typedef struct {
@@ -25,6 +27,9 @@ typedef struct {
     th_progress progress;
     int64_t counts[TH_N_POINT_STATES]; /* as they stand in the file */
     int64_t last, given, recorded; /* point that was given out last; how many in this run */
+    th_outcome *taken; /* and not recorded yet */
+    size_t n_taken, capacity;
+    double recorded_s; /* since the start: the last commit */
     bool is_empty, was_interrupted;
     th_error *err;
 } study_run;
@@ -63,18 +68,6 @@ static int give_points(study_run *r)
 
 /* ---- recording ---- */
 
-static int record(study_run *r, const th_outcome *o)
-{
-    if (o->was_stopped)
-        return 0;
-    if (th_store_record(r->store, &o->point, r->err) != 0)
-        return -1;
-    r->counts[TH_POINT_WAITING]--;
-    r->counts[o->point.state]++;
-    r->recorded++;
-    return 0;
-}
-
 /* 1; 0: nothing has come; -1: memory is out. */
 static int take(study_run *r, th_outcome *o)
 {
@@ -84,23 +77,59 @@ static int take(study_run *r, th_outcome *o)
     return taken < 0 ? th_error_no_memory(r->err) : taken;
 }
 
-/* All that has come, in one transaction. */
+static int take_points(study_run *r)
+{
+    int taken = 0;
+    do {
+        if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
+            return th_error_no_memory(r->err);
+        taken = take(r, &r->taken[r->n_taken]);
+        r->n_taken += taken > 0;
+    } while (taken > 0);
+    return taken;
+}
+
+static void clear_taken(study_run *r)
+{
+    for (size_t i = 0; i < r->n_taken; i++)
+        th_outcome_clear(&r->taken[i]);
+    r->n_taken = 0;
+}
+
+static int record(study_run *r, th_outcome *o)
+{
+    if (o->was_stopped)
+        return 0;
+    if (o->point.mapping != NULL)
+        o->point.mapping = o->mapping; /* which has moved */
+    if (th_store_record(r->store, &o->point, r->err) != 0)
+        return -1;
+    r->counts[TH_POINT_WAITING]--;
+    r->counts[o->point.state]++;
+    r->recorded++;
+    return 0;
+}
+
+/* All that was taken, in one transaction. */
 static int record_points(study_run *r)
 {
-    th_outcome o;
-    int rc = 0, taken = 0;
-    bool has_begun = false;
-    while (rc == 0 && (taken = take(r, &o)) > 0) {
-        if (!has_begun)
-            rc = th_store_begin(r->store, r->err);
-        has_begun = true;
-        if (rc == 0)
-            rc = record(r, &o);
-        th_outcome_clear(&o);
-    }
-    if (rc == 0 && has_begun)
+    if (r->n_taken == 0)
+        return 0;
+    int rc = th_store_begin(r->store, r->err);
+    for (size_t i = 0; i < r->n_taken && rc == 0; i++)
+        rc = record(r, &r->taken[i]);
+    if (rc == 0)
         rc = th_store_commit(r->store, r->err);
-    return taken < 0 ? -1 : rc;
+    clear_taken(r);
+    r->recorded_s = th_progress_elapsed_s(&r->progress);
+    return rc;
+}
+
+/* A commit takes as long as the disk does, and those who have the next points need not wait for it. */
+static bool is_time_to_record(const study_run *r)
+{
+    return n_busy(r) == 0 ||
+           th_progress_elapsed_s(&r->progress) - r->recorded_s >= RECORD_MS * 1e-3;
 }
 
 /* ---- the whole ---- */
@@ -138,14 +167,13 @@ static void look_around(study_run *r)
 static int run_points(study_run *r)
 {
     for (;;) {
-        if (give_points(r) != 0)
+        if (take_points(r) != 0 || give_points(r) != 0 ||
+            (is_time_to_record(r) && record_points(r) != 0))
             return -1;
         if (n_busy(r) == 0)
             return 0;
         th_crew_wait(r->crew, th_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
         look_around(r);
-        if (record_points(r) != 0)
-            return -1;
     }
 }
 
@@ -202,6 +230,8 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
         rc = run_points(&r);
     if (r.crew != NULL)
         wait_for_ranks(&r);
+    clear_taken(&r);
+    th_free(r.taken);
     th_crew_free(r.crew);
     th_ranks_free(r.ranks);
     th_progress_end(&r.progress);
