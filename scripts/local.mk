@@ -5,3 +5,6 @@ install-data-hook:
 	cd $(DESTDIR)$(bashcompletiondir) && ln -s -f tharsis tharsis-mpi
 uninstall-hook:
 	rm -f $(DESTDIR)$(bashcompletiondir)/tharsis-mpi
+
+# How the predictor of predictor/models was made.
+EXTRA_DIST += scripts/train_default_models.tcl
