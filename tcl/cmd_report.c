@@ -258,16 +258,54 @@ static int run_report_critical_path(th_call *c)
     return th_report_finish(c, r, rc, NULL);
 }
 
+/* ---- report_memory ---- */
+
+enum { MEMORY_OF = REPORT_N_OPTIONS };
+enum { HELD_IN_TEXT = 10 }; /* where no -limit says how many */
+
+static const th_option memory_options[] = {
+    TABLE_OPTIONS,
+    [MEMORY_OF] = {"-of", TH_OPTION_TEXT, "ACCEL", "What fills this accelerator, in place of the fullest one."},
+    {.name = NULL},
+};
+
+/* The accelerator whose content is shown; -1: none is, -2 with c->err. */
+static int held_accel(th_call *c)
+{
+    th_session *s = c->session;
+    th_peak_place place;
+    if (!th_call_has(c, MEMORY_OF))
+        return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_memory_fullest(s, &c->err);
+    int node = th_node_parse(s, th_call_text(c, MEMORY_OF, ""), &c->err);
+    if (node < 0) {
+        th_call_blame(c, "-of", &c->err);
+        return -2;
+    }
+    int accel = s->system->nodes[node].accel;
+    if (accel >= 0 && th_lower_peak_of(s->simulation->lower, accel, &place))
+        return accel;
+    th_error_set(&c->err, "TCL-0701", "-of \"%.100s\": must be an accelerator that holds something%s",
+                 th_call_text(c, MEMORY_OF, ""),
+                 s->system->transfers_serially ? ", on a system whose transfers are not serial" : "");
+    return -2;
+}
+
 static int run_report_memory(th_call *c)
 {
-    if (th_session_need_mapping(c->session, &c->err) != 0 ||
-        th_session_simulation(c->session, &c->err) == NULL)
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0 || th_session_simulation(s, &c->err) == NULL)
         return -1;
-    th_report *r = th_report_of_call(c, "memory", "Memory");
+    int accel = held_accel(c);
+    th_report *r = accel > -2 ? th_report_of_call(c, "memory", "Memory") : NULL;
     if (r == NULL)
         return -1;
-    int rc = th_section_memory(c->session, r, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int rc = th_section_memory(s, r, &c->err);
+    th_table *memory = r->first;
+    if (rc == 0 && accel >= 0)
+        rc = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    if (rc == 0 && accel >= 0 && (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
+        th_table_limit(memory->next, th_call_number(c, REPORT_LIMIT, HELD_IN_TEXT));
+    return th_report_finish(c, r, rc, memory);
 }
 
 /* ---- report_search ---- */
@@ -591,9 +629,14 @@ const th_command th_report_commands[] = {
      "over the lower bound of any algorithm on these links, had it them for itself, which csv and "
      "json give too; there is none on an ideal network, which no link holds up.",
      .run = run_report_collectives, .is_report = true},
-    {"report_memory", GROUP, "", 0, 0, table_options,
-     "print the peak use of each accelerator's memory", NULL, .run = run_report_memory,
-     .is_report = true},
+    {"report_memory", GROUP, "", 0, 0, memory_options,
+     "print the peak use of each accelerator's memory, and what fills it",
+     "Weights are there from the start; inputs from the end of their producer to their last reader; "
+     "outputs until their last reader is done; each for all inputs in flight. Layer is where most is held, "
+     "and at the time when the run came to it: when its first task on the accelerator began, of the first "
+     "pass with which so many are in flight. Below, what fills the fullest accelerator then, the largest "
+     "first; in text the ten largest, without -limit, and all weights in one line. In csv, only with -of.",
+     .run = run_report_memory, .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, path_options,
      "print what the makespan is made of, or all slacks",
      "From the task that ended last back through what each waited for last. Cause says what that was: "

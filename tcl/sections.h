@@ -24,7 +24,13 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
 /* sections_alternatives.c: two tables, what layers could have taken instead; in text a third where
  * something does not fit. */
 int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
+
+/* sections_memory.c: peaks of all accelerators; which of them is fullest (-1: none holds anything, or nothing
+ * is known; -2 on failure); and what fills one (is_folded: the
+ * weights of all layers share a line). */
 int th_section_memory(th_session *s, th_report *r, th_error *err);
+int th_memory_fullest(th_session *s, th_error *err);
+int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err);
 
 /* sections_run.c; summary: and, below it, the models of a workload that has some. */
 int th_section_summary(th_session *s, th_report *r, th_error *err);

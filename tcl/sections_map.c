@@ -281,33 +281,3 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
     add_layer_line(s, t, &line);
     return 0;
 }
-
-/* ---- memory ---- */
-
-int th_section_memory(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"accel", "accelerator", TH_KIND_TEXT},
-        {"capacity", "capacity", TH_KIND_BYTES},
-        {"weights", "weights", TH_KIND_BYTES},
-        {"peak", "peak", TH_KIND_BYTES},
-        {"free", "free", TH_KIND_BYTES},
-        {"used", "used", TH_KIND_SHARE},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    th_simulation *sim = th_session_simulation(s, err);
-    if (sim == NULL)
-        return -1;
-    const int64_t *peak = th_lower_peak_bytes(sim->lower),
-                  *weights = th_lower_weight_bytes(sim->lower);
-    th_table *t = th_report_table(r, "memory", "Memory", columns);
-    for (int a = 0; a < s->system->n_accels; a++) {
-        const th_node *node = &s->system->nodes[s->system->accel_node[a]];
-        int64_t capacity = node->a.dram_bytes;
-        th_table_row(t,
-                     (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
-                                     th_bytes(peak[a]), th_bytes(capacity - peak[a]),
-                                     th_share((double)peak[a] / (double)capacity)});
-    }
-    return 0;
-}

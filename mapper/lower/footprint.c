@@ -5,7 +5,8 @@
  * producer; the start for the external input) to the last layer that reads the tensor; an output
  * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
  * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
- * (accelerator, layer), summed once.
+ * (accelerator, layer), summed once. What there is at the fullest layer of one accelerator is gone through
+ * in the same way, and listed.
  *
  * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and of
  * which only its last layer is read by others, the sums follow from itself, but for the layers at
@@ -23,13 +24,16 @@ typedef struct {
     th_lower *l;
     int first, last;
     size_t columns;
+    th_memory_peak *listed; /* NULL: changes are added up; else they are not, and what is held by */
+    int accel;              /* this accelerator while each part is at */
+    const int *at;          /* this layer is listed */
 } table;
 
 /* Every part of the workload has a column more than layers, for what ends with its last one. */
 static table table_of(th_lower *l, int first, int last)
 {
     size_t columns = (size_t)(last - first + 1) + (size_t)th_workload_parts(l->workload);
-    return (table){l, first, last, columns};
+    return (table){.l = l, .first = first, .last = last, .columns = columns};
 }
 
 static int64_t *change(const table *t, int accel, int part, int layer)
@@ -47,11 +51,37 @@ static span span_of(const table *t, int from, int to)
     return (span){th_workload_part_of(t->l->workload, from, 0), from, to < t->last ? to : t->last};
 }
 
-static void hold(const table *t, int accel, span x, int64_t bytes)
+static void list(const table *t, const th_held *what)
 {
+    th_memory_peak *p = t->listed;
+    if (what->bytes == 0)
+        return;
+    if (th_grow(&p->held, &p->capacity, p->n + 1, sizeof *p->held))
+        p->failed = true;
+    else
+        p->held[p->n++] = *what;
+}
+
+static void hold(const table *t, int accel, span x, th_held what)
+{
+    if (t->listed) {
+        what.bytes *= t->l->in_flight[x.part];
+        if (accel == t->accel && x.from <= t->at[x.part] && t->at[x.part] <= x.to)
+            list(t, &what);
+        return;
+    }
     int64_t *row = change(t, accel, x.part, t->first);
-    row[x.from - t->first] += bytes;
-    row[x.to - t->first + 1] -= bytes;
+    row[x.from - t->first] += what.bytes;
+    row[x.to - t->first + 1] -= what.bytes;
+}
+
+/* All along. */
+static void hold_weights(const table *t, int accel, int layer, int64_t bytes)
+{
+    if (!t->listed)
+        t->l->weight_bytes[accel] += bytes;
+    else if (accel == t->accel)
+        list(t, &(th_held){TH_HELD_WEIGHTS, layer, bytes});
 }
 
 static void hold_layer(const table *t, int layer)
@@ -61,9 +91,9 @@ static void hold_layer(const table *t, int layer)
     const span output = span_of(t, layer, l->last_use[layer + 1]), itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[layer].set->accels[r];
-        l->weight_bytes[accel] += plan->at[r].weight_bytes;
-        hold(t, accel, output, plan->at[r].output_bytes);
-        hold(t, accel, itself, plan->at[r].buffer_bytes);
+        hold_weights(t, accel, layer, plan->at[r].weight_bytes);
+        hold(t, accel, output, (th_held){TH_HELD_OUTPUT, layer, plan->at[r].output_bytes});
+        hold(t, accel, itself, (th_held){TH_HELD_BUFFER, layer, plan->at[r].buffer_bytes});
     }
 }
 
@@ -79,7 +109,7 @@ static void hold_edge(const table *t, const th_edge *e)
                            e->last_reader);
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
-        hold(t, accel, x, e->plan->deliveries[d].bytes);
+        hold(t, accel, x, (th_held){TH_HELD_INPUT, e->consumer, e->plan->deliveries[d].bytes});
     }
 }
 
@@ -91,10 +121,10 @@ static void hold_external(const table *t, const th_edge *e)
     const span x = span_of(t, first_of_part(l, e->consumer), e->consumer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[e->consumer].set->accels[r];
+        int64_t bytes = th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
+                                        l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]);
         if (th_plans_host_of(l->plans, accel) < 0)
-            hold(t, accel, x,
-                 th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
-                                 l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]));
+            hold(t, accel, x, (th_held){TH_HELD_INPUT, e->consumer, bytes});
     }
 }
 
@@ -167,6 +197,7 @@ int th_footprint_check(th_lower *l, th_error *err)
         int layer;
         const th_node *node = &s->nodes[s->accel_node[a]];
         l->peak_bytes[a] = l->weight_bytes[a] + peak_of(&t, a, &layer);
+        l->peak_layer[a] = l->peak_bytes[a] > 0 ? layer : -1;
         if (l->peak_bytes[a] > node->a.dram_bytes)
             return th_error_set(
                 err, "MAP-0022",
@@ -179,6 +210,26 @@ int th_footprint_check(th_lower *l, th_error *err)
     return 0;
 }
 
+int th_footprint_list(th_lower *l, int accel, th_memory_peak *out)
+{
+    table t = table_of(l, 0, l->workload->n_layers - 1);
+    int parts = th_workload_parts(l->workload);
+    int *at = th_alloc_array((size_t)parts, sizeof *at);
+    if (!at || clear(&t)) {
+        th_free(at);
+        return -1;
+    }
+    hold_all(&t, t.first, t.last);
+    for (int i = 0; i < parts; i++)
+        peak_of_part(&t, accel, i, &at[i]);
+    t.listed = out;
+    t.accel = accel;
+    t.at = at;
+    hold_all(&t, t.first, t.last);
+    th_free(at);
+    return out->failed ? -1 : 0;
+}
+
 int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out)
 {
     const table t = table_of(l, first - 1, last); /* column 0: layer first - 1, of which only what leaves it */
@@ -187,7 +238,7 @@ int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part 
     hold_all(&t, first, last);
     for (int r = 0; first > 0 && r < l->layer_plan[first - 1]->n; r++)
         hold(&t, l->placed[first - 1].set->accels[r], span_of(&t, first, l->last_use[first]),
-             l->layer_plan[first - 1]->at[r].output_bytes);
+             (th_held){TH_HELD_OUTPUT, first - 1, l->layer_plan[first - 1]->at[r].output_bytes});
     for (int a = 0; a < l->system->n_accels; a++) {
         int64_t sum = *change(&t, a, 0, first - 1);
         out[a] = (th_footprint_part){.weights = l->weight_bytes[a], .at_begin = sum};

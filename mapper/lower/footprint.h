@@ -8,6 +8,9 @@
  * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it lacks. */
 int th_footprint_check(th_lower *l, th_error *err);
 
+/* All that one accelerator holds at its peak, for the planned mapping, into *out. 0, or -1: memory is out. */
+int th_footprint_list(th_lower *l, int accel, th_memory_peak *out);
+
 /* Bytes on one accelerator of what layers first .. last hold: their weights, and at most at once
  * inside; at the last layer, to which what the next segment has at its begin is to be added; and at
  * layer first - 1. */

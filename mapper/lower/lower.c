@@ -99,6 +99,7 @@ static int allocate(th_lower *l)
     l->first_input = th_alloc_zero(layers, sizeof *l->first_input);
     l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
     l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
+    l->peak_layer = th_alloc_zero(accels, sizeof *l->peak_layer);
     l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
     l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
     l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
@@ -106,7 +107,7 @@ static int allocate(th_lower *l)
     l->launch_task = th_alloc_zero(accels + 1, sizeof *l->launch_task);
     return l->launched && l->launch_task && l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
                    l->edge_start && l->last_use && l->first_input && l->peak_bytes &&
-                   l->weight_bytes && l->first_need && l->kept
+                   l->weight_bytes && l->peak_layer && l->first_need && l->kept
                ? 0
                : -1;
 }
@@ -168,6 +169,7 @@ void th_lower_free(th_lower *l)
     th_free(l->consumers);
     th_free(l->peak_bytes);
     th_free(l->weight_bytes);
+    th_free(l->peak_layer);
     th_free(l->first_need);
     th_free(l->kept);
     th_free(l->launched);
@@ -178,6 +180,7 @@ void th_lower_free(th_lower *l)
     th_free(l->phase_task);
     th_free(l->pass_end);
     th_free(l->pass_end_start);
+    th_free(l->pass_start);
     th_free(l->footprint);
     th_free(l);
 }
@@ -346,7 +349,8 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
     size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
-    if (th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start))
+    if (th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start) ||
+        th_grow(&l->pass_start, &l->pass_start_capacity, (size_t)passes + 1, sizeof *l->pass_start))
         return th_error_no_memory(err);
     l->pass_end_start[0] = 0;
     l->n_pass_ends = 0;
@@ -355,9 +359,11 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
         if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
             return -1;
         planned = batch;
+        l->pass_start[pass] = l->program->n_tasks;
         if (th_emit_pass(l, stream, pass, err))
             return -1;
     }
+    l->pass_start[passes] = l->program->n_tasks;
     return 0;
 }
 
@@ -367,6 +373,43 @@ static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_er
     if (l->system->transfers_serially)
         return th_lower_serial(l, m, stream, err);
     return th_footprint_check(l, err) || emit_all(l, stream, err) ? -1 : 0;
+}
+
+/* ---- what fills memory ---- */
+
+bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out)
+{
+    int32_t layer = l->peak_layer[accel];
+    if (layer < 0)
+        return false;
+    int32_t pass = l->in_flight[th_workload_part_of(l->workload, layer, 0)] - 1;
+    *out = (th_peak_place){layer, l->pass_start[pass], l->pass_start[pass + 1]};
+    return true;
+}
+
+int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
+                  th_memory_peak *out, th_error *err)
+{
+    *out = (th_memory_peak){.held = NULL};
+    if (th_lower_number_sets(l, m, err) ||
+        th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err))
+        return -1;
+    if (th_footprint_list(l, accel, out) == 0)
+        return 0;
+    th_memory_peak_clear(out);
+    return th_error_no_memory(err);
+}
+
+void th_memory_peak_clear(th_memory_peak *p)
+{
+    th_free(p->held);
+    *p = (th_memory_peak){.held = NULL};
+}
+
+const char *th_held_name(int32_t kind)
+{
+    static const char *const names[] = {"weights", "input", "output", "buffer"};
+    return names[kind];
 }
 
 int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, th_program *program,

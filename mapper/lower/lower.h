@@ -41,4 +41,34 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
 const int64_t *th_lower_peak_bytes(const th_lower *l);
 const int64_t *th_lower_weight_bytes(const th_lower *l);
 
+/* Where the peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of a pass come to
+ * it: of the first pass that has as many in flight as are counted. False: it holds nothing, or the
+ * system's transfers are serial. */
+typedef struct th_peak_place {
+    int32_t layer, first_task, end_task;
+} th_peak_place;
+bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out);
+
+/* What is in its memory then. */
+typedef enum {
+    TH_HELD_WEIGHTS, /* of the layer, from the start */
+    TH_HELD_INPUT,   /* what was delivered for it, and maybe later layers */
+    TH_HELD_OUTPUT,  /* its output, until the last reader is done */
+    TH_HELD_BUFFER   /* pieces of a rotation, partial sums */
+} th_held_kind;
+typedef struct th_held {
+    int32_t kind, layer;
+    int64_t bytes; /* of all passes in flight */
+} th_held;
+typedef struct th_memory_peak {
+    th_held *held; /* in no order that matters; the bytes add up to the peak */
+    size_t n, capacity;
+    bool failed; /* private */
+} th_memory_peak;
+const char *th_held_name(int32_t kind); /* "weights" "input" "output" "buffer" */
+/* m and stream are those of the last lowering, whose program stays. 0, or -1 and nothing to clear. */
+int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
+                  th_memory_peak *out, th_error *err);
+void th_memory_peak_clear(th_memory_peak *p);
+
 #endif

@@ -184,6 +184,7 @@ static int check_memory(serial *s, th_error *err)
     size_t accels = (size_t)l->system->n_accels;
     memset(l->weight_bytes, 0, accels * sizeof *l->weight_bytes);
     memset(l->peak_bytes, 0, accels * sizeof *l->peak_bytes);
+    memset(l->peak_layer, -1, accels * sizeof *l->peak_layer);
     for (int layer = 0; layer < s->m->n_layers; layer++)
         for (int r = 0; r < l->layer_plan[layer]->n; r++) {
             int a = accel_of(s, layer, r);

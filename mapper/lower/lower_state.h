@@ -35,6 +35,7 @@ struct th_lower {
     const th_layer_plan **layer_plan;
     th_placed *consumers;               /* scratch */
     int64_t *peak_bytes, *weight_bytes; /* by accelerator */
+    int32_t *peak_layer;                /* likewise; -1: nothing is held, or it is not known */
     int32_t *in_flight;                 /* by part of the workload: passes in the system at once */
     int64_t *footprint;                 /* scratch of th_footprint_check */
     size_t footprint_capacity;
@@ -55,6 +56,8 @@ struct th_lower {
     size_t arrival_capacity, phase_capacity;
     int32_t *pass_end;      /* last tasks of all passes so far */
     size_t *pass_end_start; /* by pass and part */
+    int32_t *pass_start;    /* by pass: its first task */
+    size_t pass_start_capacity;
     size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };
 

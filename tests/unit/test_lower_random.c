@@ -40,6 +40,27 @@ static bool all_kinds_came(void)
     return all;
 }
 
+/* What fills a memory adds up to its peak, which some task of its pass meets. */
+static int check_peaks(th_lower *lower, const th_mapping *m, const th_stream *stream, int n_accels)
+{
+    int wrong = 0;
+    for (int a = 0; a < n_accels; a++) {
+        th_memory_peak p;
+        th_peak_place place;
+        int64_t sum = 0, weights = 0, peak = th_lower_peak_bytes(lower)[a];
+        wrong += th_lower_held(lower, m, stream, a, &p, NULL) != 0;
+        for (size_t i = 0; i < p.n; i++) {
+            sum += p.held[i].bytes;
+            weights += p.held[i].kind == TH_HELD_WEIGHTS ? p.held[i].bytes : 0;
+        }
+        wrong += sum != peak || weights != th_lower_weight_bytes(lower)[a];
+        wrong += th_lower_peak_of(lower, a, &place) != (peak > 0);
+        wrong += peak > 0 && (place.first_task < 0 || place.end_task <= place.first_task);
+        th_memory_peak_clear(&p);
+    }
+    return wrong;
+}
+
 static void check_mapping(gsl_rng *r, const th_system *s, const th_workload *w, th_lower *lower,
                           th_program *program)
 {
@@ -54,6 +75,7 @@ static void check_mapping(gsl_rng *r, const th_system *s, const th_workload *w, 
         n_wrong++;
     } else {
         n_wrong += th_oracle_check(s, w, m, &stream, lower, program);
+        n_wrong += check_peaks(lower, m, &stream, s->n_accels);
         n_programs++;
         n_streams += stream.n_inputs * stream.micro_batches > 1;
         for (int l = 0; l < w->n_layers; l++) {
