@@ -630,7 +630,7 @@ const th_command th_report_commands[] = {
      "json give too; there is none on an ideal network, which no link holds up.",
      .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
-     "print the peak use of each accelerator's memory, and what fills it",
+     "print how full each memory gets, and of what",
      "Weights are there from the start; inputs from the end of their producer to their last reader; "
      "outputs until their last reader is done; each for all inputs in flight. Layer is where most is held, "
      "and at the time when the run came to it: when its first task on the accelerator began, of the first "

@@ -22,6 +22,7 @@ face_sources = \
 	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_report.c \
 	tcl/cmd_run.c \
+	tcl/cmd_sensitivity.c \
 	tcl/cmd_session.c \
 	tcl/cmd_traffic.c \
 	tcl/cmd_write.c \
@@ -62,7 +63,8 @@ face_sources = \
 	tcl/study_ranks.c tcl/study_ranks.h \
 	tcl/study_run.c tcl/study_run.h \
 	tcl/study_table.c tcl/study_table.h \
-	tcl/simulation.c tcl/simulation.h
+	tcl/simulation.c tcl/simulation.h \
+	tcl/what_if.c tcl/what_if.h
 
 # What the HTML report carries, as C texts.
 html_assets = tcl/html/report.html tcl/html/report.css \

@@ -54,10 +54,16 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
 th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
                                         th_error *err)
 {
+    return th_program_finish(p, err) == 0 ? th_simulation_of_finished(s, p, o, err) : NULL;
+}
+
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p, const th_run_options *o,
+                                         th_error *err)
+{
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
         return NULL;
-    if (th_program_finish(p, err) != 0 || (sim->works = th_works_new(s, err)) == NULL) {
+    if ((sim->works = th_works_new(s, err)) == NULL) {
         th_simulation_free(sim);
         return NULL;
     }

@@ -34,6 +34,9 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
 /* p is finished here, and must not grow as long as this lives. */
 th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
                                         th_error *err);
+/* p is finished, and only read: several may be made of it, each by its thread. */
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p, const th_run_options *o,
+                                         th_error *err);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Do the procedures of script designs still stand as they did when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);

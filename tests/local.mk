@@ -87,6 +87,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report.test \
 	tests/tcl/run.test \
 	tests/tcl/script.test \
+	tests/tcl/sensitivity.test \
 	tests/tcl/shell.test \
 	tests/tcl/study.test \
 	tests/tcl/trace.test \

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* what_if.c - see what_if.h.
+ *
+ * A system with another bandwidth or latency is made anew, as from a file that says so: routes, tiles and
+ * senders follow from the new value. A clock is changed in the machine at time 0, for a design may be
+ * shared with accelerators that keep theirs: tiles stay as they were chosen at the old one. */
+#include <config.h>
+#include "tcl/what_if.h"
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/pool/wire.h"
+#include "predictor/jobs.h"
+#include "tcl/changes.h"
+#include "tcl/interrupt.h"
+
+const char *const th_what_names[TH_N_WHATS + 1] = {
+    [TH_WHAT_BANDWIDTH] = "bandwidth",   [TH_WHAT_CLOCK] = "clock",
+    [TH_WHAT_DRAM_BANDWIDTH] = "dram_bandwidth", [TH_WHAT_LATENCY] = "latency",
+    [TH_WHAT_DRAM_LATENCY] = "dram_latency",
+};
+
+bool th_what_is_of_links(th_what what)
+{
+    return what == TH_WHAT_BANDWIDTH || what == TH_WHAT_LATENCY;
+}
+
+static th_accel *accel_of(const th_system *s, int32_t accel)
+{
+    return &s->nodes[s->accel_node[accel]].a;
+}
+
+bool th_what_applies(const th_system *s, th_what what, int32_t object)
+{
+    switch (what) {
+    case TH_WHAT_BANDWIDTH:
+        return !s->links[object].is_dead && s->media[s->links[object].medium].bits_per_s < TH_UNLIMITED;
+    case TH_WHAT_LATENCY:
+        return !s->links[object].is_dead && s->links[object].latency_ps > 0;
+    case TH_WHAT_DRAM_BANDWIDTH:
+        return accel_of(s, object)->dram_bits_per_s < TH_UNLIMITED;
+    case TH_WHAT_DRAM_LATENCY:
+        return accel_of(s, object)->dram_latency_ps > 0;
+    case TH_WHAT_CLOCK:
+    case TH_N_WHATS:
+        break;
+    }
+    return true;
+}
+
+int th_what_ifs_add(th_what_ifs *w, th_what what, const int32_t *objects, int n, th_error *err)
+{
+    int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
+    if (copy == NULL || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
+        th_free(copy);
+        return th_error_no_memory(err);
+    }
+    memcpy(copy, objects, (size_t)n * sizeof *copy);
+    w->all[w->n++] = (th_what_if){.what = (int32_t)what, .objects = copy, .n = n};
+    return 0;
+}
+
+void th_what_ifs_clear(th_what_ifs *w)
+{
+    for (int i = 0; i < w->n; i++)
+        th_free(w->all[i].objects);
+    th_free(w->all);
+    *w = (th_what_ifs){.n = 0};
+}
+
+/* ---- another system ---- */
+
+static int64_t scaled(int64_t value, double factor)
+{
+    double x = (double)value * factor;
+    return x < 1 ? 1 : x >= (double)(TH_UNLIMITED - 1024) ? TH_UNLIMITED - 1024 : (int64_t)llround(x);
+}
+
+/* The tables of a system that a change touches; the rest is the system's own. */
+typedef struct tables {
+    th_medium *media;
+    th_link *links;
+    th_node *nodes;
+} tables;
+
+static void *copy_of(const void *from, int n, size_t size)
+{
+    void *to = th_alloc_array((size_t)n + 1, size);
+    if (to != NULL)
+        memcpy(to, from, (size_t)n * size);
+    return to;
+}
+
+static void alter(const th_system *s, const tables *t, const th_what_if *w, double by)
+{
+    for (int i = 0; i < w->n; i++) {
+        int32_t o = w->objects[i];
+        bool is_link = th_what_is_of_links((th_what)w->what);
+        th_medium *medium = is_link ? &t->media[s->links[o].medium] : NULL;
+        th_accel *a = is_link ? NULL : &t->nodes[s->accel_node[o]].a;
+        switch ((th_what)w->what) {
+        case TH_WHAT_BANDWIDTH: /* from what it was: several links may have one medium */
+            medium->bits_per_s = scaled(s->media[s->links[o].medium].bits_per_s, 1 + by);
+            break;
+        case TH_WHAT_LATENCY:
+            t->links[o].latency_ps = scaled(t->links[o].latency_ps, 1 - by);
+            break;
+        case TH_WHAT_DRAM_BANDWIDTH:
+            a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + by);
+            break;
+        case TH_WHAT_DRAM_LATENCY:
+            a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - by);
+            break;
+        case TH_WHAT_CLOCK:
+        case TH_N_WHATS:
+            break;
+        }
+    }
+}
+
+/* A system of the same parts, finished anew. NULL on failure. */
+static th_system *rebuild(const th_system *s, th_error *err)
+{
+    th_wire out = TH_WIRE_INIT;
+    th_wire_put_system(&out, s);
+    if (out.failed || out.out.failed) {
+        th_wire_clear(&out);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    th_wire in = th_wire_open(out.out.text, out.out.length);
+    th_system *made = th_wire_get_system(&in, err);
+    th_wire_clear(&out);
+    return made;
+}
+
+static th_system *altered(const th_system *s, const th_what_if *w, double by, th_error *err)
+{
+    tables t = {copy_of(s->media, s->n_media, sizeof *s->media), copy_of(s->links, s->n_links, sizeof *s->links),
+                copy_of(s->nodes, s->n_nodes, sizeof *s->nodes)};
+    th_system *made = NULL;
+    if (t.media != NULL && t.links != NULL && t.nodes != NULL) {
+        th_system shallow = *s; /* to be read from */
+        shallow.media = t.media;
+        shallow.links = t.links;
+        shallow.nodes = t.nodes;
+        alter(s, &t, w, by);
+        made = rebuild(&shallow, err);
+    } else {
+        th_error_no_memory(err);
+    }
+    th_free(t.media);
+    th_free(t.links);
+    th_free(t.nodes);
+    return made;
+}
+
+/* ---- one run ---- */
+
+static bool has(const th_what_if *w, int32_t object)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->objects[i] == object)
+            return true;
+    return false;
+}
+
+/* Clocks from the start, and the faults of the session, on top of them. */
+static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by, th_error *err)
+{
+    bool is_clock = w->n > 0 && w->what == TH_WHAT_CLOCK;
+    for (int i = 0; is_clock && i < w->n; i++)
+        if (th_machine_change(m, &(th_alteration){0, TH_CHANGE_CLOCK, w->objects[i], 1 + by}, err) != 0)
+            return -1;
+    for (size_t i = 0; i < s->n_changes; i++) {
+        th_alteration c = s->changes[i].change;
+        if (is_clock && c.kind == TH_CHANGE_CLOCK && has(w, c.object))
+            c.factor *= 1 + by;
+        if (th_machine_change(m, &c, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static th_simulation *load(const th_session *s, const th_system *system, const th_run_options *o, th_error *err)
+{
+    if (s->made != NULL)
+        return th_simulation_of_finished(system, s->made->program, o, err);
+    return th_simulation_new(system, s->workload, s->mapping, s->scripts, o, err);
+}
+
+static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by, th_error *err)
+{
+    if (change_machine(s, sim->machine, w, by, err) != 0)
+        return -1;
+    th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
+    if (stop == TH_STOP_INTERRUPTED)
+        return th_error_set(err, "TCL-0711", "interrupted; nothing was changed");
+    const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
+    if (r == NULL)
+        return -1;
+    w->end_ps = r->elapsed_ps;
+    w->throughput_per_s = th_result_throughput(r);
+    return 0;
+}
+
+typedef struct batch {
+    th_session *session;
+    th_what_ifs *w;
+    th_run_options options;
+} batch;
+
+/* Piece 0 is the run as it is. Tables of the session are only read. */
+static int run_one(void *state, int i, th_error *err)
+{
+    batch *b = state;
+    th_what_if *w = i == 0 ? &b->w->as_it_is : &b->w->all[i - 1];
+    const th_system *system = b->session->system;
+    th_system *own = NULL;
+    if (th_interrupt_is_pending())
+        return th_error_set(err, "TCL-0711", "interrupted; nothing was changed");
+    if (w->n > 0 && w->what != TH_WHAT_CLOCK && (own = altered(system, w, b->w->by, err)) == NULL)
+        return -1;
+    th_simulation *sim = load(b->session, own != NULL ? own : system, &b->options, err);
+    int rc = sim != NULL ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
+    th_simulation_free(sim);
+    th_system_free(own);
+    return rc;
+}
+
+/* Their procedures belong to the interpreter's thread. */
+static bool asks_scripts(const th_system *s)
+{
+    for (int d = 0; d < s->n_designs; d++)
+        if (strcmp(s->designs[d].type, "script") == 0)
+            return true;
+    return false;
+}
+
+int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
+{
+    batch b = {s, w, s->simulation != NULL ? s->simulation->options : s->defaults};
+    for (size_t i = 0; i < s->n_changes; i++)
+        if (!s->changes[i].is_fault)
+            return th_error_set(err, "TCL-0710",
+                                "set_property has changed the present run: restart first, for what changes "
+                                "here holds from the start");
+    if (s->made != NULL && s->simulation == NULL && th_program_finish(s->made->program, err) != 0)
+        return -1;
+    w->as_it_is = (th_what_if){.n = 0};
+    return th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+}
