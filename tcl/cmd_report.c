@@ -39,9 +39,102 @@ static int run_report_summary(th_call *c)
     return report_run(c, "summary", "Summary", th_section_summary, false);
 }
 
+/* ---- report_utilization ---- */
+
+enum { USE_FROM = REPORT_N_OPTIONS, USE_TO, USE_WINDOWS, USE_WINDOW, USE_OF };
+enum { WINDOWS_MAX = 100000 };
+
+static const th_option utilization_options[] = {
+    TABLE_OPTIONS,
+    [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "What was done since this instant (0)."},
+    [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "... and up to this one (where the run stands)."},
+    [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N", "In N windows of equal length, with links.", 1, WINDOWS_MAX},
+    [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME", "In windows of this length, the last one shorter."},
+    [USE_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these accelerators and links."},
+    {.name = NULL},
+};
+
+static int parse_windows(th_call *c, th_windows *x)
+{
+    th_time now = th_machine_elapsed(c->session->simulation->machine);
+    x->from = th_call_number(c, USE_FROM, 0);
+    x->to = th_call_number(c, USE_TO, now);
+    x->n = th_call_number(c, USE_WINDOWS, 1);
+    x->length = th_call_number(c, USE_WINDOW, 0);
+    if (x->to > now)
+        return th_error_set(&c->err, "TCL-0712", "-to \"%s\": the run has not come so far",
+                            th_call_text(c, USE_TO, ""));
+    if (x->from >= x->to)
+        return th_error_set(&c->err, "TCL-0713", "-from: must be before -to, and before where the run stands");
+    if (th_call_has(c, USE_WINDOW) && (x->length == 0 || th_call_has(c, USE_WINDOWS)))
+        return th_error_set(&c->err, "TCL-0715", "-window: must be more than 0, and without -windows");
+    if (x->length > 0)
+        x->n = (x->to - x->from - 1) / x->length + 1;
+    if (x->n > WINDOWS_MAX || x->n > x->to - x->from)
+        return th_error_set(&c->err, "TCL-0716", "%lld windows: at most %d, of a picosecond or more",
+                            (long long)x->n, (int)WINDOWS_MAX);
+    return 0;
+}
+
+/* Accelerators and links out of -of; all without it. */
+static int parse_used(th_call *c, bool *accels, bool *links)
+{
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    const th_system *s = c->session->system;
+    bool has_of = th_call_has(c, USE_OF);
+    for (int a = 0; a < s->n_accels; a++)
+        accels[a] = !has_of;
+    for (int l = 0; l < s->n_links; l++)
+        links[l] = !has_of;
+    if (has_of && Tcl_ListObjGetElements(NULL, c->option[USE_OF].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0717", "-of \"%.100s\": must be a list of objects", th_call_text(c, USE_OF, ""));
+    for (Tcl_Size i = 0; i < n; i++) {
+        th_object o;
+        if (th_object_parse(c->session, Tcl_GetString(words[i]), &o, &c->err) != 0)
+            return th_call_blame(c, "-of", &c->err);
+        int accel = o.class == TH_CLASS_ACCEL  ? o.index
+                    : o.class == TH_CLASS_NODE ? s->nodes[o.index].accel
+                                               : -1;
+        if (accel < 0 && o.class != TH_CLASS_LINK)
+            return th_error_set(&c->err, "TCL-0718", "-of \"%.100s\": must be an accelerator or a link",
+                                Tcl_GetString(words[i]));
+        if (accel >= 0)
+            accels[accel] = true;
+        else
+            links[o.index] = true;
+    }
+    return 0;
+}
+
+static int report_windows(th_call *c, th_windows *x)
+{
+    th_report *r = th_report_of_call(c, "utilization", "Utilization");
+    if (r == NULL)
+        return -1;
+    int rc = th_section_windows(c->session, r, x, &c->err);
+    if (rc != 0 && th_session_is_interrupted(c->session))
+        rc = th_call_cancel(c, "report_utilization: interrupted; the run is as it was");
+    return th_report_finish(c, r, rc, r->first);
+}
+
 static int run_report_utilization(th_call *c)
 {
-    return report_run(c, "utilization", "Utilization", th_section_accels, true);
+    th_session *s = c->session;
+    bool in_windows = false;
+    for (int o = USE_FROM; o <= USE_OF; o++)
+        in_windows |= th_call_has(c, o);
+    if (!in_windows || th_session_need_run(s, &c->err) != 0)
+        return report_run(c, "utilization", "Utilization", th_section_accels, true);
+    bool *accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *accels);
+    bool *links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *links);
+    th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
+    int rc = accels != NULL && links != NULL ? 0 : th_error_no_memory(&c->err);
+    if (rc == 0)
+        rc = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 || report_windows(c, &x) != 0 ? -1 : 0;
+    th_free(accels);
+    th_free(links);
+    return rc;
 }
 
 static int run_report_layers(th_call *c)
@@ -581,10 +674,13 @@ const th_command th_report_commands[] = {
      "(N - N/2) / (t_N - t_N/2). Latency and multiply-accumulates are those of inputs that are "
      "through.",
      .run = run_report_summary, .is_report = true},
-    {"report_utilization", GROUP, "", 0, 0, table_options,
+    {"report_utilization", GROUP, "", 0, 0, utilization_options,
      "print where the time of each accelerator went",
      "Busy, stalled on input, stalled on output and idle add up to the elapsed time; csv and json "
-     "part the stalls on input by operand.",
+     "part the stalls on input by operand. With -from, -to, -windows, -window or -of the same in windows "
+     "of time, to the picosecond, and below it the links: busy, idle, and the mean number of flows; the run is "
+     "done once more for it, and stays where it is. Without -of, links that were idle in a window are "
+     "left out of it.",
      .run = run_report_utilization, .is_report = true},
     {"report_layers", GROUP, "", 0, 0, table_options,
      "print what each layer took, and what bounds it",

@@ -42,6 +42,18 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
 int th_section_slack(th_session *s, th_report *r, th_error *err);
 
+/* sections_windows.c: of accelerators and links, in n windows of [from, to]; the present run is done again
+ * for it. Busy, stalls and idle of a window add up to its length. */
+typedef struct th_windows {
+    th_time from, to; /* from < to <= where the run stands */
+    int64_t n;        /* windows of equal length, to the picosecond */
+    th_time length;   /* > 0: windows of this length, n of them, the last cut off at to */
+    const bool *accels, *links; /* which of them */
+    bool used_links;  /* only links on which there was anything, window by window */
+} th_windows;
+th_time th_window_edge(const th_windows *x, int64_t i); /* where window i begins */
+int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
+
 /* sections_models.c: of a workload of several networks. */
 int th_section_models(th_session *s, th_report *r, th_error *err);
 
