@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/options.h"
+#include "tcl/saved_figures.h"
 
 static void free_run(th_saved_run *r)
 {
@@ -15,6 +16,7 @@ static void free_run(th_saved_run *r)
     th_free(r->system);
     th_free(r->workload);
     th_free(r->program);
+    th_saved_figures_free(r->figures);
     th_free(r);
 }
 
@@ -48,6 +50,7 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->network_bytes = result->moved_bytes;
     r->has_energy = result->has_energy;
     r->energy_j = th_result_energy_j(result);
+    r->was_changed = s->n_changes > 0;
 }
 
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)
@@ -59,7 +62,8 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
     r->system = th_alloc_string(s->system->name);
     r->workload = s->workload != NULL ? th_alloc_string(s->workload->name) : NULL;
     r->program = s->made != NULL ? th_alloc_string(s->made->name) : NULL;
-    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL)) {
+    r->figures = th_saved_figures_of(s, result);
+    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL) || r->figures == NULL) {
         free_run(r);
         return NULL;
     }

@@ -102,6 +102,13 @@ typedef struct th_runs {
 } th_runs;
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err);
+/* sections_diff.c: what two runs were given, and what came of it, where they differ. */
+typedef struct th_diff_options {
+    bool is_text;  /* values with units */
+    int64_t limit; /* rows of a table at most; 0: all */
+} th_diff_options;
+int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
+                    th_error *err);
 /* What all of these runs have in common. */
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);

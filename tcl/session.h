@@ -58,6 +58,8 @@ typedef struct th_saved_run {
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
+    bool was_changed; /* by set_property or inject_fault */
+    struct th_saved_figures *figures; /* tcl/saved_figures.h; never NULL */
 } th_saved_run;
 
 struct th_session {
@@ -138,6 +140,10 @@ const th_collective *th_session_collective(const th_session *s, int32_t number);
 
 /* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
+
+/* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from; "-" for a
+ * workload that there is not. 0, or -1: memory is out. */
+int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);

@@ -66,6 +66,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/collective.test \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
+	tests/tcl/diff.test \
 	tests/tcl/docs.test \
 	tests/tcl/energy.test \
 	tests/tcl/forecast.test \

@@ -2,11 +2,7 @@
 /* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the table below
  * writes. Sections that the run has nothing for (a program made by hand has no layers) are left out. */
 #include <config.h>
-#include <inttypes.h>
 #include <string.h>
-#include "base/alloc.h"
-#include "base/map.h"
-#include "mapper/pool/wire.h"
 #include "tcl/html/html.h"
 #include "tcl/html/parts.h"
 #include "tcl/sections.h"
@@ -161,31 +157,16 @@ static int slot_script(th_html *p)
     return 0;
 }
 
-/* 16 hexadecimal digits over what was written, which is cleared; as journals of searches have them, so where a
- * file was read from does not count. */
-static int add_digest(th_html *p, th_wire *w, const char *what)
-{
-    bool failed = w->failed || w->out.failed;
-    uint64_t digest = th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0);
-    th_wire_clear(w);
-    th_strbuf_printf(p->out, "%s %016" PRIx64, what, digest);
-    return failed ? th_error_no_memory(p->err) : 0;
-}
-
+/* What tells inputs of one name apart. */
 static int add_digests(th_html *p)
 {
-    const th_session *s = p->session;
-    th_wire system = {.skips_places = true}, workload = {.skips_places = true};
-    th_strbuf_add(p->out, "<div><dt>digests</dt><dd>");
-    th_wire_put_system(&system, s->system);
-    int rc = add_digest(p, &system, "system");
-    if (s->workload != NULL) {
-        th_wire_put_workload(&workload, s->workload);
-        th_strbuf_add(p->out, ", ");
-        rc |= add_digest(p, &workload, "workload");
-    }
+    char system[20], workload[20];
+    int rc = th_session_input_digests(p->session, system, workload, sizeof system);
+    th_strbuf_printf(p->out, "<div><dt>digests</dt><dd>system %s", system);
+    if (p->session->workload != NULL)
+        th_strbuf_printf(p->out, ", workload %s", workload);
     th_strbuf_add(p->out, "</dd></div>\n");
-    return rc;
+    return rc != 0 ? th_error_no_memory(p->err) : 0;
 }
 
 /* The lines that stand on top of every report, and what tells inputs of one name apart. */
