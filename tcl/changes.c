@@ -54,6 +54,15 @@ int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
     return 0;
 }
 
+int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t, th_error *err)
+{
+    for (; *next < s->n_changes && s->changes[*next].made.now <= t; ++*next)
+        if (th_position_reach(sim, s->changes[*next].made, err) != 0 ||
+            th_machine_change(sim->machine, &s->changes[*next].change, err) != 0)
+            return -1;
+    return th_position_reach(sim, (th_position){0, t, true}, err);
+}
+
 void th_changes_drop(th_session *s)
 {
     th_free(s->changes);

@@ -27,6 +27,10 @@ typedef struct th_made_alteration {
 int th_changes_add(th_session *s, const th_alteration *c, bool is_fault, th_error *err);
 /* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */
 int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
+/* sim, a run of the same from time 0 on, goes on up to and including time t, with what has changed the present
+ * run until then; *next: how many of these changes it has seen, 0 at first. 0, or -1: it failed, or was
+ * interrupted. */
+int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t, th_error *err);
 void th_changes_drop(th_session *s);
 
 #endif

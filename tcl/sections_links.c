@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/alloc.h"
 #include "sim/network/link_watch.h"
+#include "tcl/changes.h"
 #include "tcl/link_flows.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
@@ -185,15 +186,13 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *err)
 {
     th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
-    th_stop stop = TH_STOP_UNTIL;
-    int rc;
+    size_t next = 0;
     if (again == NULL)
         return -1;
     th_watch watch = {.link = w};
-    rc = th_machine_watch(again->machine, &watch, err);
-    for (int32_t i = 1; rc == 0 && stop == TH_STOP_UNTIL && i <= w->n_spans; i++) {
-        stop = th_machine_run_until(again->machine, i < w->n_spans ? i * w->span_ps : end, err);
-        rc = stop == TH_STOP_ERROR ? -1 : 0;
+    int rc = th_machine_watch(again->machine, &watch, err);
+    for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
+        rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
         if (rc == 0 && th_session_is_interrupted(s))
             rc = th_error_set(err, "TCL-0181", "interrupted");
     }

@@ -47,18 +47,9 @@ static void look(windows *w, snapshot *x)
         x->links[l] = th_machine_link(w->again->machine, l);
 }
 
-/* All that happens up to and including time t. */
 static int go_to(windows *w, th_time t, th_error *err)
 {
-    const th_session *s = w->session;
-    for (; w->next_change < s->n_changes && s->changes[w->next_change].made.now <= t; w->next_change++)
-        if (th_position_reach(w->again, s->changes[w->next_change].made, err) != 0 ||
-            th_machine_change(w->again->machine, &s->changes[w->next_change].change, err) != 0)
-            return -1;
-    th_stop stop = th_machine_run_until(w->again->machine, t, err);
-    if (stop == TH_STOP_INTERRUPTED)
-        return th_error_set(err, "TCL-0714", "interrupted");
-    return stop == TH_STOP_ERROR ? -1 : 0;
+    return th_changes_follow(w->session, w->again, &w->next_change, t, err);
 }
 
 /* ---- rows ---- */
