@@ -339,7 +339,8 @@ enum {
     TASK_READY,
     TASK_START,
     TASK_END,
-    TASK_CAUSE
+    TASK_CAUSE,
+    TASK_SLACK,
 };
 
 static const th_attribute task_attributes[] = {
@@ -358,6 +359,7 @@ static const th_attribute task_attributes[] = {
     [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
     [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
     [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
+    [TASK_SLACK] = {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -373,6 +375,16 @@ static const char *task_state_name(th_task_state state)
     return names[state];
 }
 
+static th_quantity slack_of(th_session *s, int index)
+{
+    th_error err;
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_absent(TH_KIND_TIME);
+    const th_time *slacks = th_simulation_slacks(s->simulation, &err);
+    s->scratch.failed |= slacks == NULL; /* memory is out */
+    return slacks != NULL ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
+}
+
 static th_quantity task_figure(th_session *s, int index, int attribute)
 {
     if (s->simulation == NULL)
@@ -385,6 +397,8 @@ static th_quantity task_figure(th_session *s, int index, int attribute)
         return th_ps_or_absent(t->start_ps);
     case TASK_END:
         return th_ps_or_absent(t->end_ps);
+    case TASK_SLACK:
+        return slack_of(s, index);
     default:
         return t->cause >= 0 ? th_count(t->cause) : th_absent(TH_KIND_COUNT);
     }

@@ -55,26 +55,20 @@ typedef struct th_explained {
     const th_result *result;
     th_path_entry *path;
     int n_path;
-    th_time *slack; /* by task */
+    const th_time *slack; /* by task */
 } th_explained;
 
 static void forget(th_explained *x)
 {
     th_free(x->path);
-    th_free(x->slack);
 }
 
 static int explain(th_session *s, th_explained *x, th_error *err)
 {
     *x = (th_explained){.session = s, .result = th_simulation_result(s->simulation, err)};
-    if (x->result == NULL)
-        return -1;
-    x->slack = th_alloc_array((size_t)x->result->n_tasks + 1, sizeof *x->slack);
-    x->n_path = x->slack != NULL ? th_critical_path(x->result, &x->path, err) : th_error_no_memory(err);
-    if (x->n_path >= 0 && th_slacks(s->simulation->program, x->result, x->slack, err) == 0)
-        return 0;
-    forget(x);
-    return -1;
+    x->slack = x->result != NULL ? th_simulation_slacks(s->simulation, err) : NULL;
+    x->n_path = x->slack != NULL ? th_critical_path(x->result, &x->path, err) : -1;
+    return x->n_path >= 0 ? 0 : -1;
 }
 
 /* ---- rows ---- */

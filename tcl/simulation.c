@@ -3,6 +3,7 @@
 #include <config.h>
 #include "tcl/simulation.h"
 #include "base/alloc.h"
+#include "sim/critical_path.h"
 #include "tcl/interrupt.h"
 
 const th_works *th_simulation_works(const th_simulation *s)
@@ -76,6 +77,7 @@ void th_simulation_free(th_simulation *s)
     if (s == NULL)
         return;
     th_result_clear(&s->result);
+    th_free(s->slacks);
     th_machine_free(s->machine);
     th_program_free(s->lowered);
     th_lower_free(s->lower);
@@ -106,6 +108,8 @@ const th_collective *th_simulation_collective(const th_simulation *s, int32_t nu
 void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;
+    th_free(s->slacks);
+    s->slacks = NULL;
 }
 
 const th_result *th_simulation_result(th_simulation *s, th_error *err)
@@ -117,6 +121,23 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
         return NULL;
     s->result_is_fresh = true;
     return &s->result;
+}
+
+const th_time *th_simulation_slacks(th_simulation *s, th_error *err)
+{
+    const th_result *r = th_simulation_result(s, err);
+    if (r == NULL || s->slacks != NULL)
+        return r != NULL ? s->slacks : NULL;
+    th_time *slacks = th_alloc_array((size_t)r->n_tasks + 1, sizeof *slacks);
+    if (slacks == NULL) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    if (th_slacks(s->program, r, slacks, err) != 0) {
+        th_free(slacks);
+        return NULL;
+    }
+    return s->slacks = slacks;
 }
 
 static bool network_options_equal(const th_network_options *a, const th_network_options *b)

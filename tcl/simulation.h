@@ -26,6 +26,7 @@ typedef struct th_simulation {
     th_works *works; /* of a made program, which has no lower: what its system costs */
     th_result result;
     bool result_is_fresh;
+    th_time *slacks; /* NULL: not asked for since the machine moved */
 } th_simulation;
 
 /* scripts: answers for script designs. */
@@ -53,6 +54,10 @@ const th_works *th_simulation_works(const th_simulation *s);
 void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
 const th_result *th_simulation_result(th_simulation *s, th_error *err);
+
+/* How much later each task could have ended, -1 where it is not known (sim/critical_path.h); valid until the
+ * machine moves. NULL on failure. */
+const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
 
