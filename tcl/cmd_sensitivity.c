@@ -58,12 +58,20 @@ static int parse_by(th_call *c, double *by)
                         (int)MOST_PERCENT);
 }
 
+/* ASTRA-sim's physics know bandwidths of dimensions, which links only stand for. */
+static bool links_matter(const th_session *s)
+{
+    const th_run_options *o = s->simulation != NULL ? &s->simulation->options : &s->defaults;
+    return strncmp(o->network->name, "astra", 5) != 0;
+}
+
 static int parse_properties(th_call *c, request *q)
 {
     Tcl_Obj **words;
     Tcl_Size n;
     if (!th_call_has(c, PROPERTIES)) {
-        q->what[TH_WHAT_BANDWIDTH] = q->what[TH_WHAT_CLOCK] = q->what[TH_WHAT_DRAM_BANDWIDTH] = true;
+        q->what[TH_WHAT_BANDWIDTH] = links_matter(c->session);
+        q->what[TH_WHAT_CLOCK] = q->what[TH_WHAT_DRAM_BANDWIDTH] = true;
         return 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[PROPERTIES].word, &n, &words) != TCL_OK || n < 1)
@@ -75,6 +83,9 @@ static int parse_properties(th_call *c, request *q)
             w++;
         if (w == TH_N_WHATS)
             return th_error_unknown(&c->err, "TCL-0704", "-properties", Tcl_GetString(words[i]), th_what_names);
+        if (th_what_is_of_links((th_what)w) && !links_matter(c->session))
+            return th_error_set(&c->err, "TCL-0709",
+                                "-properties %s: on the astra networks dimensions have it, not links", th_what_names[w]);
         q->what[w] = true;
     }
     return 0;
