@@ -10,6 +10,7 @@
 #include "tcl/design_script.h"
 #include "tcl/files.h"
 #include "tcl/session.h"
+#include "tcl/warning.h"
 #include "topology/astra_read.h"
 #include "topology/generate.h"
 #include "topology/scalesim_read.h"
@@ -462,14 +463,7 @@ static int run_read_mapping(th_call *c)
 
 static int warn(th_call *c, const th_error *e)
 {
-    Tcl_Channel err = Tcl_GetChannel(c->interp, "stderr", NULL);
-    Tcl_Obj *line = Tcl_ObjPrintf("Warning %s: check_setup: %s\n", e->id, e->text);
-    Tcl_IncrRefCount(line);
-    if (err != NULL) {
-        Tcl_WriteObj(err, line);
-        Tcl_Flush(err);
-    }
-    Tcl_DecrRefCount(line);
+    th_warn_of(c, e);
     return 1;
 }
 

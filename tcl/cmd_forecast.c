@@ -6,6 +6,7 @@
 #include "predictor/forecast.h"
 #include "tcl/learned.h"
 #include "tcl/report_call.h"
+#include "tcl/warning.h"
 
 enum {
     NET_GPU = REPORT_N_OPTIONS,
@@ -169,7 +170,7 @@ static int run_predict_network(th_call *c)
     if (o.gpu == NULL || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
     if (f.outside[0] != '\0')
-        th_session_warn(c->session, "Warning TCL-0352: predict_network: %s\n", f.outside);
+        th_warn(c, "TCL-0352", "%s", f.outside);
     int rc = 0;
     if (th_call_has(c, NET_PER_LAYER))
         rc = report(c, &f, &o);

@@ -17,6 +17,7 @@
 #include "tcl/options.h"
 #include "tcl/progress.h"
 #include "tcl/session.h"
+#include "tcl/warning.h"
 
 #define GROUP "map"
 
@@ -205,38 +206,27 @@ static void warn_of_cut(const th_call *c, const th_search *search)
 {
     if (search == NULL || search->journal == NULL || th_journal_cut_bytes(search->journal) == 0)
         return;
-    th_session_warn(c->session,
-                    "Warning TCL-0240: map_workload: checkpoint \"%s\": goes on behind %lld "
-                    "evaluations; %lld bytes after them were cut off\n",
-                    th_call_text(c, MAP_CHECKPOINT, ""),
-                    (long long)th_journal_answered(search->journal),
-                    (long long)th_journal_cut_bytes(search->journal));
-}
-
-static void warn(const th_call *c, const th_error *e)
-{
-    th_session_warn(c->session, "Warning %s: map_workload: %s\n", e->id, e->text);
+    th_warn(c, "TCL-0240", "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
+            th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
+            (long long)th_journal_cut_bytes(search->journal));
 }
 
 /* Options that change nothing here, and a baseline that is not what its name says. */
 static void warn_of_baseline(const th_call *c, const th_search *search)
 {
     static const int idle[] = {MAP_SEED, MAP_SEEDS};
-    th_error e;
     for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
         if (!th_call_has(c, idle[i]))
             continue;
-        th_error_set(&e, "TCL-0300", "%s: changes nothing: %s is a baseline, which draws nothing at random",
-                     map_options[idle[i]].name, search->type->name);
-        warn(c, &e);
+        th_warn(c, "TCL-0300", "%s: changes nothing: %s is a baseline, which draws nothing at random",
+                map_options[idle[i]].name, search->type->name);
     }
     if (!search->type->is_baseline || !search->is_cut_short)
         return;
-    th_error_set(&e, "TCL-0301",
-                 "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
-                 "its mappings",
-                 search->type->name, (long long)search->n_evaluations);
-    warn(c, &e);
+    th_warn(c, "TCL-0301",
+            "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
+            "its mappings",
+            search->type->name, (long long)search->n_evaluations);
 }
 
 static int end_early(th_call *c, const th_search *search)

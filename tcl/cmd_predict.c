@@ -10,6 +10,7 @@
 #include "tcl/files.h"
 #include "tcl/learned.h"
 #include "tcl/report_call.h"
+#include "tcl/warning.h"
 
 #define GROUP "predict"
 
@@ -136,10 +137,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
         return -1;
     if (m->is_unended)
-        th_session_warn(c->session,
-                "Warning TCL-0362: read_measurements: %s: its last line has no end: the file may be cut "
-                "short\n",
-                path);
+        th_warn(c, "TCL-0362", "%s: its last line has no end: the file may be cut short", path);
     Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
     return 0;
 }
@@ -472,7 +470,7 @@ static int run_predict_layer(th_call *c)
         return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained on it",
                             th_op_kind_name(op.kind), th_phase_name(phase));
     if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
-        th_session_warn(c->session, "Warning TCL-0330: predict_layer: %s\n", why);
+        th_warn(c, "TCL-0330", "%s", why);
     th_estimate e = th_layer_model_estimate(m, &op, gpu);
     if (th_call_has(c, PREDICT_INTERVAL))
         return_interval(c, &e);

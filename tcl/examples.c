@@ -12,6 +12,13 @@ typedef struct th_example {
 static const th_example examples[] = {
     {"help", "help map_workload\nhelp collective\n"},
     {"set_threads", "set_threads 2\n"},
+    {"set_units",
+     "set_units -time us -size kB\n"
+     "report_utilization -limit 3\n"
+     "set_units -time auto -size auto\n"},
+    {"log_begin", "log_begin out/session.log\nreport_summary\nlog_end\n"},
+    {"log_end", "log_begin out/session.log -append\nreport_summary\nlog_end\n"},
+    {"suppress_message", "suppress_message TCL-0300\nsuppress_message -off\n"},
     {"read_system",
      "read_system f1_16xlarge\n"
      "read_system ws128 -design {name ws128 rows 256}\n"},
@@ -52,6 +59,7 @@ static const th_example examples[] = {
      "get_property accel/3\n"
      "get_property link/0_1 bandwidth\n"
      "get_property link/0_1 bandwidth -exact\n"},
+    {"report_property", "report_property accel/3\nreport_property [get_links 0_*] -sort_by attribute\n"},
     {"set_property",
      "restart\n"
      "set_property link/0_1 bandwidth 1Gbps\n"

@@ -99,7 +99,7 @@ static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
     Tcl_DecrRefCount(found);
 }
 
-/* Sorted and without doubles, so that the message does not depend on the file system. */
+/* Sorted and without doubles, so that the message does not depend on the file system. Referenced. */
 static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
 {
     Tcl_Obj *words[] = {Tcl_NewStringObj("::lsort", -1), Tcl_NewStringObj("-unique", -1), names};
@@ -114,15 +114,21 @@ static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
     return result;
 }
 
-static void not_found(th_session *s, const th_file_kind *kind, const char *name, Tcl_Obj *folders,
-                      th_error *err)
+Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind)
 {
-    Tcl_Obj *all = Tcl_NewListObj(0, NULL), **element;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL), *folders = folders_of(s, kind), **element;
     Tcl_Size n;
     Tcl_ListObjGetElements(NULL, folders, &n, &element);
     for (Tcl_Size i = 0; i < n; i++)
         add_names(all, Tcl_GetString(element[i]), kind->extension);
-    all = sorted(s, all);
+    Tcl_DecrRefCount(folders);
+    return sorted(s, all);
+}
+
+static void not_found(th_session *s, const th_file_kind *kind, const char *name, th_error *err)
+{
+    Tcl_Obj *all = th_file_names(s, kind), **element;
+    Tcl_Size n;
     Tcl_ListObjGetElements(NULL, all, &n, &element);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
     if (names == NULL) {
@@ -156,7 +162,7 @@ Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th
     if (found == NULL && is_folder(name))
         th_error_set(err, "TCL-0031", "%s \"%s\": is a folder, not a file", kind->what, text);
     else if (found == NULL)
-        not_found(s, kind, text, folders, err);
+        not_found(s, kind, text, err);
     Tcl_DecrRefCount(folders);
     return found;
 }

@@ -11,6 +11,7 @@
 static struct {
     atomic_bool is_pending, is_dropped;
     _Atomic(const char *) prompt;
+    void (*reader)(void); /* of the interpreter's thread alone */
     Tcl_AsyncHandler handler;
     Tcl_Interp *interp;
 } state;
@@ -58,7 +59,11 @@ static int cancel_script(ClientData unused, Tcl_Interp *interp, int code)
 {
     (void)unused;
     (void)interp;
-    if (th_interrupt_take())
+    if (!th_interrupt_take())
+        return code;
+    if (state.reader != NULL)
+        state.reader();
+    else
         Tcl_CancelEval(state.interp, Tcl_NewStringObj("interrupted", -1), NULL, TCL_CANCEL_UNWIND);
     return code;
 }
@@ -92,4 +97,9 @@ void th_interrupt_set_prompt(const char *prompt)
 bool th_interrupt_take_dropped(void)
 {
     return atomic_exchange(&state.is_dropped, false);
+}
+
+void th_interrupt_set_reader(void (*is_told)(void))
+{
+    state.reader = is_told;
 }

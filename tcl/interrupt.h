@@ -22,5 +22,7 @@ bool th_interrupt_is_pending(void); /* as take, but it stays so */
  * command so far is to be dropped. NULL: a command is at work. */
 void th_interrupt_set_prompt(const char *prompt);
 bool th_interrupt_take_dropped(void);            /* true once after that */
+/* While an editor reads a line, it is told instead, in the interpreter's thread. NULL: nobody reads. */
+void th_interrupt_set_reader(void (*is_told)(void));
 
 #endif

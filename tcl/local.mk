@@ -21,6 +21,8 @@ face_sources = \
 	tcl/watching.h \
 	tcl/cmd_predict.c \
 	tcl/cmd_program.c tcl/program_options.h \
+	tcl/cmd_property.c \
+	tcl/cmd_shown.c \
 	tcl/cmd_report.c \
 	tcl/cmd_run.c \
 	tcl/cmd_sensitivity.c \
@@ -44,6 +46,8 @@ face_sources = \
 	tcl/layer_attributes.c tcl/layer_attributes.h \
 	tcl/made.c tcl/made.h \
 	tcl/learned.c tcl/learned.h \
+	tcl/log.c tcl/log.h \
+	tcl/warning.c tcl/warning.h \
 	tcl/link_flows.c tcl/link_flows.h \
 	tcl/objects.c tcl/objects.h \
 	tcl/options.c tcl/options.h \
@@ -83,7 +87,7 @@ face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
 noinst_LIBRARIES = tcl/libshell.a
-tcl_libshell_a_SOURCES = tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)
+tcl_libshell_a_SOURCES = tcl/complete.c tcl/complete.h tcl/line_editor.c tcl/line_editor.h tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)
 nodist_tcl_libshell_a_SOURCES = tcl/html/assets.c
 tcl_libshell_a_CPPFLAGS = $(face_flags)
 

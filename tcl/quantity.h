@@ -21,6 +21,7 @@ typedef enum {
     TH_KIND_NUMBER,    /* real, of any magnitude */
     TH_KIND_ENERGY     /* real, J */
 } th_kind;
+enum { TH_N_KINDS = TH_KIND_ENERGY + 1 };
 
 typedef struct th_quantity {
     th_kind kind;

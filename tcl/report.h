@@ -60,6 +60,8 @@ int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_er
 void th_report_render_text(const th_report *r, th_strbuf *out);
 /* The unit in which values of this kind up to the largest are shown, "" for none, and how large it is. */
 const char *th_kind_unit(th_kind kind, double largest, double *divisor);
+/* The i-th unit that values of this kind can be shown in, from the largest; NULL after the last. */
+const char *th_kind_unit_name(th_kind kind, int i);
 
 /* private */
 struct th_table {
@@ -100,6 +102,7 @@ struct th_report {
     th_head_item head[TH_HEAD_MAX];
     int n_head;
     th_table *first, **last;
+    const char *const *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
     bool failed;
 };
 

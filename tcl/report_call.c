@@ -34,9 +34,10 @@ int th_report_arrange(th_call *c, th_table *t)
 }
 
 /* To standard output, into a file, or as the result. */
-static int deliver(th_call *c, const th_report *r)
+static int deliver(th_call *c, th_report *r)
 {
     th_strbuf text = TH_STRBUF_INIT;
+    r->units = c->session->units;
     int rc = th_report_render(r, th_report_format(c), &text, &c->err);
     if (rc == 0 && c->redirect != NULL)
         rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, text.text,

@@ -58,19 +58,55 @@ static th_scale pick_unit(const th_unit *units, double largest, int digits)
     return (th_scale){units->name, units->divisor, decimals};
 }
 
+static const th_unit *units_of(th_kind kind)
+{
+    static const th_unit *const units[TH_N_KINDS] = {[TH_KIND_TIME] = time_units,
+                                                     [TH_KIND_BYTES] = byte_units,
+                                                     [TH_KIND_BANDWIDTH] = bandwidth_units,
+                                                     [TH_KIND_RATE] = rate_units,
+                                                     [TH_KIND_ENERGY] = energy_units};
+    return units[kind];
+}
+
+const char *th_kind_unit_name(th_kind kind, int i)
+{
+    return units_of(kind)[i].name;
+}
+
 const char *th_kind_unit(th_kind kind, double largest, double *divisor)
 {
-    static const th_unit *const units[] = {[TH_KIND_TIME] = time_units,
-                                           [TH_KIND_BYTES] = byte_units,
-                                           [TH_KIND_BANDWIDTH] = bandwidth_units,
-                                           [TH_KIND_RATE] = rate_units,
-                                           [TH_KIND_ENERGY] = energy_units};
     bool is_share = kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE;
     th_scale scale = is_share ? (th_scale){"%", 0.01, 0} : (th_scale){"", 1, 0};
-    if ((size_t)kind < sizeof units / sizeof *units && units[kind] != NULL)
-        scale = pick_unit(units[kind], largest, 0);
+    if (units_of(kind) != NULL)
+        scale = pick_unit(units_of(kind), largest, 0);
     *divisor = scale.divisor;
     return scale.unit;
+}
+
+/* The unit that the user wants for a kind; NULL: whatever suits. */
+static const char *wanted_unit(const th_report *r, th_kind kind)
+{
+    return r->units != NULL ? r->units[kind] : NULL;
+}
+
+/* A unit by name, with so many significant digits of the largest. */
+static th_scale fixed_unit(th_kind kind, const char *name, double largest, int digits)
+{
+    enum { MOST_DECIMALS = 12 };
+    const th_unit *u = units_of(kind);
+    while (strcmp(u->name, name) != 0)
+        u++;
+    int before = largest > 0 ? (int)floor(log10(largest / u->divisor)) + 1 : 1;
+    int decimals = digits - before;
+    bool is_whole = u->divisor == 1 && kind != TH_KIND_ENERGY; /* ps, B, bps */
+    return (th_scale){u->name, u->divisor,
+                      is_whole || decimals < 0 ? 0 : decimals < MOST_DECIMALS ? decimals : MOST_DECIMALS};
+}
+
+static th_scale unit_for(const th_table *t, th_kind kind, double largest, int digits)
+{
+    const char *wanted = wanted_unit(t->report, kind);
+    return wanted != NULL ? fixed_unit(kind, wanted, largest, digits) : pick_unit(units_of(kind), largest, digits);
 }
 
 static double number_of(const th_quantity *q)
@@ -119,7 +155,8 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
 
 static bool has_own_unit(const th_table *t, th_kind kind)
 {
-    return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES);
+    return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES) &&
+           wanted_unit(t->report, kind) == NULL;
 }
 
 /* The cell with its own unit. */
@@ -141,11 +178,11 @@ static th_scale scale_of(const th_table *t, int column)
     case TH_KIND_NUMBER:
         break;
     case TH_KIND_TIME:
-        return pick_unit(time_units, reference_of_kind(t, TH_KIND_TIME), 6);
+        return unit_for(t, TH_KIND_TIME, reference_of_kind(t, TH_KIND_TIME), 6);
     case TH_KIND_BYTES:
-        return pick_unit(byte_units, reference_of_kind(t, TH_KIND_BYTES), 4);
+        return unit_for(t, TH_KIND_BYTES, reference_of_kind(t, TH_KIND_BYTES), 4);
     case TH_KIND_BANDWIDTH:
-        scale = pick_unit(bandwidth_units, largest, 4);
+        scale = unit_for(t, TH_KIND_BANDWIDTH, largest, 4);
         drop_decimals(t, column, &scale);
         break;
     case TH_KIND_RATE:
@@ -153,7 +190,7 @@ static th_scale scale_of(const th_table *t, int column)
         scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
         break;
     case TH_KIND_ENERGY:
-        return pick_unit(energy_units, reference_of_kind(t, TH_KIND_ENERGY), 6);
+        return unit_for(t, TH_KIND_ENERGY, reference_of_kind(t, TH_KIND_ENERGY), 6);
     case TH_KIND_MEAN:
         return (th_scale){"", 1, 2};
     case TH_KIND_SHARE:
@@ -441,6 +478,19 @@ void th_report_value(th_strbuf *out, const th_quantity *q)
         th_quantity_format(q, out);
 }
 
+/* The same in the unit that the user wants. */
+static void add_value(th_strbuf *out, const th_report *r, const th_quantity *q)
+{
+    enum { DIGITS = 6 };
+    const char *wanted = wanted_unit(r, q->kind);
+    if (q->is_absent || wanted == NULL) {
+        th_report_value(out, q);
+        return;
+    }
+    th_scale scale = fixed_unit(q->kind, wanted, fabs(number_of(q)), DIGITS);
+    th_strbuf_printf(out, "%.*f%s", scale.decimals, number_of(q) / scale.divisor, scale.unit);
+}
+
 static void render_record(const th_table *t, th_strbuf *out)
 {
     int width = 0;
@@ -452,7 +502,7 @@ static void render_record(const th_table *t, th_strbuf *out)
         if (t->columns[c].title == NULL) /* not in text */
             continue;
         th_strbuf_printf(out, "  %-*s  ", width, t->columns[c].title);
-        th_report_value(out, &t->cells[c]);
+        add_value(out, t->report, &t->cells[c]);
         th_strbuf_add(out, "\n");
     }
 }

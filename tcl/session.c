@@ -4,7 +4,6 @@
 #include "tcl/learned.h"
 #include "tcl/session.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "tcl/changes.h"
 #include "tcl/design_script.h"
 #include "tcl/interrupt.h"
+#include "tcl/log.h"
 #include "tcl/saved_run.h"
 #include "tcl/study_list.h"
 #include "tcl/watching.h"
@@ -44,6 +44,7 @@ void th_session_free(th_session *s)
 {
     if (s == NULL)
         return;
+    th_log_end(s->log);
     th_trace_close(s->watch.trace, NULL);
     s->watch.trace = NULL;
     th_session_drop_run(s);
@@ -328,16 +329,6 @@ int th_session_print(th_session *s, const char *text, th_error *err)
         return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
                             Tcl_ErrnoMsg(Tcl_GetErrno()));
     return 0;
-}
-
-void th_session_warn(const th_session *s, const char *format, ...)
-{
-    va_list args;
-    if (s->is_in_study)
-        return;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
 }
 
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err)

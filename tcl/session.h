@@ -13,6 +13,7 @@
 #include "mapper/search/search.h"
 #include "tcl/command.h"
 #include "tcl/made.h"
+#include "tcl/quantity.h"
 #include "tcl/simulation.h"
 
 /* How the mapping came about; what report_search prints. */
@@ -40,6 +41,7 @@ typedef struct th_searched {
 
 typedef struct th_breakpoint th_breakpoint; /* tcl/breakpoint.h */
 
+enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
 enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
 
 /* The figures of a finished run under a name. */
@@ -68,6 +70,9 @@ struct th_session {
     const th_pool_type *pool;  /* of searches; NULL: threads */
     const struct th_post *post; /* to ranks that do points of studies; NULL: there are none */
     bool is_quiet; /* no progress lines */
+    bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
+    const char *units[TH_N_KINDS];       /* of reports in text, by th_kind; NULL: whatever suits */
+    struct th_log *log;                  /* NULL: none is open */
     th_script_memo *scripts; /* what procedures of script designs of this system answered */
     th_system *system;
     th_workload *workload;
@@ -147,9 +152,6 @@ int th_session_input_digests(const th_session *s, char *system, char *workload, 
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
-/* A line for standard error, with its end; points of a study are not heard. */
-void th_session_warn(const th_session *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Writes text to path; folders that are missing on the way are made. 0 or -1. */
 int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
                           th_error *err);

@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tcl/complete.h"
 #include "tcl/init.h"
 #include "tcl/interrupt.h"
+#include "tcl/line_editor.h"
+#include "tcl/log.h"
 #include "tcl/session.h"
 #include "tcl/shell.h"
 #include "tcl/unknown.h"
@@ -22,10 +25,11 @@
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
 
 static const char usage_text[] =
-    "Usage: tharsis [-no_init] [-exit] [-batch] [-threads N] [SCRIPT [ARGS]]\n"
+    "Usage: tharsis [-no_init] [-exit] [-batch] [-log FILE] [-threads N] [SCRIPT [ARGS]]\n"
     "  -no_init    do not read ~/.tharsisrc\n"
     "  -exit       exit after SCRIPT; status 1 if it failed\n"
     "  -batch      no prompt and no progress lines; exit after SCRIPT\n"
+    "  -log FILE   copy commands and what they print to FILE, as log_begin does\n"
     "  -threads N  evaluate mappings with N threads\n"
     "  -version    print the version and exit\n"
     "  -help       print this and exit\n"
@@ -35,7 +39,8 @@ static const char usage_text[] =
 typedef struct th_command_line {
     bool no_init, exits, is_batch;
     int threads; /* 0: not said */
-    int script;  /* index in argv; 0: none */
+    const char *log; /* NULL: none */
+    int script;      /* index in argv; 0: none */
 } th_command_line;
 
 /* ---- command line ---- */
@@ -74,6 +79,9 @@ static int parse_command_line(int argc, char **argv, th_command_line *out)
         } else if (strcmp(word, "-threads") == 0) {
             if (parse_threads(argv[++i], out) != 0)
                 return 1 + EXIT_USAGE;
+        } else if (strcmp(word, "-log") == 0) {
+            if ((out->log = argv[++i]) == NULL)
+                return 1 + complain("needs the name of a file:", word);
         } else if (strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0) {
             fputs(usage_text, stdout);
             return 1;
@@ -100,6 +108,16 @@ static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_co
     Tcl_SetVar2Ex(interp, "argv0", NULL, Tcl_NewStringObj(argv[line->script], -1), TCL_GLOBAL_ONLY);
 }
 
+static int begin_log(Tcl_Interp *interp, const char *file)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::log_begin", -1), Tcl_NewStringObj(file, -1)};
+    Tcl_Obj *call = Tcl_NewListObj(2, words);
+    Tcl_IncrRefCount(call);
+    int code = Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(call);
+    return code;
+}
+
 static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsewhere *elsewhere)
 {
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
@@ -109,6 +127,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsew
         Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
         return TCL_ERROR;
     th_unknown_create(interp);
+    th_complete_create(interp, th_session_of(interp));
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
@@ -117,7 +136,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsew
     if (line->threads > 0)
         s->threads = line->threads;
     th_interrupt_start(interp);
-    return TCL_OK;
+    return line->log != NULL ? begin_log(interp, line->log) : TCL_OK;
 }
 
 /* A value of the options of the last return, "" where there is none; referenced. */
@@ -132,6 +151,25 @@ static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
     return value;
 }
 
+/* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
+static void say(int channel, const char *text)
+{
+    Tcl_Channel to = Tcl_GetStdChannel(channel);
+    if (to == NULL)
+        return;
+    Tcl_WriteChars(to, text, -1);
+    Tcl_WriteChars(to, "\n", 1);
+    Tcl_Flush(to);
+}
+
+static void say_where(const char *file, int line)
+{
+    Tcl_Obj *text = Tcl_ObjPrintf("    (%s, line %d)", file, line);
+    Tcl_IncrRefCount(text);
+    say(TCL_STDERR, Tcl_GetString(text));
+    Tcl_DecrRefCount(text);
+}
+
 /* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The variables
  * errorInfo and errorCode may be of an error before: of one that Tcl caught while it started. */
 static void print_error(Tcl_Interp *interp, int code, const char *file)
@@ -144,11 +182,11 @@ static void print_error(Tcl_Interp *interp, int code, const char *file)
                    strncmp(Tcl_GetString(error_code), "TCL CANCEL", 10) == 0;
     Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
     if (is_ours || code != TCL_ERROR)
-        fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
+        say(TCL_STDERR, Tcl_GetStringResult(interp));
     else
-        fprintf(stderr, "%s\n", Tcl_GetString(trace));
+        say(TCL_STDERR, Tcl_GetString(trace));
     if (is_ours && file != NULL)
-        fprintf(stderr, "    (%s, line %d)\n", file, Tcl_GetErrorLine(interp));
+        say_where(file, Tcl_GetErrorLine(interp));
     Tcl_DecrRefCount(trace);
     Tcl_DecrRefCount(error_code);
     Tcl_DecrRefCount(options);
@@ -179,6 +217,11 @@ static void source_init_file(Tcl_Interp *interp)
 
 static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
 
+typedef struct th_input {
+    bool is_on;     /* a person types */
+    bool is_edited; /* with tclreadline */
+} th_input;
+
 static void show_prompt(bool is_on, const char *prompt)
 {
     if (!is_on)
@@ -188,16 +231,26 @@ static void show_prompt(bool is_on, const char *prompt)
     th_interrupt_set_prompt(first_prompt);
 }
 
+/* Into what Tcl's "history" lists. */
+static void record(Tcl_Interp *interp, Tcl_Obj *command)
+{
+    th_log *log = th_session_of(interp)->log;
+    th_log_pause(log, 1);
+    Tcl_RecordAndEvalObj(interp, command, TCL_NO_EVAL);
+    th_log_pause(log, 0);
+}
+
 /* Runs one whole command and prints its result. */
 static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
 {
-    int code = Tcl_RecordAndEvalObj(interp, command, TCL_EVAL_GLOBAL);
+    if (is_on)
+        record(interp, command);
+    int code = Tcl_EvalObjEx(interp, command, TCL_EVAL_GLOBAL);
     th_interrupt_take(); /* one that came too late */
     if (code != TCL_OK)
-        fprintf(stderr, "%s\n", Tcl_GetStringResult(interp));
+        say(TCL_STDERR, Tcl_GetStringResult(interp));
     else if (is_on && Tcl_GetStringResult(interp)[0] != '\0')
-        printf("%s\n", Tcl_GetStringResult(interp));
-    fflush(stdout);
+        say(TCL_STDOUT, Tcl_GetStringResult(interp));
     return code;
 }
 
@@ -210,56 +263,76 @@ static void begin_command(Tcl_Obj **command)
     Tcl_IncrRefCount(*command);
 }
 
-/* Adds a line to the command. False at the end of the input. */
-static bool read_line(Tcl_Obj **command)
+/* The next line, for the caller to drop; NULL at the end. What was typed before of the command is forgotten where Ctrl-C
+ * came. */
+static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *prompt, bool *dropped)
 {
-    Tcl_Channel in = Tcl_GetStdChannel(TCL_STDIN);
+    if (in->is_edited)
+        return th_line_editor_read(interp, prompt, dropped);
+    show_prompt(in->is_on, prompt);
+    Tcl_Channel channel = Tcl_GetStdChannel(TCL_STDIN);
     Tcl_Obj *line = Tcl_NewObj();
     Tcl_IncrRefCount(line);
-    bool is_read = in != NULL && Tcl_GetsObj(in, line) >= 0;
+    bool is_read = channel != NULL && Tcl_GetsObj(channel, line) >= 0;
     th_interrupt_set_prompt(NULL);
-    if (th_interrupt_take_dropped())
+    *dropped = th_interrupt_take_dropped();
+    if (is_read)
+        return line;
+    Tcl_DecrRefCount(line);
+    return NULL;
+}
+
+/* Adds a line to the command. False at the end of the input. */
+static bool read_line(Tcl_Interp *interp, const th_input *in, const char *prompt, Tcl_Obj **command)
+{
+    bool dropped = false;
+    Tcl_Obj *line = next_line(interp, in, prompt, &dropped);
+    if (dropped)
         begin_command(command);
+    if (line == NULL)
+        return false;
     Tcl_AppendObjToObj(*command, line);
     Tcl_AppendToObj(*command, "\n", 1);
     Tcl_DecrRefCount(line);
-    return is_read;
+    return true;
 }
 
-/* Reads commands from standard input to its end. is_on: a person types them. */
-static int read_commands(Tcl_Interp *interp, bool is_on, bool stops_at_error)
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+/* Reads commands to the end of the input. */
+static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_error)
 {
     Tcl_Obj *command = NULL;
     int last = TCL_OK;
+    const char *prompt = first_prompt;
     begin_command(&command);
-    show_prompt(is_on, first_prompt);
-    while (!(stops_at_error && last != TCL_OK) && read_line(&command)) {
+    while (!(stops_at_error && last != TCL_OK) && read_line(interp, in, prompt, &command)) {
         bool is_whole = Tcl_CommandComplete(Tcl_GetString(command));
-        if (is_whole) {
-            last = run_command(interp, command, is_on);
-            begin_command(&command);
-        }
-        show_prompt(is_on, is_whole ? first_prompt : next_prompt);
+        prompt = is_whole ? first_prompt : next_prompt;
+        if (!is_whole)
+            continue;
+        if (!is_blank(Tcl_GetString(command)))
+            last = run_command(interp, command, in->is_on);
+        begin_command(&command);
     }
     if (!Tcl_CommandComplete(Tcl_GetString(command))) /* cut off: Tcl says what is missing */
-        last = run_command(interp, command, is_on);
+        last = run_command(interp, command, in->is_on);
     Tcl_DecrRefCount(command);
-    if (is_on)
-        puts("");
+    if (in->is_on)
+        say(TCL_STDOUT, "");
     return last;
 }
 
 static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 {
-    bool is_on = !line->is_batch && isatty(STDIN_FILENO);
-    if (is_on)
-        printf("Tharsis %s. \"help\" lists the commands, \"exit\" leaves.\n", PACKAGE_VERSION);
-    if (is_on && Tcl_Eval(interp, "package require tclreadline") == TCL_OK) {
-        Tcl_SetVar2(interp, "tcl_interactive", NULL, "1", TCL_GLOBAL_ONLY);
-        return Tcl_Eval(interp, "::tclreadline::Loop");
-    }
-    Tcl_ResetResult(interp);
-    return read_commands(interp, is_on, !is_on && (line->exits || line->is_batch));
+    th_input in = {.is_on = !line->is_batch && isatty(STDIN_FILENO)};
+    if (in.is_on)
+        say(TCL_STDOUT, "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
+    in.is_edited = in.is_on && th_line_editor_open(interp, first_prompt);
+    return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
 }
 
 int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)

@@ -64,6 +64,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/change.test \
 	tests/tcl/checkpoint.test \
 	tests/tcl/collective.test \
+	tests/tcl/complete.test \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/diff.test \
@@ -91,6 +92,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/sensitivity.test \
 	tests/tcl/shell.test \
 	tests/tcl/study.test \
+	tests/tcl/shown.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \

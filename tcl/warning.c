@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* warning.c - see warning.h. */
+#include <config.h>
+#include "tcl/warning.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Areas and numbers, as an id stands at one place of the source, where it is said. */
+static const struct {
+    const char *area;
+    int number;
+} warnings[] = {
+    {"TCL", 72},  /* parameters that no spreading can hold */
+    {"TCL", 240}, /* a checkpoint whose end was cut off */
+    {"TCL", 300}, /* an option that changes nothing for a baseline */
+    {"TCL", 301}, /* a baseline that its budget ended */
+    {"TCL", 330}, /* a layer outside of what was trained on */
+    {"TCL", 352}, /* a network outside of that */
+    {"TCL", 362}, /* a file whose last line has no end */
+};
+enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };
+_Static_assert((int)N_WARNINGS <= (int)TH_WARNINGS_MAX, "see session.h");
+
+const char *th_warning_id(int i, char *out, size_t size)
+{
+    if (i >= N_WARNINGS)
+        return NULL;
+    snprintf(out, size, "%s-%04d", warnings[i].area, warnings[i].number);
+    return out;
+}
+
+static int position(const char *id)
+{
+    char text[ID_MAX];
+    for (int i = 0; i < N_WARNINGS; i++)
+        if (strcmp(th_warning_id(i, text, sizeof text), id) == 0)
+            return i;
+    return -1;
+}
+
+int th_warning_find(const char *id, th_error *err)
+{
+    char text[N_WARNINGS][ID_MAX];
+    const char *names[N_WARNINGS + 1];
+    int i = position(id);
+    if (i >= 0)
+        return i;
+    for (i = 0; i < N_WARNINGS; i++)
+        names[i] = th_warning_id(i, text[i], sizeof text[i]);
+    names[i] = NULL;
+    return th_error_unknown(err, "TCL-0610", "only warnings can be suppressed, and this is none of them:", id, names);
+}
+
+void th_warn_of(const th_call *c, const th_error *e)
+{
+    int i = position(e->id);
+    if (c->session->is_in_study || (i >= 0 && c->session->is_suppressed[i]))
+        return;
+    Tcl_Channel err = Tcl_GetStdChannel(TCL_STDERR);
+    if (err == NULL)
+        return;
+    Tcl_Obj *line = Tcl_ObjPrintf("Warning %s: %s: %s\n", e->id, c->command->name, e->text);
+    Tcl_IncrRefCount(line);
+    Tcl_WriteObj(err, line);
+    Tcl_Flush(err);
+    Tcl_DecrRefCount(line);
+}
+
+void th_warn(const th_call *c, const char *id, const char *format, ...)
+{
+    th_error e;
+    char text[TH_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    th_error_set(&e, id, "%s", text);
+    th_warn_of(c, &e);
+}
