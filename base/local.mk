@@ -19,7 +19,7 @@ libtharsis_la_SOURCES += \
 noinst_LTLIBRARIES += libdatafile.la
 libdatafile_la_SOURCES = base/data_file.c base/data_file.h
 libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
+	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 libtharsis_la_LIBADD += libdatafile.la
 
 unit_tests += \

@@ -37,15 +37,19 @@ int th_name_distance(const char *a, const char *b)
 
 const char *th_name_nearest(const char *name, const char *const *names, size_t n)
 {
-    const char *nearest = NULL;
-    int least = 2 + (int)strnlen(name, LENGTH_MAX) / 4; /* one more than is near enough */
+    enum { TELLING = 3 }; /* characters that say what was meant */
+    const char *nearest = NULL, *beginning = NULL;
+    size_t length = strnlen(name, LENGTH_MAX);
+    int least = 2 + (int)length / 4; /* one more than is near enough */
     for (size_t i = 0; i < n; i++) {
         int distance = th_name_distance(name, names[i]);
+        if (beginning == NULL && length >= TELLING && strncmp(names[i], name, length) == 0)
+            beginning = names[i]; /* half a word; one letter amiss goes before it */
         /* Of a name of one letter, everything of one letter would be near. */
-        if (distance < least && distance < (int)strnlen(name, LENGTH_MAX)) {
+        if (distance < least && distance < (int)length) {
             least = distance;
             nearest = names[i];
         }
     }
-    return nearest;
+    return least > 1 && beginning != NULL ? beginning : nearest;
 }

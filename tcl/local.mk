@@ -84,7 +84,7 @@ tcl/html/assets.c: tcl/html/embed.awk $(html_assets)
 
 # Where read_system and its like look: the sources that this was built from, then the installation.
 face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
-	-DTH_SOURCE_DIR='"$(abs_top_srcdir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
+	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
 noinst_LIBRARIES = tcl/libshell.a
 tcl_libshell_a_SOURCES = tcl/complete.c tcl/complete.h tcl/line_editor.c tcl/line_editor.h tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)

@@ -15,6 +15,8 @@ DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -b -us -uc >"$fo
     { tail -40 "$folder/log"; exit 1; }
 dpkg -i "$folder"/tharsis_*.deb >/dev/null
 
+rm -rf "$folder/tharsis" # what is installed must do without the sources
+
 cd "$folder/empty"
 cat >run.tcl <<'END'
 read_system f1_16xlarge
@@ -24,7 +26,16 @@ run -all
 report_summary
 END
 tharsis -no_init -exit run.tcl
+for script in step_and_watch design_in_five_lines systolic_array; do
+    tharsis -no_init -exit "/usr/share/tharsis/scripts/experiments/$script.tcl" >"$script.txt" 2>&1 ||
+        { cat "$script.txt"; exit 1; }
+done
 echo 'package require tharsis; puts [tharsis::version]' | tclsh8.6
-man -l "$(dpkg -L tharsis | grep '/tharsis.1.gz$')" >/dev/null
+for page in tharsis.1 tharsis-commands.7; do
+    man -l "$(dpkg -L tharsis | grep "/$page.gz\$")" >/dev/null
+done
+bash -c 'source /usr/share/bash-completion/completions/tharsis && complete -p tharsis' >/dev/null
 command -v lintian >/dev/null && lintian --no-tag-display-limit "$folder"/tharsis_*.deb || true
-echo "the package builds, installs and runs"
+dpkg -r tharsis >/dev/null
+[ ! -e /usr/bin/tharsis ] || { echo "tharsis is still there after its removal"; exit 1; }
+echo "the package builds, installs, runs, and goes away again"

@@ -39,6 +39,9 @@ static void names_the_nearest(void)
     TAP_ASSERT_TEXT(th_name_nearest("latenci", names, 4), "latency"); /* 1, against 2 */
     TAP_ASSERT_TEXT(th_name_nearest("duplex", names, 4), "duplex");
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 4));
+    static const char *const nets[] = {"lenet", "resnet101", "resnet18", "vgg"};
+    TAP_ASSERT_TEXT(th_name_nearest("resnet", nets, 4), "resnet101"); /* half a word before 2 amiss */
+    TAP_ASSERT_TEXT(th_name_nearest("enet", nets, 4), "lenet");
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 0));
 }
 
