@@ -30,7 +30,8 @@ for script in step_and_watch design_in_five_lines systolic_array; do
     tharsis -no_init -exit "/usr/share/tharsis/scripts/experiments/$script.tcl" >"$script.txt" 2>&1 ||
         { cat "$script.txt"; exit 1; }
 done
-echo 'package require tharsis; puts [tharsis::version]' | tclsh8.6
+echo 'package require tharsis; puts [tharsis::version]' >package.tcl
+tclsh8.6 package.tcl
 for page in tharsis.1 tharsis-commands.7; do
     man -l "$(dpkg -L tharsis | grep "/$page.gz\$")" >/dev/null
 done
