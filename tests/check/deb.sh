@@ -33,7 +33,7 @@ done
 echo 'package require tharsis; puts [tharsis::version]' >package.tcl
 tclsh8.6 package.tcl
 for page in tharsis.1 tharsis-commands.7; do
-    man -l "$(dpkg -L tharsis | grep "/$page.gz\$")" >/dev/null
+    man -l "$(dpkg -L tharsis | grep "/man/.*/$page.gz\$")" >/dev/null
 done
 bash -c 'source /usr/share/bash-completion/completions/tharsis && complete -p tharsis' >/dev/null
 command -v lintian >/dev/null && lintian --no-tag-display-limit "$folder"/tharsis_*.deb || true
