@@ -23,7 +23,7 @@ face_sources = \
 	tcl/cmd_program.c tcl/program_options.h \
 	tcl/cmd_property.c \
 	tcl/cmd_shown.c \
-	tcl/cmd_report.c \
+	tcl/cmd_report.c tcl/cmd_report_map.c \
 	tcl/cmd_run.c \
 	tcl/cmd_sensitivity.c \
 	tcl/cmd_session.c \

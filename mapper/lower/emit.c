@@ -46,9 +46,8 @@ static int32_t launch_of(const th_lower *l, int accel)
     return l->launched[accel] == l->launch_key ? l->launch_task[accel] : -1;
 }
 
-static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *err)
+static int32_t emit_host_task(th_lower *l, int layer, int host, th_time takes, th_error *err)
 {
-    int host = th_plans_host_of(l->plans, accel);
     th_task t = {.kind = TH_TASK_HOST,
                  .node = host,
                  .peer = -1,
@@ -56,10 +55,16 @@ static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *er
                  .layer = layer,
                  .input = l->input,
                  .delay_ps = takes};
+    return th_program_add(l->program, &t, err);
+}
+
+static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *err)
+{
+    int host = th_plans_host_of(l->plans, accel);
     if (host < 0)
         return 0;
     l->launched[accel] = l->launch_key;
-    l->launch_task[accel] = th_program_add(l->program, &t, err);
+    l->launch_task[accel] = emit_host_task(l, layer, host, takes, err);
     if (l->launch_task[accel] < 0)
         return -1;
     return l->release >= 0 ? th_program_depend(l->program, l->launch_task[accel], l->release, err) : 0;
@@ -351,16 +356,9 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
     const th_layer_plan *plan = l->layer_plan[layer];
     th_time takes = th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
     int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
-    th_task t = {.kind = TH_TASK_HOST,
-                 .node = host,
-                 .peer = -1,
-                 .work = -1,
-                 .layer = layer,
-                 .input = l->input,
-                 .delay_ps = takes};
     if (takes == 0 || host < 0)
         return after;
-    int32_t task = th_program_add(l->program, &t, err);
+    int32_t task = emit_host_task(l, layer, host, takes, err);
     return task < 0 || th_program_depend(l->program, task, after, err) ? -1 : task;
 }
 
