@@ -104,6 +104,8 @@ int th_accelerator_dies(th_machine *m, int accel, th_error *err)
     static const double nothing[TH_N_ENGINES];
     th_accel_state *a = &m->accels[accel];
     drop_event(m, a);
+    if (a->is_traced)
+        th_trace_dies(m->watch->trace, m->now, accel);
     a->mode = TH_ACCEL_DEAD;
     for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
         if (m->fresh[i] == accel)
@@ -204,6 +206,8 @@ static int look_for_end(th_machine *m, th_accel_state *a, th_error *err)
 
 static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
+    if (a->is_traced)
+        th_trace_draws(m->watch->trace, m->now, accel_of(m, a), draw);
     if (add_change(a, (th_draw_change){m->now - a->started, draw}))
         return th_error_no_memory(err);
     return look_for_end(m, a, err);
@@ -247,10 +251,29 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
     return set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
+static bool is_shown(const th_accel_state *a)
+{
+    return a->is_watched || a->is_traced;
+}
+
 static void show_tiles(th_machine *m, const th_accel_state *a)
 {
     th_tiles tiles = th_pipeline_tiles(&a->pipeline, &work_of(m, a)->schedule);
     th_watch_tiles(m->watch, m->now, accel_of(m, a), m->system->n_accels, &tiles);
+}
+
+/* A trace follows the task, which is not stepped, from *p on, where it stands now. */
+static void show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
+{
+    const th_work *w = work_of(m, a);
+    th_trace_follow(m->watch->trace, m->now, accel_of(m, a), a->started, p, &w->schedule, &w->port);
+}
+
+static void show_from_start(const th_machine *m, const th_accel_state *a)
+{
+    th_pipeline p;
+    th_prefetch_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
+    show_from(m, a, &p);
 }
 
 /* That a task is stepped only because somebody looks into it is no unfolding, unless it would have
@@ -274,7 +297,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
         count_unfolding(m, a, 0);
         th_prefetch_start_pipeline(m, a, &a->pipeline,
                                    &(th_pipeline_begin){.rates_from_outside = true});
-        if (a->is_watched)
+        if (is_shown(a))
             show_tiles(m, a);
         return tell_demand(m, a, err);
     }
@@ -282,7 +305,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     count_unfolding(m, a, draw);
     th_prefetch_start_pipeline(m, a, &a->pipeline,
                                &(th_pipeline_begin){.foreign_bytes_per_s = draw});
-    if (a->is_watched)
+    if (is_shown(a))
         show_tiles(m, a);
     return post_step(m, a, err);
 }
@@ -292,6 +315,8 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     double draw = th_network_draw(m->network, accel_of(m, a));
     if (m->options.unfold_all || a->is_watched)
         return begin_stepping(m, a, err);
+    if (a->is_traced)
+        show_from_start(m, a);
     if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a))))
         return unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
@@ -358,7 +383,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     }
     const th_work *w = work_of(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    if (a->is_watched)
+    if (is_shown(a))
         show_tiles(m, a);
     if (is_coupled(m, a) && tell_demand(m, a, err))
         return -1;
@@ -481,6 +506,8 @@ static int couple(th_machine *m, th_accel_state *a, th_error *err)
     }
     a->was_coupled = true;
     th_pipeline_couple(&a->pipeline);
+    if (a->is_traced && a->mode == TH_ACCEL_STEPPED)
+        show_tiles(m, a);
     return tell_demand(m, a, err);
 }
 
@@ -503,6 +530,8 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
         return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                          TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_UNFOLDED;
+    if (a->is_traced)
+        show_from(m, a, &a->pipeline);
     begin_history(m, a);
     if (add_change(a, (th_draw_change){m->now - a->started, 0}))
         return th_error_no_memory(err);
@@ -661,6 +690,20 @@ static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pi
         apply_history(m, a, p, a->history.n_applied, true);
     th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
     return true;
+}
+
+void th_accelerator_trace(th_machine *m, int accel, bool is_traced)
+{
+    th_accel_state *a = &m->accels[accel];
+    th_pipeline p;
+    bool goes_on = a->mode == TH_ACCEL_FOLDED || a->mode == TH_ACCEL_UNFOLDED;
+    a->is_traced = is_traced;
+    if (!is_traced || !m->program)
+        return;
+    if (goes_on && look_at_pipeline(m, a, &p))
+        show_from(m, a, &p);
+    else if (a->mode == TH_ACCEL_STEPPED)
+        show_tiles(m, a);
 }
 
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)

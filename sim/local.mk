@@ -131,6 +131,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/perfetto.c \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
+	sim/trace/tile_streams.c sim/trace/tile_streams.h \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
 	sim/trace/trace.c \
@@ -186,6 +187,7 @@ unit_tests += \
 	tests/unit/test_table \
 	tests/unit/test_script \
 	tests/unit/test_trace \
+	tests/unit/test_trace_tiles \
 	tests/unit/test_traffic \
 	tests/unit/test_unroll \
 	tests/unit/test_user_schedule \
@@ -194,6 +196,8 @@ unit_tests += \
 	tests/unit/test_work
 
 tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
+	tests/unit/random_program.c tests/unit/random_program.h
+tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \
 	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
 	tests/unit/random_program.c tests/unit/random_program.h

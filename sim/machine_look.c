@@ -92,13 +92,15 @@ int th_machine_watch(th_machine *m, th_watch *w, th_error *err)
     bool begins = w && w->trace && m->program &&
                   (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
     for (int a = 0; a < m->system->n_accels; a++)
-        if (th_accelerator_watch(m, a, w && th_watch_wants_tiles(w, a), err))
+        if (th_accelerator_watch(m, a, w && th_watch_stops_at_tiles(w), err))
             return -1;
     m->watch = m->network->watch = w;
     if (begins)
         th_trace_restart(w->trace, m->program);
     if (begins && m->n_events > 0)
         tell_standing(m, w->trace);
+    for (int a = 0; a < m->system->n_accels; a++)
+        th_accelerator_trace(m, a, w && th_watch_traces_tiles(w, a));
     return 0;
 }
 

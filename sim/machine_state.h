@@ -43,7 +43,8 @@ typedef struct th_accel_state {
     /* Weights loaded ahead, see prefetch.c. */
     int32_t target;             /* the task that they are for, -1: none */
     th_ahead own, ahead;        /* what the running task found; what is done for the target */
-    bool is_watched;            /* somebody looks into its tasks: they are stepped */
+    bool is_watched;            /* somebody waits for what happens inside its tasks: they are stepped */
+    bool is_traced;             /* a trace shows what does */
     bool is_counted;            /* the stepped task of a watched one counts as unfolded */
     bool was_freed;             /* its task ended at this instant */
     int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
@@ -135,6 +136,8 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* From now on its tasks, the running one too, are stepped, or no longer. 0 or -1. */
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err);
+/* From now on the trace of m->watch shows what happens inside its tasks, or no longer. */
+void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 /* What the running task has done so far, all 0 without one. */
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);

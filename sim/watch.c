@@ -18,11 +18,16 @@ void th_watch_clear(th_watch *w)
     w->is_out_of_memory = false;
 }
 
-bool th_watch_wants_tiles(const th_watch *w, int accel)
+bool th_watch_stops_at_tiles(const th_watch *w)
 {
     const unsigned inside =
         1u << TH_SEEN_TILES | 1u << TH_SEEN_STALL | 1u << TH_SEEN_BUFFER_FULL;
-    return (w->kinds & inside) != 0 || (w->trace && th_trace_wants_tiles(w->trace, accel));
+    return (w->kinds & inside) != 0;
+}
+
+bool th_watch_traces_tiles(const th_watch *w, int accel)
+{
+    return w->trace && th_trace_wants_tiles(w->trace, accel);
 }
 
 int th_watch_forget(th_watch *w, th_error *err)

@@ -39,8 +39,10 @@ typedef struct th_watch {
 } th_watch;
 
 void th_watch_clear(th_watch *w); /* frees what it has noted; trace, link and links stay */
-/* Does somebody want to see into the tasks of an accelerator? */
-bool th_watch_wants_tiles(const th_watch *w, int accel);
+/* Is somebody waiting for what happens inside tasks, so that the run must stop there? Does the trace want to
+ * see into those of an accelerator? */
+bool th_watch_stops_at_tiles(const th_watch *w);
+bool th_watch_traces_tiles(const th_watch *w, int accel);
 static inline bool th_watch_has_seen(const th_watch *w)
 {
     return w->n_seen > 0;

@@ -196,7 +196,8 @@ const th_command th_trace_commands[] = {
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
      "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
-     "inside tasks make the simulator run them tile by tile, which takes longer and changes no time.",
+     "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, and "
+     "as finely as -resolution says. That takes longer there, and changes no time.",
      .run = run_add_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file", NULL, .run = run_close_trace},
     {.name = NULL},

@@ -206,10 +206,20 @@ static void end_spans(th_trace *t, th_time last)
         t->type->span_ends(t, last, &s);
 }
 
+/* Streams come up to now, what happens at it not included. */
+static void wake_streams(th_trace *t, th_time now)
+{
+    th_tile_streams_wake(t->streams);
+    for (int32_t a = 0; a < t->system->n_accels; a++)
+        if (th_tile_streams_follows(t->streams, a))
+            t->objects[t->system->accel_node[a]].tiles = th_tile_streams_look(t->streams, a, now - 1);
+}
+
 /* The window has begun: the writer learns what there is, and how it stands. */
 static void begin(th_trace *t)
 {
     t->has_begun = true;
+    wake_streams(t, t->tick);
     for (int32_t i = 0; i < t->n_variables; i++) {
         th_variable *v = &t->variables[i];
         v->value = value_of(t, &t->objects[v->object], v);
@@ -219,6 +229,22 @@ static void begin(th_trace *t)
     t->n_changed = 0;
     t->type->begin(t, t->tick);
     begin_spans(t);
+}
+
+static void change(th_trace *t, int32_t object)
+{
+    th_traced *o = &t->objects[object];
+    if (o->is_changed || o->signals == 0)
+        return;
+    o->is_changed = true;
+    t->changed[t->n_changed++] = object;
+}
+
+static void set_tiles(th_trace *t, int32_t accel, const th_tiles *tiles)
+{
+    int32_t object = t->system->accel_node[accel];
+    t->objects[object].tiles = *tiles;
+    change(t, object);
 }
 
 static void write_changes(th_trace *t)
@@ -248,19 +274,47 @@ static void set_tick(th_trace *t, th_time tick)
     t->next = th_time_add(tick, t->options.resolution_ps);
 }
 
+static th_time tick_of(const th_trace *t, th_time now)
+{
+    return now - now % t->options.resolution_ps;
+}
+
+/* All that happens before end, at this tick and in streams after it, is written. */
+static void write_until(th_trace *t, th_time end)
+{
+    for (;;) {
+        th_time last = (t->next < end ? t->next : end) - 1, at;
+        th_tiles tiles;
+        int32_t accel;
+        while ((accel = th_tile_streams_take(t->streams, last, &tiles)) >= 0)
+            set_tiles(t, accel, &tiles);
+        write_changes(t);
+        at = th_tile_streams_next(t->streams);
+        if (at >= end || at > t->options.until_ps)
+            return;
+        set_tick(t, tick_of(t, at));
+    }
+}
+
+static bool is_open(const th_trace *t)
+{
+    return t->has_begun && !t->is_over;
+}
+
 /* What was told is all of its instants; now something is told at another one. */
 void th_trace_go_on(th_trace *t, th_time now)
 {
-    if (t->has_begun && !t->is_over)
-        write_changes(t);
-    th_time tick = now - now % t->options.resolution_ps;
+    th_time tick = tick_of(t, now);
     if (!t->has_begun && tick > t->options.since_ps) {
         set_tick(t, t->options.since_ps);
         begin(t);
     }
+    if (is_open(t))
+        write_until(t, tick);
     if (!t->is_over && now > t->options.until_ps) {
         end_spans(t, t->options.until_ps);
         t->is_over = true;
+        th_tile_streams_reset(t->streams);
     }
     set_tick(t, tick);
 }
@@ -285,15 +339,6 @@ void th_trace_hear(th_trace *t, th_time now)
     t->now = now;
     if (!t->has_begun && t->tick >= t->options.since_ps && !t->is_over)
         begin(t);
-}
-
-static void change(th_trace *t, int32_t object)
-{
-    th_traced *o = &t->objects[object];
-    if (o->is_changed || o->signals == 0)
-        return;
-    o->is_changed = true;
-    t->changed[t->n_changed++] = object;
 }
 
 static bool writes_spans(const th_trace *t)
@@ -410,8 +455,10 @@ static void compute(th_trace *t, int32_t number, const th_task *task, bool start
 {
     th_traced *o = &t->objects[task->node];
     o->n_waiting -= starts;
-    if (!starts)
+    if (!starts) {
         o->tiles = (th_tiles){0};
+        th_tile_streams_drop(t->streams, t->system->nodes[task->node].accel);
+    }
     run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
 }
 
@@ -504,12 +551,44 @@ void th_trace_link(th_trace *t, th_time now, int link, int32_t flows)
     change(t, t->n_nodes + link);
 }
 
+void th_trace_follow(th_trace *t, th_time now, int accel, th_time started, const th_pipeline *p,
+                     const th_schedule *s, const th_port *port)
+{
+    th_trace_hear(t, now);
+    if (t->is_over)
+        return;
+    th_tiles tiles = th_pipeline_tiles(p, s);
+    th_tile_streams_follow(t->streams, accel, started, p, s, port);
+    set_tiles(t, accel, &tiles);
+}
+
+void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s)
+{
+    th_trace_hear(t, now);
+    if (th_tile_streams_draws(t->streams, accel, now, bytes_per_s))
+        t->is_out_of_memory = true;
+    if (!t->has_begun || !th_tile_streams_follows(t->streams, accel))
+        return;
+    th_tiles tiles = th_tile_streams_look(t->streams, accel, now);
+    set_tiles(t, accel, &tiles);
+}
+
 void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles)
 {
-    int32_t object = t->system->accel_node[accel];
     th_trace_hear(t, now);
-    t->objects[object].tiles = *tiles;
-    change(t, object);
+    th_tile_streams_drop(t->streams, accel);
+    set_tiles(t, accel, tiles);
+}
+
+/* What would have happened at this instant does not. */
+void th_trace_dies(th_trace *t, th_time now, int accel)
+{
+    th_trace_hear(t, now);
+    if (!th_tile_streams_follows(t->streams, accel))
+        return;
+    th_tiles tiles = th_tile_streams_look(t->streams, accel, now - 1);
+    th_tile_streams_drop(t->streams, accel);
+    set_tiles(t, accel, &tiles);
 }
 
 void th_trace_advance(th_trace *t, th_time now)
@@ -520,8 +599,9 @@ void th_trace_advance(th_trace *t, th_time now)
 
 void th_trace_leave(th_trace *t)
 {
-    if (t->has_begun && !t->is_over)
-        write_changes(t);
+    if (is_open(t))
+        write_until(t, th_time_add(t->now, 1));
+    th_tile_streams_reset(t->streams);
     t->program = NULL;
 }
 
@@ -541,6 +621,7 @@ void th_trace_reset_signals(th_trace *t)
     t->has_begun = t->is_over = false;
     t->now = 0;
     set_tick(t, 0);
+    th_tile_streams_reset(t->streams);
     if (t->lanes)
         th_lanes_reset(t->lanes);
 }
@@ -553,10 +634,10 @@ void th_trace_finish(th_trace *t)
         set_tick(t, t->tick < t->options.since_ps ? t->options.since_ps : t->tick);
         begin(t);
     }
+    if (!t->is_over)
+        write_until(t, th_time_add(t->now, 1));
     th_time last = t->now < t->options.until_ps ? t->tick : t->options.until_ps;
-    if (!t->is_over) {
-        write_changes(t);
+    if (!t->is_over)
         end_spans(t, last);
-    }
     t->type->end(t, last);
 }

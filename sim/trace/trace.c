@@ -49,6 +49,7 @@ static void free_trace(th_trace *t)
     th_free(t->variables);
     th_free(t->changed);
     th_lanes_free(t->lanes);
+    th_tile_streams_free(t->streams);
     th_free(t->own);
     th_free(t);
 }
@@ -60,7 +61,10 @@ static int allocate(th_trace *t, const char *path)
     t->objects = th_alloc_zero(n, sizeof *t->objects);
     t->changed = th_alloc_array(n, sizeof *t->changed);
     t->lanes = t->type->span_begins ? th_lanes_new(t->n_objects) : NULL;
-    return t->path && t->objects && t->changed && (t->lanes || !t->type->span_begins) ? 0 : -1;
+    t->streams = th_tile_streams_new(t->system->n_accels);
+    return t->path && t->objects && t->changed && t->streams && (t->lanes || !t->type->span_begins)
+               ? 0
+               : -1;
 }
 
 static const th_trace_options whole_run = {.until_ps = TH_TIME_MAX};

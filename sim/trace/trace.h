@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.h - what a run does, written to a file as it happens: the table of writers, and what is traced.
  *
- *   open -> add* -> (task_starts | task_ends | waits | link | message_* | tiles)* -> close; restart
+ *   open -> add* -> (task_starts | task_ends | waits | link | message_* | follow | draws | tiles)* -> close; restart
  * begins the file anew. The machine tells what happens (sim/watch.h); signals.c keeps the values of the
  * signals that are traced, and hands a writer those that have changed when time goes on. What is
  * told never changes a run. Memory that runs out and disks that are full are told at close. */
@@ -32,7 +32,7 @@ typedef enum {
     TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: something is on it */
     TH_SIGNAL_FLOWS,       /* link: how many transfers, messages or packets */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
-    /* Inside a task, tile by tile: these make the machine run its pipelines step by step. */
+    /* Inside a task, tile by tile (tile_streams.h). */
     TH_SIGNAL_BUFFER_FILL, /* accelerator: tiles in its buffers, of inputs and outputs */
     TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or what it waits for */
     TH_SIGNAL_LOAD_INPUT,  /* accelerator: 1 while this engine moves data */
@@ -89,7 +89,15 @@ void th_trace_link(th_trace *t, th_time now, int link, int32_t flows);
 void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m);
 void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m);
 
+/* Tiles of the accelerator's task, which began at started: from now on they change as those of a pipeline
+ * that goes on from *p, until one of the others is told, or the task ends. s and port must stay. */
+void th_trace_follow(th_trace *t, th_time now, int accel, th_time started, const th_pipeline *p,
+                     const th_schedule *s, const th_port *port);
+/* Others draw so much from its DRAM from now on. */
+void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s);
+/* The machine goes through its tiles itself, and tells of each; it has died, and nothing goes on. */
 void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles);
+void th_trace_dies(th_trace *t, th_time now, int accel);
 /* Nothing else has happened up to now. */
 void th_trace_advance(th_trace *t, th_time now);
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "sim/trace/tile_streams.h"
 #include "sim/trace/trace.h"
 
 enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8 };
@@ -130,6 +131,7 @@ struct th_trace {
     int32_t n_changed;
     int64_t n_arrows;
     struct th_lanes *lanes; /* lanes.c */
+    th_tile_streams *streams; /* awake while the window is open */
     void *own;              /* of the writer; th_free'd at the end */
     th_out out;
 };

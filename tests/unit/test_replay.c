@@ -265,12 +265,6 @@ static int order_breaches(const world *w, const th_result *r)
 
 enum { NONE_PREFETCHES, SOME_PREFETCH };
 
-static void let_some_prefetch(world *w)
-{
-    for (int a = 0; a < w->system->n_accels; a += 1 + (a == 3))
-        w->system->nodes[w->system->accel_node[a]].a.prefetches = true;
-}
-
 static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds, int prefetch)
 {
     world w = new_world(seed, dram_bits_per_s);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them: it follows
+ * folded and unfolded ones by pipelines of its own, and is told tile by tile where they are stepped. */
+#include <config.h>
+#include "sim/trace/trace.h"
+#include "base/alloc.h"
+#include "sim/machine.h"
+#include "tests/unit/random_program.h"
+#include "tests/unit/tap.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The lines of a file. Where several objects change at an instant, their order is that of hearing of
+ * them, which depends on how the machine runs: so lines are sorted. */
+typedef struct lines {
+    char *text, **line;
+    size_t n;
+} lines;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static lines sorted_lines(const char *path)
+{
+    lines l = {0};
+    FILE *f = fopen(path, "r");
+    fseek(f, 0, SEEK_END);
+    size_t size = (size_t)ftell(f);
+    rewind(f);
+    l.text = th_alloc_zero(size + 1, 1);
+    l.line = th_alloc_zero(size + 1, sizeof *l.line);
+    CU_ASSERT_EQUAL(fread(l.text, 1, size, f), size);
+    fclose(f);
+    for (char *at = strtok(l.text, "\n"); at; at = strtok(NULL, "\n"))
+        l.line[l.n++] = at;
+    qsort(l.line, l.n, sizeof *l.line, by_text);
+    return l;
+}
+
+static void clear(lines *l)
+{
+    th_free(l->text);
+    th_free(l->line);
+}
+
+static int differs(const lines *a, lines b)
+{
+    int wrong = a->n != b.n;
+    for (size_t i = 0; !wrong && i < a->n; i++)
+        wrong = strcmp(a->line[i], b.line[i]) != 0;
+    clear(&b);
+    return wrong;
+}
+
+static const char path[] = "test_trace_tiles.csv";
+
+static th_trace *open_trace(const world *w, const th_trace_options *o)
+{
+    th_trace *t = th_trace_open(path, th_trace_find("csv"), o, w->system, NULL, NULL);
+    for (int a = 0; a < w->system->n_accels; a++)
+        th_trace_add(t, TH_TRACED_ACCEL, a, th_signals_of(TH_TRACED_ACCEL, true));
+    return t;
+}
+
+/* Somebody else waits for what happens inside tasks, now and then. */
+static void run(const world *w, th_machine *m, th_watch *watch, bool others_look)
+{
+    th_stop stop = TH_STOP_UNTIL;
+    while (stop == TH_STOP_UNTIL || stop == TH_STOP_SEEN) {
+        if (others_look && pick(w->random, 0, 20) == 0) {
+            watch->kinds = pick(w->random, 0, 1) ? 1u << TH_SEEN_STALL : 0;
+            CU_ASSERT_EQUAL(th_machine_watch(m, watch, NULL), 0);
+        }
+        stop = th_machine_run_until(m, others_look ? th_machine_now(m) + 3000000 : TH_TIME_MAX, NULL);
+        th_watch_forget(watch, NULL);
+    }
+    CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
+}
+
+static lines traced(const world *w, const th_trace_options *o, const th_machine_options *options, bool others_look)
+{
+    th_watch watch = {.trace = open_trace(w, o)};
+    th_machine *m = th_machine_new(w->system, w->works, options, NULL);
+    CU_ASSERT_EQUAL(th_machine_load(m, w->program, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_watch(m, &watch, NULL), 0);
+    run(w, m, &watch, others_look);
+    CU_ASSERT_EQUAL(th_trace_close(watch.trace, NULL), 0);
+    watch.trace = NULL;
+    th_machine_watch(m, NULL, NULL);
+    th_watch_clear(&watch);
+    th_machine_free(m);
+    lines l = sorted_lines(path);
+    unlink(path);
+    return l;
+}
+
+/* However it is run, and in whatever window. At a coarse resolution periods are jumped. */
+static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+{
+    static const th_trace_options windows[] = {
+        {.until_ps = TH_TIME_MAX},
+        {.resolution_ps = 1000000, .until_ps = TH_TIME_MAX},
+        {.since_ps = 50000000, .until_ps = 150000000, .resolution_ps = 1000},
+    };
+    world w = new_world(seed, dram_bits_per_s);
+    if (prefetch)
+        let_some_prefetch(&w);
+    int wrong = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        random_program(&w, 80);
+        lines all = traced(&w, &windows[i], &(th_machine_options){.unfold_all = true}, false);
+        wrong += differs(&all, traced(&w, &windows[i], NULL, false));
+        wrong += differs(&all, traced(&w, &windows[i], &(th_machine_options){.unfold_seed = seed}, false));
+        wrong += differs(&all, traced(&w, &windows[i], NULL, true));
+        n += all.n;
+        clear(&all);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(n > 1000);
+    free_world(&w);
+}
+
+static void every_way_shows_the_same(void)
+{
+    every_way_shows_the_same_on(71, 0, false);
+}
+
+/* Flows could saturate a DRAM as soon as a cable is in use: engines and flows share it then. */
+static void every_way_shows_the_same_with_coupled_drams(void)
+{
+    every_way_shows_the_same_on(72, 40000000000, false);
+    every_way_shows_the_same_on(73, 56000000000, false);
+}
+
+static void every_way_shows_the_same_where_weights_come_ahead(void)
+{
+    every_way_shows_the_same_on(74, 0, true);
+    every_way_shows_the_same_on(75, 40000000000, true);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(every_way_shows_the_same),
+        TAP(every_way_shows_the_same_with_coupled_drams),
+        TAP(every_way_shows_the_same_where_weights_come_ahead),
+        TAP_END,
+    };
+    return tap_main("trace_tiles", tests, argc, argv);
+}
