@@ -6,12 +6,17 @@
 #include "predictor/features.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
-static inline void add(th_features *f, double value, const char *name)
+typedef struct {
+    float *x;
+    int n;
+} row;
+
+/* The name is for who reads the code. */
+static inline void add(row *f, double value, const char *name)
 {
-    if (f->name)
-        snprintf(f->name[f->n], TH_TERM_NAME_MAX, "%s", name);
+    (void)name;
     f->x[f->n++] = (float)value;
 }
 
@@ -28,14 +33,15 @@ static inline double rest(double n, int piece)
     return n < EXACT ? (double)((int64_t)n & (piece - 1)) : 0;
 }
 
-static void fields(th_features *f, const th_op *op)
+static void fields(row *f, const th_op *op)
 {
+    unsigned there = th_op_fields(op->kind);
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
-        if (th_op_has(op->kind, (th_op_field)i))
-            add(f, op->x[i], th_op_field_name((th_op_field)i));
+        if (there >> i & 1)
+            add(f, op->x[i], "field");
 }
 
-static void sizes(th_features *f, const th_op_sizes *s)
+static void sizes(row *f, const th_op_sizes *s)
 {
     add(f, logarithm(s->flops), "ln operations");
     add(f, logarithm(s->input), "ln input");
@@ -43,15 +49,14 @@ static void sizes(th_features *f, const th_op_sizes *s)
     add(f, logarithm(s->output), "ln output");
 }
 
-static void conv_tiles(th_features *f, double pixels, double channels)
+static void conv_tiles(row *f, double pixels, double channels)
 {
     static const int widths[] = {128, 64, 32};
-    static const char *const names[] = {"tiles 128", "tiles 64", "tiles 32"};
     for (int i = 0; i < 3; i++)
-        add(f, th_law_ceil(pixels / 128) * th_law_ceil(channels / widths[i]), names[i]);
+        add(f, th_law_ceil(pixels / 128) * th_law_ceil(channels / widths[i]), "tiles");
 }
 
-static void plane(th_features *f, const th_op *op, const th_op_sizes *size)
+static void plane(row *f, const th_op *op, const th_op_sizes *size)
 {
     const int32_t *x = op->x;
     double out_h = size->out_h, out_w = size->out_w, in = x[TH_OP_CHANNELS_IN],
@@ -84,20 +89,16 @@ static void plane(th_features *f, const th_op *op, const th_op_sizes *size)
     conv_tiles(f, pixels, out);
 }
 
-static void matrix(th_features *f, const th_op *op)
+static void matrix(row *f, const th_op *op)
 {
     static const int pieces[] = {4, 8, 32, 64, 128};
-    static const char *const inner[] = {"inner mod 4", "inner mod 8", "inner mod 32",
-                                        "inner mod 64", "inner mod 128"};
-    static const char *const columns[] = {"columns mod 4", "columns mod 8", "columns mod 32",
-                                          "columns mod 64", "columns mod 128"};
     double in = op->x[TH_OP_CHANNELS_IN], out = op->x[TH_OP_CHANNELS_OUT];
     double rows = op->kind == TH_OP_DENSE ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS];
     double batch = op->kind == TH_OP_DENSE ? 1 : op->x[TH_OP_BATCH];
     for (int i = 0; i < 5; i++)
-        add(f, rest(in, pieces[i]), inner[i]);
+        add(f, rest(in, pieces[i]), "inner mod");
     for (int i = 0; i < 5; i++)
-        add(f, rest(out, pieces[i]), columns[i]);
+        add(f, rest(out, pieces[i]), "columns mod");
     add(f, rest(rows, 4), "rows mod 4");
     add(f, rest(rows, 32), "rows mod 32");
     add(f, rest(rows, 128), "rows mod 128");
@@ -108,36 +109,38 @@ static void matrix(th_features *f, const th_op *op)
     add(f, logarithm(out / in), "ln columns / inner");
 }
 
-static void shares(th_features *f, const th_terms *t, const double *weight, double law_ms)
+/* Divides four at a time, which processors do at once. */
+static void shares(row *f, const th_terms *t, const double *weight, double law_ms)
 {
-    static const char *const numbered = "share %d";
+    enum { ABREAST = 4 };
     double share[TH_SHARES_MAX] = {0};
+    float part[TH_SHARES_MAX];
     for (int i = 0; i < t->n_places; i++) {
         int place = t->place[i];
         share[t->share[place]] += t->amount[place] * weight[place];
     }
-    for (int i = 0; i < t->n_shares; i++) {
-        char name[TH_TERM_NAME_MAX];
-        if (f->name)
-            snprintf(name, sizeof name, numbered, i);
-        add(f, share[i] / law_ms, f->name ? name : NULL);
-    }
+    for (int i = 0; i < t->n_shares; i += ABREAST)
+        for (int k = i; k < i + ABREAST; k++)
+            part[k] = (float)(share[k] / law_ms);
+    memcpy(f->x + f->n, part, (size_t)t->n_shares * sizeof *part);
+    f->n += t->n_shares;
 }
 
-void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
-                      const double *weight, double law_ms, th_features *out)
+int th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
+                     const double *weight, double law_ms, float *x)
 {
-    out->n = 0;
-    fields(out, op);
-    sizes(out, &terms->sizes);
+    row f = {x, 0};
+    fields(&f, op);
+    sizes(&f, &terms->sizes);
     if (th_op_has(op->kind, TH_OP_IN_H))
-        plane(out, op, &terms->sizes);
+        plane(&f, op, &terms->sizes);
     else if (th_op_has(op->kind, TH_OP_CHANNELS_OUT))
-        matrix(out, op);
-    add(out, logarithm(law_ms), "ln law");
-    add(out, logarithm(terms->sizes.flops / law_ms), "ln operations / law");
-    shares(out, terms, weight, law_ms);
-    add(out, gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH], "peak / bandwidth");
-    add(out, gpu->x[TH_GPU_SMS], "sms");
-    add(out, gpu->x[TH_GPU_BANDWIDTH] / gpu->x[TH_GPU_SMS], "bandwidth / sm");
+        matrix(&f, op);
+    add(&f, logarithm(law_ms), "ln law");
+    add(&f, logarithm(terms->sizes.flops / law_ms), "ln operations / law");
+    shares(&f, terms, weight, law_ms);
+    add(&f, gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH], "peak / bandwidth");
+    add(&f, gpu->x[TH_GPU_SMS], "sms");
+    add(&f, gpu->x[TH_GPU_BANDWIDTH] / gpu->x[TH_GPU_SMS], "bandwidth / sm");
+    return f.n;
 }

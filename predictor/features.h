@@ -8,15 +8,9 @@
 
 enum { TH_FEATURES_MAX = 128 };
 
-typedef struct th_features {
-    int n;
-    float x[TH_FEATURES_MAX];
-    char (*name)[TH_TERM_NAME_MAX]; /* NULL: not wanted */
-} th_features;
-
-/* The number and order of the features depend on kind and phase alone. weight: of the law's terms; its
- * answer is law_ms. out->name is the caller's. */
-void th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
-                      const double *weight, double law_ms, th_features *out);
+/* Into x[], whose room is for TH_FEATURES_MAX or for as many as there are; their number. That and their order
+ * depend on kind and phase alone. weight: of the law's terms; its answer is law_ms. */
+int th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,
+                     const double *weight, double law_ms, float *x);
 
 #endif

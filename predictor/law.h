@@ -31,8 +31,8 @@ typedef enum {
 typedef struct th_terms {
     int n;
     double amount[TH_TERMS_MAX]; /* ms */
-    unsigned char class[TH_TERMS_MAX]; /* th_term_class; 0 of terms that were left out */
-    unsigned char
+    int16_t class[TH_TERMS_MAX]; /* th_term_class; 0 of terms that were left out */
+    int16_t
         share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
     int n_shares;
     int n_places, place[TH_TERMS_MAX]; /* of the amounts that are not 0, in their order */
@@ -87,8 +87,8 @@ static inline void th_terms_add(th_terms *t, th_term_class class, double amount,
 {
     int i = t->n++;
     t->amount[i] = amount * t->ms_per[class];
-    t->class[i] = (unsigned char)class;
-    t->share[i] = (unsigned char)t->now;
+    t->class[i] = (int16_t)class;
+    t->share[i] = (int16_t)t->now;
     t->place[t->n_places] = i;
     t->n_places += amount != 0;
     if (t->name)

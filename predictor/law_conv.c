@@ -63,7 +63,7 @@ static conv conv_of(const th_op *op, const th_op_sizes *size)
     return c;
 }
 
-static void add(th_terms *t, th_term_class class, bool is_there, double amount, const char *name)
+static inline void add(th_terms *t, th_term_class class, bool is_there, double amount, const char *name)
 {
     th_terms_share(t);
     th_terms_add(t, class, is_there ? amount : 0, name, 0, 0, 0);
@@ -120,26 +120,36 @@ static void gemm(th_terms *t, const conv *c)
 }
 
 /* One efficiency per kernel size, stride and width of tiles; and what unrolled inputs move. */
-static void tiles_of_kernel(th_terms *t, const conv *c)
+enum { PAIRS = 2 * KERNELS, TERMS_OF_PAIR = 5 };
+
+static void tiles_of_pair(th_terms *t, const conv *c, int pair, bool is)
 {
     static const int widths[] = {128, 64, 32};
+    int k = pair / 2 + 1, s = pair % 2;
+    for (int i = 0; i < 3; i++)
+        th_terms_add(t, TH_TERM_COMPUTE,
+                     is ? 2 * whole(c->pixels, PIXELS) * whole(c->out, widths[i]) *
+                              whole(c->inner, STEP)
+                        : 0,
+                     s ? "k%d strided 128x%d" : "k%d 128x%d", k, widths[i], 0);
+    th_terms_add(t, TH_TERM_COMPUTE, is ? c->flops : 0, s ? "k%d strided" : "k%d", k, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, is ? 4 * c->pixels * c->inner : 0,
+                 s ? "k%d strided unrolled" : "k%d unrolled", k, 0, 0);
+}
+
+static void tiles_of_kernel(th_terms *t, const conv *c)
+{
+    int mine = c->is_gemm ? PAIRS : 2 * (c->kernel - 1) + c->has_stride;
     th_terms_share(t);
-    for (int k = 1; k <= KERNELS; k++)
-        for (int s = 0; s < 2; s++) {
-            enum { TERMS = 5 };
-            bool is = !c->is_gemm && c->kernel == k && c->has_stride == s;
-            if (!is && th_terms_skip(t, TERMS))
-                continue;
-            for (int i = 0; i < 3; i++)
-                th_terms_add(t, TH_TERM_COMPUTE,
-                             is ? 2 * whole(c->pixels, PIXELS) * whole(c->out, widths[i]) *
-                                      whole(c->inner, STEP)
-                                : 0,
-                             s ? "k%d strided 128x%d" : "k%d 128x%d", k, widths[i], 0);
-            th_terms_add(t, TH_TERM_COMPUTE, is ? c->flops : 0, s ? "k%d strided" : "k%d", k, 0, 0);
-            th_terms_add(t, TH_TERM_MEMORY, is ? 4 * c->pixels * c->inner : 0,
-                         s ? "k%d strided unrolled" : "k%d unrolled", k, 0, 0);
+    if (th_terms_skip(t, mine * TERMS_OF_PAIR)) {
+        if (mine < PAIRS) {
+            tiles_of_pair(t, c, mine, true);
+            th_terms_skip(t, (PAIRS - mine - 1) * TERMS_OF_PAIR);
         }
+        return;
+    }
+    for (int pair = 0; pair < PAIRS; pair++)
+        tiles_of_pair(t, c, pair, pair == mine);
 }
 
 static void transforms(th_terms *t, const conv *c, const th_op *op)

@@ -21,16 +21,15 @@ void th_layer_model_count(th_layer_model *m)
     th_op op = {.kind = m->kind};
     th_gpu gpu = {.name = ""};
     th_terms terms;
-    th_features f = {.n = 0, .name = NULL};
+    float x[TH_FEATURES_MAX];
     th_plain plain;
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         op.x[i] = 1;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         gpu.x[i] = 1;
     th_law_terms(&op, m->phase, &gpu, NULL, &terms);
-    th_features_fill(&op, &gpu, &terms, ones, 1, &f);
     m->n_terms = terms.n;
-    m->n_features = f.n;
+    m->n_features = th_features_fill(&op, &gpu, &terms, ones, 1, x);
     th_plain_fill(&op, &gpu, &plain);
     m->n_plain = plain.n;
 }
@@ -102,11 +101,8 @@ void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu 
     th_terms terms;
     th_law_terms(op, m->phase, gpu, NULL, &terms);
     *out = (th_sight){op, gpu, device, fmax(th_law_ms(&terms, weight), LAW_MIN_MS)};
-    if (sees & TH_SEES_FEATURES) {
-        th_features f = {.n = 0, .name = NULL};
-        th_features_fill(op, gpu, &terms, weight, out->law_ms, &f);
-        memcpy(x, f.x, (size_t)f.n * sizeof *x);
-    }
+    if (sees & TH_SEES_FEATURES)
+        th_features_fill(op, gpu, &terms, weight, out->law_ms, x);
     if (sees & TH_SEES_PLAIN) {
         th_plain p;
         th_plain_fill(op, gpu, &p);

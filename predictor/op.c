@@ -119,6 +119,11 @@ int th_phase_find(const char *name)
     return -1;
 }
 
+unsigned th_op_fields(th_op_kind k)
+{
+    return kinds[k].fields;
+}
+
 bool th_op_has(th_op_kind k, th_op_field f)
 {
     return kinds[k].fields >> f & 1u;

@@ -106,6 +106,7 @@ int th_op_kind_find(const char *name); /* -1: none */
 int th_phase_find(const char *name);
 
 bool th_op_has(th_op_kind k, th_op_field f);
+unsigned th_op_fields(th_op_kind k); /* those that it has, a bit each: 1 << field */
 /* 0, or -1: a field is out of its range, or the kernel is larger than the padded input. */
 int th_op_check(const th_op *op, th_error *err);
 

@@ -3,7 +3,7 @@
  * a vector, four vectors at once.
  *   sum_block: keys, a feature's of all rows side by side -> { tree: first levels -> further ones -> leaves }
  * To gather words from memory is what costs: so the first three levels compare with all of their seven
- * questions, and combine masks; up to the seventh, the questions of a level fit into registers and are
+ * questions, and combine masks; up to the eighth, the questions of a level fit into registers and are
  * permuted. Elsewhere th_trees_sum_block does nothing, and trees.c does the same one by one. */
 #include <config.h>
 
@@ -37,6 +37,19 @@ VECTOR static inline __m512i first_levels(const int32_t *question, const int32_t
     return _mm512_mask_add_epi32(at, c, at, _mm512_set1_epi32(1));
 }
 
+/* The questions at these places of 32, of 64. */
+VECTOR static inline __m512i of_32(const int32_t *level, __m512i at)
+{
+    return _mm512_permutex2var_epi32(_mm512_loadu_si512(level), at,
+                                     _mm512_loadu_si512(level + LANES));
+}
+
+VECTOR static inline __m512i of_64(const int32_t *level, __m512i at)
+{
+    __mmask16 is_high = _mm512_test_epi32_mask(at, _mm512_set1_epi32(2 * LANES));
+    return _mm512_mask_mov_epi32(of_32(level, at), is_high, of_32(level + 2 * LANES, at));
+}
+
 /* The questions at these places of a level of 2^depth. */
 VECTOR static inline __m512i questions_at(const int32_t *level, int depth, __m512i at)
 {
@@ -44,16 +57,15 @@ VECTOR static inline __m512i questions_at(const int32_t *level, int depth, __m51
         __mmask16 there = (__mmask16)((1u << (1u << depth)) - 1);
         return _mm512_permutexvar_epi32(at, _mm512_maskz_loadu_epi32(there, level));
     }
-    if (depth > 6)
-        return _mm512_i32gather_epi32(at, level, sizeof *level);
-    __m512i low = _mm512_permutex2var_epi32(_mm512_loadu_si512(level), at,
-                                            _mm512_loadu_si512(level + LANES));
     if (depth == 5)
-        return low;
-    __m512i high = _mm512_permutex2var_epi32(_mm512_loadu_si512(level + 2 * LANES), at,
-                                             _mm512_loadu_si512(level + 3 * LANES));
-    return _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(at, _mm512_set1_epi32(2 * LANES)),
-                                 high);
+        return of_32(level, at);
+    if (depth == 6)
+        return of_64(level, at);
+    if (depth == 7) {
+        __mmask16 is_high = _mm512_test_epi32_mask(at, _mm512_set1_epi32(4 * LANES));
+        return _mm512_mask_mov_epi32(of_64(level, at), is_high, of_64(level + 4 * LANES, at));
+    }
+    return _mm512_i32gather_epi32(at, level, sizeof *level);
 }
 
 VECTOR static inline __m512i step(const int32_t *level, int depth, const int32_t *key, int v,
@@ -72,28 +84,46 @@ VECTOR static inline __m512i step(const int32_t *level, int depth, const int32_t
     return _mm512_mask_add_epi32(at, right, at, one);
 }
 
-VECTOR static void answer_rows(const int32_t *question, const int32_t *leaf, int depth,
-                               const int32_t *key, __m512i *sum)
+/* Loops over vectors are unrolled, so that places and sums stay in registers. */
+VECTOR static inline void answer_rows(const int32_t *question, const int32_t *leaf, int depth,
+                                      const int32_t *key, __m512i *sum)
 {
     enum { FIRST = 3 };
     __m512i at[VECTORS];
+#pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++)
         at[v] = first_levels(question, key, v);
     for (int d = FIRST; d < depth; d++)
+#pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++)
             at[v] = step(question + (1 << d) - 1, d, key, v, at[v]);
+#pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++)
         sum[v] = _mm512_add_epi32(sum[v], _mm512_i32gather_epi32(at[v], leaf, sizeof *leaf));
 }
 
+/* Keys of x[BLOCK][width], a feature's side by side: th_trees_key of sixteen at once. */
+VECTOR static void key_rows(const float *x, size_t width, int32_t *key)
+{
+    const __m512i by_row = _mm512_mullo_epi32(
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+        _mm512_set1_epi32((int)width));
+    for (int v = 0; v < VECTORS; v++)
+        for (size_t f = 0; f < width; f++) {
+            __m512i bits = _mm512_i32gather_epi32(by_row, x + (size_t)v * LANES * width + f, sizeof *x);
+            __m512i sign = _mm512_srli_epi32(_mm512_srai_epi32(bits, 31), 1);
+            _mm512_storeu_si512(key + f * BLOCK + v * LANES,
+                                _mm512_or_si512(_mm512_xor_si512(bits, sign),
+                                                _mm512_set1_epi32(TH_TREES_FEATURES_MAX - 1)));
+        }
+}
+
 VECTOR static void sum_block(const th_trees *t, const float *x, size_t width, int32_t *out)
 {
-    int32_t key[BLOCK * TH_TREES_FEATURES_MAX];
+    int32_t key[BLOCK * TH_TREES_FEATURES_MAX] __attribute__((aligned(64)));
     size_t questions = ((size_t)1 << t->depth) - 1;
     __m512i sum[VECTORS];
-    for (size_t r = 0; r < BLOCK; r++)
-        for (size_t f = 0; f < width; f++)
-            key[f * BLOCK + r] = th_trees_key(x[r * width + f]) | (TH_TREES_FEATURES_MAX - 1);
+    key_rows(x, width, key);
     for (int v = 0; v < VECTORS; v++)
         sum[v] = _mm512_setzero_si512();
     for (size_t tree = 0; tree < (size_t)t->n; tree++)

@@ -119,7 +119,7 @@ static void print_calibrated(th_layer_model *model, const th_measurements *m, in
 /* One at a time, and in batches: microseconds each, least of some rounds. */
 static void print_speed(const th_layer_model *model, const th_measurements *m)
 {
-    enum { ROUNDS = 20, ROWS = 4096 };
+    enum { ROUNDS = 200, ROWS = 4096 };
     static th_op op[ROWS];
     static double ms[ROWS];
     double single = INFINITY, batch = INFINITY, wall = INFINITY, sum = 0;
