@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forecast.c - what a network takes on a GPU.
- *   make: { part -> op -> phases -> (backward, update) } for each layer -> ways of input and outputs -> sums
+ *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input and outputs
+ *         -> sums
  *
  * The host's launches but for the first are hidden behind the execution of the layers before, as a GPU
  * runs behind its host; a network whose launches take longer than its execution is not modelled. Every
@@ -9,6 +10,7 @@
 
 #include "predictor/forecast.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,14 +36,16 @@ static void note_outside(maker *k, const th_op *op)
 
 /* --- backward --------------------------------------------------------------------------------- */
 
-static int sum_of_ops(maker *k, const th_layer_op *ops, int n, th_time *sum, th_error *err)
+static int sum_of_ops(maker *k, const th_layer_op *ops, int n, th_time *sum, th_time *slowed,
+                      th_error *err)
 {
-    *sum = 0;
+    *sum = *slowed = 0;
     for (int i = 0; i < n; i++) {
         th_phases phases;
         if (th_phases_predict(k->predictor, &ops[i].op, k->options->gpu, &phases, err))
             return -1;
         *sum += ops[i].times * th_phases_ps(phases.execution_ms);
+        *slowed += ops[i].times * th_phases_ps(phases.slowed_ms);
     }
     return 0;
 }
@@ -95,10 +99,11 @@ static int rule_backward(maker *k, int layer, const th_layer_part *part, th_fore
         n++;
     }
     l->is_rule = true;
-    if (sum_of_ops(k, ops, n, &l->backward, err))
+    if (sum_of_ops(k, ops, n, &l->backward, &l->backward_slowed, err))
         return -1;
+    th_time slowed;
     n = th_update_ops(k->options->optimizer, weights_of(x), ops);
-    return sum_of_ops(k, ops, n, &l->update, err);
+    return sum_of_ops(k, ops, n, &l->update, &slowed, err);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -158,6 +163,7 @@ static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
     l->layout = th_phases_ps(phases.layout_ms);
     l->relayout = th_phases_ps(phases.relayout_ms);
     l->execution = l->op.times * th_phases_ps(phases.execution_ms);
+    l->slowed = l->op.times * th_phases_ps(phases.slowed_ms);
     l->returned = th_phases_ps(phases.return_ms);
     k->out->calls += l->op.times * th_phases_ps(th_phases_sum(&phases));
     return 0;
@@ -182,6 +188,39 @@ static int predict_layer(maker *k, int layer, th_error *err)
     if (l->op.times > 0 && measured_backward(k, &l->op, l) == 0)
         return 0;
     return rule_backward(k, layer, &part, l, err);
+}
+
+/* --- power ------------------------------------------------------------------------------------ */
+
+/* Of a card that power holds below its clock. What was measured alone, over and over, drew all that there is.
+ * In a network what runs between draws less, and power is held down in the mean of many kernels: the rest is
+ * theirs, and a clock goes with the cube root of power (voltage rises with the clock). Kernels that wait for
+ * memory draw some two thirds. */
+static const double OTHERS_DRAW = 2 / 3.0;
+
+/* That much less of a time, but not more than the fallen clock added. */
+static void quicken(th_time *time, th_time slowed, double by)
+{
+    double less = (double)*time * (1 - 1 / by);
+    *time -= less < (double)slowed ? (th_time)less : slowed;
+}
+
+static void share_power(th_forecast *f)
+{
+    th_time all = 0, slow = 0;
+    for (int i = 0; i < f->n_layers; i++) {
+        const th_forecast_layer *l = &f->layer[i];
+        all += l->execution + l->backward + l->update;
+        slow += (l->slowed > 0 ? l->execution : 0) + (l->backward_slowed > 0 ? l->backward : 0);
+    }
+    if (slow == 0)
+        return;
+    double share = (double)slow / (double)all,
+           by = cbrt((1 - (1 - share) * OTHERS_DRAW) / share);
+    for (int i = 0; i < f->n_layers; i++) {
+        quicken(&f->layer[i].execution, f->layer[i].slowed, by);
+        quicken(&f->layer[i].backward, f->layer[i].backward_slowed, by);
+    }
 }
 
 /* --- the network ------------------------------------------------------------------------------ */
@@ -253,6 +292,7 @@ static void set_loss(maker *k)
 static int sum_up(maker *k, th_error *err)
 {
     th_forecast *f = k->out;
+    share_power(f);
     for (int i = 0; i < f->n_layers; i++) {
         f->execution += f->layer[i].execution;
         f->backward += f->layer[i].backward;

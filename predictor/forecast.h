@@ -30,6 +30,7 @@ typedef struct th_forecast_layer {
     bool is_in_producer; /* an activation that the layer before it has as a part */
     bool is_rule;        /* backward or update by a rule, not measured */
     th_time launch, layout, execution, relayout, returned, backward, update;
+    th_time slowed, backward_slowed; /* of execution and backward, measured alone: added by a fallen clock */
 } th_forecast_layer;
 
 typedef struct th_forecast {

@@ -24,6 +24,7 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_LAYOUT] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_PASS] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
+        [TH_TERM_SLOWED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     out->n = out->n_shares = out->n_places = 0;
     out->sizes = th_op_sizes_of(op);

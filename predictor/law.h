@@ -25,12 +25,14 @@ typedef enum {
     TH_TERM_LAYOUT,   /* likewise, and a change of the tensor's layout is in it */
     TH_TERM_PASS,     /* likewise, of a tensor that is read and written back by a kernel of its own */
     TH_TERM_COMPUTE,  /* operations at the device's peak */
+    TH_TERM_SLOWED,   /* likewise: what a clock that falls in long runs adds to them */
     TH_N_TERM_CLASSES
 } th_term_class;
 
 typedef struct th_terms {
     int n;
     double amount[TH_TERMS_MAX]; /* ms */
+    /* Not bytes: these may alias the counters, which would be read again for each term. */
     int16_t class[TH_TERMS_MAX]; /* th_term_class; 0 of terms that were left out */
     int16_t
         share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */

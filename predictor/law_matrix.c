@@ -57,7 +57,7 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
         th_terms_add(t, TH_TERM_COMPUTE, by * th_law_ceil(n / sms) * sms * work, "waves %dx%d",
                      sizes[i][0], sizes[i][1], 0);
         if (sizes[i][0] == sizes[i][1])
-            th_terms_add(t, TH_TERM_COMPUTE, slow * n * work, "slowed %dx%d",
+            th_terms_add(t, TH_TERM_SLOWED, slow * n * work, "slowed %dx%d",
                          sizes[i][0], sizes[i][1], 0);
     }
 }
@@ -86,7 +86,7 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 32) * weights, "weights per 32 rows", 0, 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_COMPUTE, fed(gpu) * t->sizes.flops, "operations", 0, 0, 0);
-    th_terms_add(t, TH_TERM_COMPUTE, slowed(op, gpu) * t->sizes.flops, "slowed", 0, 0, 0);
+    th_terms_add(t, TH_TERM_SLOWED, slowed(op, gpu) * t->sizes.flops, "slowed", 0, 0, 0);
     tiles(t, op, &p, gpu);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_STEP, p.inner * 1e-6, "inner steps", 0, 0, 0);

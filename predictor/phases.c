@@ -114,6 +114,23 @@ static int fail_no_model(const th_predictor *p, th_op_kind kind, th_error *err)
                         th_op_kind_name(kind), known);
 }
 
+/* Which part of an execution a clock adds that falls in long runs: by the law of all devices, since that of
+ * one alone does not tell it from operations. */
+static double slowed_share(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    const double *weight = m->weight + (size_t)m->n_devices * (size_t)m->n_terms;
+    th_op x = th_phases_as_measured(m, op);
+    th_terms t;
+    double slowed = 0;
+    if (!th_law_is_starved(gpu))
+        return 0;
+    th_law_terms(&x, m->phase, gpu, NULL, &t);
+    for (int i = 0; i < t.n; i++)
+        if (t.class[i] == TH_TERM_SLOWED)
+            slowed += t.amount[i] * weight[i];
+    return slowed > 0 ? slowed / th_law_ms(&t, weight) : 0;
+}
+
 /* Reads and writes everything once, at the data sheet's bandwidth. */
 static int move_operands(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out,
                          th_error *err)
@@ -144,6 +161,7 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
         *out = split(call, op, gpu);
     if (m != call) {
         out->execution_ms = th_phases_ms(m, op, gpu);
+        out->slowed_ms = out->execution_ms * slowed_share(m, op, gpu);
         out->layout_ms = out->relayout_ms = 0;
     }
     if (pre) { /* as measured, the input's way is in it */

@@ -9,6 +9,7 @@ typedef struct th_phases {
     double launch_ms;    /* the host's, before anything runs */
     double layout_ms;    /* the input laid out anew, as the device's kernels want it: alone, or first of many */
     double execution_ms; /* of the device */
+    double slowed_ms;    /* of it: added by a clock that fell while the operation was measured, over and over */
     double relayout_ms;  /* the output laid out as it was asked for: alone, or last of many */
     double return_ms;    /* the output's way to the host */
     double send_ms;      /* what the input's way from the host would take at the output's rate */
