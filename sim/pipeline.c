@@ -380,7 +380,8 @@ static bool is_loading_ahead(const th_pipeline *p)
 static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
 {
     th_pipeline_skip skip;
-    th_pipeline_skip_init(&skip);
+    if (p->skip)
+        th_pipeline_skip_init(&skip);
     for (;;) {
         th_time next = th_pipeline_next(p);
         if (next > limit || p->done || next == TH_TIME_MAX)

@@ -6,8 +6,10 @@
  * resolution, the signals of the objects on it that have other values than before are written. So
  * however much happens at an instant, its outcome is written once. Spans are written as they come.
  *
- * Invariant: an object is on the list if and only if is_changed. */
+ * Invariant: an object is on the list if and only if any of its signals is noted as changed. */
 #include <config.h>
+
+#include <limits.h>
 
 #include "base/alloc.h"
 #include "sim/trace/signals.h"
@@ -182,9 +184,9 @@ static int make_variables(th_trace *t)
             if (th_grow(&t->variables, &t->variable_room, (size_t)t->n_variables + 1,
                         sizeof *t->variables))
                 return -1;
+            o->place[s] = (int8_t)(t->n_variables - o->first);
             t->variables[t->n_variables++] = (th_variable){.object = i, .signal = s};
         }
-        o->n = t->n_variables - o->first;
     }
     return 0;
 }
@@ -225,26 +227,50 @@ static void begin(th_trace *t)
         v->value = value_of(t, &t->objects[v->object], v);
     }
     for (int32_t i = 0; i < t->n_changed; i++)
-        t->objects[t->changed[i]].is_changed = false;
+        t->objects[t->changed[i]].changed = 0;
     t->n_changed = 0;
     t->type->begin(t, t->tick);
     begin_spans(t);
 }
 
-static void change(th_trace *t, int32_t object)
+static void change_signals(th_trace *t, int32_t object, unsigned signals)
 {
     th_traced *o = &t->objects[object];
-    if (o->is_changed || o->signals == 0)
+    signals &= o->signals;
+    if (signals == 0)
         return;
-    o->is_changed = true;
-    t->changed[t->n_changed++] = object;
+    if (o->changed == 0)
+        t->changed[t->n_changed++] = object;
+    o->changed |= signals;
+}
+
+static void change(th_trace *t, int32_t object)
+{
+    change_signals(t, object, UINT_MAX);
 }
 
 static void set_tiles(th_trace *t, int32_t accel, const th_tiles *tiles)
 {
     int32_t object = t->system->accel_node[accel];
-    t->objects[object].tiles = *tiles;
-    change(t, object);
+    th_tiles *old = &t->objects[object].tiles;
+    unsigned signals = (unsigned)(old->fill != tiles->fill) << TH_SIGNAL_BUFFER_FILL |
+                       (unsigned)(old->array != tiles->array) << TH_SIGNAL_ARRAY |
+                       (old->moving ^ tiles->moving) << TH_SIGNAL_LOAD_INPUT;
+    *old = *tiles;
+    change_signals(t, object, signals);
+}
+
+/* The time first, unless *is_told. */
+static void write_variable(th_trace *t, const th_traced *o, th_variable *v, bool *is_told)
+{
+    int64_t value = value_of(t, o, v);
+    if (value == v->value)
+        return;
+    v->value = value;
+    if (!*is_told)
+        t->type->time(t, t->tick);
+    *is_told = true;
+    t->type->value(t, v, t->tick);
 }
 
 static void write_changes(th_trace *t)
@@ -252,18 +278,9 @@ static void write_changes(th_trace *t)
     bool is_told = t->type->time == NULL;
     for (int32_t i = 0; i < t->n_changed; i++) {
         th_traced *o = &t->objects[t->changed[i]];
-        o->is_changed = false;
-        for (int32_t k = o->first; k < o->first + o->n; k++) {
-            th_variable *v = &t->variables[k];
-            int64_t value = value_of(t, o, v);
-            if (value == v->value)
-                continue;
-            v->value = value;
-            if (!is_told)
-                t->type->time(t, t->tick);
-            is_told = true;
-            t->type->value(t, v, t->tick);
-        }
+        for (unsigned left = o->changed; left; left &= left - 1)
+            write_variable(t, o, &t->variables[o->first + o->place[__builtin_ctz(left)]], &is_told);
+        o->changed = 0;
     }
     t->n_changed = 0;
 }
@@ -614,7 +631,7 @@ void th_trace_reset_signals(th_trace *t)
         o->task = -1;
         o->n_waiting = o->sending = o->receiving = o->flows = 0;
         o->tiles = (th_tiles){0};
-        o->is_changed = false;
+        o->changed = 0;
     }
     t->n_changed = 0;
     t->n_arrows = 0;

@@ -124,7 +124,7 @@ static void advance(stream *x, th_time now)
 {
     enum { MANY = 32 };
     th_pipeline *p = &x->pipeline;
-    th_time to = now - x->started, step = th_pipeline_next(p) - p->now;
+    th_time to = now - x->started, step = x->at - x->started - p->now;
     p->skip = step < (to - p->now) / MANY;
     for (; x->n_applied < x->n_draws && x->draws[x->n_applied].at <= to; x->n_applied++) {
         th_pipeline_advance(p, x->schedule, x->port, x->draws[x->n_applied].at);

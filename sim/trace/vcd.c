@@ -82,9 +82,8 @@ static void write_class(th_trace *t, const char *class)
         th_out_text(&t->out, "$upscope $end\n$upscope $end\n");
 }
 
-static void write_bits(th_out *o, int64_t value)
+static char *add_bits(char *at, int64_t value)
 {
-    char *to = th_out_room(o), *at = to;
     uint32_t bits = (uint32_t)value;
     int n = 1;
     while (n < INTEGER_BITS && bits >> n)
@@ -93,25 +92,33 @@ static void write_bits(th_out *o, int64_t value)
     while (n > 0)
         *at++ = (char)('0' + (bits >> --n & 1u));
     *at++ = ' ';
-    o->n += (size_t)(at - to);
+    return at;
 }
 
+/* Any name, of a layer too. */
+static void write_text(th_out *o, const char *text)
+{
+    th_out_char(o, 's');
+    write_name(o, *text ? text : "-");
+    th_out_char(o, ' ');
+}
+
+/* Lines are short but for texts, so there is room for all the rest of one at once. */
 static void value(th_trace *t, th_variable *v, th_time now)
 {
     th_signal s = (th_signal)v->signal;
     (void)now;
-    if (th_signal_is_bit(s)) {
-        th_out_char(&t->out, v->value ? '1' : '0');
-    } else if (th_signal_is_text(s)) {
-        const char *text = th_value_text(t, v);
-        th_out_char(&t->out, 's');
-        write_name(&t->out, *text ? text : "-");
-        th_out_char(&t->out, ' ');
-    } else {
-        write_bits(&t->out, v->value);
-    }
-    th_out_bytes(&t->out, v->id, (size_t)v->id_length);
-    th_out_char(&t->out, '\n');
+    if (th_signal_is_text(s))
+        write_text(&t->out, th_value_text(t, v));
+    char *to = th_out_room(&t->out), *at = to;
+    if (th_signal_is_bit(s))
+        *at++ = v->value ? '1' : '0';
+    else if (!th_signal_is_text(s))
+        at = add_bits(at, v->value);
+    memcpy(at, v->id, sizeof v->id);
+    at += v->id_length;
+    *at++ = '\n';
+    t->out.n += (size_t)(at - to);
 }
 
 static void time_is(th_trace *t, th_time now)

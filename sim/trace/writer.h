@@ -64,12 +64,13 @@ typedef struct th_variable {
 
 /* What is known of an object now. */
 typedef struct th_traced {
-    int32_t first, n;        /* its variables */
+    int32_t first;           /* of its variables */
     unsigned signals;        /* bits; 0: not traced */
     int32_t task, n_waiting; /* accelerator */
     int32_t sending, receiving;
     int32_t flows;           /* link */
-    bool is_changed;
+    unsigned changed;        /* signals whose values may have; 0: not on the list */
+    int8_t place[TH_N_SIGNALS]; /* of the variable of a signal that is traced, after first */
     th_tiles tiles;
 } th_traced;
 
