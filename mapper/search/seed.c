@@ -42,6 +42,7 @@ static void free_choices(th_choices *c)
         return;
     th_free(c->strategy);
     th_free(c->time);
+    th_free(c->resident_bytes);
     th_free(c);
 }
 
@@ -145,7 +146,8 @@ static th_choices *keep_best(const th_timed *all, int n, bool is_large)
         return NULL;
     c->strategy = th_alloc_array((size_t)n + 1, sizeof *c->strategy);
     c->time = th_alloc_array((size_t)n + 1, sizeof *c->time);
-    if (!c->strategy || !c->time) {
+    c->resident_bytes = th_alloc_array((size_t)n + 1, sizeof *c->resident_bytes);
+    if (!c->strategy || !c->time || !c->resident_bytes) {
         free_choices(c);
         return NULL;
     }
@@ -251,6 +253,17 @@ int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, 
     return th_seed_time_all(s, set, layer, out, err);
 }
 
+/* Of the fullest position. */
+static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_strategy *s)
+{
+    int64_t most = 0;
+    for (int r = 0; r < set->n_accels; r++) {
+        int64_t bytes = th_shard_weight_bytes(l, s, set->shares, r);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
     th_timed *all;
@@ -260,6 +273,8 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
     th_choices *c = keep_best(all, n, set->n_accels >= TH_SEED_LARGE_SET);
     if (!c)
         th_error_no_memory(err);
+    for (int i = 0; c && i < c->n; i++)
+        c->resident_bytes[i] = resident_bytes(&s->workload->layers[layer], set, &c->strategy[i]);
     th_free(all);
     return c;
 }

@@ -31,11 +31,13 @@ int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err);
 int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
- * ps), and their number (0: the layer cannot run there); -1: error. Owned by the seeder. */
+ * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the layer
+ * cannot run there); -1: error. Owned by the seeder. */
 typedef struct th_choices {
     int n;
     th_strategy *strategy;
     th_time *time;
+    int64_t *resident_bytes;
 } th_choices;
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 

@@ -81,14 +81,18 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
+    const th_time *known = th_seed_known_after(c->matrix, i);
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
+        th_time way = known[j];
         if (c->total[j] > least)
             break;
-        th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
-        th_time way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
-                                         least - c->total[j], err); /* with more it cannot win */
+        if (way < 0) {
+            th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
+            way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
+                                     least - c->total[j], err); /* with more it cannot win */
+        }
         if (way < 0)
             return -1;
         if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {
@@ -123,18 +127,6 @@ static th_time choose(programme *p, int l)
     return c->ancestor >= 0 ? 0 : c->least;
 }
 
-/* Of the fullest position. */
-static int64_t resident_bytes(const programme *p, int l, const th_strategy *s)
-{
-    const th_set *set = &p->mapping->sets[p->set];
-    int64_t most = 0;
-    for (int r = 0; r < set->n_accels; r++) {
-        int64_t bytes = th_shard_weight_bytes(&p->seeder->workload->layers[l], s, set->shares, r);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 /* Twice as high for the last layer as for the first: with one price, layers of one shape would all change
  * their strategies at once, where some of them were enough. */
 static double price_of(const programme *p, int l)
@@ -152,7 +144,7 @@ static int solve(programme *p, th_time *estimate, th_error *err)
             p->cells[l].total[i] = p->cells[l].own[i];
             if (p->price > 0)
                 p->cells[l].total[i] +=
-                    (th_time)(price_of(p, l) * (double)resident_bytes(p, l, &c->strategy[i]));
+                    (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
         }
     }
     for (int l = n - 1; l >= 0; l--)
@@ -167,12 +159,16 @@ static int solve(programme *p, th_time *estimate, th_error *err)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
+static int64_t chosen_bytes(const cell *c)
+{
+    return c->choices ? c->choices->resident_bytes[c->chosen] : 0;
+}
+
 static int64_t weights_of_all(const programme *p)
 {
     int64_t sum = 0;
     for (int l = 0; l < p->mapping->n_layers; l++)
-        if (p->cells[l].choices)
-            sum += resident_bytes(p, l, &p->mapping->strategy[l]);
+        sum += chosen_bytes(&p->cells[l]);
     return sum;
 }
 
@@ -269,9 +265,7 @@ static int fit_memory(programme *p, th_time *estimate, th_error *err)
     p->price = high;
     failed = solve(p, estimate, err);
     for (int l = 0; l < p->mapping->n_layers; l++)
-        if (p->cells[l].choices)
-            *estimate -= (th_time)(price_of(p, l) *
-                                   (double)resident_bytes(p, l, &p->mapping->strategy[l]));
+        *estimate -= (th_time)(price_of(p, l) * (double)chosen_bytes(&p->cells[l]));
     return failed;
 }
 

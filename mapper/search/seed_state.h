@@ -60,6 +60,8 @@ th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed
 int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                          th_error *err);
 void th_seed_matrix_free(th_seed_matrix *m);
+/* Those after a choice of the ancestor, by own choice; below 0 what is not known. */
+const th_time *th_seed_known_after(const th_seed_matrix *m, int from);
 /* One of the times, of the matrix of this path; or, where that is more than enough, at least more than enough
  * and at most that. -1: error. It forgets no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,

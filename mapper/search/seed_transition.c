@@ -224,6 +224,11 @@ static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, 
     return edge < 0 ? -1 : r->sum + edge;
 }
 
+const th_time *th_seed_known_after(const th_seed_matrix *m, int from)
+{
+    return &m->time[(size_t)from * (size_t)m->to->n];
+}
+
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
 {
