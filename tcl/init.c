@@ -26,11 +26,14 @@ int th_init_commands(Tcl_Interp *interp)
     return Tcl_PkgProvide(interp, "tharsis", PACKAGE_VERSION);
 }
 
+bool th_find_tcl(Tcl_Interp *interp)
+{
+    return Tcl_InitStubs(interp, "8.6-", 0) != NULL;
+}
+
 DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)
 {
-    if (Tcl_InitStubs(interp, "8.6-", 0) == NULL)
-        return TCL_ERROR;
-    return th_init_commands(interp);
+    return th_find_tcl(interp) ? th_init_commands(interp) : TCL_ERROR;
 }
 
 th_session *th_session_of(Tcl_Interp *interp)

@@ -86,14 +86,22 @@ tcl/html/assets.c: tcl/html/embed.awk $(html_assets)
 face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 
-noinst_LIBRARIES = tcl/libshell.a
-tcl_libshell_a_SOURCES = tcl/complete.c tcl/complete.h tcl/line_editor.c tcl/line_editor.h tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h $(face_sources)
-nodist_tcl_libshell_a_SOURCES = tcl/html/assets.c
-tcl_libshell_a_CPPFLAGS = $(face_flags)
+# The face is compiled once, for the package and for the programs alike: it finds Tcl through the table of functions that
+# Tharsis_Init asks for.
+noinst_LTLIBRARIES += libface.la
+libface_la_SOURCES = $(face_sources)
+nodist_libface_la_SOURCES = tcl/html/assets.c
+libface_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
+
+# What makes a program of it.
+noinst_LTLIBRARIES += libshell.la
+libshell_la_SOURCES = tcl/complete.c tcl/complete.h tcl/line_editor.c tcl/line_editor.h tcl/shell.c tcl/shell.h tcl/unknown.c tcl/unknown.h
+libshell_la_CPPFLAGS = $(face_flags)
+shell_libraries = libshell.la libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
 bin_PROGRAMS += tharsis
 tharsis_SOURCES = tcl/main.c
-tharsis_LDADD = tcl/libshell.a libtharsis.la $(TCL_LIBS_SPEC)
+tharsis_LDADD = $(shell_libraries)
 
 # The same on the ranks of MPI: the one program that is linked with it. configure adds it where MPI is.
 mpi_sources = tcl/main_mpi.c mapper/pool/pool_mpi.c mapper/pool/pool_mpi.h
@@ -101,17 +109,15 @@ if HAVE_MPI
 bin_PROGRAMS += tharsis-mpi
 tharsis_mpi_SOURCES = $(mpi_sources)
 tharsis_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(TCL_CFLAGS) $(MPI_CFLAGS)
-tharsis_mpi_LDADD = tcl/libshell.a libtharsis.la $(TCL_LIBS_SPEC) $(MPI_LIBS)
+tharsis_mpi_LDADD = $(shell_libraries) $(MPI_LIBS)
 endif
 EXTRA_DIST += $(mpi_sources)
 
 # "package require tharsis", with $(pkglibdir) (or the build folder) in auto_path.
 pkglib_LTLIBRARIES += libtharsistcl.la
-libtharsistcl_la_SOURCES = $(face_sources)
-nodist_libtharsistcl_la_SOURCES = tcl/html/assets.c
-libtharsistcl_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
+libtharsistcl_la_SOURCES =
 libtharsistcl_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
-libtharsistcl_la_LIBADD = libtharsis.la $(TCL_STUB_LIBS)
+libtharsistcl_la_LIBADD = libface.la libtharsis.la $(TCL_STUB_LIBS)
 
 # Beside the module; automake keeps pkglib for libraries.
 packagedir = $(pkglibdir)

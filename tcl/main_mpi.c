@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <tcl.h>
 #include "mapper/pool/pool_mpi.h"
+#include "tcl/init.h"
 #include "tcl/interrupt.h"
 #include "tcl/shell.h"
 #include "tcl/study_ranks.h"
@@ -54,6 +55,8 @@ int main(int argc, char **argv)
     th_interrupt_block(); /* the threads of MPI inherit it */
     if (th_mpi_begin(&argc, &argv) > 0) {
         Tcl_FindExecutable(argv[0]);
+        if (!th_find_tcl(Tcl_CreateInterp()))
+            return EXIT_FAILURE;
         th_points_begin_thread();
         return th_mpi_serve(th_ranks_answer, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
