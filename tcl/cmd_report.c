@@ -347,6 +347,8 @@ static int run_report_critical_path(th_call *c)
     int rc = th_section_path(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
     if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
         rc = th_section_path_parts(s, r, &c->err);
+    if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
+        rc = th_section_held_up(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
     return th_report_finish(c, r, rc, NULL);
 }
 
@@ -510,7 +512,8 @@ const th_command th_report_commands[] = {
      "start; waits and durations add up to the makespan, to the picosecond. Slack is how much later a "
      "task could have ended without moving the end, all tasks lasting as long as they did, in the "
      "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the path "
-     "went to; held_up is what transfers and computes took longer than they would alone. csv and "
+     "went to; held_up is what transfers and computes took longer than they would alone, and the last "
+     "table says who was there then. csv and "
      "json give these parts of every task, and how long it was ready before it started (queued). With "
      "-limit the longest N tasks have a line of their own and the others are folded.",
      .run = run_report_critical_path, .is_report = true},

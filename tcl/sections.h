@@ -40,6 +40,8 @@ int th_section_accels(th_session *s, th_report *r, th_error *err);
  * what its time went to; slack: all tasks that have ended, the least slack first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
+/* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
+int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_slack(th_session *s, th_report *r, th_error *err);
 
 /* sections_windows.c: of accelerators and links, in n windows of [from, to]; the present run is done again
