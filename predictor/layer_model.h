@@ -32,13 +32,30 @@ typedef struct th_voice {
     double host_ms, scale, share;
 } th_voice;
 
-enum { TH_VOICES_MAX = 10 };
+/* Of a sum: what a voice says; or the part that terms of a class have in the law of its device, of what it
+ * says. calibration_sum.h */
+typedef struct th_addend {
+    int device;
+    bool is_law;
+    int part; /* th_term_class; -1: all that it says */
+    double weight;
+} th_addend;
+
+enum { TH_VOICES_MAX = 11, TH_ADDENDS_MAX = 64 };
+
+typedef struct th_calibration_sum {
+    double host_ms;
+    int n;
+    th_addend addend[TH_ADDENDS_MAX];
+    double share; /* of the answer, beside those of voices; 0: none */
+} th_calibration_sum;
 
 typedef struct th_calibration {
     th_gpu gpu;
     size_t n_rows;
     int n_voices;
     th_voice voice[TH_VOICES_MAX];
+    th_calibration_sum sum;
     double gain; /* error to be expected / of other devices */
 } th_calibration;
 

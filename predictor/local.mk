@@ -4,6 +4,7 @@ libtharsis_la_SOURCES += \
 	predictor/backward.c \
 	predictor/boost.c predictor/boost.h \
 	predictor/calibration.c predictor/calibration.h \
+	predictor/calibration_sum.c predictor/calibration_sum.h \
 	predictor/features.c predictor/features.h \
 	predictor/forecast.c predictor/forecast.h \
 	predictor/gpu.h predictor/gpu_read.c \

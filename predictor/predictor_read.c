@@ -147,6 +147,31 @@ static int read_voice(th_text_reader *r, const th_layer_model *m, th_voice *out)
                : th_text_fail(r);
 }
 
+static int read_addend(th_text_reader *r, const th_layer_model *m, th_addend *out)
+{
+    int is_law;
+    if (th_text_scan(r, 4, "addend %d %d part %d weight %lf", &out->device, &is_law, &out->part,
+                     &out->weight))
+        return -1;
+    out->is_law = is_law != 0;
+    return out->device >= 0 && out->device <= m->n_devices && out->part >= -1 &&
+                   out->part < TH_N_TERM_CLASSES && isfinite(out->weight) && out->weight >= 0
+               ? 0
+               : th_text_fail(r);
+}
+
+static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_sum *out)
+{
+    if (th_text_scan(r, 3, "sum host %lf share %lf addends %d", &out->host_ms, &out->share, &out->n))
+        return -1;
+    if (!isfinite(out->host_ms) || !isfinite(out->share) || out->n < 0 || out->n > TH_ADDENDS_MAX)
+        return th_text_fail(r);
+    for (int i = 0; i < out->n; i++)
+        if (read_addend(r, m, &out->addend[i]))
+            return -1;
+    return 0;
+}
+
 static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calibration *out)
 {
     if (th_text_scan(r, 3, "calibration rows %zu gain %lf voices %d", &out->n_rows, &out->gain,
@@ -159,7 +184,7 @@ static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calib
     for (int i = 0; i < out->n_voices; i++)
         if (read_voice(r, m, &out->voice[i]))
             return -1;
-    return 0;
+    return read_sum(r, m, &out->sum);
 }
 
 static int read_calibrations(th_text_reader *r, th_layer_model *m)

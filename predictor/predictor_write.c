@@ -64,6 +64,13 @@ static void write_calibration(const th_calibration *c, th_strbuf *out)
         th_strbuf_printf(out, "voice %d %d host %.17g scale %.17g share %.17g\n",
                          c->voice[i].device, c->voice[i].is_law, c->voice[i].host_ms,
                          c->voice[i].scale, c->voice[i].share);
+    th_strbuf_printf(out, "sum host %.17g share %.17g addends %d\n", c->sum.host_ms, c->sum.share,
+                     c->sum.n);
+    for (int i = 0; i < c->sum.n; i++) {
+        const th_addend *a = &c->sum.addend[i];
+        th_strbuf_printf(out, "addend %d %d part %d weight %.17g\n", a->device, a->is_law, a->part,
+                         a->weight);
+    }
 }
 
 static void write_devices(const th_layer_model *m, th_strbuf *out)
