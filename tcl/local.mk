@@ -65,6 +65,7 @@ face_sources = \
 	tcl/study_crew.c tcl/study_crew.h \
 	tcl/study_list.c tcl/study_list.h \
 	tcl/study_metric.c tcl/study_metric.h \
+	tcl/study_crash.c tcl/study_crash.h \
 	tcl/study_point.c tcl/study_point.h \
 	tcl/study_ranks.c tcl/study_ranks.h \
 	tcl/study_run.c tcl/study_run.h \

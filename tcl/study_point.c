@@ -9,6 +9,7 @@
 #include "tcl/init.h"
 #include "tcl/interrupt.h"
 #include "tcl/study_metric.h"
+#include "tcl/study_crash.h"
 
 typedef struct {
     const th_point_job *job;
@@ -203,8 +204,10 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     set_session(&e);
     set_variables(&e);
     bool may_begin = watch->begin == NULL || watch->begin(watch->state, e.interp);
+    th_crash_enter(job->number);
     if (may_begin)
         run_script(&e);
+    th_crash_leave();
     /* A run may have seen Ctrl-C before anybody who looks after it has. */
     bool was_stopped = watch->end != NULL && watch->end(watch->state);
     was_stopped |= th_interrupt_is_pending();
@@ -213,6 +216,13 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
         clear_figures(out);
     Tcl_DeleteInterp(e.interp);
     Tcl_Release(e.interp);
+}
+
+void th_point_give_up(int64_t number, int64_t cell, const th_error *err, th_outcome *out)
+{
+    *out = (th_outcome){.point = {.number = number, .cell = cell, .state = TH_POINT_DONE}};
+    clear_figures(out);
+    fail_with(out, err);
 }
 
 void th_outcome_clear(th_outcome *out)
