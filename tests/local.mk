@@ -17,6 +17,7 @@ AM_TESTS_ENVIRONMENT = \
 	COMPILE_FLAGS='$(DEFS) -I$(abs_builddir) -I$(abs_srcdir) $(GSL_CFLAGS) $(LIBCONFIG_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(TCL_CFLAGS) $(TH_CFLAGS)'; \
 	export COMPILE_FLAGS; \
 	THARSIS_REFERENCE="$${THARSIS_REFERENCE:-$(REFERENCE_DIR)}"; export THARSIS_REFERENCE; \
+	ASAN_OPTIONS=$${ASAN_OPTIONS:-malloc_context_size=8}; export ASAN_OPTIONS; \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS;
 
 check_scripts += \
@@ -112,7 +113,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/study_topologies.txt \
 	tests/golden/systolic_array.txt
 
-TESTS = $(check_PROGRAMS) $(check_scripts) $(shell_scripts)
+# The longest first: what is left to run at the end is short, and no processor waits for it.
+TESTS = $(shell_scripts) $(check_scripts) $(check_PROGRAMS)
 EXTRA_DIST += $(check_scripts)
 
 clean-local:

@@ -9,7 +9,7 @@
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
-enum { CASES = 40, EVALUATIONS = 60 };
+enum { CASES = TAP_REPEATS(40), EVALUATIONS = 60 };
 
 static th_system *ring;
 static th_workload *chain;

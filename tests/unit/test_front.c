@@ -97,8 +97,8 @@ static th_search *search_for(const char *type, const th_goal *goal, int64_t eval
 static void a_front_is_one(void)
 {
     th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, 300, 1, &e),
-              *t = search_for("nsga2", &pareto, 300, 2, &e);
+    th_search *s = search_for("nsga2", &pareto, TAP_REPEATS(300), 1, &e),
+              *t = search_for("nsga2", &pareto, TAP_REPEATS(300), 2, &e);
     CU_ASSERT_TRUE_FATAL(s && t);
     th_front *f = th_nsga2_front(s, &e), *g = th_nsga2_front(t, &e);
     CU_ASSERT_TRUE(f->n >= 3 && f->n == g->n);

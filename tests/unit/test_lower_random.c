@@ -7,7 +7,7 @@
 #include "tests/unit/tap.h"
 
 enum {
-    CASES = 3000,
+    CASES = TAP_REPEATS(3000),
     MAPPINGS = 3 /* per case, by one th_lower: its memos must not mix them up */
 };
 
@@ -29,11 +29,11 @@ static void count_layer(const th_layer *l, const th_strategy *s)
 
 static bool all_kinds_came(void)
 {
-    bool all = n_products > 300 && n_rotating_products > 30 && n_up > 300;
+    bool all = n_products > TAP_REPEATS(300) && n_rotating_products > TAP_REPEATS(30) && n_up > TAP_REPEATS(300);
     printf("# layers by kind:");
     for (int i = 0; i <= TH_LAYER_SLICE; i++) {
         printf(" %d", n_of_kind[i]);
-        all &= n_of_kind[i] > 100;
+        all &= n_of_kind[i] > TAP_REPEATS(100);
     }
     printf("\n# %d products of two inputs (%d rotating), %d transposed convolutions\n", n_products,
            n_rotating_products, n_up);
@@ -139,8 +139,9 @@ static void programs_are_exactly_what_the_rules_say(void)
            "designs, %d with shares\n",
            n_programs, n_streams, n_rotating, n_reducing, n_own, n_shared);
     CU_ASSERT_TRUE(all_kinds_came() || only);
-    CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > 1000 && n_rotating > 1000 &&
-                            n_reducing > 1000 && n_own > 1000 && n_shared > 1000));
+    CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > TAP_REPEATS(1000) && n_rotating > TAP_REPEATS(1000) &&
+                            n_reducing > TAP_REPEATS(1000) && n_own > TAP_REPEATS(1000) &&
+                            n_shared > TAP_REPEATS(1000)));
     for (int i = 0; i < N; i++)
         th_system_free(systems[i]);
 }

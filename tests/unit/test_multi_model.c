@@ -166,7 +166,7 @@ static th_search *search_for(const th_workload *w, const char *type, bool keep_l
 {
     th_problem p = {.system = f1, .workload = w, .stream = th_stream_single};
     th_search_options o = th_search_defaults;
-    o.evaluations = 200;
+    o.evaluations = TAP_REPEATS(200);
     o.keep_late = keep_late;
     th_search *s = th_search_new(th_search_find(type), &p, &o, err);
     int failed = !s;

@@ -292,7 +292,7 @@ static void a_start_is_never_lost(void)
         if (t->is_baseline || t->default_evaluations == 0)
             continue;
         CU_ASSERT_EQUAL(best_from(t->name, s->best, 1).value, s->best_fitness.value);
-        CU_ASSERT_TRUE(best_from(t->name, s->best, 40).value <= s->best_fitness.value);
+        CU_ASSERT_TRUE(best_from(t->name, s->best, TAP_REPEATS(40)).value <= s->best_fitness.value);
     }
     th_search_options o = {.seed = 1, .threads = 1, .start = s->best};
     CU_ASSERT_PTR_NULL(th_search_new(th_search_find("uniform"), &s->problem, &o, &err));

@@ -73,11 +73,7 @@ static void assert_same(const th_search *a, const th_search *b)
 
 static void the_same_twice_and_on_two_threads(void)
 {
-#ifdef TH_PARANOID
-    enum { EVALUATIONS = 100 };
-#else
-    enum { EVALUATIONS = 250 };
-#endif
+    enum { EVALUATIONS = TAP_REPEATS(250) };
     th_problem p = problem_of(f1, branches);
     for (int i = 0; th_search_types[i]; i++) {
         th_search_options o = {.seed = 5, .evaluations = EVALUATIONS, .threads = 1};
@@ -109,7 +105,7 @@ static void seeds_matter(void)
 
 static void budgets_are_kept_exactly(void)
 {
-    static const int64_t budgets[] = {1, 31, 32, 33, 157};
+    static const int64_t budgets[] = {1, 31, 32, 33, TAP_REPEATS(157)};
     static const char *const names[] = {"portfolio", "two_level", "ga", "annealing", "random"};
     th_problem p = problem_of(f1, branches);
     for (int n = 0; n < 5; n++) {
@@ -232,7 +228,7 @@ static void two_level_is_never_behind_chance_with_the_same_seeds(void)
     int ahead = 0;
     for (int i = 0; i < 2; i++) {
         th_problem p = problem_of(small[i].system, small[i].workload);
-        for (uint64_t seed = 1; seed <= 6; seed++) {
+        for (uint64_t seed = 1; seed <= TAP_REPEATS(6); seed++) {
             th_search_options o = {.seed = seed, .evaluations = 200, .threads = 1, .seeds = TH_SEEDS_HEURISTIC};
             th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o);
             CU_ASSERT_EQUAL(two->n_evaluations, random->n_evaluations);
@@ -628,7 +624,7 @@ static void no_memory_leaves_nothing_behind(void)
         CU_ASSERT_EQUAL(search_once(name, &p, NULL), 0);
         calls = th_alloc_calls() - calls;
         CU_ASSERT_EQUAL(th_alloc_live(), live);
-        for (int64_t k = 1; k <= calls; k += 1 + k / 20) {
+        for (int64_t k = 1; k <= calls; k += 1 + k / TAP_REPEATS(20)) {
             th_error e = {"", ""};
             th_alloc_fail_at(k);
             int failed = search_once(name, &p, &e);

@@ -52,7 +52,7 @@ static void searches_make_sound_mappings(void)
         shipped_system("f1_16xlarge"),
     };
     n_wrong = 0;
-    for (case_number = 0; case_number < 40 && n_wrong == 0; case_number++) {
+    for (case_number = 0; case_number < TAP_REPEATS(40) && n_wrong == 0; case_number++) {
         gsl_rng *r = th_random_stream(8, "search", (uint64_t)case_number);
         th_workload *w = random_workload(r);
         th_problem p = {.system = systems[case_number % 3],
