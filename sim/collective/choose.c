@@ -12,6 +12,7 @@
 
 #include "sim/collective/choose.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,8 +36,8 @@ typedef struct choosing {
     int32_t chunks;
     bool takes_all; /* the large ones too */
     bool left_out;  /* a large one has been passed over */
-    bool is_refused;
-    th_error refusal; /* why the last one refused */
+    bool is_refused, is_refused_late; /* the group; while it ran, which says more */
+    th_error refusal;                 /* why the first of those that ran did; else, the last */
 } choosing;
 
 /* Messages of a lane, until the count is over; at_once counts ports that are met for the first
@@ -74,12 +75,14 @@ static int is_large(const th_expansion *x)
 
 /* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory.
  * */
-static int refuse(choosing *k, const th_error *why, th_error *err)
+static int refuse(choosing *k, const th_error *why, bool is_late, th_error *err)
 {
     if (strncmp(why->id, "BASE-", 5) == 0)
         return th_error_no_memory(err);
-    k->refusal = *why;
+    if (!k->is_refused_late)
+        k->refusal = *why;
     k->is_refused = true;
+    k->is_refused_late |= is_late;
     return 0;
 }
 
@@ -89,7 +92,7 @@ static int can_try(choosing *k, const th_collective *c, th_error *err)
     th_expansion x;
     th_error why = {"", ""};
     if (th_expansion_init(&x, c, k->world->system, &why))
-        return refuse(k, &why, err);
+        return refuse(k, &why, false, err);
     int large = k->takes_all ? 0 : is_large(&x);
     th_expansion_clear(&x);
     if (large < 0)
@@ -112,11 +115,13 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
     th_stop stop = th_machine_load(k->machine, p, &why)
                        ? TH_STOP_ERROR
                        : th_machine_run_bounded(k->machine, k->best - 1, &why);
+    if (stop == TH_STOP_BOUND && k->best == TH_TIME_MAX)
+        stop = th_machine_run_bounded(k->machine, TH_TIME_MAX, &why); /* it says that time ends before */
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
     if (stop == TH_STOP_INTERRUPTED)
         return th_error_set(err, "COLL-0024", "interrupted while algorithms were tried");
-    return stop == TH_STOP_ERROR ? refuse(k, &why, err) : 0;
+    return stop == TH_STOP_ERROR ? refuse(k, &why, true, err) : 0;
 }
 
 /* One algorithm with its chunks. 0 or -1. */
@@ -166,10 +171,7 @@ static int choose(choosing *k, const th_collective *c, th_error *err)
     }
     if (k->algorithm)
         return 0;
-    if (!k->is_refused)
-        return th_error_set(err, "COLL-0023",
-                            "%s of %d ranks: would take longer than can be simulated (106 days)",
-                            th_collective_names[c->kind], c->n_ranks);
+    assert(k->is_refused); /* each kind has algorithms, and what is not refused ends */
     if (err)
         *err = k->refusal;
     return -1;
