@@ -88,6 +88,7 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid.c \
 	sim/network/fluid.h \
 	sim/network/fluid_clock.c \
+	sim/network/fluid_alone.c \
 	sim/network/fluid_couple.c \
 	sim/network/ideal.c \
 	sim/network/link_watch.c \

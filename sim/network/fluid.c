@@ -46,6 +46,7 @@ static void destroy(th_network *n)
         th_free(f->at_accel[a].item);
     th_fluid_clocks_clear(f);
     th_fluid_couple_clear(f);
+    th_fluid_alone_clear(f);
     th_network_head_clear(n);
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
@@ -109,7 +110,7 @@ static int create_parts(fluid *f, const th_system *s)
     f->pending = th_alloc_array(accels, sizeof *f->pending);
     if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched || !f->pending)
         return -1;
-    return th_fluid_couple_init(f, s) || create_shares(f, s) ? -1 : 0;
+    return th_fluid_couple_init(f, s) || th_fluid_alone_init(f, s) || create_shares(f, s) ? -1 : 0;
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -117,6 +118,7 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     fluid *f = th_alloc_zero(1, sizeof *f);
     if (f && !create_parts(f, s)) {
         f->weigh_by_latency = o->weigh_by_latency;
+        f->solves_alone = o->solves_alone;
         return &f->head;
     }
     th_error_no_memory(err);
@@ -132,6 +134,7 @@ static void reset(th_network *n)
     th_maxmin_reset(f->shares);
     th_fluid_clocks_reset(f);
     th_fluid_couple_reset(f);
+    th_fluid_alone_reset(f);
     f->n_flows = (size_t)f->n_engines;
     f->free_flow = -1;
     for (int32_t e = 0; e < f->n_engines; e++)
@@ -173,25 +176,23 @@ static const int32_t *links_of(const fluid *f, const flow *w)
     return &f->routes.links.item[w->route.first];
 }
 
-static bool draws_on_coupled(const fluid *f, const flow *w, int end)
+bool th_fluid_draws_on_coupled(const fluid *f, const flow *w, int end)
 {
     return w->accel[end] >= 0 && f->head.is_coupled[w->accel[end]];
 }
 
-/* Its media, those of coupled DRAMs at its ends included; *n of them, valid until the next flow. NULL:
- * memory is out. */
-static const int32_t *media_of(fluid *f, const flow *w, int32_t *n)
+const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
     *n = w->route.n_links;
-    if (w->route.is_kept && !draws_on_coupled(f, w, 0) && !draws_on_coupled(f, w, 1))
+    if (w->route.is_kept && !th_fluid_draws_on_coupled(f, w, 0) && !th_fluid_draws_on_coupled(f, w, 1))
         return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
             return NULL;
     for (int end = 0; end < 2; end++)
-        if (draws_on_coupled(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
+        if (th_fluid_draws_on_coupled(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
             return NULL;
     *n = (int32_t)f->media.n;
     return f->media.item;
@@ -237,6 +238,20 @@ static void depart(fluid *f, const flow *w)
     }
 }
 
+static double rate_of(const fluid *f, int32_t slot)
+{
+    switch ((th_fluid_sharing)f->flows[slot].sharing) {
+    case TH_FLUID_OUTSIDE:
+    case TH_FLUID_ENTERED:
+        return 0;
+    case TH_FLUID_ALONE:
+        return f->flows[slot].rate;
+    case TH_FLUID_AMONG:
+        return f->shares->flow[slot].rate;
+    }
+    return 0;
+}
+
 static double draw(th_network *n, int accel)
 {
     fluid *f = (fluid *)n;
@@ -244,7 +259,7 @@ static double draw(th_network *n, int accel)
         const th_fluid_list *there = &f->at_accel[accel];
         double sum = 0;
         for (size_t i = 0; i < there->n; i++)
-            sum += f->shares->flow[there->item[i] >> 1].rate;
+            sum += rate_of(f, there->item[i] >> 1);
         n->accel_draw[accel] = sum;
         f->draw_is_old[accel] = false;
     }
@@ -253,7 +268,11 @@ static double draw(th_network *n, int accel)
 
 static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
 {
-    th_maxmin_set_capacity(((fluid *)n)->shares, medium, bytes_per_s);
+    fluid *f = (fluid *)n;
+    if (f->alone[medium] >= 0 && th_fluid_mingle(f, f->alone[medium]))
+        f->out_of_memory = true;
+    else
+        th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
 }
 
 static int demand(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s)
@@ -262,9 +281,9 @@ static int demand(th_network *n, int accel, unsigned mask, const double *port_by
     for (int e = 0; e < TH_N_ENGINES; e++) {
         int32_t slot = accel * TH_N_ENGINES + e;
         const int32_t media[] = {port_medium(f, slot), dram_medium(f, accel)};
-        bool wanted = mask >> e & 1u, has = f->flows[slot].is_sharing;
+        bool wanted = mask >> e & 1u, has = f->flows[slot].sharing == TH_FLUID_AMONG;
         th_maxmin_set_capacity(f->shares, media[0], port_bytes_per_s[e]);
-        f->flows[slot].is_sharing = wanted;
+        f->flows[slot].sharing = wanted ? TH_FLUID_AMONG : TH_FLUID_OUTSIDE;
         if (has && !wanted) {
             th_maxmin_remove(f->shares, slot);
             th_fluid_quit(f, slot, 0); /* it never ends, so no time counts */
@@ -349,9 +368,10 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 
 int th_fluid_share(fluid *f, int32_t slot)
 {
-    const flow *w = &f->flows[slot];
+    flow *w = &f->flows[slot];
     int32_t n;
-    const int32_t *media = media_of(f, w, &n);
+    const int32_t *media = th_fluid_media_of(f, w, &n);
+    w->sharing = TH_FLUID_AMONG;
     return media ? th_maxmin_add(f->shares, slot, w->weight, media, n) : -1;
 }
 
@@ -360,8 +380,7 @@ static int enter(fluid *f, int32_t slot)
     if (arrive(f, slot))
         return -1;
     th_fluid_arrives(f, &f->flows[slot]);
-    f->flows[slot].is_sharing = true;
-    return th_fluid_share(f, slot);
+    return th_fluid_enter(f, slot);
 }
 
 /* All that are first in line at the time of the event. */
@@ -378,9 +397,12 @@ static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
     flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
-    if (w->is_sharing) {
+    if (w->sharing != TH_FLUID_OUTSIDE) {
         depart(f, w);
         th_fluid_departs(f, w);
+        th_fluid_leave(f, slot);
+    }
+    if (w->sharing == TH_FLUID_AMONG) {
         th_maxmin_remove(f->shares, slot);
         if (th_fluid_end(f, q, slot, now))
             return -1;
@@ -405,8 +427,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 
 /* --- settling --------------------------------------------------------------------------------- */
 
-/* Slot's rate has changed. */
-static void tell_rate(fluid *f, int32_t slot)
+void th_fluid_tell_rate(fluid *f, int32_t slot)
 {
     const flow *w = &f->flows[slot];
     if (slot < f->n_engines) {
@@ -427,7 +448,7 @@ static void turn_clocks(fluid *f, th_time now)
             continue;
         th_fluid_turn(f, m, now, f->shares->level[m]);
         for (size_t k = 0; k < c->n; k++)
-            tell_rate(f, c->flow[k]);
+            th_fluid_tell_rate(f, c->flow[k]);
     }
 }
 
@@ -439,7 +460,7 @@ static int move_flows(fluid *f, th_time now)
     for (size_t i = 0; i < m->n_moved; i++) {
         if (th_fluid_join(f, m->moved[i], m->bottleneck[m->moved[i]], now))
             return -1;
-        tell_rate(f, m->moved[i]);
+        th_fluid_tell_rate(f, m->moved[i]);
     }
     return 0;
 }
@@ -458,7 +479,18 @@ static void publish_touched(fluid *f)
  * network's. */
 static bool is_settled(const fluid *f)
 {
-    return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0;
+    return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0 &&
+           f->entered.n == 0;
+}
+
+static int solve(fluid *f, th_time now)
+{
+    th_maxmin_solve(f->shares);
+    turn_clocks(f, now);
+    if (move_flows(f, now))
+        return -1;
+    th_maxmin_forget(f->shares);
+    return 0;
 }
 
 static int settle(th_network *n, th_events *q, th_time now)
@@ -469,13 +501,12 @@ static int settle(th_network *n, th_events *q, th_time now)
         return -1;
     if (is_settled(f))
         return 0;
-    th_maxmin_solve(f->shares);
-    turn_clocks(f, now);
-    if (move_flows(f, now))
+    if (th_fluid_settle_entered(f, q, now))
         return -1;
-    th_maxmin_forget(f->shares);
+    if (th_maxmin_has_changed(f->shares) && solve(f, now))
+        return -1;
     publish_touched(f);
-    return th_fluid_find_ends(f, q, now);
+    return f->n_stale > 0 ? th_fluid_find_ends(f, q, now) : 0;
 }
 
 const th_network_type th_network_fluid = {

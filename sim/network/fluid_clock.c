@@ -121,6 +121,26 @@ int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now)
     return 0;
 }
 
+int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level)
+{
+    th_fluid_clock *c = &f->clocks[clock];
+    th_fluid_flow *w = &f->flows[slot];
+    assert(c->n == 0 && c->end == TH_NO_EVENT);
+    if (th_grow(&c->flow, &c->room, 1, sizeof *c->flow))
+        return -1;
+    c->count = 0;
+    c->level = level;
+    c->since = w->since;
+    c->n_turns = 0;
+    c->end = w->end;
+    c->end_time = w->end_time;
+    c->end_slot = slot;
+    c->n = 1;
+    w->clock = clock;
+    put_flow(f, c, 0, slot);
+    return 0;
+}
+
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now)
 {
     th_fluid_flow *w = &f->flows[slot];

@@ -139,6 +139,10 @@ static int share_anew(th_fluid *f, int32_t accel, th_time now)
     const th_fluid_list *there = &f->at_accel[accel];
     for (size_t i = 0; i < there->n; i++) {
         int32_t slot = there->item[i] >> 1;
+        if (f->flows[slot].sharing == TH_FLUID_ENTERED)
+            continue;
+        if (f->flows[slot].sharing == TH_FLUID_ALONE && th_fluid_mingle(f, slot))
+            return -1;
         th_maxmin_remove(f->shares, slot);
         th_fluid_quit(f, slot, now);
         if (th_fluid_share(f, slot))
@@ -151,9 +155,9 @@ static void drop_engines(th_fluid *f, int32_t accel)
 {
     for (int32_t slot = accel * TH_N_ENGINES; slot < (accel + 1) * TH_N_ENGINES; slot++) {
         f->head.engine_rate[slot] = 0;
-        if (!f->flows[slot].is_sharing)
+        if (f->flows[slot].sharing == TH_FLUID_OUTSIDE)
             continue;
-        f->flows[slot].is_sharing = false;
+        f->flows[slot].sharing = TH_FLUID_OUTSIDE;
         th_maxmin_remove(f->shares, slot);
         th_fluid_quit(f, slot, 0); /* it never ends, so no time counts */
     }

@@ -173,6 +173,38 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
     return 0;
 }
 
+/* Gives flow, which is alone everywhere, all of its narrowest link; returns that. */
+static int32_t place_alone(th_maxmin *m, int32_t flow)
+{
+    th_maxmin_flow *w = &m->flow[flow];
+    const int32_t *hop = &m->hops.item[w->first];
+    int32_t least = hop[0];
+    for (int32_t i = 1; i < w->n_hops; i++)
+        if (m->link[hop[i]].capacity < m->link[least].capacity)
+            least = hop[i];
+    w->rate = m->link[least].capacity;
+    __int128 fixed = th_maxmin_fixed(m, w->rate);
+    for (int32_t i = 0; i < w->n_hops; i++) {
+        m->rest[hop[i]] -= fixed;
+        m->link[hop[i]].n_new = 0;
+    }
+    m->bottleneck[flow] = least;
+    m->link[least].n_own = 1;
+    m->link[least].own_shares = w->share;
+    m->mark[least] |= TH_LINK_OWNS;
+    m->level[least] = w->rate / w->share;
+    return least;
+}
+
+int th_maxmin_add_alone(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n)
+{
+    if (th_maxmin_add(m, flow, weight, links, n))
+        return -1;
+    m->n_fresh--;
+    place_alone(m, flow);
+    return 0;
+}
+
 static void put_entry(th_maxmin *m, int32_t l, int32_t place, th_maxmin_entry e)
 {
     const th_maxmin_flow *w = &m->flow[e.flow];
@@ -485,22 +517,12 @@ static bool repair(th_maxmin *m)
 /* A flow that is alone everywhere has all of its narrowest link. */
 static bool take_alone(th_maxmin *m, int32_t flow)
 {
-    th_maxmin_flow *w = &m->flow[flow];
-    const int32_t *hop = &m->hops.item[w->first];
-    int32_t least = hop[0];
-    for (int32_t i = 0; i < w->n_hops; i++) {
-        if (m->link[hop[i]].n > 1)
-            return false;
-        if (m->link[hop[i]].capacity < m->link[least].capacity)
-            least = hop[i];
-    }
-    w->rate = m->link[least].capacity;
-    __int128 fixed = th_maxmin_fixed(m, w->rate);
+    const th_maxmin_flow *w = &m->flow[flow];
     for (int32_t i = 0; i < w->n_hops; i++)
-        m->rest[hop[i]] -= fixed;
-    move(m, flow, least);
-    th_maxmin_note_change(m, least);
-    m->level[least] = w->rate / w->share;
+        if (m->link[m->hops.item[w->first + i]].n > 1)
+            return false;
+    th_maxmin_note_change(m, place_alone(m, flow));
+    th_maxmin_note_move(m, flow);
     return true;
 }
 

@@ -21,6 +21,7 @@ typedef struct th_network th_network;
 /* What models can be told. Zero means the default of the model. */
 typedef struct th_network_options {
     bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
+    bool solves_alone;     /* fluid: flows that are alone go to the solver, too (slower, same times) */
     /* packet; see sim/network/packet.h for the defaults */
     int64_t packet_bytes;
     int64_t buffer_bytes;         /* of each virtual channel at the end of a link */

@@ -281,6 +281,7 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
         wrong += differs(replay_watched(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
@@ -291,6 +292,54 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(unfolded > 10);
     free_world(&w);
+}
+
+/* Bandwidths that change while flows are on them, alone or not; some cables go down and come up again. */
+static th_result replay_changed(const world *w, const th_machine_options *o, uint64_t seed, th_time end)
+{
+    th_error e = {"", ""};
+    gsl_rng *random = th_random_stream(seed, "changes", 0);
+    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
+    for (int i = 0; i < 40; i++) {
+        th_alteration down = {.at = (th_time)((double)end * th_random_unit(random)),
+                              .kind = TH_CHANGE_BANDWIDTH,
+                              .object = (int32_t)pick(random, 0, w->system->n_links - 1),
+                              .factor = (double)pick(random, 0, 2) / 2},
+                      up = down;
+        up.at += end / 50;
+        up.factor = 1;
+        CU_ASSERT_EQUAL(th_machine_change(m, &down, &e), 0);
+        CU_ASSERT_EQUAL(th_machine_change(m, &up, &e), 0);
+    }
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    th_result r = result_of(m);
+    th_machine_free(m);
+    gsl_rng_free(random);
+    return r;
+}
+
+/* Whether flows that are alone keep to themselves or not, with equal weights and others, coupled DRAMs and not. */
+static void flows_that_are_alone_end_as_solved(void)
+{
+    int wrong = 0;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        world w = new_world(70 + seed, (int64_t[]){0, 40000000000, 56000000000}[seed % 3]);
+        random_program(&w, (int)pick(w.random, 50, TASKS_MAX));
+        th_machine_options by_itself = {.network_options.weigh_by_latency = seed % 2 == 1},
+                           solved = by_itself;
+        solved.network_options.solves_alone = true;
+        th_result r = replay(&w, &by_itself);
+        wrong += differs(replay(&w, &solved), &r);
+        th_time end = r.elapsed_ps;
+        th_result_clear(&r);
+        r = replay_changed(&w, &by_itself, seed, end);
+        wrong += differs(replay_changed(&w, &solved, seed, end), &r);
+        th_result_clear(&r);
+        free_world(&w);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
 }
 
 static void folding_changes_nothing(void)
@@ -560,6 +609,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(folding_changes_nothing),
+        TAP(flows_that_are_alone_end_as_solved),
         TAP(folding_changes_nothing_with_other_drams),
         TAP(folding_changes_nothing_where_weights_come_ahead),
         TAP(folding_changes_nothing_with_mixed_drams),
