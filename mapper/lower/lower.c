@@ -382,7 +382,8 @@ bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out)
     int32_t layer = l->peak_layer[accel];
     if (layer < 0)
         return false;
-    int32_t pass = l->in_flight[th_workload_part_of(l->workload, layer, 0)] - 1;
+    bool alone = l->system->transfers_serially; /* a pass after the other, in each accelerator */
+    int32_t pass = alone ? 0 : l->in_flight[th_workload_part_of(l->workload, layer, 0)] - 1;
     *out = (th_peak_place){layer, l->pass_start[pass], l->pass_start[pass + 1]};
     return true;
 }
@@ -394,10 +395,12 @@ int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int
     if (th_lower_number_sets(l, m, err) ||
         th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err))
         return -1;
-    if (th_footprint_list(l, accel, out) == 0)
-        return 0;
-    th_memory_peak_clear(out);
-    return th_error_no_memory(err);
+    int failed = l->system->transfers_serially ? th_lower_serial_held(l, m, stream, accel, out, err)
+                 : th_footprint_list(l, accel, out) ? th_error_no_memory(err)
+                                                    : 0;
+    if (failed)
+        th_memory_peak_clear(out);
+    return failed ? -1 : 0;
 }
 
 void th_memory_peak_clear(th_memory_peak *p)

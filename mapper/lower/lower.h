@@ -42,8 +42,7 @@ const int64_t *th_lower_peak_bytes(const th_lower *l);
 const int64_t *th_lower_weight_bytes(const th_lower *l);
 
 /* Where the peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of a pass come to
- * it: of the first pass that has as many in flight as are counted. False: it holds nothing, or the
- * system's transfers are serial. */
+ * it: of the first pass that has as many in flight as are counted. False: it holds nothing. */
 typedef struct th_peak_place {
     int32_t layer, first_task, end_task;
 } th_peak_place;

@@ -27,6 +27,7 @@ typedef struct {
     const th_mapping *m;
     const th_stream *stream;
     const int32_t *order;
+    int32_t *as_written; /* the order where the mapping has none; else NULL */
     bool *pinned;       /* by l->first_final[layer] + position */
     int32_t *queue_end; /* by accelerator: a task, -1: none yet */
     int32_t *before;    /* by accelerator: the layer that it ran last in this pass, -1 */
@@ -192,7 +193,10 @@ static int check_memory(serial *s, th_error *err)
             run += l->layer_plan[layer]->at[r].output_bytes;
             if (s->pinned[place_of(s, layer, r)])
                 l->weight_bytes[a] += weights;
-            l->peak_bytes[a] = run > l->peak_bytes[a] ? run : l->peak_bytes[a];
+            if (run > l->peak_bytes[a]) {
+                l->peak_bytes[a] = run;
+                l->peak_layer[a] = layer;
+            }
         }
     for (int a = 0; a < l->system->n_accels; a++) {
         const th_node *node = &l->system->nodes[l->system->accel_node[a]];
@@ -422,10 +426,13 @@ static int add_passes(serial *s, th_error *err)
         planned = batch;
         if (pass < 0)
             link_queues(s);
+        if (pass >= 0)
+            l->pass_start[pass] = l->program->n_tasks;
         if (pass < 0 ? pin_all(s, err) || check_memory(s, err)
                      : add_pass(s, pass, err))
             return -1;
     }
+    l->pass_start[passes] = l->program->n_tasks;
     return 0;
 }
 
@@ -435,7 +442,7 @@ static int allocate(serial *s, th_error *err)
     size_t accels = (size_t)l->system->n_accels + 1, layers = (size_t)s->m->n_layers,
            places = (size_t)l->first_final[layers] + 1;
     size_t parts = (size_t)th_workload_parts(l->workload),
-           ends = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches * parts;
+           passes = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches, ends = passes * parts;
     s->release = th_alloc_zero(parts, sizeof *s->release);
     s->pinned = th_alloc_zero(places, sizeof *s->pinned);
     s->after = th_alloc_zero(places, sizeof *s->after);
@@ -445,31 +452,88 @@ static int allocate(serial *s, th_error *err)
     s->sums_sent = th_alloc_zero(accels, sizeof *s->sums_sent);
     bool has_all = s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
                    s->release &&
+                   th_grow(&l->pass_start, &l->pass_start_capacity, passes + 1, sizeof *l->pass_start) == 0 &&
                    th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1,
                            sizeof *l->pass_end_start) == 0;
     return has_all ? 0 : th_error_no_memory(err);
 }
 
+static void clear(serial *s)
+{
+    th_free(s->as_written);
+    th_free(s->release);
+    th_free(s->pinned);
+    th_free(s->after);
+    th_free(s->queue_end);
+    th_free(s->before);
+    th_free(s->down);
+    th_free(s->sums_sent);
+}
+
+/* 0, or -1 and nothing to clear. */
+static int set_out(serial *s, th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+{
+    *s = (serial){.l = l, .m = m, .stream = stream};
+    int failed = allocate(s, err);
+    if (!failed && !m->order &&
+        !(s->as_written = th_alloc_array((size_t)m->n_layers + 1, sizeof *s->as_written)))
+        failed = th_error_no_memory(err);
+    for (int i = 0; s->as_written && i < m->n_layers; i++)
+        s->as_written[i] = i;
+    s->order = m->order ? m->order : s->as_written;
+    if (failed)
+        clear(s);
+    return failed ? -1 : 0;
+}
+
 int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream,
                     th_error *err)
 {
-    serial s = {.l = l, .m = m, .stream = stream};
-    int32_t *as_written = NULL;
-    int failed = allocate(&s, err);
-    if (!failed && !m->order && !(as_written = th_alloc_array((size_t)m->n_layers + 1, sizeof *as_written)))
-        failed = th_error_no_memory(err);
-    for (int i = 0; as_written && i < m->n_layers; i++)
-        as_written[i] = i;
-    s.order = m->order ? m->order : as_written;
-    if (!failed)
-        failed = add_passes(&s, err);
-    th_free(as_written);
-    th_free(s.release);
-    th_free(s.pinned);
-    th_free(s.after);
-    th_free(s.queue_end);
-    th_free(s.before);
-    th_free(s.down);
-    th_free(s.sums_sent);
+    serial s;
+    if (set_out(&s, l, m, stream, err))
+        return -1;
+    int failed = add_passes(&s, err);
+    clear(&s);
     return failed ? -1 : 0;
+}
+
+/* --- what fills memory ------------------------------------------------------------------------ */
+
+static void list(th_memory_peak *p, int32_t kind, int32_t layer, int64_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (th_grow(&p->held, &p->capacity, p->n + 1, sizeof *p->held))
+        p->failed = true;
+    else
+        p->held[p->n++] = (th_held){kind, layer, bytes};
+}
+
+/* What check_memory adds up: the pinned weights of all layers, and what the run of one moves and makes. */
+static void list_layer(const serial *s, int layer, int r, bool is_peak, th_memory_peak *out)
+{
+    const th_position_plan *at = &s->l->layer_plan[layer]->at[r];
+    bool is_pinned = s->pinned[place_of(s, layer, r)];
+    if (is_pinned || is_peak)
+        list(out, TH_HELD_WEIGHTS, layer, at->weight_bytes);
+    if (!is_peak)
+        return;
+    list(out, TH_HELD_INPUT, layer, bytes_in(s, layer, r) - (is_pinned ? 0 : at->weight_bytes));
+    list(out, TH_HELD_OUTPUT, layer, at->output_bytes);
+}
+
+int th_lower_serial_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
+                         th_memory_peak *out, th_error *err)
+{
+    serial s;
+    if (set_out(&s, l, m, stream, err))
+        return -1;
+    link_queues(&s);
+    int failed = pin_all(&s, err);
+    for (int layer = 0; !failed && layer < m->n_layers; layer++)
+        for (int r = 0; r < l->layer_plan[layer]->n; r++)
+            if (accel_of(&s, layer, r) == accel)
+                list_layer(&s, layer, r, layer == l->peak_layer[accel], out);
+    clear(&s);
+    return failed ? -1 : out->failed ? th_error_no_memory(err) : 0;
 }
