@@ -170,7 +170,8 @@ static int report_learners(th_call *c)
     th_report *r = th_report_new("learners", "Learners of the predictor");
     if (r == NULL)
         return th_error_no_memory(&c->err);
-    return th_report_finish(c, r, th_section_learners(c->session, r, &c->err), r->first);
+    int rc = th_section_learners(c->session, r, &c->err);
+    return th_report_finish(c, r, rc, r->first);
 }
 
 /* Where -plot asks for it. */

@@ -193,6 +193,110 @@ static const th_example examples[] = {
      "run\n"
      "close_trace\n"},
     {"close_trace", "restart\nopen_trace out/alexnet.csv\nrun\nclose_trace\n"},
+    {"read_measurements",
+     "set csv [open out/mine.csv w]\n"
+     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
+     "foreach batch {1 2 4 8 16 32 64 128} {\n"
+     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
+     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
+     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
+     "    }\n"
+     "}\n"
+     "close $csv\n"
+     "read_measurements out/mine.csv\n"},
+    {"train_predictor",
+     "set csv [open out/mine.csv w]\n"
+     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
+     "foreach batch {1 2 4 8 16 32 64 128} {\n"
+     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
+     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
+     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
+     "    }\n"
+     "}\n"
+     "close $csv\n"
+     "read_measurements out/mine.csv\n"
+     "train_predictor -held_out 10 -learner roofline\n"
+     "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
+    {"evaluate_predictor",
+     "set csv [open out/mine.csv w]\n"
+     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
+     "foreach batch {1 2 4 8 16 32 64 128} {\n"
+     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
+     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
+     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
+     "    }\n"
+     "}\n"
+     "close $csv\n"
+     "read_measurements out/mine.csv\n"
+     "train_predictor -held_out 10 -learner roofline\n"
+     "evaluate_predictor -held_out\n"
+     "evaluate_predictor -learners\n"},
+    {"read_predictor",
+     "read_predictor default\n"
+     "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
+    {"write_predictor", "read_predictor default\nwrite_predictor out/mine.model\n"},
+    {"predict_layer",
+     "read_predictor default\n"
+     "predict_layer conv batch 8 in_size 56 channels_in 64 channels_out 64 \\\n"
+     "    kernel 3 padding 1 -device V100 -interval\n"},
+    {"predict_network",
+     "read_predictor default\n"
+     "read_workload vgg16\n"
+     "predict_network -gpu V100 -batch 16\n"
+     "predict_network -gpu P100 -batch 16 -per_layer -limit 5\n"},
+    {"create_study",
+     "create_study links -file out/links.db -metrics {latency moved} \\\n"
+     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
+     "        read_system f1_16xlarge\n"
+     "        set_property [get_links] bandwidth $bandwidth\n"
+     "        create_program exchange\n"
+     "        add_collective all_reduce -bytes 1MB\n"
+     "        run\n"
+     "    }\n"
+     "run_study links\n"
+     "report_study links\n"},
+    {"run_study",
+     "create_study links -file out/links.db -metrics {latency moved} \\\n"
+     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
+     "        read_system f1_16xlarge\n"
+     "        set_property [get_links] bandwidth $bandwidth\n"
+     "        create_program exchange\n"
+     "        add_collective all_reduce -bytes 1MB\n"
+     "        run\n"
+     "    }\n"
+     "run_study links -limit 1\n"
+     "run_study links\n"},
+    {"report_study",
+     "create_study links -file out/links.db -metrics {latency moved} \\\n"
+     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
+     "        read_system f1_16xlarge\n"
+     "        set_property [get_links] bandwidth $bandwidth\n"
+     "        create_program exchange\n"
+     "        add_collective all_reduce -bytes 1MB\n"
+     "        run\n"
+     "    }\n"
+     "run_study links\n"
+     "report_study links -sort_by latency -increasing -limit 1\n"
+     "report_study links -format csv > out/links.csv\n"},
+    {"read_study",
+     "create_study links -file out/links.db -metrics {latency moved} \\\n"
+     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
+     "        read_system f1_16xlarge\n"
+     "        set_property [get_links] bandwidth $bandwidth\n"
+     "        create_program exchange\n"
+     "        add_collective all_reduce -bytes 1MB\n"
+     "        run\n"
+     "    }\n"
+     "read_study out/links.db\n"
+     "run_study links\n"},
+    {"report_sensitivity", "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},
+    {"report_diff",
+     "save_run as_is\n"
+     "restart\n"
+     "set_property link/host_0 bandwidth 1Gbps\n"
+     "run\n"
+     "save_run slower\n"
+     "report_diff as_is slower -limit 3\n"},
 };
 
 const char *th_example_command(int i)
