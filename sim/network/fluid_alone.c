@@ -95,9 +95,11 @@ int th_fluid_enter(th_fluid *f, int32_t slot)
 void th_fluid_leave(th_fluid *f, int32_t slot)
 {
     const th_fluid_flow *w = &f->flows[slot];
-    for (int32_t i = 0; i < w->route.n_links; i++)
-        f->n_on[medium_of(f, w, i)]--;
-    set_alone(f, w, -1);
+    for (int32_t i = 0; i < w->route.n_links; i++) {
+        int32_t m = medium_of(f, w, i);
+        f->n_on[m]--;
+        f->alone[m] = -1;
+    }
 }
 
 static int begin_alone(th_fluid *f, th_events *q, int32_t slot, int32_t narrowest, th_time now,

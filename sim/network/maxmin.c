@@ -544,9 +544,12 @@ static void look_at_dirty(th_maxmin *m)
             th_maxmin_push(m, m->dirty[i], level);
     for (size_t i = 0; i < m->n_fresh; i++) {
         const th_maxmin_flow *w = &m->flow[m->fresh[i]];
-        for (int32_t h = 0; h < w->n_hops; h++)
-            if (is_wrong(m, m->hops.item[w->first + h], 0, &level))
-                th_maxmin_push(m, m->hops.item[w->first + h], level);
+        for (int32_t h = 0; h < w->n_hops; h++) {
+            int32_t l = m->hops.item[w->first + h];
+            bool is_in = m->link[l].place >= 0; /* at the level that it would be put in at again */
+            if (!is_in && is_wrong(m, l, 0, &level))
+                th_maxmin_push(m, l, level);
+        }
     }
 }
 
