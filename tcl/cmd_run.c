@@ -273,7 +273,7 @@ static int run_run(th_call *c)
         return -1;
     th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};
     if (d.sim == NULL && th_session_is_interrupted(c->session))
-        return th_call_cancel(c, "interrupted while algorithms were chosen; nothing has run");
+        return th_call_cancel(c, "interrupted before it began; nothing has run");
     if (d.sim == NULL)
         return -1;
     th_time now = th_machine_now(d.sim->machine);

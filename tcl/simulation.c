@@ -41,7 +41,10 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
         return NULL;
-    if ((sim->lower = th_lower_new(s, w, err)) == NULL ||
+    sim->lower = th_lower_new(s, w, err);
+    if (sim->lower != NULL)
+        th_lower_ask(sim->lower, th_interrupt_is_pending);
+    if (sim->lower == NULL ||
         th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
         (sim->lowered = th_program_new(err)) == NULL ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {

@@ -150,6 +150,11 @@ th_lower *th_lower_share(const th_lower *l, th_error *err)
     return plans ? new_lower(l->system, l->workload, plans, err) : NULL;
 }
 
+void th_lower_ask(th_lower *l, bool (*is_interrupted)(void))
+{
+    l->is_interrupted = is_interrupted;
+}
+
 void th_lower_free(th_lower *l)
 {
     if (!l)
@@ -345,6 +350,14 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
     return 0;
 }
 
+int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err)
+{
+    l->pass_start[pass] = l->program->n_tasks;
+    return l->is_interrupted && l->is_interrupted()
+               ? th_error_set(err, "MAP-0117", "interrupted; nothing was lowered")
+               : 0;
+}
+
 static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
@@ -359,8 +372,7 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
         if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
             return -1;
         planned = batch;
-        l->pass_start[pass] = l->program->n_tasks;
-        if (th_emit_pass(l, stream, pass, err))
+        if (th_lower_begin_pass(l, pass, err) || th_emit_pass(l, stream, pass, err))
             return -1;
     }
     l->pass_start[passes] = l->program->n_tasks;

@@ -426,10 +426,8 @@ static int add_passes(serial *s, th_error *err)
         planned = batch;
         if (pass < 0)
             link_queues(s);
-        if (pass >= 0)
-            l->pass_start[pass] = l->program->n_tasks;
         if (pass < 0 ? pin_all(s, err) || check_memory(s, err)
-                     : add_pass(s, pass, err))
+                     : th_lower_begin_pass(l, pass, err) || add_pass(s, pass, err))
             return -1;
     }
     l->pass_start[passes] = l->program->n_tasks;

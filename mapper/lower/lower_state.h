@@ -57,12 +57,14 @@ struct th_lower {
     int32_t *pass_end;      /* last tasks of all passes so far */
     size_t *pass_end_start; /* by pass and part */
     int32_t *pass_start;    /* by pass: its first task */
+    bool (*is_interrupted)(void);
     size_t pass_start_capacity;
     size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };
 
 /* lower.c, for those who lower a mapping by parts, in this order. */
 void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
+int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err); /* 0, or -1: it was interrupted */
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err); /* 0 or -1 */
 /* Plans of layers first .. last, of layer first - 1, which they read, and of the tensors between
  * them, all of whose consumers are there. 0 or -1. */
