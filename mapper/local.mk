@@ -131,6 +131,7 @@ unit_tests += \
 	tests/unit/test_plan_kinds \
 	tests/unit/test_pool \
 	tests/unit/test_search \
+	tests/unit/test_search_candidates \
 	tests/unit/test_search_random \
 	tests/unit/test_segment \
 	tests/unit/test_sets \
@@ -156,4 +157,4 @@ tests_unit_test_constraints_SOURCES = tests/unit/test_constraints.c \
 tests_unit_test_search_random_SOURCES = tests/unit/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/map_help.h
+EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h

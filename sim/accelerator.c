@@ -4,10 +4,7 @@
  *   start -> settle -> (event | settle)* -> the task ends
  *
  * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a
- * flow does, it unfolds: from then on it keeps the history of what flows draw. Its end follows from
- * its work and that history; it is asked for only when it could be near: until then the event at hand
- * is a lower bound, the start plus all that the array has to compute. Then it is looked up, and one that
- * is not known yet worked out, by running the tile pipeline through the history. While flows
+ * flow does, it unfolds: from then on its end follows from what flows draw (accelerator_history.c). While flows
  * could saturate the DRAM (network.is_coupled), or when everything is to be unfolded, the pipeline
  * is stepped event by event instead; when the DRAM is no longer coupled, the rest of the task is run
  * ahead again, but no memo knows it. Looking at a pipeline changes nothing, so all give the same
@@ -17,26 +14,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
-#include "sim/machine_state.h"
+#include "sim/accelerator_state.h"
 
-static const th_work *work_of(const th_machine *m, const th_accel_state *a)
-{
-    return a->slowed >= 0 ? m->slowed[a->slowed]
-                          : th_works_get(m->works, m->program->tasks[a->task].work);
-}
-
-static int32_t accel_of(const th_machine *m, const th_accel_state *a)
-{
-    return (int32_t)(a - m->accels);
-}
-
-static bool is_coupled(const th_machine *m, const th_accel_state *a)
-{
-    return m->network->is_coupled[accel_of(m, a)];
-}
-
-static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err)
+int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err)
 {
     if (a->event != TH_NO_EVENT && a->event_kind == kind) {
         th_events_reschedule(m->events, a->event, at);
@@ -46,14 +26,14 @@ static int set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind
         th_events_cancel(m->events, a->event);
     a->event_kind = kind;
     a->event = th_events_push(
-        m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)accel_of(m, a), 0, kind});
+        m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)th_accel_number(m, a), 0, kind});
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
 /* The port of the accelerator, when it may have no task. */
 static th_port port_of(const th_machine *m, const th_accel_state *a)
 {
-    return th_port_of(&m->system->nodes[m->system->accel_node[accel_of(m, a)]].a);
+    return th_port_of(&m->system->nodes[m->system->accel_node[th_accel_number(m, a)]].a);
 }
 
 static void advance_loading(th_machine *m, th_accel_state *a)
@@ -110,115 +90,9 @@ int th_accelerator_dies(th_machine *m, int accel, th_error *err)
     for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
         if (m->fresh[i] == accel)
             m->fresh[i--] = m->fresh[--m->n_fresh];
-    if (is_coupled(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
+    if (th_accel_is_coupled(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
         return th_network_failed(m->network, err);
     return 0;
-}
-
-/* --- histories of draws ----------------------------------------------------------------------- */
-
-static void begin_history(const th_machine *m, th_accel_state *a)
-{
-    uint64_t slowed = (uint64_t)(a->slowed + 1) << 32; /* 0 at the clock of the system */
-    uint64_t work = (uint64_t)m->program->tasks[a->task].work | slowed;
-    a->history.n = a->history.n_applied = 0;
-    a->history.digest[0] = work;
-    a->history.digest[1] = ~work;
-    if (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a)))
-        th_prefetch_digest(m, a);
-}
-
-/* Two chains, that take the words in another order. */
-static void digest_change(uint64_t digest[2], const th_draw_change *c)
-{
-    uint64_t draw;
-    memcpy(&draw, &c->bytes_per_s, sizeof draw);
-    digest[0] = th_hash_word(th_hash_word(digest[0], (uint64_t)c->at), draw);
-    digest[1] = th_hash_word(th_hash_word(digest[1], draw), (uint64_t)c->at);
-}
-
-static int add_change(th_accel_state *a, th_draw_change c)
-{
-    th_draw_history *h = &a->history;
-    if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
-        return -1;
-    h->change[h->n++] = c;
-    digest_change(h->digest, &c);
-    return 0;
-}
-
-static void apply_history(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
-                          bool skip)
-{
-    const th_work *w = work_of(m, a);
-    const th_draw_history *h = &a->history;
-    if (from == 0)
-        th_prefetch_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
-    for (size_t i = from; i < h->n; i++) {
-        th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
-        th_pipeline_set_foreign(p, &w->port, h->change[i].bytes_per_s);
-    }
-}
-
-static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
-{
-    a->at_end = e->stats;
-    a->ahead_at_end = e->ahead;
-    return set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
-}
-
-static const th_known_end *known_end(const th_machine *m, const th_accel_state *a)
-{
-    return a->was_coupled ? NULL : th_known_ends_find(m->ends, a->history.digest);
-}
-
-/* Should nothing change any more: when it ends. */
-static int work_out_end(th_machine *m, th_accel_state *a, th_error *err)
-{
-    const th_known_end *known = known_end(m, a);
-    if (known)
-        return post_end(m, a, known, err);
-    const th_work *w = work_of(m, a);
-    apply_history(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
-    a->history.n_applied = a->history.n;
-    th_pipeline ahead = a->pipeline;
-    th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
-    e.stats = ahead.stats;
-    e.ahead = th_pipeline_handover(&ahead);
-    if (!a->was_coupled && th_known_ends_keep(m->ends, a->history.digest, &e))
-        return th_error_no_memory(err);
-    return post_end(m, a, &e, err);
-}
-
-/* After a change: when it could end. Until then nobody asks when it does, for more changes may come;
- * past that, where it is known, it is posted at once. */
-static int look_for_end(th_machine *m, th_accel_state *a, th_error *err)
-{
-    th_time bound = th_time_add(a->started, work_of(m, a)->folded.busy_ps);
-    if (bound > m->now) {
-        bool waits = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
-        return waits ? 0 : set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
-    }
-    const th_known_end *known = known_end(m, a);
-    return known ? post_end(m, a, known, err)
-                 : set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
-}
-
-static int change_draw(th_machine *m, th_accel_state *a, double draw, th_error *err)
-{
-    if (a->is_traced)
-        th_trace_draws(m->watch->trace, m->now, accel_of(m, a), draw);
-    if (add_change(a, (th_draw_change){m->now - a->started, draw}))
-        return th_error_no_memory(err);
-    return look_for_end(m, a, err);
-}
-
-static int unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
-{
-    a->mode = TH_ACCEL_UNFOLDED;
-    m->n_unfolded++;
-    begin_history(m, a);
-    return change_draw(m, a, draw, err);
 }
 
 /* --- how it runs ------------------------------------------------------------------------------ */
@@ -229,7 +103,7 @@ static void note_old_rates(th_machine *m, th_accel_state *a)
     if (a->rates_are_old)
         return;
     a->rates_are_old = true;
-    m->stale[m->n_stale++] = accel_of(m, a);
+    m->stale[m->n_stale++] = th_accel_number(m, a);
 }
 
 static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
@@ -238,7 +112,7 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
     for (int e = 0; e < TH_N_ENGINES; e++)
         cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
     note_old_rates(m, a);
-    if (m->network->type->demand(m->network, accel_of(m, a), th_pipeline_demand(&a->pipeline),
+    if (m->network->type->demand(m->network, th_accel_number(m, a), th_pipeline_demand(&a->pipeline),
                                  cap))
         return th_network_failed(m->network, err);
     return 0;
@@ -248,40 +122,15 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
 static int post_step(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_time next = a->pipeline.done ? a->pipeline.now : th_pipeline_next(&a->pipeline);
-    return set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
-}
-
-static bool is_shown(const th_accel_state *a)
-{
-    return a->is_watched || a->is_traced;
-}
-
-static void show_tiles(th_machine *m, const th_accel_state *a)
-{
-    th_tiles tiles = th_pipeline_tiles(&a->pipeline, &work_of(m, a)->schedule);
-    th_watch_tiles(m->watch, m->now, accel_of(m, a), m->system->n_accels, &tiles);
-}
-
-/* A trace follows the task, which is not stepped, from *p on, where it stands now. */
-static void show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
-{
-    const th_work *w = work_of(m, a);
-    th_trace_follow(m->watch->trace, m->now, accel_of(m, a), a->started, p, &w->schedule, &w->port);
-}
-
-static void show_from_start(const th_machine *m, const th_accel_state *a)
-{
-    th_pipeline p;
-    th_prefetch_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
-    show_from(m, a, &p);
+    return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
 /* That a task is stepped only because somebody looks into it is no unfolding, unless it would have
  * been unfolded all the same. */
 static void count_unfolding(th_machine *m, th_accel_state *a, double draw)
 {
-    bool is_only_watched = a->is_watched && !m->options.unfold_all && !is_coupled(m, a);
-    bool loads_ahead = m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a));
+    bool is_only_watched = a->is_watched && !m->options.unfold_all && !th_accel_is_coupled(m, a);
+    bool loads_ahead = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
     if (a->is_counted || (is_only_watched && ((draw == 0 && !loads_ahead) || a->was_coupled)))
         return;
     a->is_counted = true;
@@ -292,35 +141,35 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
     a->is_counted = false;
-    a->was_coupled = is_coupled(m, a);
+    a->was_coupled = th_accel_is_coupled(m, a);
     if (a->was_coupled) {
         count_unfolding(m, a, 0);
         th_prefetch_start_pipeline(m, a, &a->pipeline,
                                    &(th_pipeline_begin){.rates_from_outside = true});
-        if (is_shown(a))
-            show_tiles(m, a);
+        if (th_accel_is_shown(a))
+            th_accel_show_tiles(m, a);
         return tell_demand(m, a, err);
     }
-    double draw = th_network_draw(m->network, accel_of(m, a));
+    double draw = th_network_draw(m->network, th_accel_number(m, a));
     count_unfolding(m, a, draw);
     th_prefetch_start_pipeline(m, a, &a->pipeline,
                                &(th_pipeline_begin){.foreign_bytes_per_s = draw});
-    if (is_shown(a))
-        show_tiles(m, a);
+    if (th_accel_is_shown(a))
+        th_accel_show_tiles(m, a);
     return post_step(m, a, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
-    double draw = th_network_draw(m->network, accel_of(m, a));
+    double draw = th_network_draw(m->network, th_accel_number(m, a));
     if (m->options.unfold_all || a->is_watched)
         return begin_stepping(m, a, err);
     if (a->is_traced)
-        show_from_start(m, a);
-    if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, accel_of(m, a))))
-        return unfold(m, a, draw, err);
+        th_accel_show_from_start(m, a);
+    if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a))))
+        return th_history_unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
-    return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
+    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
 }
 
 int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err)
@@ -330,15 +179,15 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th
     a->started = u->started_ps;
     if (u->n_draws == 0) {
         a->mode = TH_ACCEL_FOLDED;
-        return set_event(m, a, th_time_add(a->started, work_of(m, a)->folded_ps), TH_COMPUTE_ENDS,
+        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps), TH_COMPUTE_ENDS,
                          err);
     }
     a->mode = TH_ACCEL_UNFOLDED;
-    begin_history(m, a);
+    th_history_begin(m, a);
     for (size_t i = 0; i < u->n_draws; i++)
-        if (add_change(a, u->draws[i]))
+        if (th_history_add(a, u->draws[i]))
             return th_error_no_memory(err);
-    return look_for_end(m, a, err);
+    return th_history_look_for_end(m, a, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -370,7 +219,7 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;
-    if (a->ready.n > 0 && th_least_first_add(&m->startable, accel_of(m, a)))
+    if (a->ready.n > 0 && th_least_first_add(&m->startable, th_accel_number(m, a)))
         return th_error_no_memory(err);
     return th_machine_task_ends(m, task, err);
 }
@@ -381,19 +230,19 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         advance_loading(m, a);
         return tell_demand(m, a, err);
     }
-    const th_work *w = work_of(m, a);
+    const th_work *w = th_accel_work(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    if (is_shown(a))
-        show_tiles(m, a);
-    if (is_coupled(m, a) && tell_demand(m, a, err))
+    if (th_accel_is_shown(a))
+        th_accel_show_tiles(m, a);
+    if (th_accel_is_coupled(m, a) && tell_demand(m, a, err))
         return -1;
     if (a->pipeline.done) {
         th_ahead ahead = th_pipeline_handover(&a->pipeline);
         return end_task(m, a, &a->pipeline.stats, &ahead, err);
     }
-    if (is_coupled(m, a))
+    if (th_accel_is_coupled(m, a))
         return 0;
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
 }
 
@@ -404,10 +253,10 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     if (e->argument == TH_PIPELINE_STEPS)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
-        return work_out_end(m, a, err);
+        return th_history_work_out_end(m, a, err);
     static const th_ahead nothing;
     bool is_folded = a->mode == TH_ACCEL_FOLDED;
-    return end_task(m, a, is_folded ? &work_of(m, a)->folded : &a->at_end,
+    return end_task(m, a, is_folded ? &th_accel_work(m, a)->folded : &a->at_end,
                     is_folded ? &nothing : &a->ahead_at_end, err);
 }
 
@@ -415,8 +264,8 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
 
 static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const double *rate = &m->network->engine_rate[accel_of(m, a) * TH_N_ENGINES];
-    const th_work *w = a->mode == TH_ACCEL_LOADING ? NULL : work_of(m, a);
+    const double *rate = &m->network->engine_rate[th_accel_number(m, a) * TH_N_ENGINES];
+    const th_work *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_work(m, a);
     if (w)
         th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     else
@@ -432,8 +281,8 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
-    const th_work *w = work_of(m, a);
-    if (is_coupled(m, a)) {
+    const th_work *w = th_accel_work(m, a);
+    if (th_accel_is_coupled(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
@@ -446,13 +295,13 @@ static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th
 static int set_draw_of_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
-    if (is_coupled(m, a)) {
+    if (th_accel_is_coupled(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
     advance_loading(m, a);
     th_pipeline_set_foreign(&a->pipeline, &port,
-                            th_network_draw(m->network, accel_of(m, a)));
+                            th_network_draw(m->network, th_accel_number(m, a)));
     return 0;
 }
 
@@ -462,7 +311,7 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
         return set_draw_of_loading(m, a);
-    double draw = th_network_draw(m->network, accel_of(m, a));
+    double draw = th_network_draw(m->network, th_accel_number(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_LOADING:
@@ -470,11 +319,11 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
     case TH_ACCEL_DEAD:
         return 0;
     case TH_ACCEL_FOLDED:
-        return draw == 0 ? 0 : unfold(m, a, draw, err);
+        return draw == 0 ? 0 : th_history_unfold(m, a, draw, err);
     case TH_ACCEL_UNFOLDED:
         return draw == a->history.change[a->history.n - 1].bytes_per_s
                    ? 0
-                   : change_draw(m, a, draw, err);
+                   : th_history_change(m, a, draw, err);
     case TH_ACCEL_STEPPED:
         return set_draw_of_stepped(m, a, draw, err);
     }
@@ -484,12 +333,12 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
 /* The pipeline of a task, as it is now. */
 static void catch_up(th_machine *m, th_accel_state *a)
 {
-    const th_work *w = work_of(m, a);
+    const th_work *w = th_accel_work(m, a);
     if (a->mode == TH_ACCEL_FOLDED)
         th_prefetch_start_pipeline(m, a, &a->pipeline,
                                    &(th_pipeline_begin){.skip = !m->options.no_skip});
     else if (a->mode == TH_ACCEL_UNFOLDED)
-        apply_history(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
+        th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
 }
 
@@ -507,7 +356,7 @@ static int couple(th_machine *m, th_accel_state *a, th_error *err)
     a->was_coupled = true;
     th_pipeline_couple(&a->pipeline);
     if (a->is_traced && a->mode == TH_ACCEL_STEPPED)
-        show_tiles(m, a);
+        th_accel_show_tiles(m, a);
     return tell_demand(m, a, err);
 }
 
@@ -527,16 +376,16 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
     bool is_stepped = m->options.unfold_all || a->is_watched;
     th_pipeline_uncouple(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
-        return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+        return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                          TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_UNFOLDED;
     if (a->is_traced)
-        show_from(m, a, &a->pipeline);
-    begin_history(m, a);
-    if (add_change(a, (th_draw_change){m->now - a->started, 0}))
+        th_accel_show_from(m, a, &a->pipeline);
+    th_history_begin(m, a);
+    if (th_history_add(a, (th_draw_change){m->now - a->started, 0}))
         return th_error_no_memory(err);
     a->history.n_applied = a->history.n;
-    return look_for_end(m, a, err);
+    return th_history_look_for_end(m, a, err);
 }
 
 static int couple_all(th_machine *m, th_error *err)
@@ -572,7 +421,7 @@ static int unfold_at_random(th_machine *m, th_error *err)
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         if (a->mode == TH_ACCEL_FOLDED && th_random_below(m->random, 4) == 0 &&
-            unfold(m, a, 0, err))
+            th_history_unfold(m, a, 0, err))
             return -1;
     }
     return 0;
@@ -583,7 +432,7 @@ static int begin_fresh(th_machine *m, bool coupled, th_error *err)
 {
     for (size_t i = 0; i < m->n_fresh; i++) {
         th_accel_state *a = &m->accels[m->fresh[i]];
-        if (is_coupled(m, a) != coupled)
+        if (th_accel_is_coupled(m, a) != coupled)
             continue;
         if (m->any_prefetch && th_prefetch_is_on(m, m->fresh[i]))
             th_prefetch_task_begins(m, a);
@@ -599,7 +448,7 @@ static int take_all_rates(th_machine *m, th_error *err)
         th_accel_state *a = &m->accels[m->stale[i]];
         bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
         a->rates_are_old = false;
-        if (is_stepped && is_coupled(m, a) && take_rates(m, a, err))
+        if (is_stepped && th_accel_is_coupled(m, a) && take_rates(m, a, err))
             return -1;
     }
     m->n_stale = 0;
@@ -612,7 +461,7 @@ static int begin_loading(th_machine *m, bool coupled, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (!a->was_freed || is_coupled(m, a) != coupled)
+        if (!a->was_freed || th_accel_is_coupled(m, a) != coupled)
             continue;
         a->was_freed = false;
         if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) || !th_prefetch_has_more(m, a))
@@ -661,7 +510,7 @@ static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
         return 0;
     a->is_counted = a->mode == TH_ACCEL_UNFOLDED;
     a->mode = TH_ACCEL_STEPPED;
-    return set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                      TH_PIPELINE_STEPS, err);
 }
 
@@ -673,49 +522,4 @@ int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *er
         return -1;
     a->is_watched = is_watched;
     return 0;
-}
-
-/* --- accounts --------------------------------------------------------------------------------- */
-
-/* The pipeline of the running task as it stands now; false: there is no task, or it has not begun. */
-static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
-{
-    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)
-        return false;
-    const th_work *w = work_of(m, a);
-    *p = a->pipeline;
-    if (a->mode == TH_ACCEL_FOLDED)
-        th_pipeline_start(p, &w->schedule, &w->port, 0, true);
-    else if (a->mode == TH_ACCEL_UNFOLDED)
-        apply_history(m, a, p, a->history.n_applied, true);
-    th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
-    return true;
-}
-
-void th_accelerator_trace(th_machine *m, int accel, bool is_traced)
-{
-    th_accel_state *a = &m->accels[accel];
-    th_pipeline p;
-    bool goes_on = a->mode == TH_ACCEL_FOLDED || a->mode == TH_ACCEL_UNFOLDED;
-    a->is_traced = is_traced;
-    if (!is_traced || !m->program)
-        return;
-    if (goes_on && look_at_pipeline(m, a, &p))
-        show_from(m, a, &p);
-    else if (a->mode == TH_ACCEL_STEPPED)
-        show_tiles(m, a);
-}
-
-th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
-{
-    th_pipeline p;
-    return look_at_pipeline(m, &m->accels[accel], &p) ? p.stats : (th_pipeline_stats){0};
-}
-
-th_tiles th_accelerator_tiles(const th_machine *m, int accel)
-{
-    const th_accel_state *a = &m->accels[accel];
-    th_pipeline p;
-    return look_at_pipeline(m, a, &p) ? th_pipeline_tiles(&p, &work_of(m, a)->schedule)
-                                      : (th_tiles){0};
 }

@@ -1,6 +1,9 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
 	sim/accelerator.c \
+	sim/accelerator_history.c \
+	sim/accelerator_look.c \
+	sim/accelerator_state.h \
 	sim/change.c \
 	sim/change.h \
 	sim/collective/algorithms.h \
@@ -171,7 +174,9 @@ unit_tests += \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \
+	tests/unit/test_network_filling \
 	tests/unit/test_packet \
+	tests/unit/test_packet_deadlock \
 	tests/unit/test_slices \
 	tests/unit/test_systolic_vec \
 	tests/unit/test_systolic \
@@ -203,7 +208,7 @@ tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \
 tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
 	tests/unit/random_program.c tests/unit/random_program.h
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules

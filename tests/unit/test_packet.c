@@ -1,123 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_packet.c - packets: latency and turns by hand, conservation and order, options. */
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine.h"
-#include "sim/network/packet.h"
-#include "tests/unit/sim_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/packet_help.h"
 #include "topology/generate.h"
 #include "topology/route.h"
-#include <string.h>
-
-#define GB 8000000000LL /* 1 GB/s = 1 byte per ns, in bits per second */
-#define NS 1000         /* ps */
-
-static int the_design = 0;
-
-/* n accelerators, not connected. */
-static th_system *new_system(int n)
-{
-    const th_accel a = {.dram_bytes = 1,
-                        .dram_bits_per_s = 100 * GB,
-                        .dram_burst_bytes = 1,
-                        .vector_hz = 1,
-                        .vector_elements_per_cycle = 1,
-                        .designs = &the_design,
-                        .n_designs = 1};
-    char name[16];
-    th_system *s = th_system_new("sys", NULL);
-    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
-    for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
-        th_system_set_accel(s, i, &a, NULL);
-    }
-    return s;
-}
-
-static void connect(th_system *s, int a, int b, int64_t bits_per_s, int latency_ns)
-{
-    th_system_connect(s, a, b, bits_per_s, (th_time)latency_ns * NS, true, NULL);
-}
-
-static th_system *finish(th_system *s)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
-    return s;
-}
-
-/* Each node sends to the next one only: every route goes round. */
-static th_system *one_way_ring(int n)
-{
-    th_system *s = new_system(n);
-    for (int i = 0; i < n; i++)
-        th_system_add_link(s, i, (i + 1) % n, th_system_add_medium(s, GB, NULL), 100 * NS, NULL);
-    return finish(s);
-}
-
-typedef struct {
-    th_time at;
-    int src, dst;
-    int64_t bytes;
-    th_time end; /* -1: has not begun, -2: has not arrived */
-} transfer;
-
-static int begin(th_network *n, th_events *q, th_time now, transfer *t, int count, bool backwards)
-{
-    int failed = 0;
-    for (int i = 0; i < count; i++) {
-        int k = backwards ? count - 1 - i : i;
-        if (t[k].at != now || t[k].end != -1)
-            continue;
-        t[k].end = -2;
-        failed |= n->type->start(n, q, now, k, &(th_message){t[k].src, t[k].dst, t[k].bytes, 0});
-    }
-    return failed;
-}
-
-/* As the machine does: what happens at one instant, then settle. 0, or -1: n->why. */
-static int drive_network(th_network *n, transfer *t, int count, bool backwards)
-{
-    th_events *q = th_events_new();
-    th_event e;
-    int failed = 0;
-    for (int i = 0; i < count; i++)
-        t[i].end = -1;
-    n->type->reset(n);
-    for (th_time now = 0; now < TH_TIME_MAX && !failed;) {
-        while (th_events_peek(q, &e) && e.time == now) {
-            th_events_pop(q, &e);
-            if (n->type->event(n, q, now, &e))
-                t[e.object].end = now;
-        }
-        failed = begin(n, q, now, t, count, backwards) || n->type->settle(n, q, now);
-        th_time then = th_events_peek(q, &e) ? e.time : TH_TIME_MAX;
-        for (int i = 0; i < count; i++)
-            if (t[i].at > now && t[i].at < then)
-                then = t[i].at;
-        now = then;
-    }
-    th_events_free(q);
-    return failed ? -1 : 0;
-}
-
-static th_network *create(const th_system *s, const th_network_options *o)
-{
-    th_error e = {"", ""};
-    th_network *n = th_network_find("packet")->create(s, o, &e);
-    if (!n)
-        printf("# %s %s\n", e.id, e.text);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(n);
-    return n;
-}
-
-static void drive(const th_system *s, const th_network_options *o, transfer *t, int count)
-{
-    th_network *n = create(s, o);
-    CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
-}
 
 /* --- latency, by hand ------------------------------------------------------------------------- */
 
@@ -125,7 +13,7 @@ static void drive(const th_system *s, const th_network_options *o, transfer *t, 
  * packet without bytes. */
 static void a_link_takes_its_latency_and_the_bytes(void)
 {
-    th_system *s = new_system(2);
+    th_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 700);
     finish(s);
     transfer t[] = {{0, 0, 1, 10000, 0}, {20000 * NS, 0, 1, 0, 0}, {30000 * NS, 1, 1, 5, 0}};
@@ -143,7 +31,7 @@ static void a_link_takes_its_latency_and_the_bytes(void)
 static void packets_cut_through(void)
 {
     const th_network_options o = {.router_delay_ps = 50 * NS};
-    th_system *s = new_system(4);
+    th_system *s = new_system(4, 100);
     for (int i = 0; i < 3; i++)
         connect(s, i, i + 1, GB, 100 * (i + 1));
     finish(s);
@@ -160,7 +48,7 @@ static void packets_cut_through(void)
  * too. */
 static void the_slow_link_sets_the_pace(void)
 {
-    th_system *s = new_system(3);
+    th_system *s = new_system(3, 100);
     connect(s, 0, 1, GB / 4, 100);
     connect(s, 1, 2, GB, 100);
     finish(s);
@@ -180,7 +68,7 @@ static void credits_limit_the_throughput(void)
                                   .buffer_bytes = 2000,
                                   .n_virtual_channels = 1,
                                   .credit_delay_ps = 500 * NS};
-    th_system *s = new_system(3);
+    th_system *s = new_system(3, 100);
     for (int i = 0; i < 2; i++)
         connect(s, i, i + 1, GB, 1000);
     finish(s);
@@ -206,7 +94,7 @@ static void credits_limit_the_throughput(void)
  * (from 0), and those of the others are the last three of the forty. */
 static void inputs_take_turns(void)
 {
-    th_system *s = new_system(5);
+    th_system *s = new_system(5, 100);
     for (int i = 0; i < 3; i++)
         connect(s, i, 3, GB, 100);
     connect(s, 3, 4, GB, 100);
@@ -225,7 +113,7 @@ static void inputs_take_turns(void)
  * take turns, so they end with the last two of the thirty. */
 static void an_input_has_one_turn_for_all_its_channels(void)
 {
-    th_system *s = new_system(4);
+    th_system *s = new_system(4, 100);
     connect(s, 0, 2, GB, 100);
     connect(s, 1, 2, GB, 100);
     connect(s, 2, 3, GB, 100);
@@ -241,7 +129,7 @@ static void an_input_has_one_turn_for_all_its_channels(void)
 /* A half-duplex cable of 1 GB/s, 3 packets up and 2 down: up, down, up, down, up. */
 static void links_of_one_medium_take_turns(void)
 {
-    th_system *s = new_system(2);
+    th_system *s = new_system(2, 100);
     th_system_connect(s, 0, 1, GB, 100 * NS, false, NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 2000, 0}};
@@ -258,7 +146,7 @@ static void more_channels_let_packets_pass(void)
 {
     const th_time ends[] = {21000 * NS, 11000 * NS, 3000 * NS};
     th_network_options o = {.packet_bytes = 1000, .buffer_bytes = 1000};
-    th_system *s = new_system(4);
+    th_system *s = new_system(4, 100);
     connect(s, 0, 1, GB, 0);
     connect(s, 1, 2, GB, 0);
     connect(s, 1, 3, GB / 10, 0);
@@ -285,7 +173,7 @@ static void run_model(const char *model, const th_system *s, transfer *t, int co
  * agree within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
 static void long_messages_come_near_fluid(void)
 {
-    th_system *s = new_system(6);
+    th_system *s = new_system(6, 100);
     for (int i = 0; i < 5; i++)
         connect(s, i, 5, i == 3 ? GB / 2 : GB, 300 + 100 * i);
     finish(s);
@@ -310,19 +198,6 @@ static void random_transfers(gsl_rng *r, transfer *t, int n_nodes)
     for (int i = 0; i < N_RANDOM; i++)
         t[i] = (transfer){(th_time)pick(r, 0, 20) * 700 * NS, (int)pick(r, 0, n_nodes - 1),
                           (int)pick(r, 0, n_nodes - 1), pick(r, 0, 3) ? pick(r, 0, 9000) : 0, -1};
-}
-
-/* A ring with chords of different speeds and a half-duplex one. */
-static th_system *random_system(gsl_rng *r, int n)
-{
-    th_system *s = new_system(n);
-    for (int i = 0; i < n; i++)
-        connect(s, i, (i + 1) % n, pick(r, 1, 4) * GB / 4, (int)pick(r, 0, 300));
-    for (int i = 0; i < n / 2; i++) {
-        int a = (int)pick(r, 0, n - 1), b = (a + (int)pick(r, 2, n - 2)) % n;
-        th_system_connect(s, a, b, pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1), NULL);
-    }
-    return finish(s);
 }
 
 static int64_t bytes_over(const th_system *s, const transfer *t, int link)
@@ -380,189 +255,6 @@ static void random_traffic_is_conserved_and_ordered(void)
         th_system_free(s);
     }
     gsl_rng_free(r);
-}
-
-/* --- deadlock --------------------------------------------------------------------------------- */
-
-/* Four nodes in a one-way ring send ten packets each to the one before them. */
-static const transfer round_trip[] = {
-    {0, 0, 3, 10000, 0}, {0, 1, 0, 10000, 0}, {0, 2, 1, 10000, 0}, {0, 3, 2, 10000, 0}};
-
-static void a_routing_that_can_deadlock_is_given_channels(void)
-{
-    th_system *s = one_way_ring(4);
-    transfer t[4];
-    memcpy(t, round_trip, sizeof t);
-    drive(s, &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000}, t, 4);
-    drive(
-        s,
-        &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000, .n_virtual_channels = 2},
-        t, 4);
-    for (int i = 0; i < 4; i++)
-        CU_ASSERT_TRUE(t[i].end > 0);
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(
-        th_network_find("packet")->create(s, &(th_network_options){.n_virtual_channels = 1}, &e));
-    TAP_ASSERT_TEXT(e.id, "NET-0014");
-    TAP_ASSERT_TEXT(e.text, "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
-                            "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
-    th_system_free(s);
-}
-
-/* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet
- * that goes on, and at 1000 ns the next ones would; all wait for all. */
-static void a_deadlock_is_detected_and_explained(void)
-{
-    th_system *s = one_way_ring(4);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
-                                                    .buffer_bytes = 1000,
-                                                    .n_virtual_channels = 1,
-                                                    .may_deadlock = true});
-    transfer t[4];
-    memcpy(t, round_trip, sizeof t);
-    CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
-    TAP_ASSERT_TEXT(n->why.id, "NET-0016");
-    TAP_ASSERT_TEXT(n->why.text,
-                    "network packet: deadlock at 1us: 8 packets wait and none can move: "
-                    "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
-    n->type->destroy(n);
-    th_system_free(s);
-}
-
-/* The machine passes it on. */
-static void a_run_that_is_stuck_ends_with_the_reason(void)
-{
-    th_system *s = one_way_ring(4);
-    th_works *w = th_works_new(s, NULL);
-    th_program *p = th_program_new(NULL);
-    const th_machine_options o = {.network = th_network_find("packet"),
-                                  .network_options = {.packet_bytes = 1000,
-                                                      .buffer_bytes = 1000,
-                                                      .n_virtual_channels = 1,
-                                                      .may_deadlock = true}};
-    th_machine *m = th_machine_new(s, w, &o, NULL);
-    th_error e = {"", ""};
-    for (int i = 0; i < 4; i++)
-        th_program_add(p,
-                       &(th_task){.kind = TH_TASK_TRANSFER,
-                                  .node = round_trip[i].src,
-                                  .peer = round_trip[i].dst,
-                                  .bytes = round_trip[i].bytes,
-                                  .layer = -1},
-                       NULL);
-    th_program_finish(p, NULL);
-    th_machine_load(m, p, NULL);
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "NET-0016");
-    th_machine_free(m);
-    th_program_free(p);
-    th_works_free(w);
-    th_system_free(s);
-}
-
-enum { CLASSES = 4 };
-
-/* Kahn: takes away what nothing waits for; what is left waits in a cycle. edge[a * n + b]: a can
- * wait for b. */
-static bool is_acyclic(const uint8_t *edge, int n)
-{
-    int left = n;
-    bool *gone = calloc((size_t)n, sizeof *gone), any = true;
-    while (any) {
-        any = false;
-        for (int a = 0; a < n; a++) {
-            bool waits = gone[a];
-            for (int b = 0; b < n && !waits; b++)
-                waits = edge[a * n + b] && !gone[b];
-            if (waits)
-                continue;
-            gone[a] = any = true;
-            left--;
-        }
-    }
-    free(gone);
-    return left == 0;
-}
-
-/* All routes with their classes, checked without any order of links. */
-static void assert_no_deadlock(const th_system *s)
-{
-    th_channels *c = th_channels_new(s, NULL);
-    int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
-    uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
-    CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
-    for (int src = 0; src < s->n_nodes; src++)
-        for (int dst = 0; dst < s->n_nodes; dst++) {
-            int hops = th_route(s, src, dst, links);
-            CU_ASSERT_TRUE(th_channels_classes(c, links, hops, class_of) <= th_channels_needed(c));
-            for (int i = 0; i + 2 < hops; i++)
-                edge[(links[i] * CLASSES + class_of[i]) * n + links[i + 1] * CLASSES +
-                     class_of[i + 1]] = 1;
-        }
-    CU_ASSERT_TRUE(is_acyclic(edge, n));
-    free(edge);
-    th_channels_free(c);
-}
-
-static void classes_leave_no_cycle(void)
-{
-    gsl_rng *r = th_random_stream(5, "channels", 0);
-    for (int i = 0; i < 15; i++) {
-        th_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
-        assert_no_deadlock(s);
-        th_system_free(s);
-    }
-    gsl_rng_free(r);
-}
-
-/* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
- * than it is given: all arrive. */
-static void large_systems_do_not_deadlock_either(void)
-{
-    enum { SIDE = 24, MESSAGES = 4000 };
-    const th_topology_options o = {.dims = {SIDE, SIDE},
-                                   .n_dims = 2,
-                                   .bits_per_s = {GB},
-                                   .latency_ps = {100 * NS},
-                                   .n_bandwidths = 1,
-                                   .n_latencies = 1,
-                                   .host_latency_ps = -1};
-    th_system *prototype = shipped_system("ring8");
-    th_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
-    th_packet_network *p = (th_packet_network *)n;
-    gsl_rng *r = th_random_stream(6, "large", 0);
-    static transfer t[MESSAGES];
-    for (int i = 0; i < MESSAGES; i++)
-        t[i] = (transfer){0, (int)pick(r, 0, SIDE * SIDE - 1), (int)pick(r, 0, SIDE * SIDE - 1),
-                          2000, -1};
-    CU_ASSERT_TRUE(p->n_classes >= 2 + TH_CHANNELS_SPARE && p->n_channels == p->n_classes);
-    CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
-    for (int i = 0; i < MESSAGES; i++)
-        CU_ASSERT_TRUE(t[i].end >= 0);
-    n->type->destroy(n);
-    gsl_rng_free(r);
-    th_system_free(s);
-    th_system_free(prototype);
-}
-
-/* Two switches that nobody is joined to. */
-static void a_missing_route_is_told(void)
-{
-    th_system *s = new_system(2);
-    connect(s, 0, 1, GB, 100);
-    th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL);
-    th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL);
-    finish(s);
-    th_network *n = create(s, &(th_network_options){0});
-    transfer t[] = {{0, 2, 3, 10, -1}};
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
-    CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "NET-0015");
-    TAP_ASSERT_TEXT(e.text, "network packet: system \"sys\" has no route from a to b");
-    n->type->destroy(n);
-    th_system_free(s);
 }
 
 /* --- options, and parts by themselves --------------------------------------------------------- */
@@ -651,12 +343,6 @@ int main(int argc, char **argv)
         TAP(more_channels_let_packets_pass),
         TAP(long_messages_come_near_fluid),
         TAP(random_traffic_is_conserved_and_ordered),
-        TAP(a_routing_that_can_deadlock_is_given_channels),
-        TAP(a_deadlock_is_detected_and_explained),
-        TAP(a_run_that_is_stuck_ends_with_the_reason),
-        TAP(classes_leave_no_cycle),
-        TAP(large_systems_do_not_deadlock_either),
-        TAP(a_missing_route_is_told),
         TAP(bad_options_are_refused),
         TAP(instants_come_in_order),
         TAP(sets_give_the_least_first),

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
+#include <config.h>
+#include "base/alloc.h"
+#include "sim/machine.h"
+#include "tests/unit/packet_help.h"
+#include "topology/generate.h"
+#include "topology/route.h"
+
+/* --- deadlock --------------------------------------------------------------------------------- */
+
+/* Four nodes in a one-way ring send ten packets each to the one before them. */
+static const transfer round_trip[] = {
+    {0, 0, 3, 10000, 0}, {0, 1, 0, 10000, 0}, {0, 2, 1, 10000, 0}, {0, 3, 2, 10000, 0}};
+
+static void a_routing_that_can_deadlock_is_given_channels(void)
+{
+    th_system *s = one_way_ring(4);
+    transfer t[4];
+    memcpy(t, round_trip, sizeof t);
+    drive(s, &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000}, t, 4);
+    drive(
+        s,
+        &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000, .n_virtual_channels = 2},
+        t, 4);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_TRUE(t[i].end > 0);
+    th_error e = {"", ""};
+    CU_ASSERT_PTR_NULL(
+        th_network_find("packet")->create(s, &(th_network_options){.n_virtual_channels = 1}, &e));
+    TAP_ASSERT_TEXT(e.id, "NET-0014");
+    TAP_ASSERT_TEXT(e.text, "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
+                            "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
+    th_system_free(s);
+}
+
+/* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet
+ * that goes on, and at 1000 ns the next ones would; all wait for all. */
+static void a_deadlock_is_detected_and_explained(void)
+{
+    th_system *s = one_way_ring(4);
+    th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
+                                                    .buffer_bytes = 1000,
+                                                    .n_virtual_channels = 1,
+                                                    .may_deadlock = true});
+    transfer t[4];
+    memcpy(t, round_trip, sizeof t);
+    CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
+    TAP_ASSERT_TEXT(n->why.id, "NET-0016");
+    TAP_ASSERT_TEXT(n->why.text,
+                    "network packet: deadlock at 1us: 8 packets wait and none can move: "
+                    "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+/* The machine passes it on. */
+static void a_run_that_is_stuck_ends_with_the_reason(void)
+{
+    th_system *s = one_way_ring(4);
+    th_works *w = th_works_new(s, NULL);
+    th_program *p = th_program_new(NULL);
+    const th_machine_options o = {.network = th_network_find("packet"),
+                                  .network_options = {.packet_bytes = 1000,
+                                                      .buffer_bytes = 1000,
+                                                      .n_virtual_channels = 1,
+                                                      .may_deadlock = true}};
+    th_machine *m = th_machine_new(s, w, &o, NULL);
+    th_error e = {"", ""};
+    for (int i = 0; i < 4; i++)
+        th_program_add(p,
+                       &(th_task){.kind = TH_TASK_TRANSFER,
+                                  .node = round_trip[i].src,
+                                  .peer = round_trip[i].dst,
+                                  .bytes = round_trip[i].bytes,
+                                  .layer = -1},
+                       NULL);
+    th_program_finish(p, NULL);
+    th_machine_load(m, p, NULL);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
+    TAP_ASSERT_TEXT(e.id, "NET-0016");
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+enum { CLASSES = 4 };
+
+/* Kahn: takes away what nothing waits for; what is left waits in a cycle. edge[a * n + b]: a can
+ * wait for b. */
+static bool is_acyclic(const uint8_t *edge, int n)
+{
+    int left = n;
+    bool *gone = calloc((size_t)n, sizeof *gone), any = true;
+    while (any) {
+        any = false;
+        for (int a = 0; a < n; a++) {
+            bool waits = gone[a];
+            for (int b = 0; b < n && !waits; b++)
+                waits = edge[a * n + b] && !gone[b];
+            if (waits)
+                continue;
+            gone[a] = any = true;
+            left--;
+        }
+    }
+    free(gone);
+    return left == 0;
+}
+
+/* All routes with their classes, checked without any order of links. */
+static void assert_no_deadlock(const th_system *s)
+{
+    th_channels *c = th_channels_new(s, NULL);
+    int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
+    uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
+    CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
+    for (int src = 0; src < s->n_nodes; src++)
+        for (int dst = 0; dst < s->n_nodes; dst++) {
+            int hops = th_route(s, src, dst, links);
+            CU_ASSERT_TRUE(th_channels_classes(c, links, hops, class_of) <= th_channels_needed(c));
+            for (int i = 0; i + 2 < hops; i++)
+                edge[(links[i] * CLASSES + class_of[i]) * n + links[i + 1] * CLASSES +
+                     class_of[i + 1]] = 1;
+        }
+    CU_ASSERT_TRUE(is_acyclic(edge, n));
+    free(edge);
+    th_channels_free(c);
+}
+
+static void classes_leave_no_cycle(void)
+{
+    gsl_rng *r = th_random_stream(5, "channels", 0);
+    for (int i = 0; i < 15; i++) {
+        th_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
+        assert_no_deadlock(s);
+        th_system_free(s);
+    }
+    gsl_rng_free(r);
+}
+
+/* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
+ * than it is given: all arrive. */
+static void large_systems_do_not_deadlock_either(void)
+{
+    enum { SIDE = 24, MESSAGES = 4000 };
+    const th_topology_options o = {.dims = {SIDE, SIDE},
+                                   .n_dims = 2,
+                                   .bits_per_s = {GB},
+                                   .latency_ps = {100 * NS},
+                                   .n_bandwidths = 1,
+                                   .n_latencies = 1,
+                                   .host_latency_ps = -1};
+    th_system *prototype = shipped_system("ring8");
+    th_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
+    th_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
+    th_packet_network *p = (th_packet_network *)n;
+    gsl_rng *r = th_random_stream(6, "large", 0);
+    static transfer t[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++)
+        t[i] = (transfer){0, (int)pick(r, 0, SIDE * SIDE - 1), (int)pick(r, 0, SIDE * SIDE - 1),
+                          2000, -1};
+    CU_ASSERT_TRUE(p->n_classes >= 2 + TH_CHANNELS_SPARE && p->n_channels == p->n_classes);
+    CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
+    for (int i = 0; i < MESSAGES; i++)
+        CU_ASSERT_TRUE(t[i].end >= 0);
+    n->type->destroy(n);
+    gsl_rng_free(r);
+    th_system_free(s);
+    th_system_free(prototype);
+}
+
+/* Two switches that nobody is joined to. */
+static void a_missing_route_is_told(void)
+{
+    th_system *s = new_system(2, 100);
+    connect(s, 0, 1, GB, 100);
+    th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL);
+    th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL);
+    finish(s);
+    th_network *n = create(s, &(th_network_options){0});
+    transfer t[] = {{0, 2, 3, 10, -1}};
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
+    CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "NET-0015");
+    TAP_ASSERT_TEXT(e.text, "network packet: system \"sys\" has no route from a to b");
+    n->type->destroy(n);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_routing_that_can_deadlock_is_given_channels),
+        TAP(a_deadlock_is_detected_and_explained),
+        TAP(a_run_that_is_stuck_ends_with_the_reason),
+        TAP(classes_leave_no_cycle),
+        TAP(large_systems_do_not_deadlock_either),
+        TAP(a_missing_route_is_told),
+        TAP_END,
+    };
+    return tap_main("packet_deadlock", tests, argc, argv);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_search_candidates.c - what searches choose from: unlike accelerators, candidates of level 1, and the baselines by
+ * hand. */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/search/level1.h"
+#include "mapper/search/strategies.h"
+#include "tests/unit/search_help.h"
+
+static th_system *f1;
+static th_workload *alexnet, *branches;
+
+/* --- systems of unlike accelerators ------------------------------------------------------------ */
+
+#define UNLIKE(NAME, GROUP, DESIGN)                                                                \
+    "{ name = \"" NAME "\"; group = " GROUP "; dram = { capacity = \"1GiB\"; bandwidth = "         \
+    "\"16GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 4; }; designs = [\"" DESIGN  \
+    "\"]; }"
+#define TWO_KINDS(GROUPS_OF_1_AND_2_1, GROUP_2)                                                    \
+    "name = \"unlike\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "       \
+    "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
+    "macs_per_cycle = 50; } ); accelerators = (" UNLIKE("a", "0", "x") "," UNLIKE(                 \
+        "b", GROUPS_OF_1_AND_2_1,                                                                  \
+        "y") "," UNLIKE("c", GROUP_2,                                                              \
+                        "x") "," UNLIKE("d", "1",                                                  \
+                                        "y") "); links = ( { all_pairs = [\"a\", \"b\", \"c\", "   \
+                                             "\"d\"]; bandwidth = \"8Gbps\"; "                     \
+                                             "latency = \"1us\"; } );"
+
+/* a and c have x, b and d have y: no set of two neighbours has a design, single accelerators do. The
+ * groups are {a, c} and {b, d}: uniform runs on a and c. */
+static void sets_without_a_common_design_are_left_out(void)
+{
+    th_system *s = system_of(TWO_KINDS("1", "0"));
+    th_problem p = problem_of(s, branches);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 150, .threads = 1};
+        th_search *x = found(th_search_types[i]->name, &p, &o);
+        if (strcmp(x->type->name, "uniform") == 0 && x->best->sets[0].n_accels == 2)
+            CU_ASSERT_EQUAL(x->best->sets[0].accels[1], 2);
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+/* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it. */
+static void a_baseline_without_a_design_is_an_error(void)
+{
+    th_system *s = system_of(TWO_KINDS("0", "1"));
+    th_problem p = problem_of(s, branches);
+    th_error e = {"", ""};
+    th_search *x = search_of("computation_prioritized", &p, &th_search_defaults);
+    CU_ASSERT_EQUAL(th_search_iterate(x, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0026");
+    TAP_ASSERT_TEXT(e.text,
+                    "computation_prioritized: no design that all 2 accelerators of group 0 can "
+                    "be configured with");
+    th_search_free(x);
+    th_search_options o = {.seed = 1, .evaluations = 50, .threads = 1};
+    th_search_free(found("two_level", &p, &o));
+    th_system_free(s);
+}
+
+static void a_layer_that_cannot_be_split_is_an_error(void)
+{
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 3; height = 4; width = 4; }; layers = ( "
+        "{ name = \"p\"; type = \"mean_pool\"; } );");
+    th_problem p = problem_of(f1, w);
+    th_error e = {"", ""};
+    th_search *s = search_of("computation_prioritized", &p, &th_search_defaults);
+    CU_ASSERT_EQUAL(th_search_iterate(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "MAP-0025");
+    TAP_ASSERT_TEXT(e.text,
+                    "computation_prioritized: layer \"p\" cannot be split over 4 accelerators");
+    th_search_free(s);
+    th_workload_free(w);
+}
+
+static void nothing_that_fits_is_an_error(void)
+{
+    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "100B") "topology = { type = \"ring\"; "
+                "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    th_problem p = problem_of(s, alexnet);
+    for (int i = 0; th_search_types[i]; i++) {
+        th_search_options o = {.seed = 1, .evaluations = 100, .threads = 2};
+        th_error e = {"", ""};
+        char expected[1200];
+        th_search *x = search_of(th_search_types[i]->name, &p, &o);
+        while (!x->done && th_search_iterate(x, &e) == 0)
+            ;
+        TAP_ASSERT_TEXT(e.id, "MAP-0024");
+        snprintf(expected, sizeof expected,
+                 "%s: none of %lld mappings of \"alexnet\" onto \"t\" fits; the first: %s",
+                 x->type->name, (long long)x->n_evaluations, x->first_misfit.text);
+        TAP_ASSERT_TEXT(x->first_misfit.id, "MAP-0022");
+        TAP_ASSERT_TEXT(e.text, expected);
+        CU_ASSERT_TRUE(x->done && x->n_infeasible == x->n_evaluations && !x->best);
+        th_search_free(x);
+    }
+    th_system_free(s);
+}
+
+/* 256 accelerators of one group: sets beyond 255, and pools of 128 channels that cannot be cut as
+ * often. */
+static void hundreds_of_accelerators(void)
+{
+    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"mesh\"; "
+                "dims = [16, 16]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 64; height = 32; width = 32; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 512; kernel = 1; },"
+        "{ name = \"p\"; type = \"max_pool\"; kernel = 2; } );");
+    th_problem p = problem_of(s, w);
+    th_search_options o = {.seed = 1, .evaluations = 20, .threads = 1};
+    th_search_free(found("random", &p, &o));
+    th_search_free(found("computation_prioritized", &p, &o));
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* --- candidates of level 1 -------------------------------------------------------------------- */
+
+static void partitions_of_f1(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_level1 l;
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_seeder *seeder = th_seeder_new(e, NULL);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
+    /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
+    static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8}, first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
+                         block[] = {0, 1, 2, 0, 0, 0, 0, 0, 0};
+    CU_ASSERT_EQUAL_FATAL(l.n, 9);
+    for (int i = 0; i < 9; i++) {
+        CU_ASSERT_EQUAL(l.partitions[i].block, block[i]);
+        CU_ASSERT_EQUAL(l.partitions[i].n, sets[i]);
+        CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
+    }
+    th_level1_clear(&l);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, true, NULL), 0);
+    CU_ASSERT_EQUAL(l.n, 6);
+    th_level1_clear(&l);
+    th_seeder_free(seeder);
+    th_evaluator_free(e);
+}
+
+/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in three
+ * orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives the product a set of
+ * several; one accelerator for both, the uniform answer, is slower. */
+static void one_accelerator_runs_what_cannot_be_split(void)
+{
+    th_workload *w =
+        workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = 32; width = 1; }; layers = ("
+                    "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
+                    "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
+    th_problem p = problem_of(f1, w);
+    th_level1 l;
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_seeder *seeder = th_seeder_new(e, NULL);
+    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(l.n, 9);
+    for (int i = 7; i < 9; i++) {
+        const th_partition *uneven = &l.partitions[i];
+        CU_ASSERT_TRUE(uneven->way == TH_LAYERS_UNEVEN && uneven->n == 2);
+        CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
+        CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 7 ? 2 : 4);
+    }
+    CU_ASSERT_EQUAL(l.tree.node[l.partitions[8].node[1]].accels[0], 4);
+    th_level1_clear(&l);
+    th_seeder_free(seeder);
+    th_evaluator_free(e);
+    th_search_options options = th_search_defaults;
+    options.evaluations = 100;
+    th_search *s = found("two_level", &p, &options), *u = found("uniform", &p, &th_search_defaults);
+    CU_ASSERT_TRUE(s->best_fitness.value < u->best_fitness.value);
+    CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 1);
+    CU_ASSERT_TRUE(s->best->sets[s->best->set_of[1]].n_accels > 1);
+    th_search_free(s);
+    th_search_free(u);
+    th_workload_free(w);
+}
+
+/* --- baselines -------------------------------------------------------------------------------- */
+
+/* branches: stem, then a (3 x 3) and b (1 x 1) from it, and their sum. Sets are the groups of four,
+ * alike. stem: both sets would end at once: set 0. a: likewise, 0. b: 0 is busy with a, 1 is free: 1.
+ * sum waits for a, the longer: both free then: 0.
+ * Splits over the two longest: stem K 64, H 56 (C 3): 2 x 2; a, b: K 96, C 64; sum: K 96, H 56. */
+static void computation_prioritized_by_hand(void)
+{
+    th_problem p = problem_of(f1, branches);
+    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    static const char *const splits[] = {"K2 H2", "K2 C2", "K2 C2", "K2 H2"};
+    static const int32_t sets[] = {0, 0, 1, 0};
+    CU_ASSERT_TRUE(s->n_evaluations == 1 && s->best->n_sets == 2);
+    for (int l = 0; l < 4; l++) {
+        th_strategy e = strategy_of(splits[l]);
+        CU_ASSERT_EQUAL(s->best->set_of[l], sets[l]);
+        CU_ASSERT_TRUE(th_strategy_equal(&s->best->strategy[l], &e));
+    }
+    th_evaluator *e = th_evaluator_new(&p, NULL);
+    th_time best = TH_TIME_MAX;
+    int32_t chosen = -1;
+    for (int32_t d = 0; d < 3; d++) { /* the design of least total compute, layers of both sets */
+        th_set set = s->best->sets[0];
+        th_time sum = 0;
+        set.design = d;
+        for (int l = 0; l < 4; l++)
+            sum += th_evaluator_shard_time(e, &set, l, &s->best->strategy[l], NULL);
+        if (sum < best) {
+            best = sum;
+            chosen = d;
+        }
+    }
+    CU_ASSERT_TRUE(s->best->sets[0].design == chosen && s->best->sets[1].design == chosen);
+    th_evaluator_free(e);
+    th_search_free(s);
+}
+
+static void a_chain_leaves_the_second_group_idle(void)
+{
+    th_problem p = problem_of(f1, alexnet);
+    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    for (int l = 0; l < alexnet->n_layers; l++)
+        CU_ASSERT_EQUAL(s->best->set_of[l], 0);
+    th_search_free(s);
+}
+
+/* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 + 4 * 2
+ * mappings. The relu follows the conv (C2: its halves of K). */
+static void uniform_by_brute_force(void)
+{
+    static const char *const convs[] = {"K2", "C2", "H2", "W2"},
+                             *const follows[] = {"K2", "K2", "H2", "W2"},
+                             *const denses[] = {"K2", "C2"};
+    th_system *sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = "
+                "\"ring\"; dims = [2]; bandwidth = \"8Gbps\"; latency = \"100ns\"; "
+                "host = { bandwidth = \"2Gbps\"; }; };");
+    th_workload *w = workload_of(
+        "name = \"n\"; batch = 1; input = { channels = 6; height = 11; width = 9; }; layers = ( "
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; }, { name = \"r\"; type = "
+        "\"relu\"; },"
+        "{ name = \"f\"; type = \"fc\"; outputs = 30; } );");
+    th_problem p = problem_of(sys, w);
+    th_mapping *m = mapping_on("0", w);
+    double best = fitness_of(&p, m);
+    th_mapping_free(m);
+    m = mapping_on("01", w);
+    for (int c = 0; c < 4; c++) {
+        for (int d = 0; d < 2; d++) {
+            put_layer(m, 0, 0, convs[c]);
+            put_layer(m, 1, 0, follows[c]);
+            put_layer(m, 2, 0, denses[d]);
+            double t = fitness_of(&p, m);
+            best = t < best ? t : best;
+        }
+    }
+    th_mapping_free(m);
+    th_search *s = found("uniform", &p, &th_search_defaults);
+    CU_ASSERT_TRUE(s->n_evaluations == 9 && s->best_fitness.value == best);
+    th_search_free(s);
+    th_workload_free(w);
+    th_system_free(sys);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(sets_without_a_common_design_are_left_out),
+        TAP(a_baseline_without_a_design_is_an_error),
+        TAP(a_layer_that_cannot_be_split_is_an_error),
+        TAP(nothing_that_fits_is_an_error),
+        TAP(hundreds_of_accelerators),
+        TAP(partitions_of_f1),
+        TAP(one_accelerator_runs_what_cannot_be_split),
+        TAP(computation_prioritized_by_hand),
+        TAP(a_chain_leaves_the_second_group_idle),
+        TAP(uniform_by_brute_force),
+        TAP_END,
+    };
+    f1 = shipped_system("f1_16xlarge");
+    alexnet = shipped_workload("alexnet");
+    branches =
+        workload_of("name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
+                    "56; }; layers = ("
+                    "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+                    "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
+                    "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    int status = tap_main("search_candidates", tests, argc, argv);
+    th_workload_free(branches);
+    th_workload_free(alexnet);
+    th_system_free(f1);
+    return status;
+}
