@@ -9,6 +9,19 @@ typedef struct th_example {
     const char *command, *lines;
 } th_example;
 
+/* A file of measurements, made up, and read. */
+#define MEASUREMENTS \
+    "set csv [open out/mine.csv w]\n" \
+    "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n" \
+    "foreach batch {1 2 4 8 16 32 64 128} {\n" \
+    "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n" \
+    "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n" \
+    "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n" \
+    "    }\n" \
+    "}\n" \
+    "close $csv\n" \
+    "read_measurements out/mine.csv\n"
+
 static const th_example examples[] = {
     {"help", "help map_workload\nhelp collective\n"},
     {"set_threads", "set_threads 2\n"},
@@ -194,40 +207,13 @@ static const th_example examples[] = {
      "close_trace\n"},
     {"close_trace", "restart\nopen_trace out/alexnet.csv\nrun\nclose_trace\n"},
     {"read_measurements",
-     "set csv [open out/mine.csv w]\n"
-     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
-     "foreach batch {1 2 4 8 16 32 64 128} {\n"
-     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
-     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
-     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
-     "    }\n"
-     "}\n"
-     "close $csv\n"
-     "read_measurements out/mine.csv\n"},
+     MEASUREMENTS},
     {"train_predictor",
-     "set csv [open out/mine.csv w]\n"
-     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
-     "foreach batch {1 2 4 8 16 32 64 128} {\n"
-     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
-     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
-     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
-     "    }\n"
-     "}\n"
-     "close $csv\n"
-     "read_measurements out/mine.csv\n"
+     MEASUREMENTS
      "train_predictor -held_out 10 -learner roofline\n"
      "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
     {"evaluate_predictor",
-     "set csv [open out/mine.csv w]\n"
-     "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"
-     "foreach batch {1 2 4 8 16 32 64 128} {\n"
-     "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"
-     "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"
-     "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"
-     "    }\n"
-     "}\n"
-     "close $csv\n"
-     "read_measurements out/mine.csv\n"
+     MEASUREMENTS
      "train_predictor -held_out 10 -learner roofline\n"
      "evaluate_predictor -held_out\n"
      "evaluate_predictor -learners\n"},

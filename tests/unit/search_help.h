@@ -52,4 +52,15 @@ static inline double fitness_of(const th_problem *p, const th_mapping *m)
     return f.value;
 }
 
+/* A stem, two branches from it, and their sum. */
+static inline th_workload *branching_workload(void)
+{
+    return workload_of("name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
+                    "56; }; layers = ("
+                    "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+                    "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
+                    "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+}
+
 #endif

@@ -2,27 +2,10 @@
 #include <config.h>
 #include "topology/route.h"
 #include "base/random.h"
+#include "tests/unit/bare_system.h"
 #include "tests/unit/tap.h"
 #include <stdio.h>
 #include <string.h>
-
-static int the_design = 0;
-
-/* n accelerators "0", "1" ... not connected. */
-static th_system *new_system(int n)
-{
-    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
-    char name[16];
-    th_system *s = th_system_new("sys", NULL);
-    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
-    for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
-        th_system_set_accel(s, i, &a, NULL);
-    }
-    return s;
-}
 
 /* The nodes of the route as "0 2 3"; "none" when there is no way. */
 static const char *way(const th_system *s, int src, int dst)
@@ -47,7 +30,7 @@ static void finish(th_system *s)
 /* 0 - 1 directly but slow; 0 - 2 - 1 wide: fewest links win. */
 static void fewest_links_first(void)
 {
-    th_system *s = new_system(3);
+    th_system *s = new_system(3, 1);
     th_system_connect(s, 0, 2, 9000, 1, true, NULL);
     th_system_connect(s, 2, 1, 9000, 1, true, NULL);
     th_system_connect(s, 0, 1, 20, 90, true, NULL);
@@ -60,7 +43,7 @@ static void fewest_links_first(void)
 /* From 0 to 4 over 1, 2 or 3: smallest bandwidths 30, 50, 50, sums of latencies 8, 12, 11. */
 static void then_width_then_latency_then_the_lowest_node(void)
 {
-    th_system *s = new_system(5);
+    th_system *s = new_system(5, 1);
     th_system_connect(s, 0, 1, 30, 4, true, NULL);
     th_system_connect(s, 1, 4, 99, 4, true, NULL);
     th_system_connect(s, 0, 2, 50, 5, true, NULL);
@@ -79,7 +62,7 @@ static void then_width_then_latency_then_the_lowest_node(void)
 
 static void ties_go_to_the_lowest_node_and_link(void)
 {
-    th_system *s = new_system(4);
+    th_system *s = new_system(4, 1);
     th_system_connect(s, 0, 2, 50, 5, true, NULL);
     th_system_connect(s, 2, 3, 50, 5, true, NULL);
     th_system_connect(s, 1, 3, 50, 5, true, NULL);
@@ -97,7 +80,7 @@ static void ties_go_to_the_lowest_node_and_link(void)
  * reached. */
 static void avoids_nodes_that_do_not_forward(void)
 {
-    th_system *s = new_system(5);
+    th_system *s = new_system(5, 1);
     th_system_connect(s, 0, 1, 50, 5, true, NULL);
     th_system_connect(s, 1, 2, 50, 5, true, NULL);
     th_system_connect(s, 0, 3, 50, 5, true, NULL);
@@ -113,7 +96,7 @@ static void avoids_nodes_that_do_not_forward(void)
 
 static void says_when_there_is_no_way(void)
 {
-    th_system *s = new_system(1);
+    th_system *s = new_system(1, 1);
     int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
     th_route_summary r;
     finish(s);
@@ -127,7 +110,7 @@ static void says_when_there_is_no_way(void)
 /* A grid x by y, dimension 0 fastest; wraps closes the rows and columns. */
 static th_system *new_grid(int x, int y, bool wraps)
 {
-    th_system *s = new_system(x * y);
+    th_system *s = new_system(x * y, 1);
     for (int i = 0; i < x * y; i++) {
         int right = i % x + 1 < x ? i + 1 : i + 1 - x, up = i / x + 1 < y ? i + x : i + x - x * y;
         if (right > i || wraps)
@@ -183,7 +166,7 @@ static void a_mesh_ignores_short_cuts(void)
 
 static th_system *new_chain(int n)
 {
-    th_system *s = new_system(n);
+    th_system *s = new_system(n, 1);
     for (int i = 0; i + 1 < n; i++)
         th_system_connect(s, i, i + 1, 50, 5, true, NULL);
     return s;

@@ -2,23 +2,14 @@
 #include <config.h>
 #include "topology/route.h"
 #include "base/alloc.h"
+#include "tests/unit/bare_system.h"
 #include "tests/unit/tap.h"
 #include <stdio.h>
 
 /* n accelerators "0", "1" ... in a line, not closed: links i_(i + 1) are 2 i, back 2 i + 1. */
 static th_system *new_line(int n)
 {
-    static int the_design = 0;
-    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
-    char name[16];
-    th_system *s = th_system_new("sys", NULL);
-    th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
-    for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        th_system_add_node(s, name, TH_NODE_ACCEL, 0, NULL);
-        th_system_set_accel(s, i, &a, NULL);
-    }
+    th_system *s = new_system(n, 1);
     for (int i = 0; i + 1 < n; i++)
         th_system_connect(s, i, i + 1, 50, 5, true, NULL);
     return s;

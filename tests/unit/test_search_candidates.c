@@ -285,13 +285,7 @@ int main(int argc, char **argv)
     };
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
-    branches =
-        workload_of("name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
-                    "56; }; layers = ("
-                    "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
-                    "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
-                    "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
-                    "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    branches = branching_workload();
     int status = tap_main("search_candidates", tests, argc, argv);
     th_workload_free(branches);
     th_workload_free(alexnet);
