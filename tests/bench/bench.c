@@ -13,7 +13,7 @@
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
- *   bench trace                what a trace costs
+ *   bench trace [tiles [INPUTS]] what a trace of messages costs, or of a mapped network
  *   bench tiling               the search for tiles and loop orders
  *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
  *   bench transformers FOLDER  whole transformers as sums of their operators, against measured runs
@@ -474,7 +474,10 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "tiling") == 0) {
         th_bench_tiling();
     } else if (strcmp(what, "trace") == 0) {
-        th_bench_trace();
+        if (argc > 2 && strcmp(argv[2], "tiles") == 0)
+            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100);
+        else
+            th_bench_trace();
     } else if (strcmp(what, "lookup") == 0) {
         th_system *s = read_system("f1_16xlarge");
         th_bench_lookup(s);
@@ -495,7 +498,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | trace | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
+            "events | lookup | systolic [NETWORK] | tiling | trace [tiles [INPUTS]] | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
             "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }

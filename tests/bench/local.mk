@@ -18,6 +18,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_tiling.c \
 	tests/bench/bench_transformers.c \
 	tests/bench/bench_trace.c \
+	tests/bench/bench_trace_tiles.c \
 	tests/bench/queue_calendar.c \
 	tests/bench/queue_ladder.c \
 	tests/bench/queues.h
@@ -42,6 +43,7 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench tiling
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace tiles
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench lookup
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
