@@ -27,7 +27,7 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
 }
 
 /* Two chains, that take the words in another order. */
-static void digest_change(uint64_t digest[2], const th_draw_change *c)
+void th_draw_digest(uint64_t digest[2], const th_draw_change *c)
 {
     uint64_t draw;
     memcpy(&draw, &c->bytes_per_s, sizeof draw);
@@ -41,7 +41,7 @@ int th_history_add(th_accel_state *a, th_draw_change c)
     if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
         return -1;
     h->change[h->n++] = c;
-    digest_change(h->digest, &c);
+    th_draw_digest(h->digest, &c);
     return 0;
 }
 

@@ -11,18 +11,33 @@ void th_accel_show_tiles(th_machine *m, const th_accel_state *a)
     th_watch_tiles(m->watch, m->now, th_accel_number(m, a), m->system->n_accels, &tiles);
 }
 
+static void show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p,
+                      const uint64_t *digest)
+{
+    const th_work *w = th_accel_work(m, a);
+    th_trace_follow(m->watch->trace, m->now, th_accel_number(m, a),
+                    &(th_tile_source){.started = a->started,
+                                      .schedule = &w->schedule,
+                                      .port = &w->port,
+                                      .from = p,
+                                      .digest = digest});
+}
+
 /* A trace follows the task, which is not stepped, from *p on, where it stands now. */
 void th_accel_show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
 {
-    const th_work *w = th_accel_work(m, a);
-    th_trace_follow(m->watch->trace, m->now, th_accel_number(m, a), a->started, p, &w->schedule, &w->port);
+    show_from(m, a, p, NULL);
 }
 
-void th_accel_show_from_start(const th_machine *m, const th_accel_state *a)
+/* Nobody has drawn yet: the digest of the history is that of the start. */
+void th_accel_show_from_start(const th_machine *m, th_accel_state *a)
 {
     th_pipeline p;
-    th_prefetch_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
-    th_accel_show_from(m, a, &p);
+    th_history_begin(m, a);
+    bool comes_ahead = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
+    if (comes_ahead)
+        th_prefetch_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
+    show_from(m, a, comes_ahead ? &p : NULL, a->history.digest);
 }
 
 /* The pipeline of the running task as it stands now; false: there is no task, or it has not begun. */

@@ -45,6 +45,6 @@ int th_history_look_for_end(th_machine *m, th_accel_state *a, th_error *err);
  * on, where it stands now; or from its start. */
 void th_accel_show_tiles(th_machine *m, const th_accel_state *a);
 void th_accel_show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p);
-void th_accel_show_from_start(const th_machine *m, const th_accel_state *a);
+void th_accel_show_from_start(const th_machine *m, th_accel_state *a);
 
 #endif

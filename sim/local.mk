@@ -135,6 +135,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/perfetto.c \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
+	sim/trace/tile_records.c sim/trace/tile_records.h \
 	sim/trace/tile_streams.c sim/trace/tile_streams.h \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
@@ -157,6 +158,7 @@ unit_tests += \
 	tests/unit/test_bound \
 	tests/unit/test_closed_forms \
 	tests/unit/test_design_properties \
+	tests/unit/test_tile_records \
 	tests/unit/test_tiling \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \

@@ -54,6 +54,8 @@ typedef struct th_draw_change {
     th_time at;
     double bytes_per_s;
 } th_draw_change;
+/* The digest of a history, with one change more. */
+void th_draw_digest(uint64_t digest[2], const th_draw_change *c);
 
 /* A compute that is under way, alone on its accelerator, while nothing moves on the network. */
 typedef struct th_under_way {

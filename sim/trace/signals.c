@@ -211,7 +211,7 @@ static void end_spans(th_trace *t, th_time last)
 /* Streams come up to now, what happens at it not included. */
 static void wake_streams(th_trace *t, th_time now)
 {
-    th_tile_streams_wake(t->streams);
+    th_tile_streams_wake(t->streams, now);
     for (int32_t a = 0; a < t->system->n_accels; a++)
         if (th_tile_streams_follows(t->streams, a))
             t->objects[t->system->accel_node[a]].tiles = th_tile_streams_look(t->streams, a, now - 1);
@@ -568,26 +568,29 @@ void th_trace_link(th_trace *t, th_time now, int link, int32_t flows)
     change(t, t->n_nodes + link);
 }
 
-void th_trace_follow(th_trace *t, th_time now, int accel, th_time started, const th_pipeline *p,
-                     const th_schedule *s, const th_port *port)
+/* How it stands when all of this instant has happened. */
+static void show_stream(th_trace *t, th_time now, int accel)
+{
+    if (!t->has_begun || !th_tile_streams_follows(t->streams, accel))
+        return;
+    th_tiles tiles = th_tile_streams_look(t->streams, accel, now);
+    set_tiles(t, accel, &tiles);
+}
+
+void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source)
 {
     th_trace_hear(t, now);
     if (t->is_over)
         return;
-    th_tiles tiles = th_pipeline_tiles(p, s);
-    th_tile_streams_follow(t->streams, accel, started, p, s, port);
-    set_tiles(t, accel, &tiles);
+    th_tile_streams_follow(t->streams, accel, source);
+    show_stream(t, now, accel);
 }
 
 void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s)
 {
     th_trace_hear(t, now);
-    if (th_tile_streams_draws(t->streams, accel, now, bytes_per_s))
-        t->is_out_of_memory = true;
-    if (!t->has_begun || !th_tile_streams_follows(t->streams, accel))
-        return;
-    th_tiles tiles = th_tile_streams_look(t->streams, accel, now);
-    set_tiles(t, accel, &tiles);
+    th_tile_streams_draws(t->streams, accel, now, bytes_per_s);
+    show_stream(t, now, accel);
 }
 
 void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles)

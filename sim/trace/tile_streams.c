@@ -2,26 +2,30 @@
 /* tile_streams.c - what happens inside the tasks of accelerators, for a trace that asks for it.
  *
  *   new -> (follow -> draws* -> drop)* and wake -> (next -> take)* -> free
- * Streams that are awake are a heap by the time of their next event, then by accelerator. A pipeline
- * changes by no look (sim/pipeline.h), so a stream shows what the machine's own would.
- * Invariants: order[place] is the stream's own number for all that are followed and awake; those draws
- * that are not applied yet lie after the pipeline's present, and there are none when it is awake. */
+ * A stream goes through the record of the state that its task is in (tile_records.h), and into another one
+ * where others begin to draw more or less. Streams that are awake are a heap by the time of their next
+ * event, then by accelerator; one that sleeps has no record, and only notes what is drawn.
+ * Invariants: order[place] is the stream's own number for all that are followed and awake; those have a
+ * record, and event[next] of it is the first that was not taken. */
 #include <config.h>
 
 #include "sim/trace/tile_streams.h"
 
 #include "base/alloc.h"
 #include "sim/machine.h"
+#include "sim/trace/tile_records.h"
 
 typedef struct stream {
     bool is_followed;
-    th_pipeline pipeline;
-    const th_schedule *schedule;
-    const th_port *port;
-    th_time started;
+    th_tile_source source; /* its from and digest: below, or NULL */
+    th_pipeline from;
+    uint64_t digest[2]; /* of the state, as far as it is known */
+    th_draw_change *draws; /* while it sleeps */
+    size_t n_draws, draw_room;
+    th_tile_record *record;
+    size_t next;
+    th_tiles tiles;
     th_time at; /* of its next event */
-    th_draw_change *draws;
-    size_t n_draws, n_applied, draw_room;
     int32_t place; /* in order */
 } stream;
 
@@ -29,7 +33,8 @@ struct th_tile_streams {
     stream *of; /* by accelerator */
     int32_t *order; /* a heap */
     int32_t n_accels, n_awake;
-    bool is_awake;
+    bool is_awake, has_failed;
+    th_tile_records *records;
 };
 
 th_tile_streams *th_tile_streams_new(int32_t n_accels)
@@ -41,7 +46,8 @@ th_tile_streams *th_tile_streams_new(int32_t n_accels)
     t->n_accels = n_accels;
     t->of = th_alloc_zero(n, sizeof *t->of);
     t->order = th_alloc_array(n, sizeof *t->order);
-    if (t->of && t->order)
+    t->records = th_tile_records_new();
+    if (t->of && t->order && t->records)
         return t;
     th_tile_streams_free(t);
     return NULL;
@@ -51,8 +57,11 @@ void th_tile_streams_free(th_tile_streams *t)
 {
     if (!t)
         return;
-    for (int32_t i = 0; t->of && i < t->n_accels; i++)
+    for (int32_t i = 0; t->of && i < t->n_accels; i++) {
+        th_tile_records_release(t->of[i].record);
         th_free(t->of[i].draws);
+    }
+    th_tile_records_free(t->records);
     th_free(t->of);
     th_free(t->order);
     th_free(t);
@@ -60,10 +69,19 @@ void th_tile_streams_free(th_tile_streams *t)
 
 void th_tile_streams_reset(th_tile_streams *t)
 {
-    for (int32_t i = 0; i < t->n_accels; i++)
+    for (int32_t i = 0; i < t->n_accels; i++) {
+        th_tile_records_release(t->of[i].record);
+        t->of[i].record = NULL;
         t->of[i].is_followed = false;
+    }
+    th_tile_records_forget(t->records);
     t->n_awake = 0;
     t->is_awake = false;
+}
+
+bool th_tile_streams_have_failed(const th_tile_streams *t)
+{
+    return t->has_failed;
 }
 
 /* ---- the heap -------------------------------------------------------------------------------- */
@@ -114,64 +132,136 @@ static void leave(th_tile_streams *t, int32_t accel)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static void find_next(stream *x)
+/* Into a record that was just got, NULL where memory was out: then nothing happens any more. */
+static void enter_record(th_tile_streams *t, stream *x, th_tile_record *r)
 {
-    x->at = x->pipeline.done ? TH_TIME_MAX : th_time_add(x->started, th_pipeline_next(&x->pipeline));
+    th_tile_records_release(x->record);
+    x->record = r;
+    x->next = 0;
+    if (r)
+        x->tiles = r->first;
+    else
+        t->has_failed = true;
 }
 
-/* Up to now, what happens at it included. Whole periods are jumped where many events lie between. */
-static void advance(stream *x, th_time now)
+/* Is there an event that was not taken? */
+static bool has_more(th_tile_streams *t, stream *x)
 {
-    enum { MANY = 32 };
-    th_pipeline *p = &x->pipeline;
-    th_time to = now - x->started, step = x->at - x->started - p->now;
-    p->skip = step < (to - p->now) / MANY;
-    for (; x->n_applied < x->n_draws && x->draws[x->n_applied].at <= to; x->n_applied++) {
-        th_pipeline_advance(p, x->schedule, x->port, x->draws[x->n_applied].at);
-        th_pipeline_set_foreign(p, x->port, x->draws[x->n_applied].bytes_per_s);
+    if (!x->record)
+        return false;
+    if (x->next < x->record->n)
+        return true;
+    int more = th_tile_records_more(t->records, &x->record, &x->next);
+    t->has_failed |= more < 0;
+    return more > 0;
+}
+
+/* Up to `to`, of the task's own time, what happens then included. */
+static void advance(th_tile_streams *t, stream *x, th_time to)
+{
+    const th_tile_event *e = NULL;
+    while (has_more(t, x) && (e = &x->record->event[x->next])->at <= to) {
+        x->tiles = e->tiles;
+        x->next++;
     }
-    th_pipeline_advance(p, x->schedule, x->port, to);
-    find_next(x);
+    x->at = x->record && x->next < x->record->n
+                ? th_time_add(x->source.started, x->record->event[x->next].at)
+                : TH_TIME_MAX;
 }
 
-void th_tile_streams_follow(th_tile_streams *t, int32_t accel, th_time started, const th_pipeline *p,
-                            const th_schedule *s, const th_port *port)
+static void start_pipeline(const stream *x, th_pipeline *p)
+{
+    if (x->source.from)
+        *p = x->from;
+    else
+        th_pipeline_start(p, x->source.schedule, x->source.port, 0, false);
+}
+
+/* From the beginning of what is followed. */
+static th_tile_record *first_record(th_tile_streams *t, const stream *x)
+{
+    const uint64_t *digest = x->source.digest ? x->digest : NULL;
+    th_tile_record *r = digest ? th_tile_records_find(t->records, digest) : NULL;
+    if (r)
+        return r;
+    th_pipeline p;
+    start_pipeline(x, &p);
+    return th_tile_records_add(t->records, digest, &p, x->source.schedule, x->source.port);
+}
+
+/* A task that is under way, after all draws. Whole periods are jumped. */
+static th_tile_record *record_of_now(th_tile_streams *t, const stream *x, th_time now)
+{
+    const th_tile_source *s = &x->source;
+    th_pipeline p;
+    start_pipeline(x, &p);
+    p.skip = true;
+    for (size_t i = 0; i < x->n_draws; i++) {
+        th_pipeline_advance(&p, s->schedule, s->port, x->draws[i].at);
+        th_pipeline_set_foreign(&p, s->port, x->draws[i].bytes_per_s);
+    }
+    th_pipeline_advance(&p, s->schedule, s->port, now);
+    return th_tile_records_add(t->records, NULL, &p, s->schedule, s->port);
+}
+
+void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_source *source)
 {
     stream *x = &t->of[accel];
     th_tile_streams_drop(t, accel);
     x->is_followed = true;
-    x->pipeline = *p;
-    x->schedule = s;
-    x->port = port;
-    x->started = started;
-    x->n_draws = x->n_applied = 0;
-    find_next(x);
-    if (t->is_awake)
-        enter(t, accel);
+    x->source = *source;
+    x->n_draws = 0;
+    if (source->from)
+        x->from = *source->from;
+    if (source->digest)
+        for (int i = 0; i < 2; i++)
+            x->digest[i] = source->digest[i];
+    if (!t->is_awake)
+        return;
+    enter_record(t, x, first_record(t, x));
+    advance(t, x, -1);
+    enter(t, accel);
 }
 
-int th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, double bytes_per_s)
+static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_draw_change *c)
+{
+    const uint64_t *digest = x->source.digest ? x->digest : NULL;
+    th_tile_record *r = digest ? th_tile_records_find(t->records, digest) : NULL;
+    if (r || !x->record)
+        return r;
+    th_pipeline p;
+    th_tile_record_state(x->record, c->at, &p);
+    th_pipeline_set_foreign(&p, x->source.port, c->bytes_per_s);
+    return th_tile_records_add(t->records, digest, &p, x->source.schedule, x->source.port);
+}
+
+void th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, double bytes_per_s)
 {
     stream *x = &t->of[accel];
+    th_draw_change c = {now - x->source.started, bytes_per_s};
     if (!x->is_followed)
-        return 0;
-    if (th_grow(&x->draws, &x->draw_room, x->n_draws + 1, sizeof *x->draws)) {
-        th_tile_streams_drop(t, accel);
-        return -1;
+        return;
+    th_draw_digest(x->digest, &c);
+    if (t->is_awake) {
+        enter_record(t, x, record_after(t, x, &c));
+        advance(t, x, c.at);
+        settle(t, x->place);
+    } else if (th_grow(&x->draws, &x->draw_room, x->n_draws + 1, sizeof *x->draws)) {
+        t->has_failed = true;
+        x->is_followed = false;
+    } else {
+        x->draws[x->n_draws++] = c;
     }
-    x->draws[x->n_draws++] = (th_draw_change){now - x->started, bytes_per_s};
-    if (!t->is_awake)
-        return 0;
-    advance(x, now);
-    settle(t, x->place);
-    return 0;
 }
 
 void th_tile_streams_drop(th_tile_streams *t, int32_t accel)
 {
-    if (t->of[accel].is_followed && t->is_awake)
+    stream *x = &t->of[accel];
+    if (x->is_followed && t->is_awake)
         leave(t, accel);
-    t->of[accel].is_followed = false;
+    th_tile_records_release(x->record);
+    x->record = NULL;
+    x->is_followed = false;
 }
 
 bool th_tile_streams_follows(const th_tile_streams *t, int32_t accel)
@@ -182,20 +272,25 @@ bool th_tile_streams_follows(const th_tile_streams *t, int32_t accel)
 th_tiles th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now)
 {
     stream *x = &t->of[accel];
-    if (now > x->started + x->pipeline.now) {
-        advance(x, now);
-        if (t->is_awake)
-            settle(t, x->place);
+    if (x->at <= now) {
+        advance(t, x, now - x->source.started);
+        settle(t, x->place);
     }
-    return th_pipeline_tiles(&x->pipeline, x->schedule);
+    return x->tiles;
 }
 
-void th_tile_streams_wake(th_tile_streams *t)
+void th_tile_streams_wake(th_tile_streams *t, th_time now)
 {
     t->is_awake = true;
-    for (int32_t i = 0; i < t->n_accels; i++)
-        if (t->of[i].is_followed)
-            enter(t, i);
+    for (int32_t i = 0; i < t->n_accels; i++) {
+        stream *x = &t->of[i];
+        if (!x->is_followed)
+            continue;
+        th_time own = now - 1 - x->source.started;
+        enter_record(t, x, own < 0 && x->n_draws == 0 ? first_record(t, x) : record_of_now(t, x, own));
+        advance(t, x, own);
+        enter(t, i);
+    }
 }
 
 th_time th_tile_streams_next(const th_tile_streams *t)
@@ -209,8 +304,8 @@ int32_t th_tile_streams_take(th_tile_streams *t, th_time last, th_tiles *tiles)
         return -1;
     int32_t accel = t->order[0];
     stream *x = &t->of[accel];
-    advance(x, last);
+    advance(t, x, last - x->source.started);
     settle(t, 0);
-    *tiles = th_pipeline_tiles(&x->pipeline, x->schedule);
+    *tiles = x->tiles;
     return accel;
 }

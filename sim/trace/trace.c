@@ -131,6 +131,7 @@ int th_trace_close(th_trace *t, th_error *err)
     if (!t)
         return 0;
     th_trace_finish(t);
+    t->is_out_of_memory |= th_tile_streams_have_failed(t->streams);
     th_out_flush(&t->out);
     int failed = ferror(t->out.file) != 0;
     failed |= fclose(t->out.file) != 0;

@@ -12,6 +12,7 @@
 #include "sim/network/network.h"
 #include "sim/pipeline.h"
 #include "sim/program.h"
+#include "sim/trace/tile_streams.h"
 #include "topology/system.h"
 #include "workloads/workload.h"
 
@@ -89,10 +90,9 @@ void th_trace_link(th_trace *t, th_time now, int link, int32_t flows);
 void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m);
 void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m);
 
-/* Tiles of the accelerator's task, which began at started: from now on they change as those of a pipeline
- * that goes on from *p, until one of the others is told, or the task ends. s and port must stay. */
-void th_trace_follow(th_trace *t, th_time now, int accel, th_time started, const th_pipeline *p,
-                     const th_schedule *s, const th_port *port);
+/* Tiles of the accelerator's task: from now on they change as those of the source's pipeline, until one of
+ * the others is told, or the task ends. */
+void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source);
 /* Others draw so much from its DRAM from now on. */
 void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s);
 /* The machine goes through its tiles itself, and tells of each; it has died, and nothing goes on. */

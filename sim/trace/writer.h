@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "sim/trace/tile_streams.h"
 #include "sim/trace/trace.h"
 
 enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8 };
