@@ -36,9 +36,26 @@ int th_error_no_memory(th_error *err)
     return th_error_set(err, "BASE-0001", "memory ran out");
 }
 
+static bool is_like(const th_error *err, const th_error *other)
+{
+    return strcmp(err->id, other->id) == 0;
+}
+
 bool th_error_is_no_memory(const th_error *err)
 {
     th_error expected;
     th_error_no_memory(&expected);
-    return strcmp(err->id, expected.id) == 0;
+    return is_like(err, &expected);
+}
+
+int th_error_interrupted(th_error *err, const char *so)
+{
+    return th_error_set(err, "BASE-0008", "interrupted; %s", so);
+}
+
+bool th_error_is_interrupted(const th_error *err)
+{
+    th_error expected;
+    th_error_interrupted(&expected, "");
+    return is_like(err, &expected);
 }

@@ -24,4 +24,8 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
 int th_error_no_memory(th_error *err);
 bool th_error_is_no_memory(const th_error *err);
 
+/* The same for BASE-0008, "interrupted; " and what holds now: "nothing was lowered". */
+int th_error_interrupted(th_error *err, const char *so);
+bool th_error_is_interrupted(const th_error *err);
+
 #endif

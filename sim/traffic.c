@@ -271,7 +271,7 @@ static int give_up(const drawing *d, int64_t k)
     enum { MESSAGES_BETWEEN = 4096 };
     if (!d->options->is_interrupted || k % MESSAGES_BETWEEN != 0 || !d->options->is_interrupted())
         return 0;
-    return th_error_set(d->err, "NET-0027", "interrupted; the program is as it was");
+    return th_error_interrupted(d->err, "the program is as it was");
 }
 
 static int draw_with(drawing *d, int from, gsl_rng *const stream[2])

@@ -385,7 +385,7 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     th_search *search = th_search_new(type, problem, options, &c->err);
     int rc = search == NULL ? -1 : iterate(c, search);
     warn_of_cut(c, search);
-    if (rc < 0 && th_session_is_interrupted(c->session)) /* in the procedure of a script design */
+    if (rc < 0 && th_error_is_interrupted(&c->err)) /* in the procedure of a script design */
         rc = 1;
     if (rc == 0)
         warn_of_baseline(c, search);

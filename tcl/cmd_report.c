@@ -112,8 +112,6 @@ static int report_windows(th_call *c, th_windows *x)
     if (r == NULL)
         return -1;
     int rc = th_section_windows(c->session, r, x, &c->err);
-    if (rc != 0 && th_session_is_interrupted(c->session))
-        rc = th_call_cancel(c, "report_utilization: interrupted; the run is as it was");
     return th_report_finish(c, r, rc, r->first);
 }
 

@@ -272,7 +272,7 @@ static int run_run(th_call *c)
     if (parse_until(c, &until) != 0)
         return -1;
     th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};
-    if (d.sim == NULL && th_session_is_interrupted(c->session))
+    if (d.sim == NULL && th_error_is_interrupted(&c->err))
         return th_call_cancel(c, "interrupted before it began; nothing has run");
     if (d.sim == NULL)
         return -1;

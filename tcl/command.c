@@ -271,11 +271,21 @@ static int print_help(th_call *c)
     return rc;
 }
 
+static int cancel(th_call *c)
+{
+    char message[TH_ERROR_TEXT_MAX + 64];
+    snprintf(message, sizeof message, "%s: %s", c->command->name, c->err.text);
+    th_call_cancel(c, message);
+    return TCL_ERROR;
+}
+
 /* Leaves c->err in the interpreter; an empty one means that Tcl's own error is there already. */
 static int fail(th_call *c)
 {
     if (c->err.id[0] == '\0')
         return TCL_ERROR;
+    if (th_error_is_interrupted(&c->err))
+        return cancel(c);
     int number = 0;
     char area[TH_ERROR_ID_MAX] = "";
     sscanf(c->err.id, "%11[A-Z]-%d", area, &number);

@@ -249,7 +249,7 @@ static int fail_call(Tcl_Interp *interp, int code, const th_script_question *q, 
 {
     char limit[64];
     if (Tcl_Canceled(interp, 0) == TCL_ERROR)
-        return th_error_set(err, "TCL-0134", "interrupted");
+        return th_error_interrupted(err, "the procedure did not answer");
     if (Tcl_LimitExceeded(interp))
         return th_error_set(err, "TCL-0135",
                             "still busy after %s: must answer within the design's time_limit",

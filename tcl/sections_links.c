@@ -194,7 +194,7 @@ static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *e
     for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
         rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
         if (rc == 0 && th_session_is_interrupted(s))
-            rc = th_error_set(err, "TCL-0181", "interrupted");
+            rc = th_error_interrupted(err, "the run is as it was");
     }
     th_link_watch_advance(w, end, 0);
     th_simulation_free(again);

@@ -382,6 +382,7 @@ bool th_session_is_interrupted(th_session *s)
 
 int th_call_cancel(th_call *c, const char *message)
 {
+    (void)th_session_is_interrupted(c->session); /* this is the answer to it */
     if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
         Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
     Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));

@@ -154,12 +154,12 @@ static int join_group(th_study *s, Tcl_Obj *group, th_error *err)
 /* {a b}, or {{a b} {c d}}. */
 static int join_groups(th_study *s, Tcl_Obj *word, th_error *err)
 {
-    Tcl_Obj **groups;
+    Tcl_Obj **groups, **names;
     Tcl_Size n, n_names = 1;
     if (word == NULL)
         return 0;
     if (list_of("-zip", word, &groups, &n, err) != 0 ||
-        (n > 0 && Tcl_ListObjLength(NULL, groups[0], &n_names) != TCL_OK))
+        (n > 0 && list_of("-zip", groups[0], &names, &n_names, err) != 0))
         return -1;
     if (n_names < 2)
         return join_group(s, word, err);
@@ -277,7 +277,7 @@ int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_
         if (rc == 0 && is_in)
             (*cells)[(*n)++] = c;
         if (c % CELLS_BETWEEN == 0 && th_session_is_interrupted(s))
-            rc = th_error_set(err, "STUDY-0061", "interrupted; no study was made");
+            rc = th_error_interrupted(err, "no study was made");
     }
     if (rc == 0 && *n == 0)
         rc = th_error_set(err, "STUDY-0062", "-where {%.200s}: holds for none of the %lld points",

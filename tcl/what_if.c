@@ -189,18 +189,13 @@ static th_simulation *load(const th_session *s, const th_system *system, const t
     return th_simulation_new(system, s->workload, s->mapping, s->scripts, o, err);
 }
 
-static int interrupted(th_error *err)
-{
-    return th_error_set(err, "TCL-0711", "interrupted; nothing was changed");
-}
-
 static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by, th_error *err)
 {
     if (change_machine(s, sim->machine, w, by, err) != 0)
         return -1;
     th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
     if (stop == TH_STOP_INTERRUPTED)
-        return interrupted(err);
+        return th_error_interrupted(err, "nothing was changed");
     const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
     if (r == NULL)
         return -1;
@@ -223,7 +218,7 @@ static int run_one(void *state, int i, th_error *err)
     const th_system *system = b->session->system;
     th_system *own = NULL;
     if (th_interrupt_is_pending())
-        return interrupted(err);
+        return th_error_interrupted(err, "nothing was changed");
     if (w->n > 0 && w->what != TH_WHAT_CLOCK && (own = altered(system, w, b->w->by, err)) == NULL)
         return -1;
     th_simulation *sim = load(b->session, own != NULL ? own : system, &b->options, err);

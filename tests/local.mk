@@ -76,6 +76,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/help.test \
 	tests/tcl/html.test \
 	tests/tcl/infeasible.test \
+	tests/tcl/interrupt.test \
 	tests/tcl/kinds.test \
 	tests/tcl/layers.test \
 	tests/tcl/map.test \

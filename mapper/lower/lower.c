@@ -354,7 +354,7 @@ int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err)
 {
     l->pass_start[pass] = l->program->n_tasks;
     return l->is_interrupted && l->is_interrupted()
-               ? th_error_set(err, "MAP-0117", "interrupted; nothing was lowered")
+               ? th_error_interrupted(err, "nothing was lowered")
                : 0;
 }
 

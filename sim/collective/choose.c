@@ -120,7 +120,7 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
     if (stop == TH_STOP_INTERRUPTED)
-        return th_error_set(err, "COLL-0024", "interrupted while algorithms were tried");
+        return th_error_interrupted(err, "no algorithm was chosen");
     return stop == TH_STOP_ERROR ? refuse(k, &why, true, err) : 0;
 }
 

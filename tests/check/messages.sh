@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# messages.sh - every error id stands at one place in the source, and docs/messages.md lists it.
+# messages.sh - every error id stands at one place in the source, docs/messages.md lists it, and a test
+# provokes it.
 #   tests/check/messages.sh            checks, in TAP
 #   tests/check/messages.sh --update   writes docs/messages.md anew
 # An id is a string literal like "BASE-0001".
@@ -96,6 +97,7 @@ END
                 title["SIM"] = "Simulator: machines and programs"; title["MAP"] = "Mapper"
                 title["STUDY"] = "Studies"; title["TCL"] = "Commands" }
         { area = $1; sub(/-.*/, "", area); gsub(/\\"/, "\"", $4); gsub(/\\\\/, "\\", $4)
+          sub(/^ : [a-z-]*: /, "", $4); sub(/\\n$/, "", $4); gsub(/  /, " ", $4)
           if (area != last) printf "\n## %s\n\n", title[area]
           last = area; printf "- `%s` %s: `%s`\n", $1, $2, $4 }'
 }
@@ -112,7 +114,13 @@ if [ "${1:-}" = --update ]; then
     exit
 fi
 
-echo 1..3
+# No id is excepted: what no test can provoke is no message.
+tested=$(mktemp) || exit 1
+trap 'rm -f "$tested"' EXIT
+grep -rhoE '(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-[0-9]{4}' tests/unit tests/tcl tests/check/mpi.sh |
+    LC_ALL=C sort -u >"$tested"
+
+echo 1..5
 report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
     $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
     $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
@@ -120,7 +128,7 @@ report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
 report 3 "$list is up to date (else run tests/check/messages.sh --update)" \
     "$(document | diff "$list" - 2>&1 | grep -v "^[0-9]")"
-untested=$(messages | cut -f 1 | uniq | while read -r id; do
-    grep -rqF "$id" tests/unit tests/tcl 2>/dev/null || printf ' %s' "$id"
-done)
-[ -z "$untested" ] || echo "# provoked by no test:$untested"
+report 4 "every id stands in a test that provokes it" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
+    LC_ALL=C comm -23 - "$tested" | sed 's/$/: is provoked by no test in tests\/unit, tests\/tcl and tests\/check\/mpi.sh/')"
+report 5 "tests name no id that there is not" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
+    LC_ALL=C comm -13 - "$tested" | sed 's/$/: is in tests, and no message has it/')"

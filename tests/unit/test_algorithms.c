@@ -543,7 +543,7 @@ static void an_interruption_changes_no_time(void)
     int32_t chunks;
     CU_ASSERT_EQUAL(th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e),
                     -1);
-    TAP_ASSERT_TEXT(e.id, "COLL-0024");
+    TAP_ASSERT_TEXT(e.id, "BASE-0008");
     th_machine_free(m);
     th_program_free(p);
     th_works_free(w);

@@ -391,7 +391,7 @@ static int takes_broadcasts(th_network *n, const th_collective *c, th_time now, 
 {
     (void)n;
     if (c->kind == TH_BARRIER)
-        return th_error_set(err, "NET-0000", "no barriers");
+        return th_error_set(err, "TEST-0001", "no barriers");
     *end = now + 77 * c->bytes;
     return c->kind == TH_BROADCAST;
 }
@@ -423,7 +423,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
     CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "NET-0000");
+    TAP_ASSERT_TEXT(e.id, "TEST-0001");
     th_program_free(p);
     th_machine_free(m);
     th_works_free(w);

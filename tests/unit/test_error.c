@@ -52,6 +52,17 @@ static void says_that_memory_ran_out(void)
     TAP_ASSERT_TEXT(e.text, "memory ran out");
 }
 
+static void says_that_it_was_interrupted(void)
+{
+    th_error e;
+    CU_ASSERT_EQUAL(th_error_interrupted(&e, "nothing was made"), -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0008");
+    TAP_ASSERT_TEXT(e.text, "interrupted; nothing was made");
+    CU_ASSERT_TRUE(th_error_is_interrupted(&e));
+    th_error_set(&e, "TEST-0007", "interrupted; nothing was made");
+    CU_ASSERT_FALSE(th_error_is_interrupted(&e));
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {TAP(fills_id_and_text),
@@ -60,6 +71,7 @@ int main(int argc, char **argv)
                                      TAP(cuts_what_is_too_long),
                                      TAP(may_quote_itself),
                                      TAP(says_that_memory_ran_out),
+                                     TAP(says_that_it_was_interrupted),
                                      TAP_END};
     return tap_main("error", tests, argc, argv);
 }

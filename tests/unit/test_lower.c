@@ -387,6 +387,31 @@ static void resnet101_fits_when_weights_are_cut_or_rotate(void)
 
 /* --- failure ---------------------------------------------------------------------------------- */
 
+static int askings;
+
+static bool at_the_third_asking(void)
+{
+    return ++askings == 3;
+}
+
+/* Asked once per pass, and there are six: of the two that were made nothing is left. */
+static void an_interruption_leaves_nothing_behind(void)
+{
+    th_error e = {"", ""};
+    set_up(RING4, CHAIN("1"), "20");
+    for (int l = 0; l < 3; l++)
+        put_layer(map, l, 0, "K2");
+    th_lower_ask(lower, at_the_third_asking);
+    askings = 0;
+    CU_ASSERT_EQUAL(th_lower_program(lower, map, &(th_stream){6, 0, 1, 0}, program, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0008");
+    TAP_ASSERT_TEXT(e.text, "interrupted; nothing was lowered");
+    CU_ASSERT_EQUAL(program->n_tasks, 0);
+    th_lower_ask(lower, NULL);
+    lower_stream((th_stream){6, 0, 1, 0});
+    tear_down();
+}
+
 static void no_memory_leaves_nothing_behind(void)
 {
     int64_t k = 1, before = th_alloc_live();
@@ -436,6 +461,7 @@ int main(int argc, char **argv)
         TAP(memory_holds_the_largest_micro_batch),
         TAP(a_rotation_needs_two_pieces),
         TAP(resnet101_fits_when_weights_are_cut_or_rotate),
+        TAP(an_interruption_leaves_nothing_behind),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
     };

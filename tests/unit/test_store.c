@@ -170,6 +170,20 @@ static void forgets_what_is_not_committed(void)
     unlink(path);
 }
 
+/* Between opening and locking somebody took it away. */
+static void cannot_lock_what_is_gone(void)
+{
+    th_store *t = a_store();
+    th_error e = {"", ""};
+    char text[256];
+    unlink(path);
+    CU_ASSERT_EQUAL(th_store_lock(t, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "STUDY-0026");
+    snprintf(text, sizeof text, "%s: cannot be opened: No such file or directory", path);
+    TAP_ASSERT_TEXT(e.text, text);
+    th_store_close(t);
+}
+
 static void lets_one_write(void)
 {
     th_store *t = a_store(), *other = th_store_open(path, NULL);
@@ -311,6 +325,7 @@ int main(int argc, char **argv)
                                      TAP(refuses_a_second_result),
                                      TAP(hands_out_what_waits),
                                      TAP(forgets_what_is_not_committed),
+                                     TAP(cannot_lock_what_is_gone),
                                      TAP(lets_one_write),
                                      TAP(refuses_other_files),
                                      TAP(refuses_what_was_tampered_with),

@@ -255,7 +255,7 @@ static void an_interruption_adds_nothing(void)
     th_traffic_options o;
     (void)WITH(is_interrupted, at_the_third_asking);
     n_asked = 0;
-    assert_refused(s, o, "NET-0027");
+    assert_refused(s, o, "BASE-0008");
     CU_ASSERT_EQUAL(n_asked, 3);
     th_system_free(s);
 }
