@@ -19,17 +19,17 @@ int th_hosts_new(th_machine *m)
 void th_hosts_free(th_machine *m)
 {
     for (int i = 0; m->hosts && i < m->system->n_hosts; i++)
-        th_free(m->hosts[i].ready.item);
+        th_least_first_clear(&m->hosts[i].ready);
     th_free(m->hosts);
-    th_free(m->startable_hosts.item);
+    th_least_first_clear(&m->startable_hosts);
 }
 
 void th_hosts_reset(th_machine *m)
 {
-    m->startable_hosts.n = 0;
+    th_least_first_reset(&m->startable_hosts);
     for (int i = 0; i < m->system->n_hosts; i++) {
         m->hosts[i].task = m->hosts[i].last_task = -1;
-        m->hosts[i].ready.n = 0;
+        th_least_first_reset(&m->hosts[i].ready);
     }
 }
 

@@ -66,7 +66,7 @@ void th_machine_free(th_machine *m)
     if (!m)
         return;
     for (int a = 0; m->accels && a < m->system->n_accels; a++) {
-        th_free(m->accels[a].ready.item);
+        th_least_first_clear(&m->accels[a].ready);
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
@@ -88,8 +88,8 @@ void th_machine_free(th_machine *m)
     th_free(m->input_end);
     th_free(m->runs);
     th_free(m->draws);
-    th_free(m->ready.item);
-    th_free(m->startable.item);
+    th_least_first_clear(&m->ready);
+    th_least_first_clear(&m->startable);
     th_free(m);
 }
 
@@ -101,7 +101,7 @@ static void reset_accels(th_machine *m)
         a->task = a->last_task = a->slowed = -1;
         a->event = TH_NO_EVENT;
         a->rates_are_old = false;
-        a->ready.n = 0;
+        th_least_first_reset(&a->ready);
         a->is_counted = false;
         a->sum = (th_accel_result){0};
     }
@@ -113,7 +113,9 @@ static void reset(th_machine *m)
     m->options.network->reset(m->network);
     th_changes_reset(m);
     reset_accels(m);
-    m->ready.n = m->startable.n = m->n_fresh = m->n_stale = 0;
+    th_least_first_reset(&m->ready);
+    th_least_first_reset(&m->startable);
+    m->n_fresh = m->n_stale = 0;
     th_hosts_reset(m);
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
@@ -444,7 +446,7 @@ static int stands_still(const th_machine *m, th_error *err)
             return th_error_set(err, "SIM-0223", "accel/%s is dead: task/%d cannot end",
                                 m->system->nodes[m->system->accel_node[a]].name,
                                 m->accels[a].task >= 0 ? m->accels[a].task
-                                                       : m->accels[a].ready.item[0]);
+                                                       : th_least_first_look(&m->accels[a].ready));
     for (int l = 0; m->medium_factor && l < m->system->n_links; l++)
         if (m->medium_factor[m->system->links[l].medium] == 0 && m->network->link_flows[l] > 0)
             return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
