@@ -57,11 +57,18 @@ void th_events_reset(th_events *q)
     q->first = q->end = q->n_gaps = 0;
     q->n_handles = 0;
     q->free_handle = -1;
+    q->next = NULL;
 }
 
 int64_t th_events_count(const th_events *q)
 {
     return (int64_t)(q->n + (q->end - q->first) - q->n_gaps);
+}
+
+static void find_next(th_events *q)
+{
+    const node *first = q->first != q->end ? th_events_run_at(q, q->first) : NULL;
+    q->next = q->n > 0 && !(first && th_events_before(first, &q->heap[0])) ? &q->heap[0] : first;
 }
 
 static void put(th_events *q, size_t i, const node *e)
@@ -144,6 +151,7 @@ static int grow_heap(th_events *q)
     q->block = block;
     q->heap = heap;
     q->capacity = capacity;
+    find_next(q);
     return 0;
 }
 
@@ -185,6 +193,7 @@ static int grow_run(th_events *q)
     for (size_t i = 0; i < n; i++)
         put_run(q, q->end++, th_events_run_at(&old, first + i));
     th_free(old.run);
+    find_next(q);
     return 0;
 }
 
@@ -220,10 +229,13 @@ th_event_handle th_events_push(th_events *q, const th_event *e)
     if (h < 0)
         return TH_NO_EVENT;
     node added = {e->time, (uint64_t)e->priority << 32 | e->object, e->sequence, e->argument, h};
-    if (joins_run(q, &added))
+    bool is_next = !q->next || th_events_before(&added, q->next), joins = joins_run(q, &added);
+    if (joins)
         put_run(q, q->end++, &added);
     else
         sift_up(q, q->n++, added);
+    if (is_next)
+        q->next = joins ? th_events_run_at(q, q->first) : &q->heap[0];
     return h;
 }
 
@@ -238,10 +250,9 @@ static void read_out(const node *e, th_event *out)
 
 bool th_events_peek(const th_events *q, th_event *out)
 {
-    const node *first = th_events_first(q);
-    if (first)
-        read_out(first, out);
-    return first != NULL;
+    if (q->next)
+        read_out(q->next, out);
+    return q->next != NULL;
 }
 
 /* Closes the gap at i of the heap with its last event. */
@@ -258,18 +269,18 @@ static void remove_at(th_events *q, size_t i)
 
 bool th_events_pop(th_events *q, th_event *out)
 {
-    if (th_events_run_is_next(q)) {
-        const node *e = th_events_run_at(q, q->first++);
-        read_out(e, out);
-        give_handle(q, e->handle);
-        skip_gaps(q);
-        return true;
-    }
-    if (q->n == 0)
+    const node *e = q->next;
+    if (!e)
         return false;
-    read_out(&q->heap[0], out);
-    give_handle(q, q->heap[0].handle);
-    remove_at(q, 0);
+    read_out(e, out);
+    give_handle(q, e->handle);
+    if (e == q->heap) {
+        remove_at(q, 0);
+    } else {
+        q->first++;
+        skip_gaps(q);
+    }
+    find_next(q);
     return true;
 }
 
@@ -292,6 +303,7 @@ void th_events_cancel(th_events *q, th_event_handle handle)
     else
         remove_at(q, (size_t)place);
     give_handle(q, handle);
+    find_next(q);
 }
 
 /* An event that leaves the run finds room in the heap: that has enough for the run as well. */
@@ -312,4 +324,5 @@ void th_events_reschedule(th_events *q, th_event_handle handle, th_time time)
         sift_up(q, i, e);
     else
         sift_down(q, i, e);
+    find_next(q);
 }

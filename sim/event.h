@@ -66,6 +66,7 @@ struct th_events {
     size_t run_capacity;
     size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
     size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
+    const th_events_node *next; /* heap[0] or the first of the run; NULL: there is none */
     int32_t *place;    /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
                         * handles */
     size_t place_capacity;
@@ -86,29 +87,13 @@ static inline th_events_node *th_events_run_at(const th_events *q, size_t i)
     return &q->run[i & (q->run_capacity - 1)];
 }
 
-/* Whether the run has the next event. */
-static inline bool th_events_run_is_next(const th_events *q)
-{
-    return q->first != q->end &&
-           (q->n == 0 || th_events_before(th_events_run_at(q, q->first), &q->heap[0]));
-}
-
-/* NULL: there is none. */
-static inline const th_events_node *th_events_first(const th_events *q)
-{
-    if (th_events_run_is_next(q))
-        return th_events_run_at(q, q->first);
-    return q->n > 0 ? &q->heap[0] : NULL;
-}
-
 /* When the next event comes, and its priority; false when there is none. */
 static inline bool th_events_next(const th_events *q, th_time *time, uint32_t *priority)
 {
-    const th_events_node *first = th_events_first(q);
-    if (!first)
+    if (!q->next)
         return false;
-    *time = first->time;
-    *priority = (uint32_t)(first->rank >> 32);
+    *time = q->next->time;
+    *priority = (uint32_t)(q->next->rank >> 32);
     return true;
 }
 
