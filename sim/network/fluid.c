@@ -205,10 +205,9 @@ static void touch(fluid *f, int accel)
     if (accel < 0)
         return;
     f->draw_is_old[accel] = true;
-    if (f->is_touched[accel])
-        return;
+    f->pending[f->n_pending] = accel; /* which stays if it is new: no branch, for none foresees that */
+    f->n_pending += !f->is_touched[accel];
     f->is_touched[accel] = true;
-    f->pending[f->n_pending++] = accel;
 }
 
 static int arrive(fluid *f, int32_t slot)
@@ -348,11 +347,13 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (slot < 0)
         return -1;
     flow *w = &f->flows[slot];
-    *w = (flow){.left_bytes = (double)t->bytes,
-                .bytes = t->bytes,
-                .number = number,
-                .accel = {n->system->nodes[t->src].accel, n->system->nodes[t->dst].accel},
-                .clock = -1};
+    w->left_bytes = (double)t->bytes; /* what it has in the sharing is set as it comes there */
+    w->bytes = t->bytes;
+    w->number = number;
+    w->accel[0] = n->system->nodes[t->src].accel;
+    w->accel[1] = n->system->nodes[t->dst].accel;
+    w->clock = -1;
+    w->sharing = TH_FLUID_OUTSIDE;
     if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
         return -1;
     if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
