@@ -57,6 +57,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/breed.c \
 	mapper/search/breed.h \
 	mapper/search/breed_seed.c \
+	mapper/search/brood.c \
 	mapper/search/checkpoint.c \
 	mapper/search/checkpoint.h \
 	mapper/search/constraints.c \
@@ -113,6 +114,7 @@ unit_tests += \
 	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
 	tests/unit/test_bounds \
+	tests/unit/test_brood \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
 	tests/unit/test_exhaustive \

@@ -130,7 +130,8 @@ static int make_memos(th_plans *p)
     p->sets = th_shared_map_new();
     p->layers = th_shared_map_new();
     p->edges = th_shared_map_new();
-    return p->sets && p->layers && p->edges ? 0 : -1;
+    p->alike = th_shared_map_new();
+    return p->sets && p->layers && p->edges && p->alike ? 0 : -1;
 }
 
 /* With what is its own alone. NULL: memory is out. */
@@ -185,6 +186,7 @@ th_plans *th_plans_share(th_plans *of, th_error *err)
     p->sets = first->sets;
     p->layers = first->layers;
     p->edges = first->edges;
+    p->alike = first->alike;
     p->class_of = first->class_of;
     p->reads_apart = first->reads_apart;
     p->host_of = first->host_of;
@@ -205,6 +207,7 @@ static void free_known(th_plans *p)
     th_shared_map_free(p->sets);
     th_shared_map_free(p->layers);
     th_shared_map_free(p->edges);
+    th_shared_map_free(p->alike);
     th_free(p->class_of);
     th_free(p->reads_apart);
     th_free(p->host_of);
@@ -224,7 +227,6 @@ void th_plans_free(th_plans *p)
     th_free(p->medium_ps);
     th_free(p->routes);
     th_free(p->media);
-    th_map_free(p->alike);
     th_free(p->alike_of);
     th_free(p);
 }

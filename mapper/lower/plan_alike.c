@@ -92,15 +92,10 @@ static int find_number(th_plans *p, const th_set *set, int32_t set_number, int32
     int failed = d.number_of ? 0 : -1;
     if (!failed)
         failed = is_told ? describe(&d, set) : add(&d, set_number);
-    int64_t known = p->n_alike;
-    if (!failed && !th_map_get(p->alike, d.word, d.n * sizeof *d.word, &known)) {
-        failed = th_map_put(p->alike, d.word, d.n * sizeof *d.word, known);
-        p->n_alike += !failed;
-    }
-    *number = (int32_t)known;
+    *number = failed ? -1 : (int32_t)th_shared_map_number(p->alike, d.word, d.n * sizeof *d.word);
     th_free(d.word);
     th_free(d.number_of);
-    return failed;
+    return *number < 0 ? -1 : 0;
 }
 
 int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err)
@@ -109,14 +104,11 @@ int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err)
     if (th_plans_number(p, set, &set_number, &crew_number, err))
         return -1;
     size_t before = p->alike_capacity, at = (size_t)set_number;
-    if ((!p->alike && !(p->alike = th_map_new())) ||
-        th_grow(&p->alike_of, &p->alike_capacity, at + 1, sizeof *p->alike_of))
+    if (th_grow(&p->alike_of, &p->alike_capacity, at + 1, sizeof *p->alike_of))
         return th_error_no_memory(err);
     for (size_t i = before; i < p->alike_capacity; i++)
         p->alike_of[i] = -1;
-    if (p->alike_of[at] < 0 && find_number(p, set, set_number, &p->alike_of[at])) {
-        p->alike_of[at] = -1;
+    if (p->alike_of[at] < 0 && find_number(p, set, set_number, &p->alike_of[at]))
         return th_error_no_memory(err);
-    }
     return p->alike_of[at];
 }

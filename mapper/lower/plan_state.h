@@ -29,6 +29,7 @@ struct th_plans {
     th_arena *arena; /* own */
     atomic_size_t held_bytes; /* of the first: by all */
     th_shared_map *sets, *layers, *edges; /* numbers; plans */
+    th_shared_map *alike; /* numbers by description: plan_alike.c */
     int32_t *class_of;  /* by layer: equal for equal shapes */
     bool *reads_apart;  /* by layer: it needs other boxes of other inputs; then its class + i is no
                          * class, but stands for its i-th input in keys */
@@ -46,8 +47,6 @@ struct th_plans {
     int32_t *media;
     size_t n_media, media_capacity;
     /* own: of plan_alike.c */
-    th_map *alike; /* numbers by description; NULL: none yet */
-    int32_t n_alike;
     int32_t *alike_of; /* by number of a set; -1: not known yet */
     size_t alike_capacity;
 };

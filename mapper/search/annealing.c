@@ -9,8 +9,8 @@
  * falls geometrically within a cycle, as a share of the best value; cycles double in length, and each
  * begins hot again, every second chain at the best so far; the others stay where they are, which may be
  * with other sets, unless that is far behind. So the schedule does not know the budget,
- * and a run that was cut short is the beginning of a longer one. Chains are independent within a batch
- * and draw from one stream in turn: the number of threads changes nothing. */
+ * and a run that was cut short is the beginning of a longer one. Chains are independent within a batch,
+ * and every neighbour draws from a stream of its own (brood.c): the number of threads changes nothing. */
 #include <config.h>
 
 #include <math.h>
@@ -24,8 +24,7 @@ enum {
     CHAINS = 8,
     CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
     FIRST_CYCLE = 32, /* steps of all chains */
-    SEED_BATCH = 32,
-    TRIES_PER_NEIGHBOUR = 8
+    SEED_BATCH = 32
 };
 static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
 static const double LEVEL1_RATE = 0.08;        /* neighbours with another level 1 */
@@ -159,36 +158,40 @@ static double temperature(const th_search *s)
     return s->best_fitness.value * HOT * pow(COLD / HOT, way);
 }
 
-static int neighbour(annealing *a, const state *c, th_mapping **out, th_error *err)
+/* What a step makes: of every chain a neighbour, and the greatest value with which it is taken. */
+typedef struct {
+    const annealing *of;
+    double temperature, limit[CHAINS];
+} neighbours;
+
+static int neighbour(th_breed *b, void *all, int i, th_mapping **out, th_error *err)
 {
-    *out = NULL;
-    for (int tries = 0; !*out && tries < TRIES_PER_NEIGHBOUR; tries++)
-        if (th_breed_chance(&a->breed, LEVEL1_RATE)
-                ? th_breed_level1(&a->breed, c->mapping, out, err)
-            : th_breed_chance(&a->breed, BLURRED_RATE)
-                ? th_breed_blurred(&a->breed, c->mapping, out, err)
-                : th_breed_child(&a->breed, c->mapping, NULL, out, err))
-            return -1;
-    return 0;
+    neighbours *n = all;
+    const state *c = &n->of->chain[i];
+    n->limit[i] = c->value - n->temperature * log(1 - th_random_unit(b->random));
+    if (th_breed_chance(b, LEVEL1_RATE))
+        return th_breed_level1(b, c->mapping, out, err);
+    if (th_breed_chance(b, BLURRED_RATE))
+        return th_breed_blurred(b, c->mapping, out, err);
+    return th_breed_child(b, c->mapping, NULL, out, err);
 }
 
-/* A neighbour of each chain that has one, and the greatest value with which it is taken. The number
- * of neighbours, or -1. */
+/* A neighbour of each of the first chains that has one, their chains and limits. The number of neighbours, or -1. */
 static int make_neighbours(th_search *s, int wanted, th_mapping **next, int *chain, double *limit,
                            th_error *err)
 {
     annealing *a = s->state;
+    neighbours all = {.of = a, .temperature = temperature(s)};
     int n = 0;
-    double t = temperature(s);
-    for (int i = 0; i < a->n && n < wanted; i++) {
-        if (neighbour(a, &a->chain[i], &next[n], err)) {
-            while (n > 0)
-                th_mapping_free(next[--n]);
-            return -1;
-        }
-        limit[n] = a->chain[i].value - t * log(1 - th_random_unit(a->breed.random));
+    wanted = wanted < a->n ? wanted : a->n;
+    if (th_breed_brood(&a->breed, neighbour, &all, wanted, TH_BREED_TRIES, next, err))
+        return -1;
+    for (int i = 0; i < wanted; i++) {
+        if (!next[i])
+            continue;
+        next[n] = next[i];
         chain[n] = i;
-        n += next[n] != NULL;
+        limit[n++] = all.limit[i];
     }
     return n;
 }

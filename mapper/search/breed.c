@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* breed.c - how searches make new mappings: at random, or of old ones. Seeds are in breed_seed.c. */
+/* breed.c - how searches make new mappings: at random, or of old ones. Seeds are in breed_seed.c, many at once
+ * in brood.c. */
 #include <config.h>
 
 #include "mapper/search/breed.h"
@@ -9,7 +10,6 @@
 #include "base/alloc.h"
 #include "mapper/search/strategies.h"
 
-enum { TRIES_PER_BATCH = 256 };
 static const double CROSS_RATE = 0.4;    /* children that have a father's run of layers */
 
 bool th_breed_chance(th_breed *b, double p)
@@ -33,6 +33,7 @@ int th_breed_rank(th_breed *b, int n)
 int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
 {
     b->search = s;
+    b->stream = stream;
     b->random = th_random_stream(s->options.seed, stream, 0);
     b->seeder = th_search_seeder(s, err);
     if (!b->random)
@@ -49,22 +50,6 @@ void th_breed_clear(th_breed *b)
     th_level1_clear(&b->level1);
     if (b->random)
         gsl_rng_free(b->random);
-}
-
-int th_breed_fill(th_breed *b, int (*offspring)(void *state, th_mapping **out, th_error *err),
-                  void *state, th_mapping **batch, int wanted, th_error *err)
-{
-    int n = 0, failed = 0;
-    bool seeding = th_breed_has_seeds(b);
-    for (int tries = 0; !failed && n < wanted && tries < TRIES_PER_BATCH; tries++) {
-        failed = seeding ? th_breed_next_seed(b, &batch[n], err) : offspring(state, &batch[n], err);
-        if (seeding && !failed && !batch[n])
-            break;
-        n += !failed && batch[n];
-    }
-    while (failed && n > 0)
-        th_mapping_free(batch[--n]);
-    return failed ? -1 : n;
 }
 
 /* --- strategies -------------------------------------------------------------------------------- */

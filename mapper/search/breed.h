@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* breed.h - what searches start from, and how they make new mappings of old ones.
- *   init -> (next_seed | draw | child | level1 | flat ...)* -> clear
- * All draws come from one stream of random numbers, in the order of the calls. Every mapping that is
+ *   init -> (next_seed | brood: draw | child | level1 | flat ...)* -> clear
+ * Seeds draw from one stream of random numbers, in the order of the calls; every member of a brood from one of its
+ * own, so that many can be made at once. Every mapping that is
  * handed out can be lowered, if memory suffices and its designs can run its layers. */
 #ifndef TH_MAPPER_BREED_H
 #define TH_MAPPER_BREED_H
@@ -39,10 +40,12 @@ typedef struct th_breed {
     th_level1 level1;
     th_seeder *seeder; /* of the outermost search */
     gsl_rng *random;
+    const char *stream;
+    uint64_t n_bred; /* members of broods so far */
     th_seed_cursor cursor;
 } th_breed;
 
-/* Seeds are those that the search's options ask for. stream: the name of the random numbers. 0 or
+/* Seeds are those that the search's options ask for. stream: the name of the random numbers, a literal. 0 or
  * -1 (clear all the same). */
 int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err);
 void th_breed_clear(th_breed *b);
@@ -53,11 +56,20 @@ void th_breed_seeds_clear(th_breed *b);
 int th_breed_next_seed(th_breed *b, th_mapping **out, th_error *err);
 bool th_breed_has_seeds(const th_breed *b); /* there may be more */
 
-/* Up to "wanted" mappings into batch: seeds while there are some, then what offspring makes of state
- * (0 or -1; *out NULL where it could make nothing), so that the offspring of seeds come when these
- * have been judged. Their number, none where nothing more can be made; or -1. */
-int th_breed_fill(th_breed *b, int (*offspring)(void *state, th_mapping **out, th_error *err),
-                  void *state, th_mapping **batch, int wanted, th_error *err);
+enum { TH_BREED_TRIES = 8 }; /* for offspring of parents; what is drawn at random may want more */
+
+/* Makes the i-th member of a brood by b, which is the searcher's own or a thread's, with the random numbers of this
+ * member: what else it writes is this member's alone. 0 or -1; *out NULL where what was drawn cannot be made. */
+typedef int th_breed_make(th_breed *b, void *state, int i, th_mapping **out, th_error *err);
+/* The members 0 .. n - 1 of a brood into out, several at once where the pool has threads; each is tried so many
+ * times, and NULL if none of them brought it. 0 or -1. */
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
+                   th_error *err);
+
+/* Up to "wanted" mappings into batch: seeds while there are some, then a brood, so that the offspring of
+ * seeds come when these have been judged. Their number, none where nothing more can be made; or -1. */
+int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
+                  int wanted, th_error *err);
 
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 

@@ -72,21 +72,22 @@ static void insert(population *p, th_mapping *m, const th_fitness *f)
 }
 
 /* The best of a few; they are in order. */
-static const th_mapping *tournament(population *p)
+static const th_mapping *tournament(const population *p, th_breed *b)
 {
     int winner = p->n - 1;
     for (int i = 0; i < TOURNAMENT; i++) {
-        int rival = th_breed_below(&p->breed, p->n);
+        int rival = th_breed_below(b, p->n);
         winner = rival < winner ? rival : winner;
     }
     return p->member[winner].mapping;
 }
 
-static int offspring(void *state, th_mapping **out, th_error *err)
+static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    population *p = state;
-    const th_mapping *mother = tournament(p), *father = tournament(p);
-    return th_breed_flat(&p->breed, mother, father == mother ? NULL : father, out, err);
+    const population *p = state;
+    const th_mapping *mother = tournament(p, b), *father = tournament(p, b);
+    (void)i;
+    return th_breed_flat(b, mother, father == mother ? NULL : father, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -99,7 +100,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&p->breed, offspring, p, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&p->breed, offspring, p, TH_BREED_TRIES, batch,
+                          th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     double bound = p->n < POPULATION ? INFINITY : p->member[p->n - 1].value;

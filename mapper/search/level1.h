@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* level1.h - the upper level of a mapping: sets, designs, and which layers each set runs.
- *   init -> (designs_init -> (next | draw)*, mapping)* -> clear */
+ *   init -> (designs_init -> (next | draw)*, mapping)* -> clear
+ * A copy of it with a seeder that shares (seed.h) is another thread's to use, and is not cleared. */
 #ifndef TH_MAPPER_LEVEL1_H
 #define TH_MAPPER_LEVEL1_H
-#include "base/map.h"
+#include "base/shared_map.h"
 #include "mapper/search/seed.h"
 #include "mapper/search/sets.h"
 
@@ -30,9 +31,16 @@ typedef struct th_partition {
 
 /* What a set of accelerators of certain kinds can do with a design. */
 typedef struct th_ability {
+    struct th_ability *next; /* of all that there are */
     th_time *time;   /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
     int32_t *shares; /* in proportion to speed, over all layers that each member can run; NULL: equal */
 } th_ability;
+
+/* For all copies of a level. */
+typedef struct th_abilities {
+    th_shared_map *by_key;
+    _Atomic(th_ability *) all;
+} th_abilities;
 
 typedef struct th_level1 {
     const th_problem *problem;
@@ -48,9 +56,7 @@ typedef struct th_level1 {
     int32_t *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */
-    th_map *ability_numbers;
-    th_ability *abilities;
-    size_t n_abilities, ability_capacity;
+    th_abilities *abilities;
 } th_level1;
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a

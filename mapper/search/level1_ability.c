@@ -11,6 +11,7 @@
 
 #include "mapper/search/level1_state.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -92,6 +93,17 @@ static void order_by_branch(th_level1 *l, bool *is_placed)
     }
 }
 
+/* NULL: memory is out. */
+static th_abilities *new_abilities(void)
+{
+    th_abilities *known = th_alloc_zero(1, sizeof *known);
+    if (known && !(known->by_key = th_shared_map_new())) {
+        th_free(known);
+        return NULL;
+    }
+    return known;
+}
+
 int th_level1_look(th_level1 *l, th_error *err)
 {
     size_t layers = (size_t)l->problem->workload->n_layers + 1,
@@ -101,9 +113,9 @@ int th_level1_look(th_level1 *l, th_error *err)
     l->leaf_of = th_alloc_zero(accels, sizeof *l->leaf_of);
     l->branch_of = th_alloc_zero(layers, sizeof *l->branch_of);
     l->order = th_alloc_zero(layers, sizeof *l->order);
-    l->ability_numbers = th_map_new();
+    l->abilities = new_abilities();
     bool failed = !is_placed || !l->kind_of || !l->leaf_of || !l->branch_of || !l->order ||
-                  !l->ability_numbers;
+                  !l->abilities;
     if (!failed) {
         find_kinds(l);
         find_branches(l);
@@ -243,7 +255,7 @@ static int make_ability(th_level1 *l, const th_set *of, th_ability *out, th_erro
     const th_workload *w = l->problem->workload;
     th_set set = {of->design, of->n_accels, of->accels, NULL};
     bool *counts = th_alloc_zero((size_t)w->n_layers + 1, sizeof *counts);
-    *out = (th_ability){.time = th_alloc_zero((size_t)w->n_layers + 1, sizeof *out->time)};
+    out->time = th_alloc_zero((size_t)w->n_layers + 1, sizeof *out->time);
     int failed = out->time && counts ? 0 : th_error_no_memory(err);
     for (int i = 0; !failed && i < w->n_layers; i++)
         counts[i] = th_layer_has_macs(&w->layers[i]);
@@ -256,21 +268,49 @@ static int make_ability(th_level1 *l, const th_set *of, th_ability *out, th_erro
     return failed;
 }
 
-static int keep(th_level1 *l, const th_ability *a, const int32_t *key, size_t bytes)
+static void free_ability(th_ability *a)
 {
-    if (th_grow(&l->abilities, &l->ability_capacity, l->n_abilities + 1, sizeof *l->abilities) ||
-        th_map_put(l->ability_numbers, key, bytes, (int64_t)l->n_abilities))
-        return -1;
-    l->abilities[l->n_abilities++] = *a;
-    return 0;
+    th_free(a->time);
+    th_free(a->shares);
+    th_free(a);
+}
+
+/* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is out. */
+static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t *key, size_t bytes)
+{
+    const th_ability *kept = th_shared_map_add(known->by_key, key, bytes, a);
+    if (kept != a) {
+        free_ability(a);
+        return kept;
+    }
+    a->next = atomic_load(&known->all);
+    while (!atomic_compare_exchange_weak(&known->all, &a->next, a))
+        continue;
+    return a;
+}
+
+static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const int32_t *key, size_t bytes,
+                                       th_error *err)
+{
+    th_ability *made = th_alloc_zero(1, sizeof *made);
+    if (!made) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    if (make_ability(l, set, made, err)) {
+        free_ability(made);
+        return NULL;
+    }
+    const th_ability *kept = keep(l->abilities, made, key, bytes);
+    if (!kept)
+        th_error_no_memory(err);
+    return kept;
 }
 
 const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err)
 {
     size_t n = (size_t)set->n_accels + 1;
-    int64_t number;
     int32_t *key = th_alloc_array(n, sizeof *key);
-    th_ability made;
     if (!key) {
         th_error_no_memory(err);
         return NULL;
@@ -278,19 +318,11 @@ const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error
     key[0] = set->design;
     for (size_t i = 1; i < n; i++)
         key[i] = l->kind_of[set->accels[i - 1]];
-    if (!th_map_get(l->ability_numbers, key, n * sizeof *key, &number)) {
-        number = make_ability(l, set, &made, err);
-        if (number == 0 && keep(l, &made, key, n * sizeof *key))
-            number = th_error_no_memory(err);
-        if (number < 0) {
-            th_free(made.time);
-            th_free(made.shares);
-        } else {
-            number = (int64_t)l->n_abilities - 1;
-        }
-    }
+    const th_ability *known = th_shared_map_find(l->abilities->by_key, key, n * sizeof *key);
+    if (!known)
+        known = make_and_keep(l, set, key, n * sizeof *key, err);
     th_free(key);
-    return number < 0 ? NULL : &l->abilities[number];
+    return known;
 }
 
 const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err)
@@ -299,14 +331,21 @@ const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, 
     return th_level1_ability_of(l, &(th_set){design, n->n, n->accels, NULL}, err);
 }
 
+static void free_abilities(th_abilities *known)
+{
+    if (!known)
+        return;
+    for (th_ability *a = atomic_load(&known->all), *next; a; a = next) {
+        next = a->next;
+        free_ability(a);
+    }
+    th_shared_map_free(known->by_key);
+    th_free(known);
+}
+
 void th_level1_forget(th_level1 *l)
 {
-    for (size_t i = 0; i < l->n_abilities; i++) {
-        th_free(l->abilities[i].time);
-        th_free(l->abilities[i].shares);
-    }
-    th_free(l->abilities);
-    th_map_free(l->ability_numbers);
+    free_abilities(l->abilities);
     th_free(l->kind_of);
     th_free(l->leaf_of);
     th_free(l->branch_of);

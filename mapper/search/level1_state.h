@@ -8,8 +8,7 @@
 
 /* Kinds of accelerators, branches and the order of layers. 0 or -1. */
 int th_level1_look(th_level1 *l, th_error *err);
-/* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own). It stays until clear,
- * but the pointer only until the next call. NULL on failure. */
+/* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own), until clear. NULL on failure. */
 const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err);
 /* The same for any set; its own shares do not count. */
 const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err);

@@ -111,30 +111,31 @@ static void insert(nsga2 *t, th_mapping *m, const th_fitness *f, const th_goal *
 
 /* --- offspring -------------------------------------------------------------------------------- */
 
-static int tournament(nsga2 *t)
+static int tournament(const nsga2 *t, th_breed *b)
 {
-    int a = th_breed_below(&t->breed, t->n), b = th_breed_below(&t->breed, t->n);
-    return is_before(&t->point[b], &t->point[a]) ? b : a;
+    int one = th_breed_below(b, t->n), other = th_breed_below(b, t->n);
+    return is_before(&t->point[other], &t->point[one]) ? other : one;
 }
 
 /* Somebody with the sets, designs and layers of each set of mother; NULL: not met. */
-static const th_mapping *father_for(nsga2 *t, const th_mapping *mother)
+static const th_mapping *father_for(const nsga2 *t, th_breed *b, const th_mapping *mother)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const th_mapping *m = t->mapping[tournament(t)];
+        const th_mapping *m = t->mapping[tournament(t, b)];
         if (m != mother && th_mapping_same_sets(m, mother))
             return m;
     }
     return NULL;
 }
 
-static int offspring(void *state, th_mapping **out, th_error *err)
+static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    nsga2 *t = state;
-    const th_mapping *mother = t->mapping[tournament(t)];
-    if (th_breed_chance(&t->breed, LEVEL1_RATE))
-        return th_breed_level1(&t->breed, mother, out, err);
-    return th_breed_child(&t->breed, mother, father_for(t, mother), out, err);
+    const nsga2 *t = state;
+    const th_mapping *mother = t->mapping[tournament(t, b)];
+    (void)i;
+    if (th_breed_chance(b, LEVEL1_RATE))
+        return th_breed_level1(b, mother, out, err);
+    return th_breed_child(b, mother, father_for(t, b, mother), out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -147,7 +148,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&t->breed, offspring, t, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch,
+                          th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, INFINITY, fitness, err);

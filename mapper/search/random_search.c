@@ -10,7 +10,7 @@
 #include "mapper/search/breed.h"
 #include "mapper/search/searches.h"
 
-enum { BATCH = 32 };
+enum { BATCH = 32, TRIES_PER_DRAW = 64 };
 
 static int init(th_search *s, th_error *err)
 {
@@ -22,29 +22,25 @@ static void clear(th_search *s)
     th_breed_clear(s->state);
 }
 
-static int draw(th_search *s, int64_t number, th_mapping **out, th_error *err)
+static int draw(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    th_breed *b = s->state;
-    bool by_programme = s->options.seeds == TH_SEEDS_HEURISTIC && number % 2 == 0;
-    if (th_breed_next_seed(b, out, err))
-        return -1;
-    return *out ? 0 : th_breed_draw(b, by_programme, out, err);
+    const th_search *s = state;
+    bool by_programme = s->options.seeds == TH_SEEDS_HEURISTIC && (s->n_evaluations + i) % 2 == 0;
+    return th_breed_draw(b, by_programme, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
 {
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    int n = 0, failed = 0, wanted = th_search_left(s, BATCH);
-    for (int tries = 0; !failed && n < wanted && tries < 64 * BATCH; tries++) {
-        failed = draw(s, s->n_evaluations + n, &batch[n], err);
-        n += !failed && batch[n];
-    }
-    if (!failed)
-        failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    bool seeding = th_breed_has_seeds(s->state);
+    int n = th_breed_fill(s->state, draw, s, TRIES_PER_DRAW, batch, th_search_left(s, BATCH), err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    s->done = n == 0;
+    s->done = n == 0 && !seeding;
     return failed;
 }
 

@@ -9,32 +9,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "mapper/search/strategies.h"
 
 /* On a large set more are worth looking at: their times differ little, what they make others send differs
  * much. */
 enum { KEPT = 16, KEPT_SPLITS = 32 };
-
-th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
-{
-    const th_problem *p = th_evaluator_problem(e);
-    th_seeder *s = th_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->evaluator = e;
-        s->plans = th_lower_plans(th_evaluator_lower(e));
-        s->workload = p->workload;
-        s->constraints = p->constraints;
-        s->batch = p->workload->batch / p->stream.micro_batches;
-        s->choice_numbers = th_map_new();
-        s->matrix_numbers = th_map_new();
-        if (s->choice_numbers && s->matrix_numbers)
-            return s;
-    }
-    th_error_no_memory(err);
-    th_seeder_free(s);
-    return NULL;
-}
 
 static void free_choices(th_choices *c)
 {
@@ -46,18 +25,94 @@ static void free_choices(th_choices *c)
     th_free(c);
 }
 
+static void free_memo(th_seed_memo *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_choices; i++)
+        free_choices(m->choices[i]);
+    for (size_t i = 0; i < m->n_matrices; i++)
+        th_seed_matrix_free(m->matrices[i]);
+    th_free(m->choices);
+    th_free(m->matrices);
+    th_shared_map_free(m->choices_by_key);
+    th_shared_map_free(m->matrices_by_key);
+    pthread_mutex_destroy(&m->lock);
+    th_free(m);
+}
+
+/* NULL: memory is out. */
+static th_seed_memo *new_memo(void)
+{
+    th_seed_memo *m = th_alloc_zero(1, sizeof *m);
+    if (!m)
+        return NULL;
+    pthread_mutex_init(&m->lock, NULL);
+    m->choices_by_key = th_shared_map_new();
+    m->matrices_by_key = th_shared_map_new();
+    if (m->choices_by_key && m->matrices_by_key)
+        return m;
+    free_memo(m);
+    return NULL;
+}
+
+th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
+{
+    const th_problem *p = th_evaluator_problem(e);
+    th_seeder *s = th_alloc_zero(1, sizeof *s);
+    if (s) {
+        s->evaluator = e;
+        s->plans = th_lower_plans(th_evaluator_lower(e));
+        s->workload = p->workload;
+        s->constraints = p->constraints;
+        s->batch = p->workload->batch / p->stream.micro_batches;
+        s->memo = new_memo();
+        if (s->memo)
+            return s;
+    }
+    th_error_no_memory(err);
+    th_seeder_free(s);
+    return NULL;
+}
+
+th_seeder th_seed_view(const th_seeder *s, th_evaluator *e)
+{
+    th_seeder view = *s;
+    view.evaluator = e;
+    view.plans = th_lower_plans(th_evaluator_lower(e));
+    view.pool = NULL;
+    view.shares = true;
+    return view;
+}
+
+th_seeder *th_seeder_share(th_seeder *s, th_evaluator *e, th_error *err)
+{
+    th_seeder *view = th_alloc_zero(1, sizeof *view);
+    if (view)
+        *view = th_seed_view(s, e);
+    else
+        th_error_no_memory(err);
+    return view;
+}
+
+bool th_seeder_is_full(const th_seeder *s)
+{
+    return s->is_full;
+}
+
+int th_seed_make_room(th_seeder *s)
+{
+    if (!s->shares)
+        th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    else
+        s->is_full |= th_plans_held_bytes(s->plans) > TH_PLANS_LIMIT;
+    return s->is_full ? -1 : 0;
+}
+
 void th_seeder_free(th_seeder *s)
 {
-    if (!s)
-        return;
-    for (size_t i = 0; i < s->n_choices; i++)
-        free_choices(s->choices[i]);
-    for (size_t i = 0; i < s->n_matrices; i++)
-        th_seed_matrix_free(s->matrices[i]);
-    th_free(s->choices);
-    th_free(s->matrices);
-    th_map_free(s->choice_numbers);
-    th_map_free(s->matrix_numbers);
+    if (s && !s->shares)
+        free_memo(s->memo);
     th_free(s);
 }
 
@@ -249,8 +304,7 @@ int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out,
 
 int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
 {
-    th_plans_trim(s->plans, TH_PLANS_LIMIT);
-    return th_seed_time_all(s, set, layer, out, err);
+    return th_seed_make_room(s) ? -1 : th_seed_time_all(s, set, layer, out, err);
 }
 
 /* Of the fullest position. */
@@ -296,29 +350,39 @@ static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int3
 int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
     int32_t key[CHOICE_WORDS];
-    int64_t number;
     if (key_of_choices(s, set, layer, key, err))
         return -1;
-    return th_map_get(s->choice_numbers, key, sizeof key, &number);
+    return th_shared_map_find(s->memo->choices_by_key, key, sizeof key) != NULL;
+}
+
+/* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out. */
+static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_t bytes, th_choices *c)
+{
+    const th_choices *kept = NULL;
+    pthread_mutex_lock(&m->lock);
+    if (th_grow(&m->choices, &m->choice_capacity, m->n_choices + 1, sizeof *m->choices) == 0)
+        kept = th_shared_map_add(m->choices_by_key, key, bytes, c);
+    if (kept == c)
+        m->choices[m->n_choices++] = c;
+    pthread_mutex_unlock(&m->lock);
+    if (kept != c)
+        free_choices(c);
+    return kept;
 }
 
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
 {
     int32_t key[CHOICE_WORDS];
-    int64_t number;
     if (key_of_choices(s, set, layer, key, err))
         return NULL;
-    if (th_map_get(s->choice_numbers, key, sizeof key, &number))
-        return s->choices[number];
+    const th_choices *kept = th_shared_map_find(s->memo->choices_by_key, key, sizeof key);
+    if (kept)
+        return kept;
     th_choices *c = make_choices(s, set, layer, err);
     if (!c)
         return NULL;
-    if (th_grow(&s->choices, &s->choice_capacity, s->n_choices + 1, sizeof *s->choices) ||
-        th_map_put(s->choice_numbers, key, sizeof key, (int64_t)s->n_choices)) {
-        free_choices(c);
+    kept = keep_choices(s->memo, key, sizeof key, c);
+    if (!kept)
         th_error_no_memory(err);
-        return NULL;
-    }
-    s->choices[s->n_choices++] = c;
-    return c;
+    return kept;
 }

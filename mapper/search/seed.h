@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seed.h - good starting points for the search: a dynamic programme over the layers of a set.
- *   new -> (use_pool) -> (choices | run)* -> free */
+ *   new -> (use_pool) -> (share) -> (choices | run)* -> free */
 #ifndef TH_MAPPER_SEED_H
 #define TH_MAPPER_SEED_H
 #include "base/random.h"
@@ -10,7 +10,12 @@ typedef struct th_seeder th_seeder;
 
 /* Works with the plans of an evaluator, which must outlive it. NULL on failure. */
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err);
-void th_seeder_free(th_seeder *s);
+/* For another thread, with an evaluator that shares with its: choices and times of transition that one
+ * makes the other has. It drops nothing that others may be using: where more is remembered than should be,
+ * what is asked of it fails, and is_full tells. Freed before s. NULL: memory is out. */
+th_seeder *th_seeder_share(th_seeder *s, th_evaluator *e, th_error *err);
+bool th_seeder_is_full(const th_seeder *s);
+void th_seeder_free(th_seeder *s); /* accepts NULL */
 /* The pool, whose evaluator it is, fills the memos before it works through the layers of a set. */
 void th_seeder_use_pool(th_seeder *s, th_pool *pool);
 

@@ -81,15 +81,16 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
-    const th_time *known = th_seed_known_after(c->matrix, i);
+    const th_seed_time *known = th_seed_known_after(c->matrix, i);
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
-        th_time way = known[j];
+        th_time way = atomic_load_explicit(&known[j], memory_order_relaxed);
         if (c->total[j] > least)
             break;
         if (way < 0) {
-            th_plans_trim(p->seeder->plans, TH_PLANS_LIMIT);
+            if (th_seed_make_room(p->seeder))
+                return -1;
             way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
                                      least - c->total[j], err); /* with more it cannot win */
         }

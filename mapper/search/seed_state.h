@@ -2,8 +2,22 @@
 /* seed_state.h - private to the dynamic programme: what it has looked up, and chooses from. */
 #ifndef TH_MAPPER_SEED_STATE_H
 #define TH_MAPPER_SEED_STATE_H
-#include "base/map.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/shared_map.h"
 #include "mapper/search/seed.h"
+
+/* What those who share remember. With the lock: what is added to the arrays, which know all that is to be freed,
+ * and rows of matrices that are filled. */
+typedef struct th_seed_memo {
+    th_shared_map *choices_by_key, *matrices_by_key;
+    pthread_mutex_t lock;
+    th_choices **choices;
+    size_t n_choices, choice_capacity;
+    struct th_seed_matrix **matrices;
+    size_t n_matrices, matrix_capacity;
+} th_seed_memo;
 
 struct th_seeder {
     th_evaluator *evaluator;
@@ -12,11 +26,8 @@ struct th_seeder {
     const th_workload *workload;
     const th_constraints *constraints;
     int32_t batch;
-    th_map *choice_numbers, *matrix_numbers;
-    th_choices **choices;
-    size_t n_choices, choice_capacity;
-    struct th_seed_matrix **matrices;
-    size_t n_matrices, matrix_capacity;
+    th_seed_memo *memo;
+    bool shares, is_full; /* of another seeder; it would have had to drop plans, and may not */
     th_error misfit; /* the first of a design; before there is one, the first of a split */
     bool misfit_is_of_design;
 };
@@ -42,8 +53,11 @@ th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_st
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer itself; else
  * -1. */
 int32_t th_seed_given(const th_seeder *s, int layer);
-/* As th_seeder_times; it forgets no plans, so that other threads may (seed_warm.c): with a copy of the
- * seeder that has their plans. */
+/* The seeder as another thread may use it, whose evaluator is given; it needs no freeing. */
+th_seeder th_seed_view(const th_seeder *s, th_evaluator *e);
+/* Drops plans where there are too many. 0, or -1: it may not. */
+int th_seed_make_room(th_seeder *s);
+/* As th_seeder_times; it drops no plans. */
 int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
 /* Are they known by now? -1: memory is out. */
 int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
@@ -60,14 +74,15 @@ th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed
 int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                          th_error *err);
 void th_seed_matrix_free(th_seed_matrix *m);
-/* Those after a choice of the ancestor, by own choice; below 0 what is not known. */
-const th_time *th_seed_known_after(const th_seed_matrix *m, int from);
+/* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be writing them. */
+typedef _Atomic th_time th_seed_time;
+const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from);
 /* One of the times, of the matrix of this path; or, where that is more than enough, at least more than enough
- * and at most that. -1: error. It forgets no plans. */
+ * and at most that. -1: error. It drops no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_time enough, th_error *err);
-/* All of them, but for those from choices that lead nowhere; in any thread, with a copy of the seeder as
- * above, while no other has this matrix. 0 or -1. */
+/* All of them, but for those from choices that lead nowhere; in any thread, with a view of the
+ * seeder, while no other has this matrix. 0 or -1. */
 int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                         th_seed_matrix *m, th_error *err);
 

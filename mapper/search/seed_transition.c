@@ -9,7 +9,8 @@
  * contention, other sets - the simulation judges those.
  * A transition is worked out when it is first asked for: on a large set one takes as long as
  * some thousand pairs of positions, and the programme never asks for most.
- * Invariant: time[] of a matrix depends on its key alone, whatever layers and set ask for it. */
+ * Invariant: time[] of a matrix depends on its key alone, whatever layers and set ask for it: so it matters not
+ * which of several threads works one out, or that two do. */
 #include <config.h>
 
 #include "mapper/search/seed_state.h"
@@ -23,9 +24,9 @@ static const th_time NOWHERE = TH_TIME_MAX / 1024; /* this ancestor's choice lea
 
 typedef enum { ROW_NEW, ROW_LEADS_ON, ROW_LEADS_NOWHERE } row_state;
 
-/* A choice of the ancestor, and what follows it up to the layer. */
+/* A choice of the ancestor, and what follows it up to the layer, which changes no more when state says so. */
 typedef struct {
-    row_state state;
+    _Atomic row_state state;
     th_time sum;          /* of the layers between, and the ways to them */
     th_strategy strategy; /* of the last one */
 } row;
@@ -33,7 +34,7 @@ typedef struct {
 struct th_seed_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    th_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but that it is
+    th_seed_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but that it is
                     * at least -1 minus that */
 };
 
@@ -86,17 +87,28 @@ static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        m->time[i] = -1;
+        atomic_init(&m->time[i], -1);
     return m;
 }
 
-static int keep_matrix(th_seeder *s, th_seed_matrix *m, const int32_t *key, size_t bytes)
+/* Takes x over: the one that the key has from now on, this or another. NULL: memory is out. */
+static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t bytes, th_seed_matrix *x)
 {
-    if (th_grow(&s->matrices, &s->matrix_capacity, s->n_matrices + 1, sizeof *s->matrices) ||
-        th_map_put(s->matrix_numbers, key, bytes, (int64_t)s->n_matrices))
-        return -1;
-    s->matrices[s->n_matrices++] = m;
-    return 0;
+    const th_seed_matrix *kept = NULL;
+    pthread_mutex_lock(&m->lock);
+    if (th_grow(&m->matrices, &m->matrix_capacity, m->n_matrices + 1, sizeof *m->matrices) == 0)
+        kept = th_shared_map_add(m->matrices_by_key, key, bytes, x);
+    if (kept == x)
+        m->matrices[m->n_matrices++] = x;
+    pthread_mutex_unlock(&m->lock);
+    if (kept != x)
+        th_seed_matrix_free(x);
+    return (th_seed_matrix *)kept;
+}
+
+static th_seed_matrix *find_matrix(const th_seed_memo *m, const int32_t *key, size_t bytes)
+{
+    return (th_seed_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
 }
 
 enum { MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
@@ -121,31 +133,28 @@ int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p,
                          th_error *err)
 {
     int32_t key[MATRIX_WORDS];
-    int64_t number;
     if (key_of(s, set, p, layer, key, err))
         return -1;
-    return th_map_get(s->matrix_numbers, key, sizeof key, &number);
+    return find_matrix(s->memo, key, sizeof key) != NULL;
 }
 
 th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                                   th_error *err)
 {
     int32_t key[MATRIX_WORDS];
-    int64_t number;
     if (key_of(s, set, p, layer, key, err))
         return NULL;
-    if (th_map_get(s->matrix_numbers, key, sizeof key, &number))
-        return s->matrices[number];
+    th_seed_matrix *m = find_matrix(s->memo, key, sizeof key);
+    if (m)
+        return m;
     const th_choices *to = th_seeder_choices(s, set, layer, err);
     const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
     if (!to || (p->ancestor >= 0 && !from))
         return NULL;
-    th_seed_matrix *m = new_matrix(from, to);
-    if (!m || keep_matrix(s, m, key, sizeof key)) {
-        th_seed_matrix_free(m);
+    m = new_matrix(from, to);
+    m = m ? keep_matrix(s->memo, key, sizeof key, m) : NULL;
+    if (!m)
         th_error_no_memory(err);
-        return NULL;
-    }
     return m;
 }
 
@@ -190,17 +199,28 @@ static int walk(th_seeder *s, const th_set *set, const th_seed_path *p, bool is_
     return 0;
 }
 
+static row_state row_is(const row *r)
+{
+    return atomic_load_explicit(&r->state, memory_order_acquire);
+}
+
 static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_seed_matrix *m, int i,
                     th_error *err)
 {
-    row *r = &m->rows[i];
-    if (r->state != ROW_NEW)
+    row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
+    if (row_is(r) != ROW_NEW)
         return 0;
-    *r = (row){.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
-    int status = walk(s, set, p, !m->from, r, err);
-    if (status >= 0)
-        r->state = status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON;
-    return status < 0 ? -1 : 0;
+    int status = walk(s, set, p, !m->from, &made, err);
+    if (status < 0)
+        return -1;
+    pthread_mutex_lock(&s->memo->lock);
+    if (row_is(r) == ROW_NEW) {
+        r->sum = made.sum;
+        r->strategy = made.strategy;
+        atomic_store_explicit(&r->state, status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON, memory_order_release);
+    }
+    pthread_mutex_unlock(&s->memo->lock);
+    return 0;
 }
 
 /* As th_seed_transition, of which nothing is known. */
@@ -214,7 +234,7 @@ static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, 
     if (fill_row(s, set, p, m, from, err))
         return -1;
     const row *r = &m->rows[from];
-    if (r->state == ROW_LEADS_NOWHERE)
+    if (row_is(r) == ROW_LEADS_NOWHERE)
         return NOWHERE;
     if (place_last(s, set, p, m, r, &last, &none, err) ||
         th_plans_place(s->plans, layer, set, &m->to->strategy[to], &at, err))
@@ -224,7 +244,7 @@ static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, 
     return edge < 0 ? -1 : r->sum + edge;
 }
 
-const th_time *th_seed_known_after(const th_seed_matrix *m, int from)
+const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from)
 {
     return &m->time[(size_t)from * (size_t)m->to->n];
 }
@@ -232,14 +252,15 @@ const th_time *th_seed_known_after(const th_seed_matrix *m, int from)
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
 {
-    th_time *known = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to], least = -1 - *known;
-    if (*known >= 0)
-        return *known;
+    th_seed_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_time known = atomic_load_explicit(place, memory_order_relaxed), least = -1 - known;
+    if (known >= 0)
+        return known;
     if (least > enough)
         return least;
     th_time time = work_out(s, set, p, layer, m, from, to, enough, err);
     if (time >= 0)
-        *known = time > enough ? -1 - time : time;
+        atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;
 }
 
@@ -250,8 +271,8 @@ int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, 
     for (int i = 0; can_come && i < (m->from ? m->from->n : 1); i++) {
         if (fill_row(s, set, p, m, i, err))
             return -1;
-        if (m->rows[i].state == ROW_LEADS_NOWHERE) { /* the seeder itself is to find out, and why */
-            m->rows[i].state = ROW_NEW;
+        if (row_is(&m->rows[i]) == ROW_LEADS_NOWHERE) { /* the seeder itself is to find out, and why */
+            atomic_store_explicit(&m->rows[i].state, ROW_NEW, memory_order_relaxed);
             continue;
         }
         for (int j = 0; j < m->to->n; j++)

@@ -25,19 +25,10 @@ typedef struct {
     int n;
 } work;
 
-/* The seeder as another thread may use it. */
-static th_seeder view_of(const work *w, th_evaluator *e)
-{
-    th_seeder view = *w->seeder;
-    view.evaluator = e;
-    view.plans = th_lower_plans(th_evaluator_lower(e));
-    return view;
-}
-
 static int time_layer(void *state, th_evaluator *e, int i)
 {
     const work *w = state;
-    th_seeder view = view_of(w, e);
+    th_seeder view = th_seed_view(w->seeder, e);
     th_timed *all = NULL;
     th_error reason = {"", ""};
     int n = th_seed_time_all(&view, w->set, w->items[i].layer, &all, &reason);
@@ -50,7 +41,7 @@ static int time_transitions(void *state, th_evaluator *e, int i)
 {
     const work *w = state;
     const item *x = &w->items[i];
-    th_seeder view = view_of(w, e);
+    th_seeder view = th_seed_view(w->seeder, e);
     th_error reason = {"", ""};
     int failed = th_seed_fill_matrix(&view, w->set, &x->path, x->layer, x->matrix, &reason);
     return failed && th_error_is_no_memory(&reason) ? -1 : 0;

@@ -12,8 +12,8 @@
  * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
  * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (seed.c), uniform
  * splits, and the computation-prioritised baseline; inside another search, the best that that one has
- * found. Deterministic: all draws come from one stream
- * on the searching thread; evaluation alone is parallel. */
+ * found. Deterministic: every child draws from a stream of
+ * its own, so that the threads that judge the children also make them (brood.c). */
 #include <config.h>
 
 #include <math.h>
@@ -133,25 +133,25 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
 /* --- generations ------------------------------------------------------------------------------ */
 
 /* By rank; now and then any, since those that are good only after much work would never get it. */
-static const configuration *choose(two_level *t)
+static const configuration *choose(const two_level *t, th_breed *b)
 {
-    if (th_breed_chance(&t->breed, ANY_RATE))
-        return &t->table[th_breed_below(&t->breed, t->n)];
-    return &t->table[th_breed_rank(&t->breed, t->n)];
+    if (th_breed_chance(b, ANY_RATE))
+        return &t->table[th_breed_below(b, t->n)];
+    return &t->table[th_breed_rank(b, t->n)];
 }
 
-static int offspring(void *state, th_mapping **out, th_error *err)
+static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    two_level *t = state;
-    const configuration *c = choose(t);
-    if (th_breed_chance(&t->breed, LEVEL1_RATE))
-        return th_breed_level1(&t->breed, c->member[0].mapping, out, err);
-    const individual *mother = &c->member[th_breed_rank(&t->breed, c->n)],
-                     *father = &c->member[th_breed_below(&t->breed, c->n)];
-    if (th_breed_chance(&t->breed, BLURRED_RATE))
-        return th_breed_blurred(&t->breed, mother->mapping, out, err);
-    return th_breed_child(&t->breed, mother->mapping, father == mother ? NULL : father->mapping,
-                          out, err);
+    const two_level *t = state;
+    const configuration *c = choose(t, b);
+    (void)i;
+    if (th_breed_chance(b, LEVEL1_RATE))
+        return th_breed_level1(b, c->member[0].mapping, out, err);
+    const individual *mother = &c->member[th_breed_rank(b, c->n)],
+                     *father = &c->member[th_breed_below(b, c->n)];
+    if (th_breed_chance(b, BLURRED_RATE))
+        return th_breed_blurred(b, mother->mapping, out, err);
+    return th_breed_child(b, mother->mapping, father == mother ? NULL : father->mapping, out, err);
 }
 
 /* What the searches before this one have found. */
@@ -185,7 +185,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&t->breed, offspring, t, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch,
+                          th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* brood.c - many offspring at once: the threads that will judge them make them.
+ *   brood: members that threads of the pool make -> those that are left, by the calling thread
+ *   fill:  seeds | a brood
+ * A member depends on the parents, which nobody changes meanwhile, and on random numbers of its own: on
+ * (seed, stream, number of the member since init). So it matters not who makes it, nor how many do. Left are all
+ * where the pool has one thread or designs are procedures, and those for which plans would have had to be
+ * dropped, which nobody may while others use them. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/search/breed.h"
+
+typedef struct {
+    th_mapping *mapping;
+    bool is_made; /* or has failed */
+    bool failed;
+    th_error error; /* then */
+} member;
+
+typedef struct {
+    th_breed *breed;
+    th_breed_make *make;
+    void *state;
+    uint64_t first; /* number of the first one */
+    int tries;
+    member *members;
+} brood;
+
+/* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
+static int try_all(const brood *w, th_breed *b, int i, th_mapping **out, th_error *err)
+{
+    int failed = 0;
+    b->random = th_random_stream(b->search->options.seed, b->stream, 1 + w->first + (uint64_t)i);
+    if (!b->random)
+        return th_error_no_memory(err);
+    for (int t = 0; !failed && !*out && t < w->tries; t++)
+        failed = w->make(b, w->state, i, out, err);
+    gsl_rng_free(b->random);
+    return failed;
+}
+
+static int make_beside_others(void *state, th_evaluator *e, int i)
+{
+    const brood *w = state;
+    member *m = &w->members[i];
+    th_breed own = *w->breed;
+    own.seeder = own.level1.seeder = th_seeder_share(w->breed->seeder, e, &m->error);
+    if (!own.seeder)
+        return -1;
+    m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
+    m->is_made = !th_seeder_is_full(own.seeder);
+    if (!m->is_made) {
+        th_mapping_free(m->mapping);
+        m->mapping = NULL;
+    }
+    th_seeder_free(own.seeder);
+    return 0;
+}
+
+static void make_alone(const brood *w, int i)
+{
+    member *m = &w->members[i];
+    th_breed own = *w->breed;
+    m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
+    m->is_made = true;
+}
+
+/* All members, up to the first that fails. 0 or -1. */
+static int make_all(brood *w, int n, th_error *err)
+{
+    if (th_pool_warm(w->breed->search->pool, make_beside_others, w, n, err))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        member *m = &w->members[i];
+        if (!m->is_made)
+            make_alone(w, i);
+        if (m->failed)
+            return th_error_set(err, m->error.id, "%s", m->error.text);
+    }
+    return 0;
+}
+
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
+                   th_error *err)
+{
+    brood w = {b, make, state, b->n_bred, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
+    if (!w.members)
+        return th_error_no_memory(err);
+    b->n_bred += (uint64_t)n;
+    int failed = make_all(&w, n, err);
+    for (int i = 0; i < n; i++) {
+        if (failed)
+            th_mapping_free(w.members[i].mapping);
+        out[i] = failed ? NULL : w.members[i].mapping;
+    }
+    th_free(w.members);
+    return failed;
+}
+
+/* Those that there are to the front; their number. */
+static int close_ranks(th_mapping **batch, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (batch[i])
+            batch[kept++] = batch[i];
+    return kept;
+}
+
+static int fill_with_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err)
+{
+    int n = 0, failed = 0;
+    while (!failed && n < wanted) {
+        failed = th_breed_next_seed(b, &batch[n], err);
+        if (failed || !batch[n])
+            break;
+        n++;
+    }
+    while (failed && n > 0)
+        th_mapping_free(batch[--n]);
+    return failed ? -1 : n;
+}
+
+int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
+                  int wanted, th_error *err)
+{
+    if (th_breed_has_seeds(b))
+        return fill_with_seeds(b, batch, wanted, err);
+    return th_breed_brood(b, offspring, state, wanted, tries, batch, err)
+               ? -1
+               : close_ranks(batch, wanted);
+}

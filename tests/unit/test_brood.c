@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Offspring that several threads make: what comes out is told by the numbers of the members alone. */
+#include <config.h>
+#include <stdatomic.h>
+#include "base/alloc.h"
+#include "mapper/lower/plan_state.h"
+#include "mapper/search/breed.h"
+#include "tests/unit/search_help.h"
+
+enum { MEMBERS = 36 };
+
+static th_system *sys;
+static th_workload *net;
+static th_problem problem;
+
+typedef struct {
+    th_mapping *mother;
+    bool fills_up; /* a member finds the memos full, as if the plans of others had been too many */
+    int fails_at, other_fails_at;
+    atomic_int tries[MEMBERS];
+} nest;
+
+static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+{
+    nest *n = state;
+    th_plans *plans = th_seeder_plans(b->seeder);
+    atomic_fetch_add(&n->tries[i], 1);
+    if (n->fails_at > 0 && (i == n->fails_at || i == n->other_fails_at))
+        return th_error_set(err, "MAP-0023", "member %d", i);
+    if (n->fills_up && i == MEMBERS / 4)
+        atomic_fetch_add(&plans->first->held_bytes, (size_t)TH_PLANS_LIMIT + 1);
+    switch (i % 4) {
+    case 0:
+        return th_breed_child(b, n->mother, NULL, out, err);
+    case 1:
+        return th_breed_blurred(b, n->mother, out, err);
+    case 2:
+        return th_breed_level1(b, n->mother, out, err);
+    default:
+        return th_breed_draw(b, i % 8 == 3, out, err);
+    }
+}
+
+static th_search *search_on(int threads)
+{
+    th_search_options o = th_search_defaults;
+    o.threads = threads;
+    return search_of("two_level", &problem, &o);
+}
+
+/* In so many broods, one after the other. */
+static void bring_up(int threads, int broods, nest *n, th_mapping **out)
+{
+    th_error e = {"", ""};
+    th_breed b = {0};
+    th_search *s = search_on(threads);
+    CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+    for (int i = 0; i < broods; i++) {
+        int each = MEMBERS / broods;
+        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, n, each, TH_BREED_TRIES, out + i * each, &e), 0);
+    }
+    TAP_ASSERT_TEXT(e.text, "");
+    th_breed_clear(&b);
+    th_search_free(s);
+}
+
+static void free_all(th_mapping **m)
+{
+    for (int i = 0; i < MEMBERS; i++)
+        th_mapping_free(m[i]);
+}
+
+static int n_equal(th_mapping *const *a, th_mapping *const *b)
+{
+    int n = 0;
+    for (int i = 0; i < MEMBERS; i++)
+        n += a[i] && b[i] && th_mapping_equal(a[i], b[i]);
+    return n;
+}
+
+static void members_do_not_depend_on_threads(void)
+{
+    th_mapping *alone[MEMBERS], *among[MEMBERS];
+    nest n = {.mother = mapping_on("01 23", net)};
+    bring_up(1, 1, &n, alone);
+    for (int threads = 2; threads <= 5; threads++) {
+        bring_up(threads, 1, &n, among);
+        CU_ASSERT_EQUAL(n_equal(alone, among), MEMBERS);
+        free_all(among);
+    }
+    free_all(alone);
+    th_mapping_free(n.mother);
+}
+
+/* No two members have the same numbers: they seldom are alike. */
+static void each_member_has_numbers_of_its_own(void)
+{
+    th_mapping *first[MEMBERS];
+    int alike = 0;
+    nest n = {.mother = mapping_on("01 23", net)};
+    bring_up(1, 1, &n, first);
+    for (int i = 3; i < MEMBERS; i += 4) /* drawn at random, by nothing but these numbers */
+        for (int j = 3; j < i; j += 4)
+            alike += th_mapping_equal(first[i], first[j]);
+    CU_ASSERT_TRUE(alike <= 2);
+    free_all(first);
+    th_mapping_free(n.mother);
+}
+
+/* What threads may not drop they leave to the calling thread, with the same end. */
+static void full_memos_change_nothing(void)
+{
+    th_mapping *alone[MEMBERS], *among[MEMBERS];
+    nest n = {.mother = mapping_on("01 23", net)};
+    bring_up(1, 1, &n, alone);
+    n.fills_up = true;
+    for (int threads = 1; threads <= 3; threads++) {
+        for (int i = 0; i < MEMBERS; i++)
+            atomic_store(&n.tries[i], 0);
+        bring_up(threads, 1, &n, among);
+        CU_ASSERT_EQUAL(n_equal(alone, among), MEMBERS);
+        free_all(among);
+    }
+    free_all(alone);
+    th_mapping_free(n.mother);
+}
+
+static void the_first_failure_is_told(void)
+{
+    int64_t live;
+    nest n = {.mother = mapping_on("01 23", net), .fails_at = 30, .other_fails_at = 7};
+    for (int threads = 1; threads <= 3; threads++) {
+        th_error e = {"", ""};
+        th_mapping *out[MEMBERS];
+        th_breed b = {0};
+        live = th_alloc_live();
+        th_search *s = search_on(threads);
+        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, &n, MEMBERS, TH_BREED_TRIES, out, &e), -1);
+        TAP_ASSERT_TEXT(e.id, "MAP-0023");
+        TAP_ASSERT_TEXT(e.text, "member 7");
+        CU_ASSERT_PTR_NULL(out[0]);
+        th_breed_clear(&b);
+        th_search_free(s);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_mapping_free(n.mother);
+}
+
+static int nothing(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+{
+    nest *n = state;
+    atomic_fetch_add(&n->tries[i], 1);
+    return i % 2 ? 0 : th_breed_draw(b, true, out, err);
+}
+
+static void what_cannot_be_made_is_tried_and_left_out(void)
+{
+    for (int threads = 1; threads <= 2; threads++) {
+        enum { TRIES = 5, FEW = 10 };
+        nest n = {.mother = NULL};
+        th_error e = {"", ""};
+        th_mapping *out[FEW];
+        th_breed b = {0};
+        th_search *s = search_on(threads);
+        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL(th_breed_brood(&b, nothing, &n, FEW, TRIES, out, &e), 0);
+        for (int i = 0; i < FEW; i++) {
+            CU_ASSERT_EQUAL(n.tries[i], i % 2 ? TRIES : 1);
+            CU_ASSERT_EQUAL(out[i] == NULL, i % 2);
+            th_mapping_free(out[i]);
+        }
+        th_breed_clear(&b);
+        th_search_free(s);
+    }
+}
+
+/* With one thread, so that it is known whose allocation fails. */
+static void no_memory_leaves_nothing_behind(void)
+{
+    nest n = {.mother = mapping_on("01 23", net)};
+    int64_t live = th_alloc_live();
+    bool done = false;
+    for (int64_t k = 1; !done && k < 4000; k = k + 1 + k / 8) {
+        th_error e = {"", ""};
+        th_mapping *out[MEMBERS] = {NULL};
+        th_breed b = {0};
+        th_search *s = search_on(1);
+        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+        th_alloc_fail_at(k);
+        done = th_breed_brood(&b, offspring, &n, 4, TH_BREED_TRIES, out, &e) == 0;
+        th_alloc_fail_at(0);
+        if (!done)
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        for (int i = 0; i < 4; i++)
+            th_mapping_free(out[i]);
+        th_breed_clear(&b);
+        th_search_free(s);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_mapping_free(n.mother);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(members_do_not_depend_on_threads),
+        TAP(each_member_has_numbers_of_its_own),
+        TAP(full_memos_change_nothing),
+        TAP(the_first_failure_is_told),
+        TAP(what_cannot_be_made_is_tried_and_left_out),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP_END,
+    };
+    sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"ring\"; dims = "
+                "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    net = branching_workload();
+    problem = problem_of(sys, net);
+    int status = tap_main("brood", tests, argc, argv);
+    th_workload_free(net);
+    th_system_free(sys);
+    return status;
+}
