@@ -133,12 +133,15 @@ libtharsis_la_SOURCES += \
 	sim/trace/lanes.c \
 	sim/trace/out.c \
 	sim/trace/perfetto.c \
+	sim/trace/phrases.c sim/trace/phrases.h \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
+	sim/trace/ticks.c \
 	sim/trace/tile_records.c sim/trace/tile_records.h \
 	sim/trace/tile_streams.c sim/trace/tile_streams.h \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
+	sim/trace/told.c \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
 	sim/trace/vcd.c \
@@ -184,6 +187,7 @@ unit_tests += \
 	tests/unit/test_systolic \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
+	tests/unit/test_phrases \
 	tests/unit/test_plain \
 	tests/unit/test_prefetch \
 	tests/unit/test_pipeline_rules \

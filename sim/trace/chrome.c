@@ -45,16 +45,16 @@ static void begin_event(th_trace *t, char phase, int32_t object, int32_t track)
     write_key(o, ",\"tid\":", track);
 }
 
-static void write_time(th_out *o, th_time now)
+static void stamp(const th_trace *t, th_stamp *s, th_time now)
 {
-    enum { PS_PER_US = 1000000, DECIMALS = 6 };
-    int64_t rest = now % PS_PER_US;
-    char decimals[DECIMALS];
-    for (int i = DECIMALS - 1; i >= 0; i--, rest /= 10)
-        decimals[i] = (char)('0' + rest % 10);
-    write_key(o, ",\"ts\":", now / PS_PER_US);
-    th_out_char(o, '.');
-    th_out_bytes(o, decimals, sizeof decimals);
+    (void)t;
+    th_stamp_number(s, 0, now, '.');
+}
+
+static void write_time(th_trace *t, th_time now)
+{
+    th_out_text(&t->out, ",\"ts\":");
+    th_out_stamp(&t->out, th_trace_stamp(t, now));
 }
 
 static void end_event(th_trace *t)
@@ -75,33 +75,31 @@ static void name_it(th_trace *t, const char *what, int32_t object, int32_t track
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static void end_state(th_trace *t, th_variable *v, th_time now)
+static void end_state(th_trace *t, const th_variable *v, th_time now)
 {
     begin_event(t, 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
-    write_time(&t->out, now);
+    write_time(t, now);
     end_event(t);
-    v->track = 0;
 }
 
-/* v->track: a span is open. */
-static void show_state(th_trace *t, th_variable *v, th_time now)
+/* A span is open where the value is not 0. */
+static void show_state(th_trace *t, const th_variable *v, th_time now)
 {
     const char *text = th_value_text(t, v);
-    if (v->track)
+    if (v->before != 0)
         end_state(t, v, now);
     if (v->value == 0)
         return;
     begin_event(t, 'B', v->object, FIRST_SIGNAL_TRACK + v->signal);
-    write_time(&t->out, now);
+    write_time(t, now);
     write_text(&t->out, ",\"name\":", text ? text : th_signal_name(v->signal));
     end_event(t);
-    v->track = 1;
 }
 
 static void show_counter(th_trace *t, const th_variable *v, th_time now)
 {
     begin_event(t, 'C', v->object, 0);
-    write_time(&t->out, now);
+    write_time(t, now);
     write_text(&t->out, ",\"name\":", th_signal_name(v->signal));
     th_out_text(&t->out, ",\"args\":{\"n\":");
     th_out_number(&t->out, v->value);
@@ -152,7 +150,7 @@ static void write_arguments(th_trace *t, const th_span *s)
 static void write_arrow(th_trace *t, th_time now, const th_span *s)
 {
     begin_event(t, s->kind == TH_SPAN_SEND ? 's' : 'f', s->object, track_of(s));
-    write_time(&t->out, now);
+    write_time(t, now);
     th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\"");
     if (s->kind == TH_SPAN_RECEIVE)
         th_out_text(&t->out, ",\"bp\":\"e\"");
@@ -164,7 +162,7 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
 {
     declare(t, s);
     begin_event(t, 'B', s->object, track_of(s));
-    write_time(&t->out, now);
+    write_time(t, now);
     write_text(&t->out, ",\"name\":", s->name);
     write_arguments(t, s);
     end_event(t);
@@ -177,7 +175,7 @@ static void span_ends(th_trace *t, th_time now, const th_span *s)
     if (s->kind == TH_SPAN_RECEIVE)
         write_arrow(t, now, s);
     begin_event(t, 'E', s->object, track_of(s));
-    write_time(&t->out, now);
+    write_time(t, now);
     end_event(t);
 }
 
@@ -204,7 +202,6 @@ static void begin(th_trace *t, th_time now)
         if (v->object != last)
             name_object(t, v->object);
         last = v->object;
-        v->track = 0;
         if (th_timeline_shows(t, v) == TH_SHOWN_AS_SPANS)
             name_it(t, "thread_name", v->object, FIRST_SIGNAL_TRACK + v->signal, "",
                     th_signal_name(v->signal));
@@ -215,7 +212,8 @@ static void begin(th_trace *t, th_time now)
 static void end(th_trace *t, th_time now)
 {
     for (int32_t i = 0; i < t->n_variables; i++)
-        if (t->variables[i].track)
+        if (t->variables[i].value != 0 &&
+            th_timeline_shows(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
             end_state(t, &t->variables[i], now);
     th_out_text(&t->out, "\n]}\n");
 }
@@ -224,6 +222,7 @@ const th_trace_type th_trace_chrome = {.name = "chrome",
                                        .finest_ps = 1,
                                        .begin = begin,
                                        .value = value,
+                                       .stamp = stamp,
                                        .span_begins = span_begins,
                                        .span_ends = span_ends,
                                        .end = end};

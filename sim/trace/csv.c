@@ -56,12 +56,23 @@ static void write_number(th_out *o, int64_t number)
     th_out_number(o, number);
 }
 
+static void stamp(const th_trace *t, th_stamp *s, th_time now)
+{
+    (void)t;
+    th_stamp_number(s, 0, now, 0);
+}
+
+static void write_time(th_trace *t, th_time now)
+{
+    th_out_stamp(&t->out, th_trace_stamp(t, now));
+}
+
 static void task(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task)
 {
     bool moves = task->kind == TH_TASK_TRANSFER;
     const char *layer =
         t->workload && task->layer >= 0 ? t->workload->layers[task->layer].name : "";
-    th_out_number(&t->out, now);
+    write_time(t, now);
     th_out_text(&t->out, starts ? ",start" : ",end");
     write_number(&t->out, number);
     write_field(&t->out, kind_names[task->kind]);
@@ -94,7 +105,7 @@ static void value(th_trace *t, th_variable *v, th_time now)
     const char *text = th_value_text(t, v);
     if (t->is_out_of_memory)
         return;
-    th_out_number(&t->out, now);
+    write_time(t, now);
     th_out_bytes(&t->out, (const char *)t->own + v->track, (size_t)v->id_length);
     if (text)
         write_name(&t->out, text);
@@ -120,4 +131,4 @@ static void end(th_trace *t, th_time now)
 }
 
 const th_trace_type th_trace_csv = {
-    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .task = task, .end = end};
+    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .stamp = stamp, .task = task, .end = end};

@@ -143,14 +143,33 @@ static void begin_event(message *event, int64_t track, int type)
     put_number(event, EVENT_TRACK, track);
 }
 
+static void stamp(const th_trace *t, th_stamp *s, th_time now)
+{
+    message m;
+    (void)t;
+    begin_message(&m);
+    put_varint(&m, (uint64_t)(now / PS_PER_NS));
+    memcpy(s->high, m.bytes, m.n);
+    s->n = s->n_high = (int32_t)m.n;
+}
+
+/* A packet, but for the time in it. */
 static void write_event(th_trace *t, th_time now, const message *event)
 {
-    message packet;
-    begin_message(&packet);
-    put_number(&packet, PACKET_TIMESTAMP, now / PS_PER_NS);
-    put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
-    put_message(&packet, PACKET_EVENT, event);
-    write_packet(t, &packet);
+    const th_stamp *time = th_trace_stamp(t, now);
+    message key, head, rest;
+    begin_message(&key);
+    begin_message(&head);
+    begin_message(&rest);
+    put_varint(&key, PACKET_TIMESTAMP << 3 | VARINT);
+    put_number(&rest, PACKET_SEQUENCE, THE_SEQUENCE);
+    put_message(&rest, PACKET_EVENT, event);
+    put_varint(&head, TRACE_PACKET << 3 | BYTES);
+    put_varint(&head, key.n + (size_t)time->n + rest.n);
+    th_out_bytes(&t->out, head.bytes, head.n);
+    th_out_bytes(&t->out, key.bytes, key.n);
+    th_out_stamp(&t->out, time);
+    th_out_bytes(&t->out, rest.bytes, rest.n);
 }
 
 static void annotate_number(message *event, const char *name, int64_t value)
@@ -171,19 +190,18 @@ static void annotate_text(message *event, const char *name, const char *value)
     put_message(event, EVENT_ANNOTATION, &a);
 }
 
-static void end_state(th_trace *t, th_variable *v, th_time now)
+static void end_state(th_trace *t, const th_variable *v, th_time now)
 {
     message event;
     begin_event(&event, signal_track(t, v), SLICE_END);
     write_event(t, now, &event);
-    v->track = 0;
 }
 
-/* v->track: a span is open. */
-static void show_state(th_trace *t, th_variable *v, th_time now)
+/* A span is open where the value is not 0. */
+static void show_state(th_trace *t, const th_variable *v, th_time now)
 {
     const char *text = th_value_text(t, v);
-    if (v->track)
+    if (v->before != 0)
         end_state(t, v, now);
     if (v->value == 0)
         return;
@@ -191,7 +209,6 @@ static void show_state(th_trace *t, th_variable *v, th_time now)
     begin_event(&event, signal_track(t, v), SLICE_BEGIN);
     put_text(&event, EVENT_NAME, text ? text : th_signal_name(v->signal));
     write_event(t, now, &event);
-    v->track = 1;
 }
 
 static void value(th_trace *t, th_variable *v, th_time now)
@@ -263,7 +280,6 @@ static void begin(th_trace *t, th_time now)
         if (v->object != last)
             declare_object(t, v->object);
         last = v->object;
-        v->track = 0;
         if (shown != TH_SHOWN_NOT)
             declare(t, signal_track(t, v), group_of(t, v->object), th_signal_name(v->signal),
                     shown == TH_SHOWN_AS_COUNTER);
@@ -274,7 +290,8 @@ static void begin(th_trace *t, th_time now)
 static void end(th_trace *t, th_time now)
 {
     for (int32_t i = 0; i < t->n_variables; i++)
-        if (t->variables[i].track)
+        if (t->variables[i].value != 0 &&
+            th_timeline_shows(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
             end_state(t, &t->variables[i], now);
 }
 
@@ -282,6 +299,7 @@ const th_trace_type th_trace_perfetto = {.name = "perfetto",
                                          .finest_ps = PS_PER_NS,
                                          .begin = begin,
                                          .value = value,
+                                         .stamp = stamp,
                                          .span_begins = span_begins,
                                          .span_ends = span_ends,
                                          .end = end};

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* signals.h - between trace.c, which opens and closes, and signals.c, which knows what is traced. */
+/* signals.h - between the files of an open trace: trace.c, which opens and closes, told.c, which the machine
+ * tells what happens, ticks.c, which writes what has changed when time goes on, and signals.c, which knows
+ * what is traced and what it is worth. */
 #ifndef TH_SIM_TRACE_SIGNALS_H
 #define TH_SIM_TRACE_SIGNALS_H
 #include "sim/trace/writer.h"
 
-/* Nothing has happened, at time 0. */
+#define TH_BIT(signal) (1u << (signal))
+
+/* signals.c. All objects, with all signals but those inside tasks. */
+void th_trace_choose_all(th_trace *t);
+int th_trace_make_variables(th_trace *t); /* 0, or -1: memory is out */
+int64_t th_value_of(const th_trace *t, const th_variable *v); /* now */
+int64_t th_tile_value(int32_t signal, th_tile_state tiles);
+
+/* ticks.c. Nothing has happened, at time 0. */
 void th_trace_reset_signals(th_trace *t);
 /* Something happens at now: the values of the instant before are written if that is over. */
 void th_trace_hear(th_trace *t, th_time now);
-void th_trace_go_on(th_trace *t, th_time now);
+/* Any signal of the object may have another value; its tiles have this one. */
+void th_trace_change(th_trace *t, int32_t object);
+void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles);
 /* What is left is written, and the writer ends. */
 void th_trace_finish(th_trace *t);
 

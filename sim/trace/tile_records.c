@@ -82,6 +82,12 @@ static int keep(th_tile_records *k, const uint64_t *digest, th_tile_record *r)
     return 0;
 }
 
+static th_tile_state state_of(const th_pipeline *p, const th_schedule *s)
+{
+    th_tiles tiles = th_pipeline_tiles(p, s);
+    return th_tile_state_of(&tiles);
+}
+
 th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest, const th_pipeline *p,
                                     const th_schedule *s, const th_port *port)
 {
@@ -93,7 +99,7 @@ th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest, 
     r->start = *p;
     r->start.skip = false;
     r->middle = r->last = r->start;
-    r->first = th_pipeline_tiles(p, s);
+    r->first = state_of(p, s);
     r->n_users = 1;
     if (!digest || keep(k, digest, r) == 0)
         return r;
@@ -138,7 +144,7 @@ static int add_event(th_tile_records *k, th_tile_record *r, th_time at)
     if (r->is_kept)
         k->bytes += (r->room - room) * sizeof *r->event;
     th_pipeline_advance(&r->last, r->schedule, r->port, at);
-    r->event[r->n++] = (th_tile_event){at, th_pipeline_tiles(&r->last, r->schedule)};
+    r->event[r->n++] = (th_tile_event){at, state_of(&r->last, r->schedule)};
     return 0;
 }
 

@@ -9,13 +9,22 @@
 #define TH_SIM_TRACE_TILE_RECORDS_H
 #include "sim/pipeline.h"
 
+/* What a trace shows of tiles, in one word: fill, array and moving. 0: no task. */
+typedef uint16_t th_tile_state;
+enum { TH_TILE_FILL = 0xff, TH_TILE_ARRAY = 0xf00, TH_TILE_ARRAY_SHIFT = 8, TH_TILE_MOVING_SHIFT = 12 };
+static inline th_tile_state th_tile_state_of(const th_tiles *t)
+{
+    return (th_tile_state)((uint32_t)t->fill | (uint32_t)t->array << TH_TILE_ARRAY_SHIFT |
+                           t->moving << TH_TILE_MOVING_SHIFT);
+}
+
 typedef struct th_tile_event {
     th_time at;
-    th_tiles tiles; /* from then on */
+    th_tile_state tiles; /* from then on */
 } th_tile_event;
 
 typedef struct th_tile_record {
-    th_tiles first; /* before the first event */
+    th_tile_state first; /* before the first event */
     th_tile_event *event;
     size_t n;
     /* private */

@@ -3,52 +3,64 @@
  *
  *   new -> (follow -> draws* -> drop)* and wake -> (next -> take)* -> free
  * A stream goes through the record of the state that its task is in (tile_records.h), and into another one
- * where others begin to draw more or less. Streams that are awake are a heap by the time of their next
- * event, then by accelerator; one that sleeps has no record, and only notes what is drawn.
- * Invariants: order[place] is the stream's own number for all that are followed and awake; those have a
- * record, and event[next] of it is the first that was not taken. */
+ * where others begin to draw more or less. One that sleeps has no record, and only notes what is drawn.
+ * The next event is found by a tournament: accelerators are the leaves of a binary tree, and in every
+ * node is the sooner of the two below it, the left one where they are equal.
+ * Invariants: a stream that is followed and awake has a record, unless memory was out, and event[next] of it
+ * is the first that was not taken; of all others, the leaf says TH_TIME_MAX. */
 #include <config.h>
 
 #include "sim/trace/tile_streams.h"
 
 #include "base/alloc.h"
 #include "sim/machine.h"
-#include "sim/trace/tile_records.h"
 
 typedef struct stream {
     bool is_followed;
-    th_tile_source source; /* its from and digest: below, or NULL */
-    th_pipeline from;
-    uint64_t digest[2]; /* of the state, as far as it is known */
-    th_draw_change *draws; /* while it sleeps */
-    size_t n_draws, draw_room;
+    th_tile_state tiles;
     th_tile_record *record;
     size_t next;
-    th_tiles tiles;
-    th_time at; /* of its next event */
-    int32_t place; /* in order */
+    th_tile_source source; /* its from and digest: below, or NULL */
+    uint64_t digest[2];    /* of the state, as far as it is known */
+    th_draw_change *draws; /* while it sleeps */
+    size_t n_draws, draw_room;
+    th_pipeline from;
 } stream;
 
+typedef struct {
+    th_time at; /* of the next event */
+    int32_t accel;
+} place;
+
 struct th_tile_streams {
-    stream *of; /* by accelerator */
-    int32_t *order; /* a heap */
-    int32_t n_accels, n_awake;
+    stream *of;   /* by accelerator */
+    place *order; /* node i stands above 2 i and 2 i + 1; leaves from first_leaf on */
+    int32_t n_accels, first_leaf;
     bool is_awake, has_failed;
     th_tile_records *records;
 };
 
+static void clear_order(th_tile_streams *t)
+{
+    for (int32_t i = 0; i < 2 * t->first_leaf; i++)
+        t->order[i] = (place){TH_TIME_MAX, -1};
+}
+
 th_tile_streams *th_tile_streams_new(int32_t n_accels)
 {
-    size_t n = (size_t)n_accels + 1;
     th_tile_streams *t = th_alloc_zero(1, sizeof *t);
     if (!t)
         return NULL;
     t->n_accels = n_accels;
-    t->of = th_alloc_zero(n, sizeof *t->of);
-    t->order = th_alloc_array(n, sizeof *t->order);
+    for (t->first_leaf = 1; t->first_leaf < n_accels; t->first_leaf *= 2)
+        ;
+    t->of = th_alloc_zero((size_t)n_accels + 1, sizeof *t->of);
+    t->order = th_alloc_array(2 * (size_t)t->first_leaf, sizeof *t->order);
     t->records = th_tile_records_new();
-    if (t->of && t->order && t->records)
+    if (t->of && t->order && t->records) {
+        clear_order(t);
         return t;
+    }
     th_tile_streams_free(t);
     return NULL;
 }
@@ -75,7 +87,7 @@ void th_tile_streams_reset(th_tile_streams *t)
         t->of[i].is_followed = false;
     }
     th_tile_records_forget(t->records);
-    t->n_awake = 0;
+    clear_order(t);
     t->is_awake = false;
 }
 
@@ -84,50 +96,20 @@ bool th_tile_streams_have_failed(const th_tile_streams *t)
     return t->has_failed;
 }
 
-/* ---- the heap -------------------------------------------------------------------------------- */
-
-static bool is_before(const th_tile_streams *t, int32_t a, int32_t b)
+/* When the next event of an accelerator is. */
+static inline void set_next(th_tile_streams *t, int32_t accel, th_time at)
 {
-    return t->of[a].at != t->of[b].at ? t->of[a].at < t->of[b].at : a < b;
-}
-
-static void put(th_tile_streams *t, int32_t place, int32_t accel)
-{
-    t->order[place] = accel;
-    t->of[accel].place = place;
-}
-
-/* The time of the stream at a place has changed, or another one stands there. */
-static void settle(th_tile_streams *t, int32_t place)
-{
-    int32_t accel = t->order[place];
-    for (; place > 0 && is_before(t, accel, t->order[(place - 1) / 2]); place = (place - 1) / 2)
-        put(t, place, t->order[(place - 1) / 2]);
-    for (;;) {
-        int32_t child = 2 * place + 1;
-        if (child + 1 < t->n_awake && is_before(t, t->order[child + 1], t->order[child]))
-            child++;
-        if (child >= t->n_awake || !is_before(t, t->order[child], accel))
-            break;
-        put(t, place, t->order[child]);
-        place = child;
+    place *order = t->order;
+    size_t i = (size_t)(t->first_leaf + accel);
+    place p = {at, accel};
+    order[i] = p;
+    for (; i > 1; i /= 2) {
+        place other = order[i ^ 1];
+        bool other_first = other.at < p.at || (other.at == p.at && (i & 1));
+        p.at = other_first ? other.at : p.at;
+        p.accel = other_first ? other.accel : p.accel;
+        order[i / 2] = p;
     }
-    put(t, place, accel);
-}
-
-static void enter(th_tile_streams *t, int32_t accel)
-{
-    put(t, t->n_awake++, accel);
-    settle(t, t->of[accel].place);
-}
-
-static void leave(th_tile_streams *t, int32_t accel)
-{
-    int32_t place = t->of[accel].place, last = t->order[--t->n_awake];
-    if (last == accel)
-        return;
-    put(t, place, last);
-    settle(t, place);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -144,29 +126,31 @@ static void enter_record(th_tile_streams *t, stream *x, th_tile_record *r)
         t->has_failed = true;
 }
 
-/* Is there an event that was not taken? */
+/* The record goes on, maybe in another one. */
 static bool has_more(th_tile_streams *t, stream *x)
 {
-    if (!x->record)
-        return false;
-    if (x->next < x->record->n)
-        return true;
     int more = th_tile_records_more(t->records, &x->record, &x->next);
     t->has_failed |= more < 0;
     return more > 0;
 }
 
-/* Up to `to`, of the task's own time, what happens then included. */
-static void advance(th_tile_streams *t, stream *x, th_time to)
+/* Up to `to`, of the task's own time, what happens then included. Returns when the next event is. */
+static th_time advance(th_tile_streams *t, stream *x, th_time to)
 {
-    const th_tile_event *e = NULL;
-    while (has_more(t, x) && (e = &x->record->event[x->next])->at <= to) {
-        x->tiles = e->tiles;
-        x->next++;
+    while (x->record) {
+        const th_tile_record *r = x->record;
+        size_t next = x->next;
+        while (next < r->n && r->event[next].at <= to)
+            next++;
+        if (next > x->next)
+            x->tiles = r->event[next - 1].tiles;
+        x->next = next;
+        if (next < r->n)
+            return th_time_add(x->source.started, r->event[next].at);
+        if (!has_more(t, x))
+            break;
     }
-    x->at = x->record && x->next < x->record->n
-                ? th_time_add(x->source.started, x->record->event[x->next].at)
-                : TH_TIME_MAX;
+    return TH_TIME_MAX;
 }
 
 static void start_pipeline(const stream *x, th_pipeline *p)
@@ -219,8 +203,7 @@ void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_sou
     if (!t->is_awake)
         return;
     enter_record(t, x, first_record(t, x));
-    advance(t, x, -1);
-    enter(t, accel);
+    set_next(t, accel, advance(t, x, -1));
 }
 
 static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_draw_change *c)
@@ -244,8 +227,7 @@ void th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, doubl
     th_draw_digest(x->digest, &c);
     if (t->is_awake) {
         enter_record(t, x, record_after(t, x, &c));
-        advance(t, x, c.at);
-        settle(t, x->place);
+        set_next(t, accel, advance(t, x, c.at));
     } else if (th_grow(&x->draws, &x->draw_room, x->n_draws + 1, sizeof *x->draws)) {
         t->has_failed = true;
         x->is_followed = false;
@@ -258,7 +240,7 @@ void th_tile_streams_drop(th_tile_streams *t, int32_t accel)
 {
     stream *x = &t->of[accel];
     if (x->is_followed && t->is_awake)
-        leave(t, accel);
+        set_next(t, accel, TH_TIME_MAX);
     th_tile_records_release(x->record);
     x->record = NULL;
     x->is_followed = false;
@@ -269,13 +251,11 @@ bool th_tile_streams_follows(const th_tile_streams *t, int32_t accel)
     return t->of[accel].is_followed;
 }
 
-th_tiles th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now)
+th_tile_state th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now)
 {
     stream *x = &t->of[accel];
-    if (x->at <= now) {
-        advance(t, x, now - x->source.started);
-        settle(t, x->place);
-    }
+    if (t->order[t->first_leaf + accel].at <= now)
+        set_next(t, accel, advance(t, x, now - x->source.started));
     return x->tiles;
 }
 
@@ -288,24 +268,16 @@ void th_tile_streams_wake(th_tile_streams *t, th_time now)
             continue;
         th_time own = now - 1 - x->source.started;
         enter_record(t, x, own < 0 && x->n_draws == 0 ? first_record(t, x) : record_of_now(t, x, own));
-        advance(t, x, own);
-        enter(t, i);
+        set_next(t, i, advance(t, x, own));
     }
 }
 
-th_time th_tile_streams_next(const th_tile_streams *t)
+th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last)
 {
-    return t->n_awake > 0 ? t->of[t->order[0]].at : TH_TIME_MAX;
-}
-
-int32_t th_tile_streams_take(th_tile_streams *t, th_time last, th_tiles *tiles)
-{
-    if (th_tile_streams_next(t) > last)
-        return -1;
-    int32_t accel = t->order[0];
-    stream *x = &t->of[accel];
-    advance(t, x, last - x->source.started);
-    settle(t, 0);
-    *tiles = x->tiles;
-    return accel;
+    place first = t->order[1];
+    if (first.at > last)
+        return (th_tile_change){-1, 0, first.at};
+    stream *x = &t->of[first.accel];
+    set_next(t, first.accel, advance(t, x, last - x->source.started));
+    return (th_tile_change){first.accel, x->tiles, t->order[1].at};
 }

@@ -8,7 +8,7 @@
  * streams only note what is drawn from DRAMs. Times are of the run. */
 #ifndef TH_SIM_TRACE_TILE_STREAMS_H
 #define TH_SIM_TRACE_TILE_STREAMS_H
-#include "sim/pipeline.h"
+#include "sim/trace/tile_records.h"
 
 typedef struct th_tile_streams th_tile_streams;
 
@@ -35,13 +35,17 @@ void th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, doubl
 void th_tile_streams_drop(th_tile_streams *t, int32_t accel);
 bool th_tile_streams_follows(const th_tile_streams *t, int32_t accel);
 /* How an accelerator that is followed stands at an instant, not before what was taken. Awake. */
-th_tiles th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now);
+th_tile_state th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now);
 
 /* From now on events are asked for; those followed stand as before what happens now. */
 void th_tile_streams_wake(th_tile_streams *t, th_time now);
-/* When something happens next in one of them; TH_TIME_MAX: never, or they sleep. */
-th_time th_tile_streams_next(const th_tile_streams *t);
-/* The next accelerator in which something happens up to last, how it stands then; -1: none. */
-int32_t th_tile_streams_take(th_tile_streams *t, th_time last, th_tiles *tiles);
+/* The next accelerator in which something happens up to last, -1: none; how it stands at last; and when
+ * something happens next in any of them, TH_TIME_MAX: never, or they sleep. */
+typedef struct th_tile_change {
+    int32_t accel;
+    th_tile_state tiles;
+    th_time next;
+} th_tile_change;
+th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.c - the table of trace writers, opening and closing.
- *   open -> what signals.c is told -> close
+ *   open -> what told.c is told -> close
  * Write errors are sticky in the stream and told at close. */
 #include <config.h>
 
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "sim/trace/phrases.h"
 #include "sim/trace/signals.h"
 
 const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
@@ -50,6 +51,7 @@ static void free_trace(th_trace *t)
     th_free(t->changed);
     th_lanes_free(t->lanes);
     th_tile_streams_free(t->streams);
+    th_phrases_free(t->phrases);
     th_free(t->own);
     th_free(t);
 }
@@ -62,7 +64,9 @@ static int allocate(th_trace *t, const char *path)
     t->changed = th_alloc_array(n, sizeof *t->changed);
     t->lanes = t->type->span_begins ? th_lanes_new(t->n_objects) : NULL;
     t->streams = th_tile_streams_new(t->system->n_accels);
-    return t->path && t->objects && t->changed && t->streams && (t->lanes || !t->type->span_begins)
+    t->phrases = th_phrases_new();
+    return t->path && t->objects && t->changed && t->streams && t->phrases &&
+                   (t->lanes || !t->type->span_begins)
                ? 0
                : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* writer.h - private to the trace writers: what an open trace holds, and what a writer does.
  *
- * A writer is one file and one row of the table in trace.c. All its functions but begin and end may be
+ * A writer is one file and one row of the table in trace.c. All its functions but begin, stamp and end may be
  * NULL: a writer that shows signals takes `value`, one that shows spans of time takes `span_*`. */
 #ifndef TH_SIM_TRACE_WRITER_H
 #define TH_SIM_TRACE_WRITER_H
@@ -11,11 +11,34 @@
 #include "sim/trace/trace.h"
 
 enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8 };
+enum { TH_STAMP_HIGH = 24, TH_STAMP_BYTES = TH_STAMP_HIGH + 16, TH_STAMPS_MAX = 16 };
+
+/* A time as the writer writes it: n_high bytes of high, which changes seldom, then n - n_high of low. Processors
+ * take long to read as a whole what has just been written in parts, so parts are read as they are written. */
+typedef struct th_stamp {
+    th_time at; /* -1: none */
+    int32_t n, n_high;
+    char high[TH_STAMP_HIGH];
+    uint64_t low[2];
+    int64_t first; /* of th_stamp_number: the least number with the same high; 0: none has */
+} th_stamp;
+/* To where TH_STAMP_BYTES are free, of which s->n count. */
+static inline void th_stamp_copy(const th_stamp *s, char *to)
+{
+    memcpy(to, s->high, sizeof s->high);
+    memcpy(to + s->n_high, &s->low[0], sizeof s->low[0]);
+    memcpy(to + s->n_high + sizeof s->low[0], &s->low[1], sizeof s->low[1]);
+}
 
 /* What is still to go to the file. */
 typedef struct th_out {
     FILE *file;
     size_t n;
+    bool is_heard; /* phrases.h: all that is heard is still here, and these are the stamps in it */
+    int32_t n_stamps;
+    struct {
+        size_t from, end;
+    } stamp[TH_STAMPS_MAX];
     char text[TH_OUT_BYTES];
 } th_out;
 
@@ -48,6 +71,18 @@ static inline void th_out_text(th_out *o, const char *text)
     th_out_bytes(o, text, strlen(text));
 }
 void th_out_number(th_out *o, int64_t number); /* decimal */
+void th_out_note_stamp(th_out *o, size_t n); /* of n bytes, for phrases.c */
+static inline void th_out_stamp(th_out *o, const th_stamp *s)
+{
+    th_stamp_copy(s, th_out_room(o));
+    if (o->is_heard)
+        th_out_note_stamp(o, (size_t)s->n);
+    o->n += (size_t)s->n;
+}
+/* *s becomes the decimals of number >= 0. before: a character before them, 0: none; behind: one after
+ * them, or the full stop before the last six of them, at least one before that; 0: none. Quick where times
+ * follow one another. */
+void th_stamp_number(th_stamp *s, char before, int64_t number, char behind);
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
 
@@ -56,6 +91,7 @@ typedef struct th_variable {
     int32_t object;  /* see th_trace.n_nodes */
     int32_t signal;  /* th_signal */
     int64_t value;   /* that was written last */
+    int64_t before;  /* and the one before it, 0 at first */
     char id[TH_ID_BYTES]; /* of the writer, with its length */
     int32_t id_length;
     int32_t track;   /* of the writer */
@@ -70,7 +106,8 @@ typedef struct th_traced {
     int32_t flows;           /* link */
     unsigned changed;        /* signals whose values may have; 0: not on the list */
     int8_t place[TH_N_SIGNALS]; /* of the variable of a signal that is traced, after first */
-    th_tiles tiles;
+    th_tile_state tiles, written; /* now; what of it was written last, tile_bits of it */
+    th_tile_state tile_bits; /* that are traced */
 } th_traced;
 
 typedef enum {
@@ -99,8 +136,11 @@ struct th_trace_type {
     const char *name;
     th_time finest_ps; /* of its times */
     void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
-    void (*time)(th_trace *t, th_time now);  /* before values of this time */
+    bool tells_time; /* by its stamp, before the values of a tick */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
+    /* How it writes a time. What else it says of a value of tiles depends on the variable, its value and the one
+     * before alone. */
+    void (*stamp)(const th_trace *t, th_stamp *s, th_time now);
     void (*span_begins)(th_trace *t, th_time now, const th_span *s);
     void (*span_ends)(th_trace *t, th_time now, const th_span *s);
     void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
@@ -132,6 +172,8 @@ struct th_trace {
     int64_t n_arrows;
     struct th_lanes *lanes; /* lanes.c */
     th_tile_streams *streams; /* awake while the window is open */
+    struct th_phrases *phrases; /* phrases.c: of changes of tiles */
+    th_stamp stamp;
     void *own;              /* of the writer; th_free'd at the end */
     th_out out;
 };
@@ -143,6 +185,14 @@ const char *th_traced_name(const th_trace *t, int32_t object);
 const char *th_value_text(const th_trace *t, const th_variable *v);
 bool th_signal_is_text(th_signal s);
 bool th_signal_is_bit(th_signal s);
+
+typedef struct th_phrases th_phrases;
+/* The writer's stamp of a time. */
+const th_stamp *th_trace_new_stamp(th_trace *t, th_time now);
+static inline const th_stamp *th_trace_stamp(th_trace *t, th_time now)
+{
+    return t->stamp.at == now ? &t->stamp : th_trace_new_stamp(t, now);
+}
 
 /* lanes.c: which spans are under way where. 0, or -1: memory is out. */
 typedef struct th_lanes th_lanes;

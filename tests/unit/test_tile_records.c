@@ -4,14 +4,8 @@
 #include "base/alloc.h"
 #include "sim/trace/tile_records.h"
 #include "tests/unit/pipeline_help.h"
-#include <string.h>
 
 enum { ROUNDS = 60, MANY = 20000 };
-
-static bool same_tiles(const th_tiles *a, const th_tiles *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
 
 /* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events differ. */
 static int walk(th_tile_records *k, th_tile_record **r, size_t *next, th_pipeline *p,
@@ -26,7 +20,7 @@ static int walk(th_tile_records *k, th_tile_record **r, size_t *next, th_pipelin
         th_pipeline_advance(p, s, port, at);
         th_tiles tiles = th_pipeline_tiles(p, s);
         const th_tile_event *e = &(*r)->event[(*next)++];
-        wrong += e->at != at || !same_tiles(&e->tiles, &tiles);
+        wrong += e->at != at || e->tiles != th_tile_state_of(&tiles);
     }
     return wrong;
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* phrases.c - see phrases.h. A table of keys: open addressing, linear probing; texts one behind the other.
+ *
+ * Before a text stand the lengths of its pieces, between which stamps go. Invariants: the number of slots
+ * is a power of two; at most half of them are taken, so every probe ends; key 0 is a free slot; ROUND bytes
+ * behind the last text may be read. */
+#include <config.h>
+
+#include "sim/trace/phrases.h"
+
+#include "base/alloc.h"
+
+enum { FIRST_BITS = 8, MOST_BITS = 20, TEXT_MAX = 1024, ROUND = 32, TEXTS_MAX = 64 << 20 };
+
+typedef struct {
+    uint64_t key;
+    uint32_t at; /* of the first piece, in texts */
+    uint16_t length, n_stamps; /* length: of all pieces */
+} slot;
+
+struct th_phrases {
+    slot *slots;
+    int bits; /* of their number; 0: none yet */
+    size_t n;
+    char *texts;
+    size_t n_texts, text_room;
+};
+
+th_phrases *th_phrases_new(void)
+{
+    return th_alloc_zero(1, sizeof(th_phrases));
+}
+
+void th_phrases_free(th_phrases *p)
+{
+    if (!p)
+        return;
+    th_free(p->slots);
+    th_free(p->texts);
+    th_free(p);
+}
+
+void th_phrases_forget(th_phrases *p)
+{
+    if (p->n > 0)
+        memset(p->slots, 0, sizeof *p->slots << p->bits);
+    p->n = p->n_texts = 0;
+}
+
+/* Where a key is, or belongs: high bits of its product with 2^64 / golden ratio. */
+static inline slot *slot_of(const th_phrases *p, uint64_t key)
+{
+    size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> (64 - p->bits)), last = ((size_t)1 << p->bits) - 1;
+    while (p->slots[i].key != key && p->slots[i].key != 0)
+        i = (i + 1) & last;
+    return &p->slots[i];
+}
+
+/* Most pieces are short: so many bytes at a time take no call, and the rest is overwritten. */
+static inline char *copy(char *to, const char *from, size_t n)
+{
+    for (size_t done = 0; done < n; done += ROUND)
+        memcpy(to + done, from + done, ROUND);
+    return to + n;
+}
+
+static char *copy_pieces(char *to, const char *from, int n_stamps, const th_stamp *stamp)
+{
+    uint16_t length;
+    const char *lengths = from - sizeof length * (size_t)(n_stamps + 1);
+    for (int i = 0; i <= n_stamps; i++) {
+        memcpy(&length, lengths + sizeof length * (size_t)i, sizeof length);
+        to = copy(to, from, length);
+        from += length;
+        if (i == n_stamps)
+            break;
+        th_stamp_copy(stamp, to);
+        to += stamp->n;
+    }
+    return to;
+}
+
+bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key)
+{
+    const slot *s = p->bits > 0 ? slot_of(p, key) : NULL;
+    if (!s || s->key == 0)
+        return false;
+    char *to = th_out_room(o), *end;
+    const char *from = p->texts + s->at;
+    end = s->n_stamps == 0 ? copy(to, from, s->length) : copy_pieces(to, from, s->n_stamps, stamp);
+    o->n += (size_t)(end - to);
+    return true;
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
+
+void th_phrases_listen(th_out *o)
+{
+    th_out_flush(o);
+    o->is_heard = true;
+    o->n_stamps = 0;
+}
+
+static int make_slots(th_phrases *p)
+{
+    int bits = p->bits > 0 ? p->bits + 1 : FIRST_BITS;
+    th_phrases bigger = {.slots = th_alloc_zero((size_t)1 << bits, sizeof(slot)), .bits = bits};
+    if (!bigger.slots)
+        return -1;
+    for (size_t i = 0; p->bits > 0 && i < (size_t)1 << p->bits; i++)
+        if (p->slots[i].key != 0)
+            *slot_of(&bigger, p->slots[i].key) = p->slots[i];
+    th_free(p->slots);
+    p->slots = bigger.slots;
+    p->bits = bits;
+    return 0;
+}
+
+static int make_room(th_phrases *p, size_t bytes)
+{
+    if (p->n_texts > TEXTS_MAX || p->n > (size_t)1 << (MOST_BITS - 1))
+        th_phrases_forget(p);
+    if (p->bits == 0 || (2 * (p->n + 1)) >> p->bits > 0)
+        if (make_slots(p))
+            return -1;
+    return th_grow(&p->texts, &p->text_room, p->n_texts + bytes + ROUND, 1);
+}
+
+static void add_piece(th_phrases *p, const char *text, size_t n)
+{
+    memcpy(p->texts + p->n_texts, text, n);
+    p->n_texts += n;
+}
+
+void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key)
+{
+    size_t n_lengths = (size_t)o->n_stamps + 1, stamps = 0, from = 0;
+    if (!o->is_heard || o->n > TEXT_MAX || make_room(p, o->n + n_lengths * sizeof(uint16_t))) {
+        o->is_heard = false;
+        return;
+    }
+    o->is_heard = false;
+    for (size_t i = 0; i < n_lengths; i++) { /* a stamp's end is where the next piece begins */
+        size_t end = i + 1 < n_lengths ? o->stamp[i].from : o->n;
+        uint16_t length = (uint16_t)(end - from);
+        add_piece(p, (const char *)&length, sizeof length);
+        if (i + 1 < n_lengths)
+            stamps += o->stamp[i].end - end, from = o->stamp[i].end;
+    }
+    slot *s = slot_of(p, key);
+    *s = (slot){key, (uint32_t)p->n_texts, (uint16_t)(o->n - stamps), (uint16_t)o->n_stamps};
+    p->n++;
+    from = 0;
+    for (size_t i = 0; i < n_lengths; i++) {
+        size_t end = i + 1 < n_lengths ? o->stamp[i].from : o->n;
+        add_piece(p, o->text + from, end - from);
+        from = i + 1 < n_lengths ? o->stamp[i].end : from;
+    }
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* told.c - what the machine tells a trace: each is heard first, so that what was told before is written, and
+ * then noted at the objects that it concerns. Spans are handed to the writer at once. */
+#include <config.h>
+
+#include "sim/trace/signals.h"
+#include "sim/trace/timeline.h"
+
+/* ---- spans ----------------------------------------------------------------------------------- */
+
+static bool writes_spans(const th_trace *t)
+{
+    return t->type->span_begins && !t->is_out_of_memory;
+}
+
+static void begin_span(th_trace *t, th_span s)
+{
+    s.lane = th_lanes_take(t->lanes, &s);
+    if (s.lane < 0)
+        t->is_out_of_memory = true;
+    else if (t->has_begun && !t->is_over)
+        t->type->span_begins(t, t->tick, &s);
+}
+
+static void end_span(th_trace *t, th_span_kind kind, int32_t number)
+{
+    th_span s;
+    if (th_lanes_give(t->lanes, (int32_t)kind, number, &s) && t->has_begun && !t->is_over)
+        t->type->span_ends(t, t->tick, &s);
+}
+
+static const char *name_of_layer(const th_trace *t, const th_task *task)
+{
+    return t->workload && task->layer >= 0 ? t->workload->layers[task->layer].name : NULL;
+}
+
+/* ---- transfers and messages ------------------------------------------------------------------ */
+
+static bool shows(const th_trace *t, int32_t node, th_signal s)
+{
+    return node >= 0 && t->objects[node].signals >> s & 1u;
+}
+
+static void send_begins(th_trace *t, const th_span *base)
+{
+    th_span s = *base;
+    s.arrow = ++t->n_arrows;
+    t->objects[s.from].sending++;
+    t->objects[s.to].receiving++;
+    th_trace_change(t, s.from);
+    th_trace_change(t, s.to);
+    if (!writes_spans(t))
+        return;
+    s.kind = TH_SPAN_SEND;
+    s.object = s.from;
+    if (shows(t, s.from, TH_SIGNAL_SENDING))
+        begin_span(t, s);
+    s.kind = TH_SPAN_RECEIVE;
+    s.object = s.to;
+    if (shows(t, s.to, TH_SIGNAL_RECEIVING))
+        begin_span(t, s);
+}
+
+static void send_ends(th_trace *t, int32_t number, int32_t from, int32_t to)
+{
+    t->objects[from].sending--;
+    t->objects[to].receiving--;
+    th_trace_change(t, from);
+    th_trace_change(t, to);
+    if (writes_spans(t)) {
+        end_span(t, TH_SPAN_SEND, number);
+        end_span(t, TH_SPAN_RECEIVE, number);
+    }
+}
+
+void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m)
+{
+    th_trace_hear(t, now);
+    send_begins(t, &(th_span){.number = flow,
+                              .task = -1,
+                              .name = "message",
+                              .bytes = m->bytes,
+                              .from = m->src,
+                              .to = m->dst});
+}
+
+void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m)
+{
+    th_trace_hear(t, now);
+    if (t->objects[m->src].sending > 0) /* else it began before the trace */
+        send_ends(t, flow, m->src, m->dst);
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* A task that its node runs, and no other beside it. */
+static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th_task *task,
+                        bool starts)
+{
+    const unsigned of_tasks = TH_BIT(TH_SIGNAL_STATE) | TH_BIT(TH_SIGNAL_TASK) | TH_BIT(TH_SIGNAL_LAYER) |
+                              TH_BIT(TH_SIGNAL_BUSY) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH);
+    th_traced *o = &t->objects[task->node];
+    o->task = starts ? number : -1;
+    th_trace_change(t, task->node);
+    if (!writes_spans(t) || !(o->signals & of_tasks))
+        return;
+    if (!starts) {
+        end_span(t, kind, number);
+        return;
+    }
+    const char *layer = name_of_layer(t, task);
+    begin_span(t, (th_span){.kind = (int32_t)kind,
+                            .object = task->node,
+                            .number = number,
+                            .task = number,
+                            .name = layer ? layer : th_span_kind_name((int32_t)kind),
+                            .from = task->node,
+                            .to = -1});
+}
+
+static void compute(th_trace *t, int32_t number, const th_task *task, bool starts)
+{
+    th_traced *o = &t->objects[task->node];
+    o->n_waiting -= starts;
+    if (!starts) {
+        o->tiles = 0;
+        th_tile_streams_drop(t->streams, t->system->nodes[task->node].accel);
+    }
+    run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
+}
+
+static void transfer(th_trace *t, int32_t number, const th_task *task, bool starts)
+{
+    const char *layer = name_of_layer(t, task);
+    if (starts)
+        send_begins(t, &(th_span){.number = number,
+                                  .task = number,
+                                  .name = layer ? layer : "transfer",
+                                  .bytes = task->bytes,
+                                  .from = task->node,
+                                  .to = task->peer});
+    else
+        send_ends(t, number, task->node, task->peer);
+}
+
+static void collective(th_trace *t, int32_t number, const th_task *task, bool starts)
+{
+    if (!writes_spans(t))
+        return;
+    if (!starts) {
+        end_span(t, TH_SPAN_COLLECTIVE, number);
+        return;
+    }
+    const th_collective *c = &t->program->collectives[task->work];
+    begin_span(t, (th_span){.kind = TH_SPAN_COLLECTIVE,
+                            .object = -1,
+                            .number = number,
+                            .task = number,
+                            .name = th_collective_names[c->kind],
+                            .bytes = c->bytes,
+                            .from = -1,
+                            .to = -1});
+}
+
+/* Where objects were chosen, tasks that run at none of them are left out. */
+static bool is_at_traced(const th_trace *t, const th_task *task)
+{
+    return !t->is_chosen || task->kind == TH_TASK_COLLECTIVE ||
+           (task->node >= 0 && t->objects[task->node].signals) ||
+           (task->kind == TH_TASK_TRANSFER && t->objects[task->peer].signals);
+}
+
+static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
+{
+    const th_task *task = &t->program->tasks[number];
+    th_trace_hear(t, now);
+    if (t->type->task && t->has_begun && !t->is_over && is_at_traced(t, task))
+        t->type->task(t, t->tick, starts, number, task);
+    switch ((th_task_kind)task->kind) {
+    case TH_TASK_COMPUTE:
+        compute(t, number, task, starts);
+        break;
+    case TH_TASK_TRANSFER:
+        transfer(t, number, task, starts);
+        break;
+    case TH_TASK_COLLECTIVE:
+        collective(t, number, task, starts);
+        break;
+    case TH_TASK_HOST:
+        if (task->node >= 0) /* else an input that arrives */
+            run_at_node(t, TH_SPAN_HOST, number, task, starts);
+        break;
+    }
+}
+
+void th_trace_task_starts(th_trace *t, th_time now, int32_t number)
+{
+    tell_task(t, now, number, true);
+}
+
+void th_trace_task_ends(th_trace *t, th_time now, int32_t number)
+{
+    tell_task(t, now, number, false);
+}
+
+void th_trace_waits(th_trace *t, th_time now, int accel)
+{
+    int32_t object = t->system->accel_node[accel];
+    th_trace_hear(t, now);
+    t->objects[object].n_waiting++;
+    th_trace_change(t, object);
+}
+
+void th_trace_link(th_trace *t, th_time now, int link, int32_t flows)
+{
+    th_trace_hear(t, now);
+    t->objects[t->n_nodes + link].flows = flows;
+    th_trace_change(t, t->n_nodes + link);
+}
+
+/* How it stands when all of this instant has happened. */
+static void show_stream(th_trace *t, th_time now, int accel)
+{
+    if (!t->has_begun || !th_tile_streams_follows(t->streams, accel))
+        return;
+    th_trace_set_tiles(t, accel, th_tile_streams_look(t->streams, accel, now));
+}
+
+void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source)
+{
+    th_trace_hear(t, now);
+    if (t->is_over)
+        return;
+    th_tile_streams_follow(t->streams, accel, source);
+    show_stream(t, now, accel);
+}
+
+void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s)
+{
+    th_trace_hear(t, now);
+    th_tile_streams_draws(t->streams, accel, now, bytes_per_s);
+    show_stream(t, now, accel);
+}
+
+void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles)
+{
+    th_trace_hear(t, now);
+    th_tile_streams_drop(t->streams, accel);
+    th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
+}
+
+/* What would have happened at this instant does not. */
+void th_trace_dies(th_trace *t, th_time now, int accel)
+{
+    th_trace_hear(t, now);
+    if (!th_tile_streams_follows(t->streams, accel))
+        return;
+    th_tile_state tiles = th_tile_streams_look(t->streams, accel, now - 1);
+    th_tile_streams_drop(t->streams, accel);
+    th_trace_set_tiles(t, accel, tiles);
+}
+
+void th_trace_advance(th_trace *t, th_time now)
+{
+    if (now > t->now)
+        th_trace_hear(t, now);
+}
