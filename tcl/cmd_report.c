@@ -512,7 +512,8 @@ const th_command th_report_commands[] = {
      "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the path "
      "went to; held_up is what transfers and computes took longer than they would alone, and the last "
      "table says who was there then. csv and "
-     "json give these parts of every task, and how long it was ready before it started (queued). With "
+     "json give these parts of every task, who held it up, and how long it was ready before it started "
+     "(queued). With "
      "-limit the longest N tasks have a line of their own and the others are folded.",
      .run = run_report_critical_path, .is_report = true},
     {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,

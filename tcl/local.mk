@@ -59,7 +59,7 @@ face_sources = \
 	tcl/report_call.c tcl/report_call.h \
 	tcl/saved_figures.c tcl/saved_figures.h \
 	tcl/saved_run.c tcl/saved_run.h \
-	tcl/sections.h tcl/sections_alternatives.c tcl/sections_bounds.c tcl/sections_collectives.c tcl/sections_diff.c tcl/sections_energy.c tcl/sections_held_up.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_learners.c tcl/sections_links.c tcl/sections_map.c tcl/sections_memory.c tcl/sections_models.c tcl/sections_path.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c tcl/sections_windows.c \
+	tcl/sections.h tcl/sections_alternatives.c tcl/sections_bounds.c tcl/sections_collectives.c tcl/sections_diff.c tcl/sections_energy.c tcl/held_up.h tcl/held_up.c tcl/sections_held_up.c tcl/sections_latency.c tcl/sections_layers.c tcl/sections_learners.c tcl/sections_links.c tcl/sections_map.c tcl/sections_memory.c tcl/sections_models.c tcl/sections_path.c tcl/sections_run.c tcl/sections_saved.c tcl/sections_search.c tcl/sections_windows.c \
 	tcl/session.c tcl/session.h \
 	tcl/cmd_study.c \
 	tcl/study_crew.c tcl/study_crew.h \

@@ -218,6 +218,12 @@ void th_table_limit(th_table *t, int64_t n)
     t->n_rows = (size_t)n;
 }
 
+void th_table_hide(th_table *t, int64_t n)
+{
+    if (t != NULL)
+        t->n_hidden += (size_t)n;
+}
+
 /* By its heading in text, as people see it there; -1: none has it. */
 static int column_of_title(const th_table *t, const char *title)
 {

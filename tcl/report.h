@@ -49,6 +49,7 @@ void th_table_break(th_table *t, const char *column);
 void th_table_sort(th_table *t, int column);
 void th_table_sort_up(th_table *t, int column); /* numbers from small to large, those that are absent last */
 void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
+void th_table_hide(th_table *t, int64_t n);  /* so many more rows there would be */
 int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
 
 /* What CSV and JSON write behind the name of a field: "_ps"; "" where the name says it already. */

@@ -1,315 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections_held_up.c - who held up the tasks of the critical path, and where.
- *
- * Nothing is recorded during a run: routes follow from the system and overlaps from the times of tasks,
- * so those that a task met are found afterwards. Of the media on its route and the DRAMs at both ends (of a
- * compute: its own DRAM), it was held up where the others that were under way with it kept the
- * place longest: bytes, as much of them as fell into the time together if they went evenly, at the bandwidth of
- * the place. DRAMs count where nobody was on the links, as engines give way to flows. Of those others,
- * the one that kept the place longest is named. What packets and slowed clocks add
- * is nobody's. Not modelled: at which rate each went when. */
+/* sections_held_up.c - who held up the tasks of the critical path, and where: the table. */
 #include <config.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "sim/critical_path.h"
 #include "sim/task_parts.h"
-#include "tcl/link_flows.h"
+#include "tcl/held_up.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
-#include "topology/route.h"
 
-/* Where a task can be held up. */
-typedef struct place {
-    bool is_dram;
-    int32_t number; /* accelerator, or medium */
-    int32_t link;   /* of that medium, on the task's route */
-    double bits_per_s;
-    double kept_s; /* by others */
-} place;
-
-typedef struct search {
-    th_session *session;
-    const th_program *program;
-    const th_result *result;
-    int32_t *order;  /* tasks that have ended, by start */
-    int32_t n;
-    th_time longest; /* duration */
-    bool **taken;    /* by collective: its links; NULL: not asked yet */
-    place *places;
-    int n_places;
-    int *links, *other_links; /* routes, TH_ROUTE_MAX each */
-} search;
-
-/* ---- setting out ---- */
-
-typedef struct begun {
-    th_time start;
-    int32_t task;
-} begun;
-
-static int by_start(const void *a, const void *b)
+static int add_row(th_session *s, th_held_up *f, th_table *t, int32_t task, th_time held_up, th_error *err)
 {
-    const begun *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->task > y->task) - (x->task < y->task);
-}
-
-static int put_in_order(search *f)
-{
-    const th_result *r = f->result;
-    begun *all = th_alloc_array((size_t)r->n_tasks + 1, sizeof *all);
-    f->order = th_alloc_array((size_t)r->n_tasks + 1, sizeof *f->order);
-    for (int32_t t = 0; all != NULL && f->order != NULL && t < r->n_tasks; t++) {
-        if (r->tasks[t].end_ps < 0)
-            continue;
-        th_time took = r->tasks[t].end_ps - r->tasks[t].start_ps;
-        f->longest = took > f->longest ? took : f->longest;
-        all[f->n++] = (begun){r->tasks[t].start_ps, t};
-    }
-    if (all != NULL && f->order != NULL)
-        qsort(all, (size_t)f->n, sizeof *all, by_start);
-    for (int32_t i = 0; i < f->n; i++)
-        f->order[i] = all[i].task;
-    th_free(all);
-    return all != NULL && f->order != NULL ? 0 : -1;
-}
-
-static void clear(search *f)
-{
-    for (int32_t c = 0; f->taken != NULL && c < f->program->n_collectives; c++)
-        th_free(f->taken[c]);
-    th_free(f->taken);
-    th_free(f->order);
-    th_free(f->places);
-    th_free(f->links);
-    th_free(f->other_links);
-}
-
-static int set_out(search *f, th_session *s, const th_result *r, th_error *err)
-{
-    enum { DRAMS = 2 };
-    *f = (search){.session = s, .program = s->simulation->program, .result = r};
-    f->taken = th_alloc_zero((size_t)f->program->n_collectives + 1, sizeof *f->taken);
-    f->places = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->places);
-    f->links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->links);
-    f->other_links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->other_links);
-    if (f->taken != NULL && f->places != NULL && f->links != NULL && f->other_links != NULL && put_in_order(f) == 0)
-        return 0;
-    clear(f);
-    return th_error_no_memory(err);
-}
-
-/* ---- where a task was, and for how long others kept that ---- */
-
-static void add_dram(search *f, int32_t node)
-{
-    const th_node *n = &f->session->system->nodes[node];
-    if (n->accel >= 0 && n->a.dram_bits_per_s < TH_UNLIMITED)
-        f->places[f->n_places++] = (place){true, n->accel, -1, (double)n->a.dram_bits_per_s, 0};
-}
-
-static void find_places(search *f, const th_task *t)
-{
-    const th_system *s = f->session->system;
-    f->n_places = 0;
-    add_dram(f, t->node);
-    if (t->kind != TH_TASK_TRANSFER)
-        return;
-    add_dram(f, t->peer);
-    int n = th_route(s, t->node, t->peer, f->links);
-    for (int i = 0; i < n; i++) {
-        int32_t medium = s->links[f->links[i]].medium;
-        f->places[f->n_places++] = (place){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
-    }
-}
-
-/* The links that a collective takes; NULL: memory is out. */
-static const bool *links_of(search *f, int32_t collective, th_error *err)
-{
-    bool **taken = &f->taken[collective];
-    if (*taken != NULL)
-        return *taken;
-    *taken = th_alloc_zero((size_t)f->session->system->n_links + 1, sizeof **taken);
-    if (*taken == NULL)
-        th_error_no_memory(err);
-    else if (th_collective_links(th_simulation_collective(f->session->simulation, collective), f->session->system,
-                                 *taken, err) == 0)
-        return *taken;
-    th_free(*taken);
-    *taken = NULL;
-    return NULL;
-}
-
-static bool has_medium(const th_system *s, const int *links, int n, int32_t medium)
-{
-    for (int i = 0; i < n; i++)
-        if (s->links[links[i]].medium == medium)
-            return true;
-    return false;
-}
-
-static bool takes_medium(const th_system *s, const bool *taken, int32_t medium)
-{
-    for (int l = 0; l < s->n_links; l++)
-        if (taken[l] && s->links[l].medium == medium)
-            return true;
-    return false;
-}
-
-/* Bytes that a task moves through DRAM. */
-static int64_t dram_bytes(const search *f, const th_task *t)
-{
-    if (t->kind == TH_TASK_TRANSFER)
-        return t->bytes;
-    const th_pipeline_stats *did = &th_works_get(th_simulation_works(f->session->simulation), t->work)->folded;
-    return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
-}
-
-static bool is_at(const search *f, const th_task *t, int32_t accel)
-{
-    int32_t node = f->session->system->accel_node[accel];
-    return (t->kind == TH_TASK_COMPUTE || t->kind == TH_TASK_TRANSFER) &&
-           (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
-}
-
-/* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or -1. */
-static int keep(search *f, const th_task *other, double *kept, th_error *err)
-{
-    const th_system *s = f->session->system;
-    const bool *taken = NULL;
-    int n = other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
-    if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->work, err)) == NULL)
+    enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_HOLDER_CELLS };
+    th_quantity cells[N_CELLS];
+    th_holder h;
+    th_strbuf what = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
+    if (th_held_up_find(f, task, &h, err) != 0)
         return -1;
-    for (int i = 0; i < f->n_places; i++) {
-        const place *p = &f->places[i];
-        int64_t bytes = 0;
-        if (p->is_dram)
-            bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
-        else if (taken != NULL)
-            bytes = takes_medium(s, taken, p->number) ? f->program->collectives[other->work].bytes : 0;
-        else if (has_medium(s, f->other_links, n, p->number))
-            bytes = other->bytes;
-        kept[i] = (double)bytes * 8 / p->bits_per_s;
-    }
-    return 0;
-}
-
-/* ---- who was there ---- */
-
-/* The other that kept the place longest. */
-typedef struct holder {
-    const place *at; /* NULL: nobody */
-    int32_t task;
-    th_time together;
-    int32_t n; /* others that kept it */
-    double kept_s;
-} holder;
-
-/* The first, by start, that can be under way at or after t. */
-static int32_t first_after(const search *f, th_time t)
-{
-    int32_t low = 0, high = f->n;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (f->result->tasks[f->order[middle]].start_ps < t - f->longest)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* How long two tasks were under way together. */
-static th_time together(const th_result *r, int32_t a, int32_t b)
-{
-    const th_task_result *x = &r->tasks[a], *y = &r->tasks[b];
-    th_time from = x->start_ps > y->start_ps ? x->start_ps : y->start_ps;
-    th_time to = x->end_ps < y->end_ps ? x->end_ps : y->end_ps;
-    return to - from;
-}
-
-/* Adds what each other kept; with at, looks for the one that kept that longest instead. */
-static int meet_others(search *f, int32_t task, holder *h, double *kept, th_error *err)
-{
-    const th_result *r = f->result;
-    for (int32_t i = first_after(f, r->tasks[task].start_ps); i < f->n; i++) {
-        int32_t other = f->order[i];
-        const th_task *o = &f->program->tasks[other];
-        th_time both = together(r, task, other);
-        if (r->tasks[other].start_ps >= r->tasks[task].end_ps)
-            break;
-        if (other == task || both <= 0 || o->kind == TH_TASK_HOST)
-            continue;
-        if (keep(f, o, kept, err) != 0)
-            return -1;
-        double share = (double)both / (double)(r->tasks[other].end_ps - r->tasks[other].start_ps);
-        for (int p = 0; h->at == NULL && p < f->n_places; p++)
-            f->places[p].kept_s += share * kept[p];
-        double here = h->at != NULL ? share * kept[h->at - f->places] : 0;
-        h->n += here > 0;
-        if (here > h->kept_s) {
-            h->kept_s = here;
-            h->task = other;
-            h->together = both;
-        }
-    }
-    return 0;
-}
-
-/* Of links or of DRAMs, the place that others kept longest; NULL: nobody did. */
-static const place *most_kept(const search *f, bool is_dram)
-{
-    const place *most = NULL;
-    for (int p = 0; p < f->n_places; p++)
-        if (f->places[p].is_dram == is_dram && f->places[p].kept_s > (most != NULL ? most->kept_s : 0))
-            most = &f->places[p];
-    return most;
-}
-
-static int find_holder(search *f, int32_t task, holder *h, th_error *err)
-{
-    *h = (holder){.at = NULL};
-    find_places(f, &f->program->tasks[task]);
-    double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
-    int rc = kept != NULL ? meet_others(f, task, h, kept, err) : th_error_no_memory(err);
-    h->at = most_kept(f, false);
-    if (h->at == NULL)
-        h->at = most_kept(f, true);
-    if (rc == 0 && h->at != NULL)
-        rc = meet_others(f, task, h, kept, err);
-    th_free(kept);
-    return rc;
-}
-
-/* ---- the table ---- */
-
-static const char *name_of(const search *f, th_report *r, const place *p)
-{
-    const th_system *s = f->session->system;
-    if (p->is_dram)
-        return th_report_printf(r, "DRAM of %s", s->nodes[s->accel_node[p->number]].name);
-    return th_report_printf(r, "link/%s", s->links[p->link].name);
-}
-
-static int add_row(search *f, th_report *r, th_table *t, int32_t task, th_time held_up, th_error *err)
-{
-    holder h;
-    th_strbuf what = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
-    if (find_holder(f, task, &h, err) != 0)
-        return -1;
-    bool any = h.at != NULL;
-    th_task_describe(f->session, &f->program->tasks[task], &what);
-    if (any)
-        th_task_describe(f->session, &f->program->tasks[h.task], &by);
-    th_table_row(t, (th_quantity[]){
-                        th_count(task), th_text(what.text), th_ps(held_up),
-                        any ? th_text(name_of(f, r, h.at)) : th_absent(TH_KIND_TEXT),
-                        any ? th_count(h.task) : th_absent(TH_KIND_COUNT),
-                        any ? th_text(by.text) : th_absent(TH_KIND_TEXT), th_ps_or_absent(any ? h.together : -1),
-                        any ? th_count(h.n - 1) : th_absent(TH_KIND_COUNT)});
+    th_task_describe(s, &s->simulation->program->tasks[task], &what);
+    cells[TASK] = th_count(task);
+    cells[WHAT] = th_text(what.text);
+    cells[TIME] = th_ps(held_up);
+    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
+    th_table_row(t, cells);
     th_strbuf_clear(&what);
+    th_strbuf_clear(&at);
     th_strbuf_clear(&by);
     return 0;
 }
@@ -363,20 +78,20 @@ int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err
     };
     const th_result *result = th_simulation_result(s->simulation, err);
     held *list = NULL;
-    search f;
     int n = result != NULL ? list_held(s, result, &list, err) : -1;
     if (n <= 0) {
         if (n == 0)
             th_free(list);
         return n;
     }
-    int rc = set_out(&f, s, result, err);
-    if (rc == 0) {
-        th_table *t = th_report_table(r, "held_up", "Who held it up", columns);
-        for (int i = 0; rc == 0 && i < n && (limit <= 0 || i < limit); i++)
-            rc = add_row(&f, r, t, list[i].task, list[i].ps, err);
-        clear(&f);
-    }
+    th_held_up *f = th_held_up_new(s, result, err);
+    th_table *t = f != NULL ? th_report_table(r, "held_up", "Who held it up", columns) : NULL;
+    int rc = f != NULL ? 0 : -1;
+    for (int i = 0; rc == 0 && i < n && (limit <= 0 || i < limit); i++)
+        rc = add_row(s, f, t, list[i].task, list[i].ps, err);
+    if (rc == 0 && limit > 0 && limit < n)
+        th_table_hide(t, n - limit);
+    th_held_up_free(f);
     th_free(list);
     return rc;
 }

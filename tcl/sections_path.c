@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "sim/critical_path.h"
 #include "sim/task_parts.h"
+#include "tcl/held_up.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
@@ -24,10 +25,12 @@ enum {
     BYTES,
     QUEUED,
     PARTS,
-    N_COLUMNS = PARTS + TH_N_PARTS
+    N_COLUMNS = PARTS + TH_N_PARTS,
+    HOLDER = N_COLUMNS, /* of the path alone */
+    N_PATH_COLUMNS = HOLDER + TH_HOLDER_CELLS
 };
 
-static const th_column task_columns[N_COLUMNS + 1] = {
+static const th_column path_columns[N_PATH_COLUMNS + 1] = {
     [START] = {"start", "start", TH_KIND_TIME},
     [WAIT] = {"wait", "wait", TH_KIND_TIME},
     [DURATION] = {"duration", "duration", TH_KIND_TIME},
@@ -46,7 +49,12 @@ static const th_column task_columns[N_COLUMNS + 1] = {
     [PARTS + TH_PART_HELD_UP] = {"held_up", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_HOST] = {"host", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_COLLECTIVE] = {"collective", NULL, TH_KIND_TIME},
-    [N_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
+    [HOLDER] = {"held_up_at", NULL, TH_KIND_TEXT},
+    [HOLDER + 1] = {"held_up_by", NULL, TH_KIND_COUNT},
+    [HOLDER + 2] = {"held_up_by_what", NULL, TH_KIND_TEXT},
+    [HOLDER + 3] = {"held_up_together", NULL, TH_KIND_TIME},
+    [HOLDER + 4] = {"held_up_others", NULL, TH_KIND_COUNT},
+    [N_PATH_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
 };
 
 /* A run that is looked at: its path, and the slacks of all tasks. */
@@ -56,10 +64,12 @@ typedef struct th_explained {
     th_path_entry *path;
     int n_path;
     const th_time *slack; /* by task */
+    th_held_up *held_up;  /* NULL: not asked for, and the rows have no columns of it */
 } th_explained;
 
 static void forget(th_explained *x)
 {
+    th_held_up_free(x->held_up);
     th_free(x->path);
 }
 
@@ -79,6 +89,13 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
     return r->tasks[task].start_ps - (cause.task >= 0 ? r->tasks[cause.task].end_ps : 0);
 }
 
+/* Of tasks that were held up; 0 or -1. */
+static int find_holder(const th_explained *x, int32_t task, th_time held_up, th_holder *h, th_error *err)
+{
+    h->task = -1;
+    return x->held_up != NULL && held_up > 0 ? th_held_up_find(x->held_up, task, h, err) : 0;
+}
+
 /* The slack of a run that goes on is not known. */
 static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *err)
 {
@@ -87,10 +104,12 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     const th_task_result *f = &x->result->tasks[task];
     const th_task *what = &sim->program->tasks[task];
     th_cause cause = th_cause_of(x->result, task);
-    th_quantity cells[N_COLUMNS];
+    th_quantity cells[N_PATH_COLUMNS];
     th_time part[TH_N_PARTS];
-    th_strbuf text = TH_STRBUF_INIT;
-    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part, err) != 0)
+    th_holder h;
+    th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
+    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part, err) != 0 ||
+        find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
         return -1;
     th_task_describe(s, what, &text);
     cells[START] = th_ps(f->start_ps);
@@ -106,15 +125,18 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     cells[QUEUED] = th_ps(f->start_ps - f->ready_ps);
     for (int p = 0; p < TH_N_PARTS; p++)
         cells[PARTS + p] = th_ps(part[p]);
+    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
     th_table_row(t, cells);
     th_strbuf_clear(&text);
+    th_strbuf_clear(&at);
+    th_strbuf_clear(&by);
     return 0;
 }
 
 static void all_absent(th_quantity *cells)
 {
-    for (int c = 0; c < N_COLUMNS; c++)
-        cells[c] = th_absent(task_columns[c].kind);
+    for (int c = 0; c < N_PATH_COLUMNS; c++)
+        cells[c] = th_absent(path_columns[c].kind);
 }
 
 /* ---- the path ---- */
@@ -150,7 +172,7 @@ static th_time threshold(const th_path_entry *path, int n, int64_t limit)
 static void add_folded(th_table *t, const th_path_entry *path, int n)
 {
     char what[60];
-    th_quantity cells[N_COLUMNS];
+    th_quantity cells[N_PATH_COLUMNS];
     th_time wait = 0, duration = 0;
     for (int i = 0; i < n; i++) {
         wait += path[i].wait_ps;
@@ -170,7 +192,7 @@ static void add_folded(th_table *t, const th_path_entry *path, int n)
 static void add_sum(th_table *t, const th_explained *x)
 {
     char makespan[100], time[64];
-    th_quantity cells[N_COLUMNS];
+    th_quantity cells[N_PATH_COLUMNS];
     th_time wait = 0, duration = 0;
     for (int i = 0; i < x->n_path; i++) {
         wait += x->path[i].wait_ps;
@@ -212,7 +234,10 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     th_explained x;
     if (explain(s, &x, err) != 0)
         return -1;
-    int rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", task_columns), limit, err);
+    x.held_up = th_held_up_new(s, x.result, err);
+    int rc = x.held_up != NULL ? 0 : -1;
+    if (rc == 0)
+        rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", path_columns), limit, err);
     forget(&x);
     return rc;
 }
@@ -305,14 +330,26 @@ static int32_t order_by_slack(const th_explained *x, slack_place *order)
     return n;
 }
 
+/* Those of the path, without who held it up: to ask that of all tasks takes too long. */
+static const th_column *slack_columns(th_report *r)
+{
+    th_column *c = th_report_columns(r, N_COLUMNS);
+    for (int i = 0; c != NULL && i < N_COLUMNS; i++)
+        c[i] = path_columns[i];
+    if (c != NULL)
+        c[N_COLUMNS] = path_columns[N_PATH_COLUMNS]; /* the end */
+    return c;
+}
+
 int th_section_slack(th_session *s, th_report *r, th_error *err)
 {
     th_explained x;
     if (explain(s, &x, err) != 0)
         return -1;
     slack_place *order = th_alloc_array((size_t)x.result->n_tasks + 1, sizeof *order);
-    th_table *t = th_report_table(r, "slack", "Slack", task_columns);
-    int rc = order != NULL ? 0 : th_error_no_memory(err);
+    const th_column *columns = slack_columns(r);
+    th_table *t = columns != NULL ? th_report_table(r, "slack", "Slack", columns) : NULL;
+    int rc = order != NULL && columns != NULL ? 0 : th_error_no_memory(err);
     int32_t n = rc == 0 ? order_by_slack(&x, order) : 0;
     for (int32_t i = 0; rc == 0 && i < n; i++)
         rc = add_task(&x, t, order[i].task, err);

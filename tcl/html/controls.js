@@ -202,12 +202,13 @@
 
     const placeOfTask = new Map(Array.from(tasks.number, (number, i) => [number, i]));
 
+    // On the critical path, or else on the first row that has it.
     function goToTask(number) {
         const task = placeOfTask.get(number);
-        const span = pathTrack.task.indexOf(task);
+        const track = [pathTrack, ...data.tracks].find((t) => t.task.includes(task));
         th.find("timeline").scrollIntoView();
         rowsBox.focus({preventScroll: true});
-        if (span >= 0) pick({track: pathTrack, span}, true);
+        if (track) pick({track, span: track.task.indexOf(task)}, true);
     }
 
     function goToLayer(name) {
@@ -250,10 +251,15 @@
             if (action(text, button)) cell.replaceChildren(button);
         }
     }
-    link(th.find("table-critical_path"), "task", (text, button) => {
-        button.addEventListener("click", () => goToTask(Number(text)));
-        return placeOfTask.has(Number.parseInt(text, 10));
-    });
+    for (const [id, column] of [
+        ["table-critical_path", "task"],
+        ["table-held_up", "task"],
+        ["table-held_up", "by"],
+    ])
+        link(th.find(id), column, (text, button) => {
+            button.addEventListener("click", () => goToTask(Number(text)));
+            return placeOfTask.has(Number.parseInt(text, 10));
+        });
     link(th.find("table-layer_figures"), "layer", (text, button) => {
         button.addEventListener("click", () => goToLayer(text));
         return true;

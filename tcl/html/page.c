@@ -8,7 +8,7 @@
 #include "tcl/sections.h"
 
 /* A table of thousands of rows helps nobody, and would not fit: the reports print them all. */
-enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200 };
+enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, HELD_UP_MAX_ROWS = 20 };
 
 /* ---- what is there ---- */
 
@@ -49,7 +49,7 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
         if (t->is_record)
             th_html_record(t, p->out);
         else
-            th_html_table(t, label, p->out);
+            th_html_table(t, t->title != NULL && t != r->first ? t->title : label, p->out);
     }
     if (rc == 0 && r->failed)
         rc = th_error_no_memory(p->err);
@@ -59,7 +59,9 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
 
 static int section_path(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 ? -1 : th_section_path_parts(s, r, err);
+    return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 || th_section_path_parts(s, r, err) != 0
+               ? -1
+               : th_section_held_up(s, r, HELD_UP_MAX_ROWS, err);
 }
 
 static int section_mapped(th_session *s, th_report *r, th_error *err)

@@ -87,6 +87,14 @@ async function checkContent(page) {
         (await rows("critical_path")) === facts.path.critical_path.length,
         "a row for every task of the critical path",
     );
+    const held = await page.evaluate(() =>
+        [...document.getElementById("table-held_up").tBodies[0].rows].map((row) => row.cells[1].textContent),
+    );
+    check(
+        held.length > 0 && held.join() === facts.path.held_up.map((t) => String(t.task)).slice(0, 20).join(),
+        "the tasks that others held up longest",
+        held,
+    );
     const picture = await page.evaluate(() => [
         document.querySelectorAll(".box").length,
         document.querySelectorAll(".links path").length,
@@ -292,6 +300,9 @@ async function checkTools(page) {
     await page.click("#fit");
     const task = await lengthAfter(page, () => page.locator("#table-critical_path .go").nth(2).click());
     check(task < 0.9 * end, "so does a task of the critical path", task / end);
+    await page.click("#fit");
+    const other = await lengthAfter(page, () => page.locator("#table-held_up .go").nth(1).click());
+    check(other < 0.9 * end, "and who held it up", other / end);
 }
 
 // ---- keyboard, themes, phone ----
