@@ -159,12 +159,14 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/test_algorithms \
 	tests/unit/test_bound \
+	tests/unit/test_choose \
 	tests/unit/test_closed_forms \
 	tests/unit/test_design_properties \
 	tests/unit/test_tile_records \
 	tests/unit/test_tiling \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \
+	tests/unit/test_collective_machine \
 	tests/unit/test_astra \
 	tests/unit/test_design \
 	tests/unit/test_energy \
@@ -212,9 +214,10 @@ tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
 tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \
 	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
+	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/unit/collective_shapes.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules

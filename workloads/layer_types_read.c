@@ -12,6 +12,7 @@
  * th_layer_type_infer: inputs -> the type's infer -> precision and density -> what is stated. */
 #include <config.h>
 #include "workloads/layer_types_read.h"
+#include "workloads/layer_inputs_read.h"
 #include "workloads/layer_keys_read.h"
 #include "workloads/workload_check.h"
 
@@ -21,46 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a layer reads: the shape of one of its inputs. */
-typedef struct shape {
-    int32_t c, h, w;
-} shape;
-
-/* ---- what the inputs are ---- */
-
-static const th_layer *maker_of(const th_layer_source *s, int input)
-{
-    int32_t producer = s->layer->inputs[input];
-    return producer == TH_EXTERNAL_INPUT ? NULL : &s->w->layers[producer];
-}
-
-/* Does the layer itself say what it reads from there? */
-static bool says_shape(const th_layer_source *s, const th_layer *from)
-{
-    return s->w->has_free_shapes || (s->w->has_own_inputs && !from);
-}
-
-static shape shape_of(const th_layer_source *s, int input)
-{
-    const th_layer *l = s->layer;
-    const th_layer *from = maker_of(s, input);
-    if (says_shape(s, from)) /* take_inputs has seen it */
-        return (shape){l->dim[TH_DIM_C], l->in_h, l->in_w};
-    if (!from)
-        return (shape){s->w->input_c, s->w->input_h, s->w->input_w};
-    return (shape){from->dim[TH_DIM_K], from->dim[TH_DIM_H], from->dim[TH_DIM_W]};
-}
-
-static double density_of(const th_layer_source *s, int input)
-{
-    const th_layer *from = maker_of(s, input);
-    return from ? from->density[TH_TENSOR_OUTPUT] : s->w->density;
-}
-
 /* Sequences have a width of 1, those of numbers one channel. form: what the type reads. */
 static int check_sequence(const th_layer_source *s, const char *form)
 {
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     if (in.w == 1 && (in.c == 1 || s->layer->kind != TH_LAYER_EMBEDDING))
         return 0;
     return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0023",
@@ -173,7 +138,7 @@ static int infer_conv(const th_layer_source *s, const th_layer_type *t)
     int32_t *d = l->dim;
     bool is_transposed = false;
     th_padding pad;
-    set_extents(l, 0, shape_of(s, 0).c, 0, 0, 1, 1);
+    set_extents(l, 0, th_layer_input_shape(s, 0).c, 0, 0, 1, 1);
     if (th_layer_read_extent(s, "outputs", true, &d[TH_DIM_K]) < 0 ||
         th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0 ||
         th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
@@ -198,7 +163,7 @@ static int infer_pool(const th_layer_source *s, const th_layer_type *t)
     (void)t;
     th_layer *l = s->layer;
     int32_t *d = l->dim;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     th_padding pad;
     set_extents(l, in.c, in.c, 0, 0, in.h, in.w);
     if (th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0)
@@ -216,7 +181,7 @@ static int infer_pool(const th_layer_source *s, const th_layer_type *t)
 static int infer_fc(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, 0, in.c, 1, 1, in.h, in.w);
     s->layer->has_bias = true;
     if (th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
@@ -228,7 +193,7 @@ static int infer_fc(const th_layer_source *s, const th_layer_type *t)
 static int infer_weighted(const th_layer_source *s)
 {
     static const char why[] = "only a matmul of two inputs has it";
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
     if (th_layer_refuse_key(s, "heads", why) < 0 || th_layer_refuse_key(s, "transposed", why) < 0 ||
         th_layer_read_extent(s, "columns", true, &s->layer->dim[TH_DIM_K]) < 0 ||
@@ -241,7 +206,7 @@ static int infer_weighted(const th_layer_source *s)
 static void multiply_inputs(const th_layer_source *s)
 {
     th_layer *l = s->layer;
-    shape rows = shape_of(s, 0), second = shape_of(s, 1);
+    th_input_shape rows = th_layer_input_shape(s, 0), second = th_layer_input_shape(s, 1);
     int64_t k = l->is_transposed ? (int64_t)l->groups * second.h : second.c;
     set_extents(l, bounded(k), rows.c, rows.h, 1, 1, 1);
 }
@@ -276,7 +241,7 @@ static int infer_matmul(const th_layer_source *s, const th_layer_type *t)
 static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
     s->layer->has_bias = true;
     if (check_sequence(s, "channels x steps") < 0 ||
@@ -288,7 +253,7 @@ static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
 static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
     if (check_sequence(s, "1 x rows") < 0 ||
         th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
@@ -301,7 +266,7 @@ static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
 static int infer_alike(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, in.c, in.c, in.h, in.w, 1, 1);
     return 0;
 }
@@ -316,13 +281,13 @@ static int infer_concat(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_layer *l = s->layer;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     int64_t sum = 0;
     l->input_channels = th_alloc_array((size_t)l->n_inputs, sizeof *l->input_channels);
     if (!l->input_channels)
         return th_error_no_memory(s->err);
     for (int i = 0; i < l->n_inputs; i++)
-        sum += l->input_channels[i] = shape_of(s, i).c;
+        sum += l->input_channels[i] = th_layer_input_shape(s, i).c;
     set_extents(l, bounded(sum), bounded(sum), in.h, in.w, 1, 1);
     return 0;
 }
@@ -330,7 +295,7 @@ static int infer_concat(const th_layer_source *s, const th_layer_type *t)
 static int infer_slice(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     int64_t first = 0;
     set_extents(s->layer, 0, in.c, in.h, in.w, 1, 1);
     if (th_config_int(s->n, "first", false, 0, TH_LARGEST_EXTENT, &first, s->err) < 0 ||
@@ -358,7 +323,7 @@ bool th_attention_is_packed(const th_config_node *n)
 /* Queries, keys or values out of an input that holds all three. */
 static int infer_third(const th_layer_source *s, const th_layer_type *t)
 {
-    shape in = shape_of(s, 0);
+    th_input_shape in = th_layer_input_shape(s, 0);
     int32_t channels = in.c / 3;
     if (in.c % 3 != 0)
         return th_workload_layer_error(
@@ -513,95 +478,6 @@ const th_layer_type *th_layer_type_of(const th_config_node *n, th_error *err)
 
 /* ---- what every type has ---- */
 
-static bool is_product(const th_layer *l)
-{
-    return l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
-}
-
-/* The part that is not zero of n inputs together. */
-static double density_of_inputs(const th_layer_source *s, int n)
-{
-    double elements = 0, present = 0, first = density_of(s, 0);
-    bool are_alike = true;
-    for (int i = 0; i < n; i++) {
-        shape in = shape_of(s, i);
-        are_alike = are_alike && density_of(s, i) == first;
-        elements += (double)in.c * in.h * in.w;
-        present += (double)in.c * in.h * in.w * density_of(s, i);
-    }
-    return are_alike ? first : present / elements;
-}
-
-/* What a layer says that it reads, or else what its first input is. */
-static int take_free_shape(const th_layer_source *s, const th_layer *from)
-{
-    th_layer *l = s->layer;
-    l->dim[TH_DIM_C] = from ? from->dim[TH_DIM_K] : s->w->input_c;
-    l->in_h = from ? from->dim[TH_DIM_H] : s->w->input_h;
-    l->in_w = from ? from->dim[TH_DIM_W] : s->w->input_w;
-    if (th_layer_read_extent(s, "in_channels", false, &l->dim[TH_DIM_C]) < 0 ||
-        th_layer_read_extent(s, "in_height", false, &l->in_h) < 0)
-        return -1;
-    return th_layer_read_extent(s, "in_width", false, &l->in_w);
-}
-
-static int take_inputs(const th_layer_source *s)
-{
-    th_layer *l = s->layer;
-    const th_layer *from = maker_of(s, 0);
-    if (says_shape(s, from) && take_free_shape(s, from) < 0)
-        return -1;
-    shape in = shape_of(s, 0);
-    l->in_h = in.h;
-    l->in_w = in.w;
-    l->precision[TH_TENSOR_INPUT] = from ? from->precision[TH_TENSOR_OUTPUT] : s->w->precision;
-    l->density[TH_TENSOR_INPUT] = density_of_inputs(s, is_product(l) ? 1 : l->n_inputs);
-    if (is_product(l))
-        l->density[TH_TENSOR_WEIGHT] = density_of(s, 1);
-    return 0;
-}
-
-static int read_sparsity(const th_layer_source *s)
-{
-    const th_config_node *member = th_config_member(s->n, "sparsity");
-    int64_t values[2] = {0, 0};
-    if (!member)
-        return 0;
-    if (th_config_kind_of(member) != TH_CONFIG_LIST || th_config_count(member) != 2)
-        return th_error_set(s->err, "WORK-0044",
-                            "%s:%d: key \"sparsity\": must be [n, m]: at most n of m neighbours "
-                            "are not zero",
-                            th_config_file(member), th_config_line(member));
-    for (int i = 0; i < 2; i++)
-        if (th_config_as_int(th_config_at(member, i), 1, TH_LARGEST_EXTENT, &values[i], s->err) < 0)
-            return -1;
-    s->layer->sparse_n = (int32_t)values[0];
-    s->layer->sparse_m = (int32_t)values[1];
-    return 0;
-}
-
-/* precision is that of weights and outputs; the tensors' own keys go before it. Those of an attention
- * are its last part's. */
-static int read_tensors(const th_layer_source *s, const th_layer_type *t)
-{
-    th_layer *l = s->layer;
-    th_precision *p = l->precision, both = t->keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
-    if (t->kind == TH_LAYER_CONCAT || t->kind == TH_LAYER_SLICE)
-        l->density[TH_TENSOR_OUTPUT] = l->density[TH_TENSOR_INPUT];
-    if (th_read_precision(s->n, "precision", &both, s->err) < 0)
-        return -1;
-    p[TH_TENSOR_WEIGHT] = is_product(l) ? p[TH_TENSOR_INPUT] : both;
-    p[TH_TENSOR_OUTPUT] = both;
-    if (t->is_inner)
-        return 0;
-    if (th_read_precision(s->n, "weight_precision", &p[TH_TENSOR_WEIGHT], s->err) < 0 ||
-        th_read_precision(s->n, "output_precision", &p[TH_TENSOR_OUTPUT], s->err) < 0 ||
-        th_read_density(s->n, "weight_density", &l->density[TH_TENSOR_WEIGHT], s->err) < 0 ||
-        th_read_density(s->n, "output_density", &l->density[TH_TENSOR_OUTPUT], s->err) < 0)
-        return -1;
-    return read_sparsity(s);
-}
-
 /* The channels that an attention reads are those of its first parts, not of its last. */
 static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
 {
@@ -617,7 +493,7 @@ static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
 
 int th_layer_type_infer(const th_layer_source *s, const th_layer_type *t)
 {
-    if (take_inputs(s) < 0 || t->infer(s, t) < 0 || read_tensors(s, t) < 0)
+    if (th_layer_take_inputs(s) < 0 || t->infer(s, t) < 0 || th_layer_read_tensors(s, t) < 0)
         return -1;
     return t->is_inner ? 0 : check_all_stated(s, t);
 }

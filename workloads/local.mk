@@ -2,6 +2,7 @@
 libtharsis_la_SOURCES += \
 	workloads/layer.c workloads/layer.h \
 	workloads/layer_boxes.c \
+	workloads/layer_inputs_read.c workloads/layer_inputs_read.h \
 	workloads/layer_keys_read.c workloads/layer_keys_read.h \
 	workloads/layer_types_read.c workloads/layer_types_read.h \
 	workloads/models.c workloads/models.h \

@@ -4,75 +4,11 @@
  * again. */
 #include <config.h>
 #include "sim/collective/algorithms.h"
-#include "sim/collective/choose.h"
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"
+#include "tests/unit/collective_shapes.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
 #include "topology/route.h"
-
-static const int64_t gbps = 1000000000;
-
-/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
-static th_system *generated(const char *type, const int *dims, int n_dims)
-{
-    th_error e = {"", ""};
-    th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {.n_dims = n_dims};
-    for (int i = 0; i < n_dims; i++) {
-        o.dims[i] = dims[i];
-        o.bits_per_s[i] = 80 * gbps;
-        o.latency_ps[i] = 500000;
-    }
-    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
-    th_system_free(prototype);
-    if (!s) {
-        printf("Bail out! %s %s\n", e.id, e.text);
-        exit(1);
-    }
-    return s;
-}
-
-static th_system *of_size(const char *type, int n)
-{
-    return generated(type, &n, 1);
-}
-
-/* Of all accelerators, in order. */
-static th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)
-{
-    return (th_collective){.kind = kind,
-                           .algorithm = th_algorithm_find(algorithm),
-                           .rank_node = s->accel_node,
-                           .n_ranks = s->n_accels,
-                           .bytes = bytes,
-                           .chunks = 1};
-}
-
-static th_collective chosen; /* as the last one ran; its arrays are gone */
-
-/* In nanoseconds. */
-static double time_of(const th_system *s, const char *network, const th_collective *c)
-{
-    th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
-    th_machine *m =
-        th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
-    th_program *p = th_program_new(&e);
-    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
-    CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
-    CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
-    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
-    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
-    TAP_ASSERT_TEXT(e.text, "");
-    double end = (double)th_machine_now(m) / 1000;
-    chosen = *th_machine_collective(m, 0);
-    th_machine_free(m);
-    th_program_free(p);
-    th_works_free(w);
-    return end;
-}
 
 /* --- what they do to data --------------------------------------------------------------------- */
 
@@ -253,35 +189,6 @@ static void ways_in_a_circle_are_no_tree(void)
     CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0022");
     s->routing = right;
-    th_system_free(s);
-}
-
-/* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
-static void choosing_survives_lack_of_memory(void)
-{
-    th_system *s = of_size("star", 3);
-    th_works *w = th_works_new(s, NULL);
-    th_machine_options o = {0};
-    th_choice_world world = {s, w, &o};
-    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
-    c.algorithm = NULL;
-    int failed = -1, n_failures = 0;
-    for (int64_t k = 1; failed; k += 3) {
-        const th_algorithm *a = NULL;
-        int32_t chunks = 0;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        failed = th_collective_choose(&world, &c, &a, &chunks, &e);
-        th_alloc_fail_at(0);
-        n_failures += failed != 0;
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(a == NULL, failed != 0);
-    }
-    CU_ASSERT_TRUE(n_failures > 20);
-    th_works_free(w);
     th_system_free(s);
 }
 
@@ -472,113 +379,6 @@ static void switches_take_what_is_known(void)
     th_system_free(planes);
 }
 
-/* --- auto ------------------------------------------------------------------------------------- */
-
-/* The fastest of all that can, simulated singly; what it is can be asked for. Small messages go by
- * another one than large ones, and the order of the table decides among equals. */
-static void auto_is_the_quickest_that_can(void)
-{
-    th_system *s = of_size("star", 8);
-    const int64_t sizes[] = {8, 24000, 24000000};
-    for (int kind = 0; kind < TH_SEND_RECV; kind++)
-        for (size_t i = 0; i < 3; i++) {
-            th_collective c = collective(s, kind, "ring", kind == TH_BARRIER ? 0 : sizes[i]);
-            double best = 1e30;
-            const th_algorithm *first = NULL;
-            for (int a = 0; th_algorithms[a]; a++) {
-                c.algorithm = th_algorithms[a];
-                if (!(c.algorithm->kinds >> kind & 1u) || c.algorithm == &th_algorithm_in_switch)
-                    continue;
-                double time = time_of(s, "fluid", &c);
-                first = time < best ? c.algorithm : first;
-                best = time < best ? time : best;
-            }
-            c.algorithm = NULL;
-            CU_ASSERT_EQUAL(time_of(s, "fluid", &c), best);
-            CU_ASSERT_PTR_EQUAL(chosen.algorithm, first);
-            CU_ASSERT_EQUAL(chosen.chunks, 1);
-            c.chunks = 0;
-            CU_ASSERT_TRUE(time_of(s, "fluid", &c) <= best);
-        }
-    th_system_free(s);
-}
-
-/* --- interruptions ---------------------------------------------------------------------------- */
-
-static int n_asked, stops_at; /* 0: at each asking */
-
-static bool is_interrupted(void)
-{
-    return ++n_asked == stops_at || stops_at == 0;
-}
-
-static const th_machine_options interrupted = {.is_interrupted = is_interrupted};
-
-/* 64 ranks send to each other: more than 4,096 acts, so the machine asks at least thrice. */
-static void an_interruption_changes_no_time(void)
-{
-    th_system *s = of_size("ring", 64);
-    th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
-    double whole = time_of(s, "fluid", &c);
-    th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
-    th_machine *m = th_machine_new(s, w, &interrupted, &e);
-    th_program *p = th_program_new(&e);
-    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
-    th_program_add_collective(p, &c, &e);
-    th_program_add(p, &task, &e);
-    CU_ASSERT_TRUE(!th_program_finish(p, &e) && !th_machine_load(m, p, &e));
-    n_asked = 0;
-    stops_at = 1;
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_INTERRUPTED);
-    stops_at = 2;
-    CU_ASSERT_EQUAL(th_machine_step(m, 1000000, &e), TH_STOP_INTERRUPTED);
-    CU_ASSERT_FALSE(th_machine_is_done(m));
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
-    CU_ASSERT_EQUAL((double)th_machine_now(m) / 1000, whole);
-    /* auto: while it chooses */
-    stops_at = 0;
-    c.algorithm = NULL;
-    const th_algorithm *a = NULL;
-    int32_t chunks;
-    CU_ASSERT_EQUAL(th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e),
-                    -1);
-    TAP_ASSERT_TEXT(e.id, "BASE-0008");
-    th_machine_free(m);
-    th_program_free(p);
-    th_works_free(w);
-    th_system_free(s);
-}
-
-/* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
- * where all refuse, the last says why. */
-static void auto_chooses_chunks_and_passes_over_refusals(void)
-{
-    th_system *s = of_size("ring", 8);
-    th_collective c = collective(s, TH_BROADCAST, "ring", 24000000);
-    double whole = time_of(s, "fluid", &c);
-    c.chunks = 0;
-    CU_ASSERT_TRUE(time_of(s, "fluid", &c) < 0.2 * whole);
-    CU_ASSERT_EQUAL(chosen.chunks, 64);
-    CU_ASSERT_PTR_EQUAL(chosen.algorithm, th_algorithm_find("ring"));
-    c.algorithm = &th_algorithm_in_switch;
-    th_error e = {"", ""};
-    const th_algorithm *a = NULL;
-    int32_t chunks = 0;
-    th_machine_options o = {0};
-    th_works *w = th_works_new(s, &e);
-    th_choice_world world = {s, w, &o};
-    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "COLL-0021");
-    c.algorithm = NULL;
-    c.kind = TH_USER_SCHEDULE;
-    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "COLL-0045");
-    CU_ASSERT_PTR_NULL(a);
-    th_works_free(w);
-    th_system_free(s);
-}
-
 /* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2
  * pieces of 4000 ns. */
 static void bruck_takes_what_is_known(void)
@@ -599,7 +399,6 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {TAP(hierarchies_of_all_shapes_are_right),
                                      TAP(a_hierarchy_needs_dimensions),
                                      TAP(preparing_survives_lack_of_memory),
-                                     TAP(choosing_survives_lack_of_memory),
                                      TAP(ways_in_a_circle_are_no_tree),
                                      TAP(halving_and_doubling_take_what_is_known),
                                      TAP(binomial_trees_take_what_is_known),
@@ -610,9 +409,6 @@ int main(int argc, char **argv)
                                      TAP(switches_give_everyone_what_is_right),
                                      TAP(switches_that_only_forward_are_refused),
                                      TAP(switches_take_what_is_known),
-                                     TAP(auto_is_the_quickest_that_can),
-                                     TAP(an_interruption_changes_no_time),
-                                     TAP(auto_chooses_chunks_and_passes_over_refusals),
                                      TAP(bruck_takes_what_is_known),
                                      TAP_END};
     return tap_main("algorithms", tests, argc, argv);

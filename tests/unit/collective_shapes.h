@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collective_shapes.h - generated systems of all shapes, collectives over all of their accelerators, and how long
+ * one takes. */
+#ifndef TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
+#define TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
+#include "sim/collective/collective.h"
+#include "sim/machine.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include "topology/generate.h"
+
+static const int64_t gbps = 1000000000;
+
+/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
+static inline th_system *generated(const char *type, const int *dims, int n_dims)
+{
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("npu_v1");
+    th_topology_options o = {.n_dims = n_dims};
+    for (int i = 0; i < n_dims; i++) {
+        o.dims[i] = dims[i];
+        o.bits_per_s[i] = 80 * gbps;
+        o.latency_ps[i] = 500000;
+    }
+    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
+    th_system_free(prototype);
+    if (!s) {
+        printf("Bail out! %s %s\n", e.id, e.text);
+        exit(1);
+    }
+    return s;
+}
+
+static inline th_system *of_size(const char *type, int n)
+{
+    return generated(type, &n, 1);
+}
+
+/* Of all accelerators, in order. */
+static inline th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)
+{
+    return (th_collective){.kind = kind,
+                           .algorithm = th_algorithm_find(algorithm),
+                           .rank_node = s->accel_node,
+                           .n_ranks = s->n_accels,
+                           .bytes = bytes,
+                           .chunks = 1};
+}
+
+static th_collective chosen; /* as the last one ran; its arrays are gone */
+
+/* In nanoseconds. */
+static inline double time_of(const th_system *s, const char *network, const th_collective *c)
+{
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m =
+        th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
+    th_program *p = th_program_new(&e);
+    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
+    CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
+    CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    double end = (double)th_machine_now(m) / 1000;
+    chosen = *th_machine_collective(m, 0);
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    return end;
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_choose.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
+#include <config.h>
+#include "sim/collective/choose.h"
+#include "base/alloc.h"
+#include "sim/collective/algorithms.h"
+#include "tests/unit/collective_shapes.h"
+
+/* The fastest of all that can, simulated singly; what it is can be asked for. Small messages go by
+ * another one than large ones, and the order of the table decides among equals. */
+static void auto_is_the_quickest_that_can(void)
+{
+    th_system *s = of_size("star", 8);
+    const int64_t sizes[] = {8, 24000, 24000000};
+    for (int kind = 0; kind < TH_SEND_RECV; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            th_collective c = collective(s, kind, "ring", kind == TH_BARRIER ? 0 : sizes[i]);
+            double best = 1e30;
+            const th_algorithm *first = NULL;
+            for (int a = 0; th_algorithms[a]; a++) {
+                c.algorithm = th_algorithms[a];
+                if (!(c.algorithm->kinds >> kind & 1u) || c.algorithm == &th_algorithm_in_switch)
+                    continue;
+                double time = time_of(s, "fluid", &c);
+                first = time < best ? c.algorithm : first;
+                best = time < best ? time : best;
+            }
+            c.algorithm = NULL;
+            CU_ASSERT_EQUAL(time_of(s, "fluid", &c), best);
+            CU_ASSERT_PTR_EQUAL(chosen.algorithm, first);
+            CU_ASSERT_EQUAL(chosen.chunks, 1);
+            c.chunks = 0;
+            CU_ASSERT_TRUE(time_of(s, "fluid", &c) <= best);
+        }
+    th_system_free(s);
+}
+
+static int n_asked, stops_at = -1; /* 0: at each asking; -1: at none */
+
+static bool is_interrupted(void)
+{
+    return ++n_asked == stops_at || stops_at == 0;
+}
+
+static const th_machine_options interrupted = {.is_interrupted = is_interrupted};
+
+/* 64 ranks send to each other: more than 4,096 acts, so the machine asks at least thrice. */
+static void an_interruption_changes_no_time(void)
+{
+    th_system *s = of_size("ring", 64);
+    th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
+    double whole = time_of(s, "fluid", &c);
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    th_machine *m = th_machine_new(s, w, &interrupted, &e);
+    th_program *p = th_program_new(&e);
+    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
+    th_program_add_collective(p, &c, &e);
+    th_program_add(p, &task, &e);
+    CU_ASSERT_TRUE(!th_program_finish(p, &e) && !th_machine_load(m, p, &e));
+    th_machine *other = th_machine_new(s, w, &interrupted, &e);
+    n_asked = 0;
+    stops_at = 1; /* of a machine that holds nothing yet, while it is loaded */
+    CU_ASSERT_EQUAL(th_machine_load(other, p, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0008");
+    th_machine_free(other);
+    n_asked = 0;
+    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0); /* never again */
+    CU_ASSERT_EQUAL(n_asked, 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_INTERRUPTED);
+    stops_at = 2;
+    CU_ASSERT_EQUAL(th_machine_step(m, 1000000, &e), TH_STOP_INTERRUPTED);
+    CU_ASSERT_FALSE(th_machine_is_done(m));
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    CU_ASSERT_EQUAL((double)th_machine_now(m) / 1000, whole);
+    /* auto: while it chooses */
+    stops_at = 0;
+    c.algorithm = NULL;
+    const th_algorithm *a = NULL;
+    int32_t chunks;
+    CU_ASSERT_EQUAL(th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e),
+                    -1);
+    TAP_ASSERT_TEXT(e.id, "BASE-0008");
+    th_machine_free(m);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
+ * where all refuse, the last says why. */
+static void auto_chooses_chunks_and_passes_over_refusals(void)
+{
+    th_system *s = of_size("ring", 8);
+    th_collective c = collective(s, TH_BROADCAST, "ring", 24000000);
+    double whole = time_of(s, "fluid", &c);
+    c.chunks = 0;
+    CU_ASSERT_TRUE(time_of(s, "fluid", &c) < 0.2 * whole);
+    CU_ASSERT_EQUAL(chosen.chunks, 64);
+    CU_ASSERT_PTR_EQUAL(chosen.algorithm, th_algorithm_find("ring"));
+    c.algorithm = &th_algorithm_in_switch;
+    th_error e = {"", ""};
+    const th_algorithm *a = NULL;
+    int32_t chunks = 0;
+    th_machine_options o = {0};
+    th_works *w = th_works_new(s, &e);
+    th_choice_world world = {s, w, &o};
+    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0021");
+    c.algorithm = NULL;
+    c.kind = TH_USER_SCHEDULE;
+    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "COLL-0045");
+    CU_ASSERT_PTR_NULL(a);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
+static void choosing_survives_lack_of_memory(void)
+{
+    th_system *s = of_size("star", 3);
+    th_works *w = th_works_new(s, NULL);
+    th_machine_options o = {0};
+    th_choice_world world = {s, w, &o};
+    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
+    c.algorithm = NULL;
+    int failed = -1, n_failures = 0;
+    for (int64_t k = 1; failed; k += 3) {
+        const th_algorithm *a = NULL;
+        int32_t chunks = 0;
+        th_error e = {"", ""};
+        int64_t live = th_alloc_live();
+        th_alloc_fail_at(k);
+        failed = th_collective_choose(&world, &c, &a, &chunks, &e);
+        th_alloc_fail_at(0);
+        n_failures += failed != 0;
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        if (failed)
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+        CU_ASSERT_EQUAL(a == NULL, failed != 0);
+    }
+    CU_ASSERT_TRUE(n_failures > 20);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(auto_is_the_quickest_that_can),
+                                     TAP(auto_chooses_chunks_and_passes_over_refusals),
+                                     TAP(an_interruption_changes_no_time),
+                                     TAP(choosing_survives_lack_of_memory),
+                                     TAP_END};
+    return tap_main("choose", tests, argc, argv);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_collective_machine.c - collectives as tasks of a machine: what they wait for, share, count and keep. */
+#include <config.h>
+#include "sim/machine.h"
+#include "base/alloc.h"
+#include "tests/unit/collective_run.h"
+
+/* Bytes and events of messages are counted: ring all-reduce of 5 ranks and 1003 bytes, each rank
+ * sends all but one piece, twice over. */
+static void messages_are_counted(void)
+{
+    th_system *s = generated("ring", 5);
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 1003);
+    th_program *p = th_program_new(NULL);
+    add_collective(p, &c);
+    th_result r = run_program(s, "fluid", p);
+    int64_t sent = 0, received = 0, carried = 0;
+    for (int a = 0; a < 5; a++) {
+        sent += r.accels[a].sent_bytes;
+        received += r.accels[a].received_bytes;
+    }
+    for (int l = 0; l < r.n_links; l++)
+        carried += r.links[l].bytes;
+    CU_ASSERT_TRUE(sent == 8 * 1003 && received == sent && carried == sent);
+    CU_ASSERT_EQUAL(r.n_events, 2 + 2 * 40);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* Tasks wait for a collective and it for them; it is released at 9 us. */
+static void collectives_depend_and_wait(void)
+{
+    th_system *s = generated("ring", 4);
+    th_collective c = collective(TH_BROADCAST, "ring", 2, 20000);
+    th_program *p = th_program_new(NULL);
+    int32_t before = th_program_add(
+        p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 10000, .layer = -1},
+        NULL);
+    int32_t middle = add_collective(p, &c), after = add_collective(p, &c);
+    p->tasks[middle].release_ps = 9000000;
+    th_program_depend(p, middle, before, NULL);
+    th_program_depend(p, after, middle, NULL);
+    th_result r = run_program(s, "fluid", p);
+    CU_ASSERT_EQUAL(r.tasks[before].end_ps, 1500000);
+    CU_ASSERT_TRUE(r.tasks[middle].start_ps == 9000000 && r.tasks[middle].end_ps == 11500000);
+    CU_ASSERT_TRUE(r.tasks[after].start_ps == 11500000 && r.tasks[after].end_ps == 14000000);
+    CU_ASSERT_TRUE(r.tasks[after].cause == middle && r.tasks[after].ready_ps == 11500000);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* Two rings over the same links share them: each round carries twice the bytes. */
+static void overlapping_groups_share_links(void)
+{
+    th_system *s = generated("ring", 4);
+    th_collective c = collective(TH_ALL_REDUCE, "ring", 4, 120000);
+    int32_t turned[] = {2, 3, 0, 1};
+    th_program *p = th_program_new(NULL);
+    int32_t a = add_collective(p, &c);
+    c.rank_node = turned;
+    int32_t b = add_collective(p, &c);
+    th_result r = run_program(s, "fluid", p);
+    CU_ASSERT_EQUAL(r.tasks[a].end_ps, 6 * 6500000);
+    CU_ASSERT_EQUAL(r.tasks[b].end_ps, 6 * 6500000);
+    th_result_clear(&r);
+    th_program_free(p);
+    th_system_free(s);
+}
+
+/* A program that is loaded again, or made again with the same contents, needs no memory. */
+static void expansions_are_used_again(void)
+{
+    th_system *s = generated("ring", 6);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_GATHER, "ring", 6, 6000);
+    int64_t calls = 0;
+    for (int i = 0; i < 4; i++) {
+        th_program_clear(p);
+        add_collective(p, &c);
+        add_collective(p, &c);
+        CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+        int64_t before = th_alloc_calls();
+        CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+        calls = th_alloc_calls() - before;
+        CU_ASSERT_EQUAL(th_machine_now(m), 5 * (500000 + 200000));
+        CU_ASSERT_TRUE(i > 0 || calls > 0);
+    }
+    CU_ASSERT_EQUAL(calls, 0);
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Events one by one: the start of the task, of three messages, the first end. */
+static void messages_are_steps(void)
+{
+    th_system *s = generated("ring", 3);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_GATHER, "ring", 3, 30000);
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    for (int i = 1; i <= 4; i++) {
+        CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_UNTIL);
+        CU_ASSERT_EQUAL(th_machine_events(m), i);
+        CU_ASSERT_EQUAL(th_machine_now(m), 0);
+    }
+    CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_UNTIL);
+    CU_ASSERT_EQUAL(th_machine_now(m), 1500000);
+    CU_ASSERT_EQUAL(th_machine_task_state(m, 0), TH_TASK_RUNNING);
+    CU_ASSERT_EQUAL(th_machine_step(m, 100, NULL), TH_STOP_DONE);
+    CU_ASSERT_TRUE(th_machine_events(m) == 14 && th_machine_now(m) == 3000000);
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+static int takes_broadcasts(th_network *n, const th_collective *c, th_time now, th_time *end,
+                            th_error *err)
+{
+    (void)n;
+    if (c->kind == TH_BARRIER)
+        return th_error_set(err, "TEST-0001", "no barriers");
+    *end = now + 77 * c->bytes;
+    return c->kind == TH_BROADCAST;
+}
+
+/* A network that takes broadcasts as a whole has one event for each, and no algorithm is asked for;
+ * other collectives are expanded. What it refuses ends the run. */
+static void a_network_may_take_a_collective_as_a_whole(void)
+{
+    th_network_type type = *th_network_find("ideal");
+    type.collective = takes_broadcasts;
+    th_system *s = generated("ring", 4);
+    th_works *w = th_works_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = &type}, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_BROADCAST, "ring", 4, 1000);
+    th_error e = {"", ""};
+    c.algorithm = NULL;
+    int32_t whole = add_collective(p, &c);
+    c = collective(TH_ALL_GATHER, "ring", 4, 40000);
+    int32_t expanded = add_collective(p, &c);
+    th_program_depend(p, expanded, whole, NULL);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+    CU_ASSERT_EQUAL(th_machine_now(m), 77000 + 3 * 1500000);
+    CU_ASSERT_EQUAL(th_machine_events(m), 4 + 2 * 12);
+    c = collective(TH_BARRIER, "ring", 4, 0);
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
+    TAP_ASSERT_TEXT(e.id, "TEST-0001");
+    th_program_free(p);
+    th_machine_free(m);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Whichever allocation fails, from making the machine to the end of the run. */
+static void memory_that_runs_out_is_told(void)
+{
+    th_system *s = generated("star", 4);
+    th_works *w = th_works_new(s, NULL);
+    th_program *p = th_program_new(NULL);
+    th_collective c = collective(TH_ALL_REDUCE, "direct", 4, 4000);
+    add_collective(p, &c);
+    int64_t pairs[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    c = collective(TH_ALL_TO_ALL, "pairwise", 4, 0);
+    c.pair_bytes = pairs;
+    add_collective(p, &c);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    int64_t live = th_alloc_live();
+    int failed = 0;
+    for (th_stop stop = TH_STOP_ERROR; stop != TH_STOP_DONE;) {
+        th_error e = {"", ""};
+        th_alloc_fail_at(failed + 1);
+        th_machine *m = th_machine_new(s, w, NULL, &e);
+        stop = m && !th_machine_load(m, p, &e) ? th_machine_run_until(m, TH_TIME_MAX, &e)
+                                               : TH_STOP_ERROR;
+        th_alloc_fail_at(0);
+        if (stop != TH_STOP_DONE) {
+            TAP_ASSERT_TEXT(e.id, "BASE-0001");
+            failed++;
+        }
+        th_machine_free(m);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        CU_ASSERT_TRUE_FATAL(failed < 1000);
+    }
+    CU_ASSERT_TRUE(failed > 40);
+    th_program_free(p);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {TAP(messages_are_counted),
+                                     TAP(collectives_depend_and_wait),
+                                     TAP(overlapping_groups_share_links),
+                                     TAP(expansions_are_used_again),
+                                     TAP(messages_are_steps),
+                                     TAP(a_network_may_take_a_collective_as_a_whole),
+                                     TAP(memory_that_runs_out_is_told),
+                                     TAP_END};
+    return tap_main("collective_machine", tests, argc, argv);
+}

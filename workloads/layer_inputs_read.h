@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_inputs_read.h - what a layer of a file reads: extents, precision and density of its inputs, which follow
+ * from their makers or from what it says itself; and what it says of its tensors.
+ *   th_layer_take_inputs -> th_layer_input_shape* -> th_layer_read_tensors */
+#ifndef TH_WORKLOADS_LAYER_INPUTS_READ_H
+#define TH_WORKLOADS_LAYER_INPUTS_READ_H
+#include "workloads/layer_types_read.h"
+
+typedef struct th_input_shape {
+    int32_t c, h, w;
+} th_input_shape;
+
+/* Fills in_h, in_w, and precision and density of what is read. 0 or -1. */
+int th_layer_take_inputs(const th_layer_source *s);
+th_input_shape th_layer_input_shape(const th_layer_source *s, int input);
+/* Precision and density of weights and outputs, behind the type's infer. 0 or -1. */
+int th_layer_read_tensors(const th_layer_source *s, const th_layer_type *t);
+
+#endif
