@@ -11,6 +11,7 @@
 #include "predictor/forecast.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,16 +23,19 @@ typedef struct {
     const th_forecast_options *options;
 } maker;
 
-static void note_outside(maker *k, const th_op *op)
+static void note_outside(maker *k, const char *layer, const th_op *op)
 {
     const th_gpu *gpu = k->options->gpu;
     const th_layer_model *m = th_phases_model(k->predictor, op->kind, gpu);
-    char why[sizeof k->out->outside];
-    if (k->out->outside[0] != '\0' || !m)
+    char why[100];
+    if (!m)
         return;
     th_op asked = th_phases_as_measured(m, op);
-    if (th_layer_model_is_outside(m, &asked, gpu, why, sizeof why))
-        memcpy(k->out->outside, why, sizeof why);
+    if (!th_layer_model_is_outside(m, &asked, gpu, why, sizeof why))
+        return;
+    if (k->out->n_outside++ == 0)
+        snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer, th_op_kind_name(m->kind),
+                 th_phase_name(m->phase), why);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -156,7 +160,7 @@ static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
     th_phases phases;
     if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
         return -1;
-    note_outside(k, &l->op.op);
+    note_outside(k, k->workload->layers[l - k->out->layer].name, &l->op.op);
     l->is_fit = phases.is_fit;
     l->is_rule = phases.is_rule;
     l->launch = th_phases_ps(phases.launch_ms);

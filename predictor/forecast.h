@@ -39,7 +39,8 @@ typedef struct th_forecast {
     th_time pre, execution, post, backward, loss, update; /* post: 0 in training */
     th_time total;                                        /* of these */
     th_time calls; /* inference: the sum of every layer alone */
-    char outside[200]; /* the first number outside those of training; "": none */
+    char outside[200]; /* the first layer with a number outside those of training, and that; "": none */
+    int32_t n_outside; /* such layers */
 } th_forecast;
 
 /* 0; or -1 with the layer's name in err, and nothing to clear. */

@@ -169,8 +169,8 @@ static int run_predict_network(th_call *c)
     };
     if (o.gpu == NULL || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
-    if (f.outside[0] != '\0')
-        th_warn(c, "TCL-0352", "%s", f.outside);
+    if (f.n_outside > 0)
+        th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside, (int)f.n_layers);
     int rc = 0;
     if (th_call_has(c, NET_PER_LAYER))
         rc = report(c, &f, &o);
