@@ -104,6 +104,18 @@ void th_program_cut(th_program *p, th_program_mark mark)
 
 /* Counting sort of the edges by their first task. Successors of a task stand in the order of
  * adding. */
+void th_program_ask(th_program *p, bool (*is_interrupted)(void))
+{
+    p->is_interrupted = is_interrupted;
+}
+
+/* Now and then, among so many edges. */
+static bool gives_up(const th_program *p, size_t i)
+{
+    enum { EDGES_BETWEEN = 1 << 20 };
+    return i % EDGES_BETWEEN == 0 && p->is_interrupted && p->is_interrupted();
+}
+
 int th_program_finish(th_program *p, th_error *err)
 {
     size_t n = (size_t)p->n_tasks, edges = (size_t)p->n_dependencies;
@@ -116,12 +128,17 @@ int th_program_finish(th_program *p, th_error *err)
     int32_t *fill =
         p->successor_start + 1; /* shifted by one: after the fill it has become the start */
     for (size_t i = 0; i < edges; i++) {
+        if (gives_up(p, i))
+            return th_error_interrupted(err, "the program is not finished");
         fill[p->edge_from[i] + 1]++;
         p->n_predecessors[p->edge_to[i]]++;
     }
     for (size_t t = 0; t < n; t++)
         fill[t + 1] += fill[t];
-    for (size_t i = 0; i < edges; i++)
+    for (size_t i = 0; i < edges; i++) {
+        if (gives_up(p, i))
+            return th_error_interrupted(err, "the program is not finished");
         p->successors[fill[p->edge_from[i]]++] = p->edge_to[i];
+    }
     return 0;
 }

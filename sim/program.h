@@ -7,6 +7,7 @@
 #ifndef TH_SIM_PROGRAM_H
 #define TH_SIM_PROGRAM_H
 #include <assert.h>
+#include <stdbool.h>
 #include "base/error.h"
 #include "base/units.h"
 #include "sim/collective/collective.h"
@@ -45,6 +46,7 @@ typedef struct th_program {
     int32_t wave;     /* inputs that may be under way together; 1: one after another */
     int64_t n_dependencies;
     /* private */
+    bool (*is_interrupted)(void);
     int32_t *edge_from, *edge_to;
     size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity, predecessor_capacity;
 } th_program;
@@ -86,6 +88,8 @@ typedef struct th_program_mark {
 } th_program_mark;
 th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);
+/* Asked now and then by finish: true: give up (BASE-0008). NULL: never. */
+void th_program_ask(th_program *p, bool (*is_interrupted)(void));
 /* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or
  * -1. */
 int th_program_finish(th_program *p, th_error *err);

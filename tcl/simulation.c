@@ -35,6 +35,14 @@ static th_simulation *new_simulation(const th_run_options *o, th_error *err)
     return sim;
 }
 
+static th_program *new_program(th_error *err)
+{
+    th_program *p = th_program_new(err);
+    if (p != NULL)
+        th_program_ask(p, th_interrupt_is_pending);
+    return p;
+}
+
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
                                  th_script_memo *scripts, const th_run_options *o, th_error *err)
 {
@@ -46,7 +54,7 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
         th_lower_ask(sim->lower, th_interrupt_is_pending);
     if (sim->lower == NULL ||
         th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
-        (sim->lowered = th_program_new(err)) == NULL ||
+        (sim->lowered = new_program(err)) == NULL ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
         th_simulation_free(sim);
         return NULL;

@@ -73,10 +73,17 @@ static int is_large(const th_expansion *x)
     return 0;
 }
 
-/* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory.
- * */
+static int give_up(th_error *err)
+{
+    return th_error_interrupted(err, "no algorithm was chosen");
+}
+
+/* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory, or
+ * Ctrl-C. */
 static int refuse(choosing *k, const th_error *why, bool is_late, th_error *err)
 {
+    if (th_error_is_interrupted(why))
+        return give_up(err);
     if (strncmp(why->id, "BASE-", 5) == 0)
         return th_error_no_memory(err);
     if (!k->is_refused_late)
@@ -120,7 +127,7 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
     if (stop == TH_STOP_INTERRUPTED)
-        return th_error_interrupted(err, "no algorithm was chosen");
+        return give_up(err);
     return stop == TH_STOP_ERROR ? refuse(k, &why, true, err) : 0;
 }
 

@@ -116,6 +116,33 @@ static void any_allocation_may_fail(void)
     CU_ASSERT_TRUE(failures > 10 && failures < 59);
 }
 
+static int askings, answer_at;
+
+static bool at_an_asking(void)
+{
+    return ++askings == answer_at;
+}
+
+/* Asked at the first edge while successors are counted, and while they are written. */
+static void finishing_may_be_interrupted(void)
+{
+    th_program *p = th_program_new(NULL);
+    int32_t a = add(p, 0), b = add(p, 0);
+    th_program_depend(p, b, a, NULL);
+    th_program_ask(p, at_an_asking);
+    for (answer_at = 1; answer_at <= 2; answer_at++) {
+        th_error e = {"", ""};
+        askings = 0;
+        CU_ASSERT_EQUAL(th_program_finish(p, &e), -1);
+        TAP_ASSERT_TEXT(e.id, "BASE-0008");
+        CU_ASSERT_EQUAL(askings, answer_at);
+    }
+    th_program_ask(p, NULL);
+    CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+    assert_successors(p, a, 1, &b);
+    th_program_free(p);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
@@ -123,6 +150,7 @@ int main(int argc, char **argv)
         TAP(is_as_it_was_once_cut),
         TAP(is_empty_again_once_cleared),
         TAP(any_allocation_may_fail),
+        TAP(finishing_may_be_interrupted),
         TAP_END,
     };
     return tap_main("program", tests, argc, argv);
