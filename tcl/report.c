@@ -218,6 +218,12 @@ void th_table_limit(th_table *t, int64_t n)
     t->n_rows = (size_t)n;
 }
 
+void th_table_wrap(th_table *t)
+{
+    if (t != NULL)
+        t->wraps = true;
+}
+
 void th_table_hide(th_table *t, int64_t n)
 {
     if (t != NULL)

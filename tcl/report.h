@@ -43,6 +43,8 @@ void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 /* In text every time and size has its own unit: for values that lie orders of magnitude apart. */
 void th_table_own_units(th_table *t);
+/* In text the last column is not shortened: what does not fit goes on below, cut between words. */
+void th_table_wrap(th_table *t);
 /* In text a new block of lines begins at this column, which is shown there. */
 void th_table_break(th_table *t, const char *column);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
@@ -70,7 +72,7 @@ struct th_table {
     const th_column *columns;
     int n_columns;
     const char *breaks_at; /* NULL: where the width makes it */
-    bool is_record, has_own_units;
+    bool is_record, has_own_units, wraps;
     th_quantity *cells;      /* n_rows x n_columns */
     size_t n_rows, capacity; /* capacity in cells */
     th_quantity *total;      /* NULL: none */

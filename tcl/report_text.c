@@ -398,11 +398,55 @@ static int show_block(const th_table *t, th_layout *l, int first)
     return c;
 }
 
+/* How many bytes of text go into a line of so many columns: up to a space, where there is one, or all that fit. */
+static size_t fitting(const char *text, int width)
+{
+    size_t at = 0, space = 0;
+    for (int n = 0; text[at] != '\0'; at++) {
+        n += ((unsigned char)text[at] & 0xC0) != 0x80;
+        if (n > width)
+            return space > 0 ? space : at;
+        if (text[at] == ' ')
+            space = at;
+    }
+    return at;
+}
+
+/* A row whose last text goes on in further lines, below itself, until all of it is said. */
+static void add_wrapped(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
+{
+    int last = t->n_columns - 1;
+    char *parts[TH_COLUMNS_MAX];
+    th_strbuf part = TH_STRBUF_INIT;
+    const char *rest = texts[last] != NULL ? texts[last] : "";
+    memcpy(parts, texts, (size_t)t->n_columns * sizeof *parts);
+    do {
+        size_t n = fitting(rest, l->width[last]);
+        th_strbuf_clear(&part);
+        th_strbuf_add_bytes(&part, rest, n);
+        parts[last] = part.text;
+        add_line(t, l, parts, out);
+        memset(parts, 0, sizeof parts); /* no texts */
+        rest += n + strspn(rest + n, " ");
+    } while (*rest != '\0');
+    out->failed |= part.failed;
+    th_strbuf_clear(&part);
+}
+
+static void add_row(const th_table *t, const th_layout *l, size_t row, th_strbuf *out)
+{
+    char *const *texts = &l->texts[row * (size_t)t->n_columns];
+    if (t->wraps)
+        add_wrapped(t, l, texts, out);
+    else
+        add_line(t, l, texts, out);
+}
+
 static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
 {
     add_heading(t, l, out);
     for (size_t row = 0; row < t->n_rows; row++)
-        add_line(t, l, &l->texts[row * (size_t)t->n_columns], out);
+        add_row(t, l, row, out);
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
     if (t->total != NULL) {

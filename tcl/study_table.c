@@ -473,8 +473,9 @@ int th_study_failures(th_report *r, th_store *t, th_error *err)
         return -1;
     if (counts[TH_POINT_FAILED] == 0)
         return 0;
-    return th_store_read(t, add_failure, th_report_table(r, "failures", "Points that failed", columns),
-                         err);
+    th_table *failures = th_report_table(r, "failures", "Points that failed", columns);
+    th_table_wrap(failures);
+    return th_store_read(t, add_failure, failures, err);
 }
 
 static void add_points_line(th_report *r, const int64_t *counts)
