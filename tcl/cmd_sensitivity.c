@@ -11,7 +11,8 @@
 #include "tcl/report_call.h"
 #include "tcl/what_if.h"
 
-enum { BY = REPORT_N_OPTIONS, OF, PROPERTIES, GROUP_BY };
+enum { BY = REPORT_N_OPTIONS, OF, PROPERTIES, GROUP_BY, REMAP };
+enum { ROWS_IN_TEXT = 20 }; /* where no -limit says how many */
 typedef enum { EACH, CLASS, ALL } grouping;
 
 static const char *grouping_name(int i)
@@ -22,15 +23,20 @@ static const char *grouping_name(int i)
 
 static const th_option sensitivity_options[] = {
     TABLE_OPTIONS,
-    [BY] = {"-by", TH_OPTION_TEXT, "PERCENT", "How much more bandwidth or clock, and less latency (10%); less than 0: "
-                                              "the other way."},
+    [BY] = {"-by", TH_OPTION_TEXT, "PERCENT", "How much more bandwidth, clock or memory, and less latency (10%); less "
+                                              "than 0: the other way."},
     [OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these links and accelerators."},
     [PROPERTIES] = {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
                     "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency (of "
-                    "accelerators); bandwidth, clock and dram_bandwidth when left out."},
+                    "accelerators), and memory, their capacity, with -remap; all but the latencies when left "
+                    "out."},
     [GROUP_BY] = {"-group", TH_OPTION_CHOICE, "GROUPS",
                   "What changes together: nothing, links (accelerators) that are alike, or all of them.",
                   .choice = grouping_name},
+    [REMAP] = {"-remap", TH_OPTION_INTEGER, "N",
+               "The workload is mapped anew before each run, and before that as it is: a search of N evaluations, "
+               "from the mapping on, by the algorithm and objective that found it.",
+               1, INT32_MAX},
     {.name = NULL},
 };
 
@@ -39,6 +45,8 @@ static const th_option sensitivity_options[] = {
 typedef struct request {
     double by;
     bool what[TH_N_WHATS];
+    int64_t remap;        /* 0: the mapping stays */
+    bool is_default;      /* nobody said which properties */
     bool *links, *accels; /* which of them */
     grouping group;
 } request;
@@ -71,7 +79,8 @@ static int parse_properties(th_call *c, request *q)
     Tcl_Size n;
     if (!th_call_has(c, PROPERTIES)) {
         q->what[TH_WHAT_BANDWIDTH] = links_matter(c->session);
-        q->what[TH_WHAT_CLOCK] = q->what[TH_WHAT_DRAM_BANDWIDTH] = true;
+        q->what[TH_WHAT_CLOCK] = q->what[TH_WHAT_DRAM_BANDWIDTH] = q->is_default = true;
+        q->what[TH_WHAT_MEMORY] = q->remap > 0;
         return 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[PROPERTIES].word, &n, &words) != TCL_OK || n < 1)
@@ -86,9 +95,20 @@ static int parse_properties(th_call *c, request *q)
         if (th_what_is_of_links((th_what)w) && !links_matter(c->session))
             return th_error_set(&c->err, "TCL-0709",
                                 "-properties %s: on the astra networks dimensions have it, not links", th_what_names[w]);
+        if (w == TH_WHAT_MEMORY && q->remap == 0)
+            return th_error_set(&c->err, "TCL-0719",
+                                "-properties memory: changes nothing while the mapping stays: needs -remap");
         q->what[w] = true;
     }
     return 0;
+}
+
+static int parse_remap(th_call *c, request *q)
+{
+    q->remap = th_call_number(c, REMAP, 0);
+    if (q->remap == 0 || c->session->made == NULL)
+        return 0;
+    return th_error_set(&c->err, "TCL-0720", "-remap: a program made by hand has no mapping");
 }
 
 static int check_latencies(th_call *c, const request *q)
@@ -140,7 +160,7 @@ static int parse_objects(th_call *c, request *q)
 static int parse(th_call *c, request *q)
 {
     q->group = (grouping)th_call_number(c, GROUP_BY, EACH);
-    return parse_by(c, &q->by) != 0 || parse_properties(c, q) != 0 || check_latencies(c, q) != 0 ||
+    return parse_by(c, &q->by) != 0 || parse_remap(c, q) != 0 || parse_properties(c, q) != 0 || check_latencies(c, q) != 0 ||
                    parse_objects(c, q) != 0
                ? -1
                : 0;
@@ -173,6 +193,19 @@ static bool belong_together(const th_system *s, th_what what, grouping group, in
            x->latency_ps == y->latency_ps;
 }
 
+/* No search sees a clock that changes in the machine: 1: all is well; 0: these are left out; -1: somebody asked for
+ * them. */
+static int can_change(const th_system *s, th_what what, const int32_t *members, int n, const request *q, th_error *err)
+{
+    if (what != TH_WHAT_CLOCK || q->remap == 0 || th_what_is_of_designs(s, members, n))
+        return 1;
+    return q->is_default ? 0
+                         : th_error_set(err, "TCL-0721",
+                                        "-properties clock: accel/%s shares designs with others, which -remap needs to "
+                                        "change with it: -group class or all, or more of -of",
+                                        s->nodes[s->accel_node[members[0]]].name);
+}
+
 /* The objects of a property, in groups by their first members. taken and members: scratch. */
 static int add_groups(const th_session *s, th_what_ifs *w, th_what what, const request *q, bool *taken,
                       int32_t *members, th_error *err)
@@ -189,7 +222,8 @@ static int add_groups(const th_session *s, th_what_ifs *w, th_what what, const r
                 members[n++] = other;
         for (int i = 0; i < n; i++)
             taken[members[i]] = true;
-        if (n > 0 && th_what_ifs_add(w, what, members, n, err) != 0)
+        int can = n > 0 ? can_change(system, what, members, n, q, err) : 0;
+        if (can < 0 || (can > 0 && th_what_ifs_add(w, what, members, n, err) != 0))
             return -1;
     }
     return 0;
@@ -242,6 +276,8 @@ static int64_t value_of(const th_system *s, const th_what_if *w, int i)
         return s->nodes[s->accel_node[o]].a.dram_bits_per_s;
     case TH_WHAT_DRAM_LATENCY:
         return s->nodes[s->accel_node[o]].a.dram_latency_ps;
+    case TH_WHAT_MEMORY:
+        return s->nodes[s->accel_node[o]].a.dram_bytes;
     case TH_WHAT_CLOCK:
     case TH_N_WHATS:
         break;
@@ -260,6 +296,8 @@ static const char *value_text(const th_session *s, th_report *r, const th_what_i
     if (w->what == TH_WHAT_CLOCK)
         return th_report_printf(r, "x %g", factor);
     int64_t changed = (int64_t)llround((double)value * factor);
+    if (w->what == TH_WHAT_MEMORY)
+        return th_report_printf(r, "%s", th_format_bytes(changed, text, sizeof text));
     bool is_time = w->what == TH_WHAT_LATENCY || w->what == TH_WHAT_DRAM_LATENCY;
     return th_report_printf(r, "%s", is_time ? th_format_time(changed, text, sizeof text)
                                              : th_format_bandwidth(changed, text, sizeof text));
@@ -320,6 +358,7 @@ static void section(th_session *s, th_report *r, const th_what_ifs *w)
 static int simulate(th_call *c, const request *q, th_what_ifs *w)
 {
     w->by = q->by;
+    w->remap = q->remap;
     if (add_all(c->session, w, q, &c->err) != 0)
         return -1;
     return th_what_ifs_run(c->session, w, &c->err);
@@ -330,11 +369,19 @@ static int report(th_call *c, const th_what_ifs *w)
     th_report *r = th_report_of_call(c, "sensitivity", "Sensitivity");
     if (r == NULL)
         return -1;
-    th_report_head_line(r, "by", th_report_printf(r, "%+g %% bandwidth or clock, %+g %% latency, one at a time",
-                                                  w->by * 100, -w->by * 100));
+    th_report_head_line(r, "by", th_report_printf(r, "%+g %% bandwidth%s or clock, %+g %% latency, one at a time",
+                                                  w->by * 100, w->remap > 0 ? ", memory" : "", -w->by * 100));
+    if (w->remap > 0)
+        th_report_head_line(r, "mapped", th_report_printf(r, "anew for each, by %lld evaluations", (long long)w->remap));
+    if (w->remap > 0)
+        th_report_head_field(r, "remap_evaluations", th_count(w->remap));
     th_report_head_field(r, "by", th_change(w->by));
     section(c->session, r, w);
-    return th_report_finish(c, r, 0, r->first);
+    if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
+        return th_report_finish(c, r, 0, r->first);
+    int rc = th_report_arrange(c, r->first);
+    th_table_limit(r->first, ROWS_IN_TEXT);
+    return th_report_finish(c, r, rc, NULL);
 }
 
 static int run_report_sensitivity(th_call *c)
@@ -361,8 +408,10 @@ const th_command th_sensitivity_commands[] = {
      "print what more bandwidth, clock or memory would give",
      "The run is done again from time 0 to its end with one property changed at a time, on as many threads as "
      "set_threads says; no result depends on their number. Gain is how much sooner it ends, and change "
-     "the same as a share; the largest gain comes first. The mapping stays; all else follows from the "
-     "new value, as if the system file had it, but that designs keep the tiles of their old clock. "
+     "the same as a share; the largest gain comes first, in text twenty of them, without -limit. The mapping stays, "
+     "but with -remap; all else follows from the "
+     "new value, as if the system file had it, but that designs keep the tiles of their old clock where "
+     "other accelerators have them too: with -group all, tiles are chosen anew. "
      "Links that share a medium change together. Faults of inject_fault happen in every run. The "
      "present run, if there is one, stays where it is; without one, what map_workload was told holds.",
      .run = run_report_sensitivity, .is_report = true, .not_while_running = true},

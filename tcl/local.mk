@@ -71,7 +71,7 @@ face_sources = \
 	tcl/study_run.c tcl/study_run.h \
 	tcl/study_table.c tcl/study_table.h \
 	tcl/simulation.c tcl/simulation.h \
-	tcl/what_if.c tcl/what_if.h
+	tcl/what_if.c tcl/what_if_map.h tcl/what_if_map.c tcl/what_if.h
 
 # What the HTML report carries, as C texts.
 html_assets = tcl/html/report.html tcl/html/report.css \
