@@ -136,6 +136,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/phrases.c sim/trace/phrases.h \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
+	sim/trace/stretches.c sim/trace/stretches.h \
 	sim/trace/ticks.c \
 	sim/trace/tile_records.c sim/trace/tile_records.h \
 	sim/trace/tile_streams.c sim/trace/tile_streams.h \

@@ -80,7 +80,8 @@ static void put_bytes(message *m, unsigned field, const void *bytes, size_t n)
 
 static void put_text(message *m, unsigned field, const char *text)
 {
-    put_bytes(m, field, text, strnlen(text, TEXT_BYTES));
+    size_t n = strlen(text);
+    put_bytes(m, field, text, n < TEXT_BYTES ? n : TEXT_BYTES);
 }
 
 static void put_message(message *m, unsigned field, const message *inner)

@@ -14,8 +14,7 @@ enum { FIRST_BITS = 8, MOST_BITS = 20, TEXT_MAX = 1024, ROUND = 32, TEXTS_MAX = 
 
 typedef struct {
     uint64_t key;
-    uint32_t at; /* of the first piece, in texts */
-    uint16_t length, n_stamps; /* length: of all pieces */
+    th_phrase phrase; /* at: of the first piece, in texts; length: of all pieces */
 } slot;
 
 struct th_phrases {
@@ -24,6 +23,7 @@ struct th_phrases {
     size_t n;
     char *texts;
     size_t n_texts, text_room;
+    int64_t age;
 };
 
 th_phrases *th_phrases_new(void)
@@ -45,6 +45,12 @@ void th_phrases_forget(th_phrases *p)
     if (p->n > 0)
         memset(p->slots, 0, sizeof *p->slots << p->bits);
     p->n = p->n_texts = 0;
+    p->age++;
+}
+
+int64_t th_phrases_age(const th_phrases *p)
+{
+    return p->age;
 }
 
 /* Where a key is, or belongs: high bits of its product with 2^64 / golden ratio. */
@@ -80,16 +86,30 @@ static char *copy_pieces(char *to, const char *from, int n_stamps, const th_stam
     return to;
 }
 
-bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key)
+void th_phrases_put(const th_phrases *p, th_out *o, const th_stamp *stamp, th_phrase x)
+{
+    char *to = th_out_room(o), *end;
+    const char *from = p->texts + x.at;
+    end = x.n_stamps == 0 ? copy(to, from, x.length) : copy_pieces(to, from, x.n_stamps, stamp);
+    o->n += (size_t)(end - to);
+}
+
+bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out)
 {
     const slot *s = p->bits > 0 ? slot_of(p, key) : NULL;
     if (!s || s->key == 0)
         return false;
-    char *to = th_out_room(o), *end;
-    const char *from = p->texts + s->at;
-    end = s->n_stamps == 0 ? copy(to, from, s->length) : copy_pieces(to, from, s->n_stamps, stamp);
-    o->n += (size_t)(end - to);
+    *out = s->phrase;
     return true;
+}
+
+bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key)
+{
+    th_phrase x;
+    bool is_known = th_phrases_find(p, key, &x);
+    if (is_known)
+        th_phrases_put(p, o, stamp, x);
+    return is_known;
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -148,7 +168,7 @@ void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key)
             stamps += o->stamp[i].end - end, from = o->stamp[i].end;
     }
     slot *s = slot_of(p, key);
-    *s = (slot){key, (uint32_t)p->n_texts, (uint16_t)(o->n - stamps), (uint16_t)o->n_stamps};
+    *s = (slot){key, {(uint32_t)p->n_texts, (uint16_t)(o->n - stamps), (uint16_t)o->n_stamps}};
     p->n++;
     from = 0;
     for (size_t i = 0; i < n_lengths; i++) {

@@ -12,8 +12,8 @@
 
 #include <limits.h>
 
-#include "sim/trace/phrases.h"
 #include "sim/trace/signals.h"
+#include "sim/trace/stretches.h"
 
 const th_stamp *th_trace_new_stamp(th_trace *t, th_time now)
 {
@@ -99,11 +99,12 @@ static void write_tiles(th_trace *t, int32_t object, bool *is_told)
     o->written = to;
     tell_time(t, is_told);
     uint64_t key = (uint64_t)object << 32 | (uint64_t)from << 16 | to;
-    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
-        return;
-    th_phrases_listen(&t->out);
-    write_each_tile_signal(t, o, from, to);
-    th_phrases_learn(t->phrases, &t->out, key);
+    if (!th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key)) {
+        th_phrases_listen(&t->out);
+        write_each_tile_signal(t, o, from, to);
+        th_phrases_learn(t->phrases, &t->out, key);
+    }
+    th_stretches_note(t, key);
 }
 
 static void write_changes(th_trace *t)
@@ -187,23 +188,46 @@ static void write_tiles_alone(th_trace *t, int32_t accel, th_tile_state tiles)
     write_tiles(t, object, &is_told);
 }
 
+/* What happens at this tick before end. Returns when something happens next in streams. */
+static th_time write_tick(th_trace *t, th_time end)
+{
+    th_time last = (t->next < end ? t->next : end) - 1;
+    th_tile_change c = th_tile_streams_take(t->streams, last);
+    if (c.accel >= 0 && t->n_changed == 0 && c.next > last) {
+        write_tiles_alone(t, c.accel, c.tiles);
+        return c.next;
+    }
+    for (; c.accel >= 0; c = th_tile_streams_take(t->streams, last))
+        th_trace_set_tiles(t, c.accel, c.tiles);
+    write_changes(t);
+    return c.next;
+}
+
+static void write_ticks(th_trace *t, th_time next, th_time end)
+{
+    while (next < end && next <= t->options.until_ps) {
+        set_tick(t, tick_of(t, next));
+        next = write_tick(t, end);
+    }
+}
+
 /* All that happens before end, at this tick and in streams after it, is written. */
 static void write_until(th_trace *t, th_time end)
 {
-    for (;;) {
-        th_time last = (t->next < end ? t->next : end) - 1;
-        th_tile_change c = th_tile_streams_take(t->streams, last);
-        if (c.accel >= 0 && t->n_changed == 0 && c.next > last) {
-            write_tiles_alone(t, c.accel, c.tiles);
-        } else {
-            for (; c.accel >= 0; c = th_tile_streams_take(t->streams, last))
-                th_trace_set_tiles(t, c.accel, c.tiles);
-            write_changes(t);
-        }
-        if (c.next >= end || c.next > t->options.until_ps)
-            return;
-        set_tick(t, tick_of(t, c.next));
+    bool may_begin;
+    th_time next = write_tick(t, end);
+    if (next >= end || end > t->options.until_ps || end != tick_of(t, end)) {
+        write_ticks(t, next, end);
+        return;
     }
+    const th_stretch *known = th_stretches_find(t, end, &may_begin);
+    if (known && th_stretch_say(t, known))
+        return;
+    if (may_begin && !known)
+        th_stretches_begin(t);
+    write_ticks(t, next, end);
+    if (may_begin && !known)
+        th_stretches_end(t);
 }
 
 static bool is_open(const th_trace *t)
@@ -277,6 +301,7 @@ void th_trace_reset_signals(th_trace *t)
     t->now = 0;
     t->stamp.at = -1;
     th_phrases_forget(t->phrases);
+    th_stretches_forget(t->stretches);
     set_tick(t, 0);
     th_tile_streams_reset(t->streams);
     if (t->lanes)

@@ -20,6 +20,7 @@ struct th_tile_records {
     th_map *number_of; /* by digest: in kept */
     th_tile_record **kept;
     size_t n_kept, room, bytes;
+    int64_t n_made;
 };
 
 th_tile_records *th_tile_records_new(void)
@@ -94,6 +95,7 @@ th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest, 
     th_tile_record *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
+    r->number = ++k->n_made;
     r->schedule = s;
     r->port = port;
     r->start = *p;
@@ -118,8 +120,9 @@ void th_tile_records_release(th_tile_record *r)
 /* ---- more events ----------------------------------------------------------------------------- */
 
 /* All events so far have been shown. */
-static void drop_events(th_tile_record *r)
+static void drop_events(th_tile_records *k, th_tile_record *r)
 {
+    r->number = ++k->n_made;
     r->first = r->n > 0 ? r->event[r->n - 1].tiles : r->first;
     r->n = 0;
     r->start = r->last;
@@ -155,7 +158,7 @@ int th_tile_records_more(th_tile_records *k, th_tile_record **record, size_t *ne
         return -1;
     th_tile_record *r = *record;
     if (!r->is_kept && r->n_users == 1 && r->n >= DROPPED_AFTER)
-        drop_events(r);
+        drop_events(k, r);
     *next = r->n;
     size_t batch = LEAST + r->n / SHARE;
     r->middle = r->last;

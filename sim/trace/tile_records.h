@@ -24,6 +24,7 @@ typedef struct th_tile_event {
 } th_tile_event;
 
 typedef struct th_tile_record {
+    int64_t number; /* of no other; another one when events are dropped */
     th_tile_state first; /* before the first event */
     th_tile_event *event;
     size_t n;

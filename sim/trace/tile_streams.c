@@ -13,11 +13,13 @@
 #include "sim/trace/tile_streams.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "sim/machine.h"
 
 typedef struct stream {
     bool is_followed;
     th_tile_state tiles;
+    int32_t place; /* in awake */
     th_tile_record *record;
     size_t next;
     th_tile_source source; /* its from and digest: below, or NULL */
@@ -35,7 +37,9 @@ typedef struct {
 struct th_tile_streams {
     stream *of;   /* by accelerator */
     place *order; /* node i stands above 2 i and 2 i + 1; leaves from first_leaf on */
-    int32_t n_accels, first_leaf;
+    int32_t *awake; /* accelerators whose streams are, in no order */
+    int32_t n_accels, first_leaf, n_awake;
+    int64_t n_left; /* records that streams have left for what is behind them */
     bool is_awake, has_failed;
     th_tile_records *records;
 };
@@ -56,8 +60,9 @@ th_tile_streams *th_tile_streams_new(int32_t n_accels)
         ;
     t->of = th_alloc_zero((size_t)n_accels + 1, sizeof *t->of);
     t->order = th_alloc_array(2 * (size_t)t->first_leaf, sizeof *t->order);
+    t->awake = th_alloc_array((size_t)n_accels + 1, sizeof *t->awake);
     t->records = th_tile_records_new();
-    if (t->of && t->order && t->records) {
+    if (t->of && t->order && t->awake && t->records) {
         clear_order(t);
         return t;
     }
@@ -76,6 +81,7 @@ void th_tile_streams_free(th_tile_streams *t)
     th_tile_records_free(t->records);
     th_free(t->of);
     th_free(t->order);
+    th_free(t->awake);
     th_free(t);
 }
 
@@ -88,6 +94,7 @@ void th_tile_streams_reset(th_tile_streams *t)
     }
     th_tile_records_forget(t->records);
     clear_order(t);
+    t->n_awake = 0;
     t->is_awake = false;
 }
 
@@ -112,6 +119,21 @@ static inline void set_next(th_tile_streams *t, int32_t accel, th_time at)
     }
 }
 
+static void enter(th_tile_streams *t, int32_t accel, th_time at)
+{
+    t->of[accel].place = t->n_awake;
+    t->awake[t->n_awake++] = accel;
+    set_next(t, accel, at);
+}
+
+static void leave(th_tile_streams *t, int32_t accel)
+{
+    int32_t last = t->awake[--t->n_awake];
+    t->awake[t->of[accel].place] = last;
+    t->of[last].place = t->of[accel].place;
+    set_next(t, accel, TH_TIME_MAX);
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 /* Into a record that was just got, NULL where memory was out: then nothing happens any more. */
@@ -129,7 +151,9 @@ static void enter_record(th_tile_streams *t, stream *x, th_tile_record *r)
 /* The record goes on, maybe in another one. */
 static bool has_more(th_tile_streams *t, stream *x)
 {
+    int64_t number = x->record->number;
     int more = th_tile_records_more(t->records, &x->record, &x->next);
+    t->n_left += x->record->number != number;
     t->has_failed |= more < 0;
     return more > 0;
 }
@@ -203,7 +227,7 @@ void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_sou
     if (!t->is_awake)
         return;
     enter_record(t, x, first_record(t, x));
-    set_next(t, accel, advance(t, x, -1));
+    enter(t, accel, advance(t, x, -1));
 }
 
 static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_draw_change *c)
@@ -240,7 +264,7 @@ void th_tile_streams_drop(th_tile_streams *t, int32_t accel)
 {
     stream *x = &t->of[accel];
     if (x->is_followed && t->is_awake)
-        set_next(t, accel, TH_TIME_MAX);
+        leave(t, accel);
     th_tile_records_release(x->record);
     x->record = NULL;
     x->is_followed = false;
@@ -268,7 +292,7 @@ void th_tile_streams_wake(th_tile_streams *t, th_time now)
             continue;
         th_time own = now - 1 - x->source.started;
         enter_record(t, x, own < 0 && x->n_draws == 0 ? first_record(t, x) : record_of_now(t, x, own));
-        set_next(t, i, advance(t, x, own));
+        enter(t, i, advance(t, x, own));
     }
 }
 
@@ -280,4 +304,48 @@ th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last)
     stream *x = &t->of[first.accel];
     set_next(t, first.accel, advance(t, x, last - x->source.started));
     return (th_tile_change){first.accel, x->tiles, t->order[1].at};
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time end,
+                            uint64_t digest[2])
+{
+    const uint64_t odd[3] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu};
+    if (t->n_awake > most)
+        return false;
+    digest[0] = th_hash_word(odd[0], (uint64_t)(end - from));
+    digest[1] = th_hash_word(odd[1], (uint64_t)(end - from));
+    for (int32_t i = 0; i < t->n_awake; i++) { /* a sum, for they are in no order */
+        const stream *x = &t->of[t->awake[i]];
+        uint64_t number = x->record ? (uint64_t)x->record->number : 0;
+        uint64_t what = ((number * odd[0] + x->next) * odd[1] + (uint64_t)t->awake[i]) * odd[2];
+        uint64_t when = (uint64_t)(x->source.started - from);
+        digest[0] += th_hash_word(odd[1], what + when);
+        digest[1] += th_hash_word(odd[2], what - when * odd[0]);
+    }
+    return true;
+}
+
+int64_t th_tile_streams_left(const th_tile_streams *t)
+{
+    return t->n_left;
+}
+
+size_t th_tile_streams_places(const th_tile_streams *t, th_tile_place *out)
+{
+    for (int32_t i = 0; i < t->n_awake; i++)
+        out[i] = (th_tile_place){t->awake[i], (uint32_t)t->of[t->awake[i]].next};
+    return (size_t)t->n_awake;
+}
+
+th_tile_state th_tile_streams_put(th_tile_streams *t, const th_tile_place *p)
+{
+    stream *x = &t->of[p->accel];
+    if (x->next == p->next)
+        return x->tiles;
+    x->next = p->next;
+    x->tiles = x->record->event[p->next - 1].tiles;
+    set_next(t, p->accel, advance(t, x, -1));
+    return x->tiles;
 }

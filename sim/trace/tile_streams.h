@@ -48,4 +48,19 @@ typedef struct th_tile_change {
 } th_tile_change;
 th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last);
 
+/* How far an awake stream has come in its record. */
+typedef struct th_tile_place {
+    int32_t accel;
+    uint32_t next;
+} th_tile_place;
+/* A digest of two words of all that happens in streams until end, as seen from `from`; false: more than `most` of
+ * them are awake. Where they stand now: returns how many. Puts one where it stood in a state of equal digest, all
+ * that happened in between done; returns its tiles. */
+bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time end,
+                            uint64_t digest[2]);
+int64_t th_tile_streams_left(const th_tile_streams *t); /* grows where a stream leaves a record behind it, and
+                                                           its place is one in another */
+size_t th_tile_streams_places(const th_tile_streams *t, th_tile_place *out);
+th_tile_state th_tile_streams_put(th_tile_streams *t, const th_tile_place *p);
+
 #endif

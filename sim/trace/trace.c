@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "sim/trace/phrases.h"
 #include "sim/trace/signals.h"
+#include "sim/trace/stretches.h"
 
 const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
                                                &th_trace_chrome, NULL};
@@ -52,6 +52,7 @@ static void free_trace(th_trace *t)
     th_lanes_free(t->lanes);
     th_tile_streams_free(t->streams);
     th_phrases_free(t->phrases);
+    th_stretches_free(t->stretches);
     th_free(t->own);
     th_free(t);
 }
@@ -65,7 +66,8 @@ static int allocate(th_trace *t, const char *path)
     t->lanes = t->type->span_begins ? th_lanes_new(t->n_objects) : NULL;
     t->streams = th_tile_streams_new(t->system->n_accels);
     t->phrases = th_phrases_new();
-    return t->path && t->objects && t->changed && t->streams && t->phrases &&
+    t->stretches = th_stretches_new();
+    return t->path && t->objects && t->changed && t->streams && t->phrases && t->stretches &&
                    (t->lanes || !t->type->span_begins)
                ? 0
                : -1;

@@ -173,6 +173,7 @@ struct th_trace {
     struct th_lanes *lanes; /* lanes.c */
     th_tile_streams *streams; /* awake while the window is open */
     struct th_phrases *phrases; /* phrases.c: of changes of tiles */
+    struct th_stretches *stretches; /* stretches.c: of those phrases, one after the other */
     th_stamp stamp;
     void *own;              /* of the writer; th_free'd at the end */
     th_out out;
@@ -187,6 +188,7 @@ bool th_signal_is_text(th_signal s);
 bool th_signal_is_bit(th_signal s);
 
 typedef struct th_phrases th_phrases;
+typedef struct th_stretches th_stretches;
 /* The writer's stamp of a time. */
 const th_stamp *th_trace_new_stamp(th_trace *t, th_time now);
 static inline const th_stamp *th_trace_stamp(th_trace *t, th_time now)

@@ -132,38 +132,39 @@ static figures run_once(const mapped *x, const traced_case *c, const th_trace_ty
     return f;
 }
 
-static figures run(const mapped *x, const traced_case *c, const th_trace_type *type, th_time end)
+static void take_least(figures *least, figures f)
 {
-    figures least = run_once(x, c, type, end);
-    for (int i = 1; i < REPEATS; i++) {
-        figures f = run_once(x, c, type, end);
-        if (f.end != least.end || f.size != least.size) {
-            fprintf(stderr, "bench: two runs differ\n");
-            exit(1);
-        }
-        if (f.seconds < least.seconds)
-            least.seconds = f.seconds;
-        if (f.system_seconds < least.system_seconds)
-            least.system_seconds = f.system_seconds;
+    if (f.end != least->end || f.size != least->size) {
+        fprintf(stderr, "bench: two runs differ\n");
+        exit(1);
     }
-    return least;
+    if (f.seconds < least->seconds)
+        least->seconds = f.seconds;
+    if (f.system_seconds < least->system_seconds)
+        least->system_seconds = f.system_seconds;
+}
+
+/* In turns with untraced runs, for other programs come and go. */
+static void measure_case(const mapped *x, const traced_case *c, const th_trace_type *type)
+{
+    figures plain = run_once(x, NULL, NULL, 0), traced = run_once(x, c, type, plain.end);
+    for (int i = 1; i < REPEATS; i++) {
+        take_least(&plain, run_once(x, NULL, NULL, 0));
+        take_least(&traced, run_once(x, c, type, plain.end));
+    }
+    printf("%-24s %-10s %8.3f %8.3f  x %5.2f %8.3f  %8.2f MB%s\n", c->title, th_trace_type_name(type),
+           plain.seconds, traced.seconds, traced.seconds / plain.seconds, traced.system_seconds,
+           (double)traced.size * 1e-6, traced.end == plain.end ? "" : "  ANOTHER END");
+    fflush(stdout);
 }
 
 static void measure(const mapped *x)
 {
-    figures plain = run(x, NULL, NULL, 0);
-    printf("%-24s %-10s %8.3f %17.3f\n", "untraced", "", plain.seconds, plain.system_seconds);
+    printf("%-24s %-10s %8s %8s  %7s %8s\n", "", "", "untraced", "traced", "times", "system");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int k = 0; th_trace_types[k]; k++) {
-            if (cases[i].is_vcd && th_trace_types[k] != th_trace_find("vcd"))
-                continue;
-            figures f = run(x, &cases[i], th_trace_types[k], plain.end);
-            printf("%-24s %-10s %8.3f  x %5.2f %8.3f  %8.2f MB%s\n", cases[i].title,
-                   th_trace_type_name(th_trace_types[k]), f.seconds, f.seconds / plain.seconds,
-                   f.system_seconds, (double)f.size * 1e-6,
-                   f.end == plain.end ? "" : "  ANOTHER END");
-            fflush(stdout);
-        }
+        for (int k = 0; th_trace_types[k]; k++)
+            if (!cases[i].is_vcd || th_trace_types[k] == th_trace_find("vcd"))
+                measure_case(x, &cases[i], th_trace_types[k]);
 }
 
 static th_search *map(const th_problem *p)
@@ -191,8 +192,8 @@ void th_bench_trace_tiles(int32_t inputs)
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, mapping->best, &stream, program, &e))
         stop_at(&e);
-    printf("resnet34 by uniform on f1_16xlarge, %d inputs, %d tasks: CPU seconds, times untraced, of the "
-           "system\n", (int)inputs, (int)program->n_tasks);
+    printf("resnet34 by uniform on f1_16xlarge, %d inputs, %d tasks: CPU seconds\n", (int)inputs,
+           (int)program->n_tasks);
     measure(&(mapped){s, w, th_lower_works(lower), program});
     th_program_free(program);
     th_lower_free(lower);

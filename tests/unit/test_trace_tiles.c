@@ -124,6 +124,64 @@ static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, 
     free_world(&w);
 }
 
+/* The same tasks again and again, each time when all of the time before have ended: so what happens comes
+ * again to the picosecond. */
+static void repeat_program(world *w, int times)
+{
+    const th_program *once = w->program;
+    th_program *all = th_program_new(NULL);
+    int32_t gate = -1;
+    for (int k = 0; k < times; k++) {
+        int32_t first = all->n_tasks;
+        for (int32_t i = 0; i < once->n_tasks; i++) {
+            th_task t = once->tasks[i];
+            t.release_ps = 0;
+            CU_ASSERT_EQUAL(th_program_add(all, &t, NULL), first + i);
+            if (gate >= 0)
+                th_program_depend(all, first + i, gate, NULL);
+        }
+        for (int i = 0; i < n_edges; i++)
+            th_program_depend(all, first + edges[i][0], first + edges[i][1], NULL);
+        gate = th_program_add(all, &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .layer = -1}, NULL);
+        for (int32_t i = first; i < gate; i++)
+            th_program_depend(all, gate, i, NULL);
+    }
+    CU_ASSERT_EQUAL(th_program_finish(all, NULL), 0);
+    th_program_free(w->program);
+    w->program = all;
+}
+
+static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+{
+    static const th_trace_options windows[] = {
+        {.until_ps = TH_TIME_MAX},
+        {.resolution_ps = 1000, .until_ps = TH_TIME_MAX},
+        {.since_ps = 30000000, .until_ps = 800000000},
+    };
+    world w = new_world(seed, dram_bits_per_s);
+    if (prefetch)
+        let_some_prefetch(&w);
+    random_program(&w, 12);
+    repeat_program(&w, 8);
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        lines all = traced(&w, &windows[i], &(th_machine_options){.unfold_all = true}, false);
+        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, false)), 0);
+        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, true)), 0);
+        n += all.n;
+        clear(&all);
+    }
+    CU_ASSERT_TRUE(n > 1000);
+    free_world(&w);
+}
+
+static void what_comes_again_shows_the_same(void)
+{
+    what_comes_again_shows_the_same_on(76, 0, false);
+    what_comes_again_shows_the_same_on(77, 0, true);
+    what_comes_again_shows_the_same_on(78, 40000000000, false);
+}
+
 static void every_way_shows_the_same(void)
 {
     every_way_shows_the_same_on(71, 0, false);
@@ -147,6 +205,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(every_way_shows_the_same),
         TAP(every_way_shows_the_same_with_coupled_drams),
+        TAP(what_comes_again_shows_the_same),
         TAP(every_way_shows_the_same_where_weights_come_ahead),
         TAP_END,
     };
