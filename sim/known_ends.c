@@ -129,9 +129,10 @@ static table *make_room(th_known_ends *k)
     table *t = __builtin_mul_overflow(n, sizeof(slot), &bytes) ||
                        __builtin_add_overflow(bytes, sizeof(table), &bytes)
                    ? NULL
-                   : th_alloc_zero(1, bytes);
+                   : th_alloc_huge(bytes);
     if (!t)
         return NULL;
+    memset(t, 0, bytes);
     t->n_slots = n;
     if (old)
         move_all(old, t);

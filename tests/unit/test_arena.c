@@ -62,6 +62,30 @@ static void reuses_its_blocks_after_reset(void)
     th_arena_free(a);
 }
 
+/* Beyond some blocks they are larger ones; which are kept, too, and not mixed up. */
+static void serves_large_users(void)
+{
+    enum { N = 1700, SIZE = 5000 }; /* some 8 MB */
+    static unsigned char *piece[N];
+    th_arena *a = th_arena_new();
+    int64_t live = 0;
+    for (int round = 0; round < 3; round++) {
+        int n_wrong = 0;
+        for (int i = 0; i < N; i++) {
+            piece[i] = th_arena_alloc(a, SIZE);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(piece[i]);
+            memset(piece[i], (i + round) % 251, SIZE);
+        }
+        for (int i = 0; i < N; i++)
+            n_wrong += piece[i][0] != (i + round) % 251 || piece[i][SIZE - 1] != (i + round) % 251;
+        CU_ASSERT_EQUAL(n_wrong, 0);
+        live = round == 0 ? th_alloc_live() : live;
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+        th_arena_reset(a);
+    }
+    th_arena_free(a);
+}
+
 static void survives_failure(void)
 {
     int64_t live = th_alloc_live();
@@ -85,6 +109,7 @@ int main(int argc, char **argv)
                                      TAP(keeps_pieces_apart),
                                      TAP(gives_pieces_larger_than_a_block),
                                      TAP(reuses_its_blocks_after_reset),
+                                     TAP(serves_large_users),
                                      TAP(survives_failure),
                                      TAP_END};
     return tap_main("arena", tests, argc, argv);
