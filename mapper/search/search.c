@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -290,6 +291,41 @@ static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bou
     return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, err);
 }
 
+typedef struct {
+    int which;    /* of the batch */
+    int distance; /* layers that run otherwise than in the best mapping so far */
+} queued;
+
+static int distance(const th_mapping *m, const th_mapping *best)
+{
+    int n = 0;
+    for (int l = 0; best && l < m->n_layers; l++)
+        n += m->set_of[l] != best->set_of[l] || !th_strategy_equal(&m->strategy[l], &best->strategy[l]);
+    return n;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    const queued *x = a, *y = b;
+    return x->distance != y->distance ? y->distance - x->distance : x->which - y->which;
+}
+
+/* Those least like the best go first: of them least is remembered, so they mostly take longest, and a batch whose last
+ * ones are short leaves threads idle for less. 0, or -1: memory is out. */
+static int put_long_ones_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
+{
+    queued *queue = th_alloc_array((size_t)n + 1, sizeof *queue);
+    if (!queue)
+        return -1;
+    for (int i = 0; i < n; i++)
+        queue[i] = (queued){which[i], distance(mappings[which[i]], s->best)};
+    qsort(queue, (size_t)n, sizeof *queue, by_distance);
+    for (int i = 0; i < n; i++)
+        which[i] = queue[i].which;
+    th_free(queue);
+    return 0;
+}
+
 /* Simulates what is not remembered: mappings[which[i]] for i < n. */
 static int simulate(th_search *s, th_mapping *const *mappings, const int *which, int n,
                     double bound, th_fitness *fitness, th_error *err)
@@ -335,7 +371,9 @@ static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n,
             which[unknown++] = i;
     }
     *answered = n_lawful - unknown;
-    int failed = simulate(s, mappings, which, unknown, bound, fitness, err);
+    int failed = put_long_ones_first(s, mappings, which, unknown)
+                     ? th_error_no_memory(err)
+                     : simulate(s, mappings, which, unknown, bound, fitness, err);
     th_free(which);
     return failed;
 }
