@@ -2,6 +2,7 @@
 /* simulation.c - see simulation.h. */
 #include <config.h>
 #include "tcl/simulation.h"
+#include <unistd.h>
 #include "base/alloc.h"
 #include "sim/critical_path.h"
 #include "tcl/interrupt.h"
@@ -43,6 +44,38 @@ static th_program *new_program(th_error *err)
     return p;
 }
 
+/* ---- does a long stream fit? ---- */
+
+/* What tasks and dependencies take in the program and in the machine at least: arrays grow beyond that. */
+static double bytes_of(double n_tasks, double n_dependencies)
+{
+    enum { STARTS = 3 /* of successors, predecessors, waiting */, ENDS = 3 /* edge from and to, successor */ };
+    return n_tasks * (double)(sizeof(th_task) + sizeof(th_task_result) + STARTS * sizeof(int32_t)) +
+           n_dependencies * (double)(ENDS * sizeof(int32_t));
+}
+
+/* One input says how many tasks they all have, before minutes go into making them. */
+static int check_size(th_simulation *sim, const th_mapping *m, th_error *err)
+{
+    enum { LONG_STREAM = 1000 };
+    th_stream one = sim->options.stream;
+    double n = one.n_inputs, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char needed[64], there[64];
+    if (one.n_inputs < LONG_STREAM)
+        return 0;
+    one.n_inputs = 1;
+    if (th_lower_program(sim->lower, m, &one, sim->lowered, err) != 0)
+        return -1;
+    double n_tasks = n * sim->lowered->n_tasks, bytes = bytes_of(n_tasks, n * (double)sim->lowered->n_dependencies);
+    if (n_tasks > INT32_MAX)
+        return th_error_set(err, "TCL-0107", "%.0f inputs are %.0f tasks: must be less than 2^31", n, n_tasks);
+    if (bytes <= memory)
+        return 0;
+    return th_error_set(err, "TCL-0108", "%.0f inputs are %.0f tasks, which take %s of memory at least: there is %s", n,
+                        n_tasks, th_format_bytes((int64_t)bytes, needed, sizeof needed),
+                        th_format_bytes((int64_t)memory, there, sizeof there));
+}
+
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
                                  th_script_memo *scripts, const th_run_options *o, th_error *err)
 {
@@ -54,7 +87,7 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
         th_lower_ask(sim->lower, th_interrupt_is_pending);
     if (sim->lower == NULL ||
         th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
-        (sim->lowered = new_program(err)) == NULL ||
+        (sim->lowered = new_program(err)) == NULL || check_size(sim, m, err) != 0 ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
         th_simulation_free(sim);
         return NULL;
