@@ -22,7 +22,8 @@ static const char *trace_name(int i)
 static const th_option open_options[] = {
     [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "What is written: a table, a value change dump for GTKWave, or a timeline "
-                      "for ui.perfetto.dev and chrome://tracing (csv).",
+                      "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, .json (chrome), "
+                      ".pftrace or .perfetto-trace, csv otherwise.",
                       .choice = trace_name},
     [TRACE_RESOLUTION] = {"-resolution", TH_OPTION_TIME, "TIME",
                           "Times are multiples of it, rounded down, and of several values within it "
@@ -32,6 +33,23 @@ static const th_option open_options[] = {
     [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
     {.name = NULL},
 };
+
+static const th_trace_type *type_of(const th_call *c)
+{
+    static const struct {
+        const char *ending, *type;
+    } endings[] = {{".vcd", "vcd"}, {".json", "chrome"}, {".pftrace", "perfetto"}, {".perfetto-trace", "perfetto"}};
+    const char *file = th_call_word(c, 0), *dot = strrchr(file, '.'), *name = th_trace_type_name(th_trace_types[0]);
+    int i = 0;
+    if (th_call_has(c, TRACE_FORMAT))
+        return th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
+    for (size_t e = 0; dot != NULL && e < sizeof endings / sizeof *endings; e++)
+        if (strcmp(dot, endings[e].ending) == 0)
+            name = endings[e].type;
+    while (strcmp(th_trace_type_name(th_trace_types[i]), name) != 0)
+        i++;
+    return th_trace_types[i];
+}
 
 /* The file is there once everything else is known to be right. */
 static int run_open_trace(th_call *c)
@@ -53,8 +71,7 @@ static int run_open_trace(th_call *c)
     const char *path = Tcl_FSGetNativePath(c->words[0]);
     if (path == NULL)
         return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
-    const th_trace_type *type = th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
-    s->watch.trace = th_trace_open(path, type, &o, s->system, s->workload, &c->err);
+    s->watch.trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
     if (s->watch.trace == NULL || th_watching_update(s, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);

@@ -96,7 +96,9 @@ int th_error_unknown(th_error *err, const char *id, const char *what, const char
     enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
     list_names(&known, names, near != NULL ? ENOUGH_WITH_NEAR : ENOUGH);
     const char *list = known.text != NULL ? known.text : "nothing";
-    if (near != NULL)
+    if (names[0] == NULL)
+        th_error_set(err, id, "%s \"%s\": there is none yet", what, name);
+    else if (near != NULL)
         th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,
                      near, list);
     else
