@@ -5,6 +5,9 @@
  *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
  *                        -> try_skip }
  *
+ * Which engine is through next, and what may begin then, follows no pattern that a processor foresees: where
+ * it costs little both sides are worked out, and one branch (or none) decides.
+ *
  * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
  * has computed; its first byte moves one DRAM latency after that, or when the request before it is
  * through, whichever is later. A request for partial sums may besides begin no sooner than the
@@ -36,15 +39,21 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
     return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
 }
 
-/* Who moves weights: the engine for its task, or, once those are in, for the next. */
+/* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch, that is
+ * mostly foreseen.) */
+static bool moves_ahead(const th_pipeline *p, int e)
+{
+    return p->weights_in & (e == TH_ENGINE_WEIGHT);
+}
+
 static th_engine *mover(th_pipeline *p, int e)
 {
-    return e == TH_ENGINE_WEIGHT && p->weights_in ? &p->ahead : &p->engine[e];
+    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
 }
 
 static const th_engine *mover_of(const th_pipeline *p, int e)
 {
-    return e == TH_ENGINE_WEIGHT && p->weights_in ? &p->ahead : &p->engine[e];
+    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
 }
 
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
@@ -95,9 +104,10 @@ static void share_dram(th_pipeline *p, const th_port *port)
     p->rates_are_old = false;
     if (!(p->shares_known >> moving & 1u))
         find_shares(p, port, moving);
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        if (moving >> e & 1u)
-            change_rate(mover(p, e), p->now, p->share[moving][e]);
+    for (unsigned left = moving; left; left &= left - 1) {
+        int e = __builtin_ctz(left);
+        change_rate(mover(p, e), p->now, p->share[moving][e]);
+    }
 }
 
 /* --- what can begin --------------------------------------------------------------------------- */
@@ -145,8 +155,7 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     g->at = TH_TIME_MAX;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
-    if (e == TH_ENGINE_WEIGHT)
-        find_weights_in(p, s);
+    find_weights_in(p, s); /* for whatever engine: that costs less than a branch that none foresees */
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
@@ -219,12 +228,19 @@ static bool waits_for_stores(const th_pipeline *p, const th_schedule *s)
     return s->serial && p->engine[TH_ENGINE_OUTPUT].n_done < p->tiles_done;
 }
 
-/* Requests of nothing (an operand that stays on chip) are through at once. */
-static void begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+static bool may_load(const th_pipeline *p, const th_schedule *s, const th_engine *g)
+{
+    bool is_idle = g->phase == TH_ENGINE_IDLE, has_slot = g->n_done < p->steps_done + s->slots_in;
+    return is_idle & has_slot & !is_past_end(g->index, p, s); /* one branch: none is foreseeable */
+}
+
+/* Requests of nothing (an operand that stays on chip) are through at once. Inline, so that what depends on e
+ * alone is no branch. */
+static inline __attribute__((always_inline)) void
+begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
 {
     th_engine *g = &p->engine[e];
-    while (g->phase == TH_ENGINE_IDLE && !is_past_end(g->index, p, s) &&
-           g->n_done < p->steps_done + s->slots_in) {
+    while (may_load(p, s, g)) {
         int64_t bytes = request_bytes(p, s, e, g->index);
         if (bytes > 0 && waits_for_sums(p, e))
             return;
@@ -274,7 +290,7 @@ static void begin_ahead(th_pipeline *p, const th_schedule *s, const th_port *por
 static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
-    while (g->phase == TH_ENGINE_IDLE && g->n_done < p->tiles_done) {
+    while ((g->phase == TH_ENGINE_IDLE) & (g->n_done < p->tiles_done)) {
         int64_t bytes = request_bytes(p, s, TH_ENGINE_OUTPUT, g->index);
         if (bytes > 0)
             begin_request(p, s, port, TH_ENGINE_OUTPUT, bytes,
@@ -331,11 +347,12 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
 
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
-    for (int e = 0; e < TH_N_ENGINES; e++) {
-        const th_engine *g = mover(p, e);
-        if (g->at > p->now)
-            continue;
-        if (g->phase == TH_ENGINE_WAITS)
+    unsigned due = (unsigned)(p->ahead.at <= p->now) << TH_ENGINE_WEIGHT;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        due |= (unsigned)(p->engine[e].at <= p->now) << e;
+    for (; due; due &= due - 1) {
+        int e = __builtin_ctz(due);
+        if (mover(p, e)->phase == TH_ENGINE_WAITS)
             begin_to_move(p, s, e);
         else
             finish_request(p, s, e);
@@ -348,26 +365,20 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
 
 th_time th_pipeline_next(const th_pipeline *p)
 {
-    th_time next = p->compute_end;
+    th_time next = p->ahead.at < p->compute_end ? p->ahead.at : p->compute_end;
     if (p->done)
         return TH_TIME_MAX;
-    for (int e = 0; e < TH_N_ENGINES; e++) {
-        th_time at = mover_of(p, e)->at;
-        next = at < next ? at : next;
-    }
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        next = p->engine[e].at < next ? p->engine[e].at : next;
     return next;
 }
 
 /* Time passes; whoever kept the array waiting is charged. */
 static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
 {
-    th_time elapsed = t - p->now;
-    if (p->compute_end != TH_TIME_MAX)
-        p->stats.busy_ps += elapsed;
-    else if (is_past_end(p->index, p, s))
-        p->stats.stall_ps[TH_ENGINE_OUTPUT] += elapsed;
-    else
-        p->stats.stall_ps[missing_operand(p)] += elapsed;
+    th_engine_kind missing = is_past_end(p->index, p, s) ? TH_ENGINE_OUTPUT : missing_operand(p);
+    bool computes = p->compute_end != TH_TIME_MAX;
+    *(computes ? &p->stats.busy_ps : &p->stats.stall_ps[missing]) += t - p->now;
     p->now = t;
 }
 

@@ -27,17 +27,16 @@ static inline unsigned last_mask(const int32_t *index, const th_schedule *s)
 {
     unsigned mask = 0;
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        if (index[loop] == s->count[loop] - 1)
-            mask |= 1u << (loop - TH_LOOP_H);
+        mask |= (unsigned)(index[loop] == s->count[loop] - 1) << (loop - TH_LOOP_H);
     return mask;
 }
 
 static inline bool stays_on_chip(const int32_t *index, unsigned stays)
 {
+    unsigned begun = 0;
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
-        if ((stays >> loop & 1u) && index[loop] != 0)
-            return true;
-    return false;
+        begun |= (unsigned)(index[loop] != 0) << loop;
+    return (begun & stays) != 0;
 }
 
 /* Partial sums that a step reads back: those of the visit before it, or sums made elsewhere. */
@@ -75,13 +74,12 @@ static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, 
 /* The first operand of the next step that is not in; TH_ENGINE_OUTPUT when all are. */
 static inline th_engine_kind missing_operand(const th_pipeline *p)
 {
-    if (p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done)
-        return TH_ENGINE_INPUT;
-    if (p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done)
-        return TH_ENGINE_WEIGHT;
-    return p->reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done
-               ? TH_ENGINE_PARTIAL
-               : TH_ENGINE_OUTPUT;
+    unsigned missing = 1u << TH_ENGINE_OUTPUT;
+    missing |= (unsigned)(p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done) << TH_ENGINE_INPUT;
+    missing |= (unsigned)(p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done) << TH_ENGINE_WEIGHT;
+    missing |= (unsigned)(p->reads_partials & (p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done))
+               << TH_ENGINE_PARTIAL;
+    return (th_engine_kind)__builtin_ctz(missing);
 }
 
 /* n modulo slots; double buffering is the rule, and division is slow. */

@@ -30,10 +30,10 @@ void th_pipeline_skip_init(th_pipeline_skip *k)
 /* Cursors agree outside and inside loop, and moved by so many iterations in it. */
 static bool index_moved(const int32_t *before, const int32_t *now, int loop, int32_t by)
 {
+    int32_t differs = 0;
     for (int i = 0; i < TH_N_LOOPS; i++)
-        if (now[i] - before[i] != (i == loop ? by : 0))
-            return false;
-    return true;
+        differs |= now[i] - before[i] - (i == loop ? by : 0);
+    return differs == 0;
 }
 
 static bool same_engine(const th_engine *a, th_time a_now, const th_engine *b, th_time b_now)
