@@ -106,7 +106,7 @@ static int64_t layer_of(const th_trace *t, int32_t task)
 }
 
 /* Bits of a state of tiles that belong to a signal, and where they stand. */
-static uint32_t tile_bits(int32_t signal, int *shift)
+static th_tile_state tile_bits(int32_t signal, int *shift)
 {
     switch (signal) {
     case TH_SIGNAL_BUFFER_FILL:
@@ -117,14 +117,14 @@ static uint32_t tile_bits(int32_t signal, int *shift)
         return TH_TILE_ARRAY;
     default:
         *shift = TH_TILE_MOVING_SHIFT + signal - TH_SIGNAL_LOAD_INPUT;
-        return 1u << *shift;
+        return (th_tile_state)(1u << *shift);
     }
 }
 
 int64_t th_tile_value(int32_t signal, th_tile_state tiles)
 {
     int shift;
-    uint32_t bits = tile_bits(signal, &shift);
+    th_tile_state bits = tile_bits(signal, &shift);
     return (tiles & bits) >> shift;
 }
 
@@ -195,7 +195,7 @@ int th_trace_make_variables(th_trace *t)
             if (!(o->signals >> s & 1u))
                 continue;
             if (s >= TH_FIRST_TILE_SIGNAL)
-                o->tile_bits |= tile_bits(s, &shift);
+                o->tile_bits = (th_tile_state)(o->tile_bits | tile_bits(s, &shift));
             if (th_grow(&t->variables, &t->variable_room, (size_t)t->n_variables + 1,
                         sizeof *t->variables))
                 return -1;

@@ -18,8 +18,8 @@ int64_t th_tile_value(int32_t signal, th_tile_state tiles);
 void th_trace_reset_signals(th_trace *t);
 /* Something happens at now: the values of the instant before are written if that is over. */
 void th_trace_hear(th_trace *t, th_time now);
-/* Any signal of the object may have another value; its tiles have this one. */
-void th_trace_change(th_trace *t, int32_t object);
+/* These signals of the object (bits) may have other values; its tiles have this one. */
+void th_trace_change(th_trace *t, int32_t object, unsigned signals);
 void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles);
 /* What is left is written, and the writer ends. */
 void th_trace_finish(th_trace *t);

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-enum { FIRST_SLOTS = 256, STEPS_MAX = 1 << 21, WORTH = 4, STREAMS_MAX = 64 };
+enum { FIRST_SLOTS = 256, STEPS_MAX = 1 << 20, WORTH = 4, STREAMS_MAX = 64 };
 
 /* A phrase, and when it is said. */
 typedef struct {

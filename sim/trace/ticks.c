@@ -6,11 +6,9 @@
  * resolution, the signals of the objects on it that have other values than before are written. So
  * however much happens at an instant, its outcome is written once. Spans are written as they come.
  *
- * Invariant: an object is on the list if and only if any of its signals is noted as changed. Those of tiles
- * are noted all together. */
+ * Invariant: an object is on the list if and only if it is noted to be there, next to those of its signals
+ * that may have changed. Those of tiles are noted all together. */
 #include <config.h>
-
-#include <limits.h>
 
 #include "sim/trace/signals.h"
 #include "sim/trace/stretches.h"
@@ -27,20 +25,17 @@ const th_stamp *th_trace_new_stamp(th_trace *t, th_time now)
 
 /* ---- what changes ---------------------------------------------------------------------------- */
 
-static void change_signals(th_trace *t, int32_t object, unsigned signals)
+static const unsigned tile_signals = TH_BIT(TH_N_SIGNALS) - TH_BIT(TH_FIRST_TILE_SIGNAL);
+static const unsigned is_listed = TH_BIT(TH_N_SIGNALS);
+
+void th_trace_change(th_trace *t, int32_t object, unsigned signals)
 {
     th_traced *o = &t->objects[object];
-    signals &= o->signals;
-    if (signals == 0)
+    if (o->signals == 0)
         return;
     if (o->changed == 0)
         t->changed[t->n_changed++] = object;
-    o->changed |= signals;
-}
-
-void th_trace_change(th_trace *t, int32_t object)
-{
-    change_signals(t, object, UINT_MAX);
+    o->changed |= is_listed | (signals & o->signals);
 }
 
 void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles)
@@ -48,7 +43,7 @@ void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles)
     int32_t object = t->system->accel_node[accel];
     th_traced *o = &t->objects[object];
     if ((o->tiles ^ tiles) & o->tile_bits)
-        change_signals(t, object, ~(TH_BIT(TH_FIRST_TILE_SIGNAL) - 1));
+        th_trace_change(t, object, tile_signals);
     o->tiles = tiles;
 }
 
@@ -65,15 +60,33 @@ static void tell_time(th_trace *t, bool *is_told)
     *is_told = true;
 }
 
+/* Of a change that comes again, for phrases; 0: it may not. Those of tiles have the first bit clear. */
+static uint64_t key_of(const th_trace *t, const th_variable *v, int64_t value)
+{
+    enum { NONE = 1, END = 1 << 16 }; /* values from -NONE on */
+    if (v->signal == TH_SIGNAL_TASK || v->value + NONE >= END || value + NONE >= END)
+        return 0;
+    uint64_t number = (uint64_t)(v - t->variables);
+    return (uint64_t)1 << 63 | number << 32 | (uint64_t)(v->value + NONE) << 16 |
+           (uint64_t)(value + NONE);
+}
+
 static void write_variable(th_trace *t, th_variable *v, bool *is_told)
 {
     int64_t value = th_value_of(t, v);
     if (value == v->value)
         return;
+    uint64_t key = key_of(t, v, value);
     v->before = v->value;
     v->value = value;
     tell_time(t, is_told);
+    if (key != 0 && th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
+        return;
+    if (key != 0)
+        th_phrases_listen(&t->out);
     t->type->value(t, v, t->tick);
+    if (key != 0)
+        th_phrases_learn(t->phrases, &t->out, key);
 }
 
 /* The writer says it, and what it says is remembered. */
@@ -109,14 +122,13 @@ static void write_tiles(th_trace *t, int32_t object, bool *is_told)
 
 static void write_changes(th_trace *t)
 {
-    const unsigned others = TH_BIT(TH_FIRST_TILE_SIGNAL) - 1;
     bool is_told = !t->type->tells_time;
     for (int32_t i = 0; i < t->n_changed; i++) {
         int32_t object = t->changed[i];
         th_traced *o = &t->objects[object];
-        for (unsigned left = o->changed & others; left; left &= left - 1)
+        for (unsigned left = o->changed & ~tile_signals & ~is_listed; left; left &= left - 1)
             write_variable(t, variable_of(t, o, __builtin_ctz(left)), &is_told);
-        if (o->changed & ~others)
+        if (o->changed & tile_signals)
             write_tiles(t, object, &is_told);
         o->changed = 0;
     }

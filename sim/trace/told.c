@@ -3,6 +3,8 @@
  * then noted at the objects that it concerns. Spans are handed to the writer at once. */
 #include <config.h>
 
+#include <limits.h>
+
 #include "sim/trace/signals.h"
 #include "sim/trace/timeline.h"
 
@@ -47,8 +49,8 @@ static void send_begins(th_trace *t, const th_span *base)
     s.arrow = ++t->n_arrows;
     t->objects[s.from].sending++;
     t->objects[s.to].receiving++;
-    th_trace_change(t, s.from);
-    th_trace_change(t, s.to);
+    th_trace_change(t, s.from, TH_BIT(TH_SIGNAL_SENDING));
+    th_trace_change(t, s.to, TH_BIT(TH_SIGNAL_RECEIVING));
     if (!writes_spans(t))
         return;
     s.kind = TH_SPAN_SEND;
@@ -65,8 +67,8 @@ static void send_ends(th_trace *t, int32_t number, int32_t from, int32_t to)
 {
     t->objects[from].sending--;
     t->objects[to].receiving--;
-    th_trace_change(t, from);
-    th_trace_change(t, to);
+    th_trace_change(t, from, TH_BIT(TH_SIGNAL_SENDING));
+    th_trace_change(t, to, TH_BIT(TH_SIGNAL_RECEIVING));
     if (writes_spans(t)) {
         end_span(t, TH_SPAN_SEND, number);
         end_span(t, TH_SPAN_RECEIVE, number);
@@ -101,7 +103,7 @@ static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th
                               TH_BIT(TH_SIGNAL_BUSY) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH);
     th_traced *o = &t->objects[task->node];
     o->task = starts ? number : -1;
-    th_trace_change(t, task->node);
+    th_trace_change(t, task->node, of_tasks);
     if (!writes_spans(t) || !(o->signals & of_tasks))
         return;
     if (!starts) {
@@ -123,8 +125,9 @@ static void compute(th_trace *t, int32_t number, const th_task *task, bool start
     th_traced *o = &t->objects[task->node];
     o->n_waiting -= starts;
     if (!starts) {
-        o->tiles = 0;
-        th_tile_streams_drop(t->streams, t->system->nodes[task->node].accel);
+        int32_t accel = t->system->nodes[task->node].accel;
+        th_tile_streams_drop(t->streams, accel);
+        th_trace_set_tiles(t, accel, 0);
     }
     run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
 }
@@ -208,14 +211,14 @@ void th_trace_waits(th_trace *t, th_time now, int accel)
     int32_t object = t->system->accel_node[accel];
     th_trace_hear(t, now);
     t->objects[object].n_waiting++;
-    th_trace_change(t, object);
+    th_trace_change(t, object, TH_BIT(TH_SIGNAL_QUEUE_DEPTH));
 }
 
 void th_trace_link(th_trace *t, th_time now, int link, int32_t flows)
 {
     th_trace_hear(t, now);
     t->objects[t->n_nodes + link].flows = flows;
-    th_trace_change(t, t->n_nodes + link);
+    th_trace_change(t, t->n_nodes + link, UINT_MAX);
 }
 
 /* How it stands when all of this instant has happened. */
