@@ -175,16 +175,10 @@ static int make_ready(th_machine *m, int32_t task)
     return th_least_first_add(&m->ready, task);
 }
 
-/* Only of a machine that holds nothing yet: one that did is never left half loaded. */
-static bool gives_up(const th_machine *m, bool is_first, int32_t task)
-{
-    enum { TASKS_BETWEEN = 1 << 20 };
-    return is_first && task % TASKS_BETWEEN == 0 && m->options.is_interrupted && m->options.is_interrupted();
-}
-
 static int load(th_machine *m, const th_program *p, th_error *err)
 {
-    bool is_first = m->program == NULL;
+    enum { TASKS_BETWEEN = 1 << 20 }; /* two looks for Ctrl-C; a machine that held something is never left half loaded */
+    bool may_give_up = m->program == NULL && m->options.is_interrupted;
     size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
     if (th_grow(&m->waiting, &m->waiting_capacity, n, sizeof *m->waiting) ||
         th_grow(&m->times, &m->times_capacity, n, sizeof *m->times) ||
@@ -198,7 +192,7 @@ static int load(th_machine *m, const th_program *p, th_error *err)
         return -1;
     memcpy(m->waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->waiting);
     for (int32_t t = 0; t < p->n_tasks; t++) {
-        if (gives_up(m, is_first, t))
+        if (may_give_up && t % TASKS_BETWEEN == 0 && m->options.is_interrupted())
             return th_error_interrupted(err, "nothing was loaded");
         m->times[t] = (th_task_result){-1, -1, -1, -1};
     }
