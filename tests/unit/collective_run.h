@@ -4,28 +4,11 @@
 #define TH_TESTS_UNIT_COLLECTIVE_RUN_H
 #include "sim/collective/collective.h"
 #include "sim/machine.h"
+#include "tests/unit/generated.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
 
 enum { MANY = 17 };
-static const int64_t gbps = 1000000000;
-
-/* n accelerators; links of 80 Gb/s (10 bytes per ns) and 500 ns. */
-static inline th_system *generated(const char *type, int n)
-{
-    th_error e = {"", ""};
-    th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {
-        .dims = {n}, .n_dims = 1, .bits_per_s = {80 * gbps}, .latency_ps = {500000}};
-    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
-    th_system_free(prototype);
-    if (!s) {
-        printf("Bail out! %s %s\n", e.id, e.text);
-        exit(1);
-    }
-    return s;
-}
 
 static int32_t identity[64];
 

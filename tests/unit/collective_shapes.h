@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective_shapes.h - generated systems of all shapes, collectives over all of their accelerators, and how long
- * one takes. */
+/* collective_shapes.h - collectives over all accelerators of a system, and how long one takes. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
 #define TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
 #include "sim/collective/collective.h"
 #include "sim/machine.h"
+#include "tests/unit/generated.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
-
-static const int64_t gbps = 1000000000;
-
-/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
-static inline th_system *generated(const char *type, const int *dims, int n_dims)
-{
-    th_error e = {"", ""};
-    th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {.n_dims = n_dims};
-    for (int i = 0; i < n_dims; i++) {
-        o.dims[i] = dims[i];
-        o.bits_per_s[i] = 80 * gbps;
-        o.latency_ps[i] = 500000;
-    }
-    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, &e);
-    th_system_free(prototype);
-    if (!s) {
-        printf("Bail out! %s %s\n", e.id, e.text);
-        exit(1);
-    }
-    return s;
-}
-
-static inline th_system *of_size(const char *type, int n)
-{
-    return generated(type, &n, 1);
-}
 
 /* Of all accelerators, in order. */
 static inline th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)

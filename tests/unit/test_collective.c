@@ -47,7 +47,7 @@ static void try_roots(const th_algorithm *a, int kind, int n, const th_system *s
  * number of ranks, in chunks, messages in orders drawn at random. */
 static void every_rank_ends_with_the_right_data(void)
 {
-    th_system *s = generated("ring", MANY);
+    th_system *s = of_size("ring", MANY);
     for (int i = 0; th_algorithms[i]; i++)
         for (int kind = 0; kind < TH_USER_SCHEDULE; kind++)
             for (int n = kind == TH_SEND_RECV ? 2 : 1; n <= (kind == TH_SEND_RECV ? 2 : MANY); n++)
@@ -59,7 +59,7 @@ static void every_rank_ends_with_the_right_data(void)
 /* Every algorithm that can: sizes drawn at random, some of them 0. */
 static void uneven_all_to_all_is_right(void)
 {
-    th_system *s = generated("ring", MANY);
+    th_system *s = of_size("ring", MANY);
     gsl_rng *random = th_random_stream(5, "pairs", 0);
     int64_t pairs[7 * 7];
     int tried = 0;
@@ -99,7 +99,7 @@ static bool mutated_action(const th_expansion *x, int32_t p, int32_t lane, int64
 static void the_interpreter_finds_mistakes(void)
 {
     static const char *const found[] = {"lacks", "wrong word", "never gets past", "wrong word"};
-    th_system *s = generated("ring", 5);
+    th_system *s = of_size("ring", 5);
     th_algorithm mutated = *th_algorithm_find("ring");
     mutated.action = mutated_action;
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
@@ -126,7 +126,7 @@ static void ring_all_reduce_takes_what_is_known(void)
     static const char *const networks[] = {"fluid", "ideal"};
     for (int i = 0; i < 2; i++)
         for (int n = 2; n <= 16; n++) {
-            th_system *s = generated("ring", n);
+            th_system *s = of_size("ring", n);
             th_collective c = collective(TH_ALL_REDUCE, "ring", n, 30000 * n);
             CU_ASSERT_EQUAL(time_of(s, networks[i], &c), 2 * (n - 1) * INT64_C(3500000));
             c.chunks = 3;
@@ -146,7 +146,7 @@ static void ring_all_reduce_takes_what_is_known(void)
 /* (n - 2 + chunks) (L + S/(chunks bw)): 60,000 bytes in 4 chunks: 1500 ns each and 500 ns. */
 static void chains_take_what_is_known(void)
 {
-    th_system *s = generated("ring", 6);
+    th_system *s = of_size("ring", 6);
     static const int kinds[] = {TH_BROADCAST, TH_REDUCE};
     for (int i = 0; i < 2; i++) {
         th_collective c = collective(kinds[i], "ring", 6, 60000);
@@ -161,7 +161,7 @@ static void chains_take_what_is_known(void)
 /* One message on one link: 70,000 bytes, 7 us and 500 ns; a group of one has nothing to do. */
 static void single_link_takes_what_is_known(void)
 {
-    th_system *s = generated("ring", 3);
+    th_system *s = of_size("ring", 3);
     th_collective c = collective(TH_SEND_RECV, "direct", 2, 70000);
     CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 7500000);
     c = collective(TH_BROADCAST, "direct", 2, 70000);
@@ -175,7 +175,7 @@ static void single_link_takes_what_is_known(void)
  * round. 5 ranks, pieces of 20,000 bytes: 2 us and 500 ns. */
 static void direct_and_pairwise_take_what_is_known(void)
 {
-    th_system *s = generated("fully_connected", 5);
+    th_system *s = of_size("fully_connected", 5);
     th_collective c = collective(TH_ALL_TO_ALL, "direct", 5, 100000);
     CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 2500000);
     c.algorithm = th_algorithm_find("pairwise");
@@ -201,7 +201,7 @@ static void assert_refused(const th_collective *c, const th_system *s, const cha
 
 static void bad_collectives_are_refused(void)
 {
-    th_system *s = generated("star", 4);
+    th_system *s = of_size("star", 4);
     const th_collective good = collective(TH_ALL_TO_ALL, "direct", 4, 100);
     int32_t nodes[] = {0, 1, 2, 3};
     int64_t pairs[16] = {0};
@@ -247,7 +247,7 @@ static int prepare_too_many(th_expansion *x, th_error *err)
  * counts beyond 2^31. */
 static void too_many_messages_are_refused(void)
 {
-    th_system *s = generated("ring", 4);
+    th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_BROADCAST, "ring", 4, 100);
     th_algorithm wide = *c.algorithm;
     th_error e = {"", ""};
@@ -263,7 +263,7 @@ static void too_many_messages_are_refused(void)
     c.algorithm = &wide;
     assert_refused(&c, s, "COLL-0015");
     th_system_free(s);
-    s = generated("star", 1 << 15);
+    s = of_size("star", 1 << 15);
     int32_t *nodes = th_alloc_array((size_t)s->n_accels, sizeof *nodes);
     for (int32_t i = 0; i < s->n_accels; i++)
         nodes[i] = i;
@@ -278,7 +278,7 @@ static void too_many_messages_are_refused(void)
 /* A collective whose last message nobody sends is named, with who waits for what. */
 static void a_stuck_collective_is_named(void)
 {
-    th_system *s = generated("ring", 5);
+    th_system *s = of_size("ring", 5);
     th_algorithm mutated = *th_algorithm_find("ring");
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
     th_program *p = th_program_new(NULL);

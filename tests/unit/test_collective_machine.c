@@ -9,7 +9,7 @@
  * sends all but one piece, twice over. */
 static void messages_are_counted(void)
 {
-    th_system *s = generated("ring", 5);
+    th_system *s = of_size("ring", 5);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 1003);
     th_program *p = th_program_new(NULL);
     add_collective(p, &c);
@@ -31,7 +31,7 @@ static void messages_are_counted(void)
 /* Tasks wait for a collective and it for them; it is released at 9 us. */
 static void collectives_depend_and_wait(void)
 {
-    th_system *s = generated("ring", 4);
+    th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_BROADCAST, "ring", 2, 20000);
     th_program *p = th_program_new(NULL);
     int32_t before = th_program_add(
@@ -54,7 +54,7 @@ static void collectives_depend_and_wait(void)
 /* Two rings over the same links share them: each round carries twice the bytes. */
 static void overlapping_groups_share_links(void)
 {
-    th_system *s = generated("ring", 4);
+    th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 4, 120000);
     int32_t turned[] = {2, 3, 0, 1};
     th_program *p = th_program_new(NULL);
@@ -72,7 +72,7 @@ static void overlapping_groups_share_links(void)
 /* A program that is loaded again, or made again with the same contents, needs no memory. */
 static void expansions_are_used_again(void)
 {
-    th_system *s = generated("ring", 6);
+    th_system *s = of_size("ring", 6);
     th_works *w = th_works_new(s, NULL);
     th_machine *m = th_machine_new(s, w, NULL, NULL);
     th_program *p = th_program_new(NULL);
@@ -100,7 +100,7 @@ static void expansions_are_used_again(void)
 /* Events one by one: the start of the task, of three messages, the first end. */
 static void messages_are_steps(void)
 {
-    th_system *s = generated("ring", 3);
+    th_system *s = of_size("ring", 3);
     th_works *w = th_works_new(s, NULL);
     th_machine *m = th_machine_new(s, w, NULL, NULL);
     th_program *p = th_program_new(NULL);
@@ -140,7 +140,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
 {
     th_network_type type = *th_network_find("ideal");
     type.collective = takes_broadcasts;
-    th_system *s = generated("ring", 4);
+    th_system *s = of_size("ring", 4);
     th_works *w = th_works_new(s, NULL);
     th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = &type}, NULL);
     th_program *p = th_program_new(NULL);
@@ -171,7 +171,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
 /* Whichever allocation fails, from making the machine to the end of the run. */
 static void memory_that_runs_out_is_told(void)
 {
-    th_system *s = generated("star", 4);
+    th_system *s = of_size("star", 4);
     th_works *w = th_works_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_collective c = collective(TH_ALL_REDUCE, "direct", 4, 4000);
