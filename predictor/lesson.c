@@ -6,6 +6,7 @@
 
 #include "predictor/lesson.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -68,6 +69,19 @@ static size_t select_rows(const th_rows *r, const size_t *rows, size_t n, size_t
     return selected;
 }
 
+static int check_times(const th_rows *r, th_error *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const th_measurement *row = row_of(r, i);
+        if (!(row->ms > 0 && isfinite(row->ms)))
+            return th_error_set(err, "PRED-0092",
+                                "measurements: row %zu, %s, %s on %s: time %g: must be above 0", i + 1,
+                                th_op_kind_name(r->model->kind), th_phase_name(r->model->phase),
+                                r->all->device[row->device].name, row->ms);
+    }
+    return 0;
+}
+
 int th_rows_begin(th_rows *r, th_layer_model *model, const th_measurements *m, const size_t *rows,
                   size_t n, uint64_t seed, th_error *err)
 {
@@ -81,6 +95,8 @@ int th_rows_begin(th_rows *r, th_layer_model *model, const th_measurements *m, c
         return th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
                             th_op_kind_name(model->kind), th_phase_name(model->phase), ROWS_MIN,
                             r->n);
+    if (check_times(r, err))
+        return -1;
     r->device = th_alloc_array(r->n + 1, sizeof *r->device);
     r->draw = th_alloc_array(r->n + 1, sizeof *r->draw);
     return r->device && r->draw && measure(r, seed) == 0 ? 0 : th_error_no_memory(err);

@@ -16,7 +16,7 @@ typedef struct th_measurement {
     int32_t device; /* of th_measurements */
     int32_t group;  /* of th_measurements; -1: none */
     int64_t row_id; /* equal for the same operation on several devices; else its place in all */
-    double ms;      /* above 0: files with other times are refused */
+    double ms;
 } th_measurement;
 
 typedef struct th_measurements {

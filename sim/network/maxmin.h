@@ -107,7 +107,7 @@ struct th_maxmin {
 /* Whether there is anything to solve or to read. */
 static inline bool th_maxmin_has_changed(const th_maxmin *m)
 {
-    return ((size_t)(m->n_fresh | m->n_dirty | m->n_changed) | m->n_moved) != 0;
+    return (m->n_fresh != 0) | (m->n_dirty != 0) | (m->n_changed != 0) | (m->n_moved != 0);
 }
 
 #endif
