@@ -240,7 +240,7 @@ static int load(th_call *c, checkpoint *k, const char *path)
     th_session *s = c->session;
     if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0)
         return -1;
-    th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
+    th_simulation *fresh = th_session_simulate_again(s, &k->options, &c->err);
     if (fresh == NULL)
         return -1;
     if (replay(c, fresh, k, path) != 0) {

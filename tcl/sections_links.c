@@ -185,7 +185,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 /* The present run once more, from its start to where it is now, with an eye on one link. */
 static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *err)
 {
-    th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
+    th_simulation *again = th_session_simulate_again(s, &s->simulation->options, err);
     size_t next = 0;
     if (again == NULL)
         return -1;
