@@ -6,21 +6,10 @@
 #include "sim/collective/schedule_read.h"
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"
+#include "tests/unit/collective_time.h"
+#include "tests/unit/generated.h"
 #include "tests/unit/tap.h"
 #include "topology/generate.h"
-
-/* Links of 80 Gb/s (10 bytes per ns) and 500 ns between any two of n. */
-static th_system *all_joined(int n)
-{
-    th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {
-        .dims = {n}, .n_dims = 1, .bits_per_s = {INT64_C(80000000000)}, .latency_ps = {500000}};
-    th_system *s =
-        th_topology_create("test", th_topology_find("fully_connected"), &o, prototype, NULL);
-    th_system_free(prototype);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    return s;
-}
 
 static th_user_schedule *schedule_of(const char *text)
 {
@@ -54,36 +43,15 @@ static th_collective collective(const th_system *s, const th_user_schedule *u, i
                            .schedule = u};
 }
 
-/* In nanoseconds. */
-static double time_of(const th_system *s, const th_collective *c)
-{
-    th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
-    th_machine *m = th_machine_new(s, w, NULL, &e);
-    th_program *p = th_program_new(&e);
-    const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
-    CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
-    CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
-    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
-    CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
-    TAP_ASSERT_TEXT(e.text, "");
-    double end = (double)th_machine_now(m) / 1000;
-    th_machine_free(m);
-    th_program_free(p);
-    th_works_free(w);
-    return end;
-}
-
 /* The shipped example is an all_reduce, whatever S and the order of messages; 240,000 bytes take
  * 2 (500 + 6000) ns, as every pair of ranks has a link. */
 static void the_shipped_schedule_is_an_all_reduce(void)
 {
-    th_system *s = all_joined(4);
+    th_system *s = of_size("fully_connected", 4);
     th_user_schedule *u = shipped_schedule();
     th_algorithm as_all_reduce = th_algorithm_schedule;
     th_collective c = collective(s, u, 240000);
-    CU_ASSERT_EQUAL(time_of(s, &c), 13000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 13000);
     as_all_reduce.kinds = 1u << TH_ALL_REDUCE;
     c.algorithm = &as_all_reduce;
     c.kind = TH_ALL_REDUCE;
@@ -100,7 +68,7 @@ static void the_shipped_schedule_is_an_all_reduce(void)
  * per ns, and the first is passed on at once: 500 + 200, 500 + 100 later. */
 static void threads_go_side_by_side(void)
 {
-    th_system *s = all_joined(3);
+    th_system *s = of_size("fully_connected", 3);
     th_user_schedule *u = schedule_of("ranks = ( { threads = ( ( { send = 1; size = \"1kB\"; } ),"
                                       " ( { send = 1; size = \"3kB\"; channel = 1; } ) ); },"
                                       "{ threads = ( ( { recv = 0; size = \"1000B\"; },"
@@ -108,7 +76,7 @@ static void threads_go_side_by_side(void)
                                       " ( { recv = 0; size = \"3kB\"; channel = 1; } ) ); },"
                                       "{ threads = ( ( { recv = 1; size = \"1kB\"; } ) ); } );");
     th_collective c = collective(s, u, 0);
-    CU_ASSERT_EQUAL(time_of(s, &c), 1300);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 1300);
     th_user_schedule_free(u);
     th_system_free(s);
 }
@@ -117,7 +85,7 @@ static void threads_go_side_by_side(void)
  * first two go to one rank one after the other. */
 static void the_documented_schedule_works(void)
 {
-    th_system *s = all_joined(2);
+    th_system *s = of_size("fully_connected", 2);
     th_user_schedule *u = schedule_of(
         "ranks = (\n"
         "    { threads = ( ( { send = 1; size = \"64KiB\"; }, { send = 1; size = \"1/2\"; at = "
@@ -128,7 +96,7 @@ static void the_documented_schedule_works(void)
         "                    { send = 0; size = \"1/2\"; at = \"1/2\"; channel = 1; } ) ); }\n"
         ");");
     th_collective c = collective(s, u, 80000);
-    CU_ASSERT_EQUAL(time_of(s, &c), 500 + 6553.6 + 500 + 4000 + 500 + 4000);
+    CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 500 + 6553.6 + 500 + 4000 + 500 + 4000);
     th_user_schedule_free(u);
     th_system_free(s);
 }
@@ -198,7 +166,7 @@ static void bad_schedules_are_refused(void)
 
 static void a_schedule_fits_its_group(void)
 {
-    th_system *s = all_joined(5);
+    th_system *s = of_size("fully_connected", 5);
     th_user_schedule *u = shipped_schedule();
     th_collective c = collective(s, u, 100);
     th_expansion x;
