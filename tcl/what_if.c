@@ -315,7 +315,7 @@ static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, do
         return -1;
     th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
     if (stop == TH_STOP_INTERRUPTED)
-        return th_error_interrupted(err, "nothing was changed");
+        return th_error_interrupted(err, "the run is not at its end");
     const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
     if (r == NULL)
         return -1;
@@ -340,15 +340,13 @@ static const th_mapping *mapping_for(const batch *b, const th_system *system, th
 }
 
 /* Piece 0 is the run as it is. Tables of the session are only read. */
-static int run_one(void *state, int i, th_error *err)
+static int run_piece(void *state, int i, th_error *err)
 {
     batch *b = state;
     th_what_if *w = i == 0 ? &b->w->as_it_is : &b->w->all[i - 1];
     const th_system *system = b->session->system;
     th_system *own = NULL;
     th_mapping *mapped = NULL;
-    if (th_interrupt_is_pending())
-        return th_error_interrupted(err, "nothing was changed");
     if (w->n > 0 && !is_in_machine(system, w)) {
         if ((own = altered(system, w, b->w->by, err)) == NULL)
             return -1;
@@ -360,6 +358,15 @@ static int run_one(void *state, int i, th_error *err)
     th_simulation_free(sim);
     th_mapping_free(mapped);
     th_system_free(own);
+    return rc;
+}
+
+/* Whatever Ctrl-C ended of it, searches and loads too: the answer is of all pieces. */
+static int run_one(void *state, int i, th_error *err)
+{
+    int rc = th_interrupt_is_pending() ? th_error_interrupted(err, "") : run_piece(state, i, err);
+    if (rc != 0 && th_error_is_interrupted(err))
+        th_error_interrupted(err, "nothing was changed");
     return rc;
 }
 

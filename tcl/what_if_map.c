@@ -15,7 +15,7 @@ static th_mapping *best_of(th_search *search, th_error *err)
 {
     while (!search->done) {
         if (th_interrupt_is_pending()) {
-            th_error_interrupted(err, "nothing was changed");
+            th_error_interrupted(err, "no mapping was found");
             return NULL;
         }
         if (th_search_iterate(search, err) != 0)
