@@ -20,7 +20,7 @@ int th_position_reach(th_simulation *sim, th_position p, th_error *err)
     th_simulation_changed(sim);
     sim->is_whole = p.is_whole;
     if (stop == TH_STOP_INTERRUPTED)
-        return th_error_interrupted(err, "the run is as it was");
+        return th_error_interrupted(err, "the position was not reached");
     return stop == TH_STOP_ERROR ? -1 : 0;
 }
 

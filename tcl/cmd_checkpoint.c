@@ -240,7 +240,7 @@ static int load(th_call *c, checkpoint *k, const char *path)
     th_session *s = c->session;
     if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0)
         return -1;
-    th_simulation *fresh = th_session_simulate_again(s, &k->options, &c->err);
+    th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
     if (fresh == NULL)
         return -1;
     if (replay(c, fresh, k, path) != 0) {
@@ -274,6 +274,6 @@ const th_command th_checkpoint_commands[] = {
      "For the same system, workload and mapping, or program, which must have been read. The run is done again up "
      "to there, as quickly as any run, and compared: from then on it is the run that was saved, to the "
      "last bit. Breakpoints and an open trace see only what comes after. Returns the simulated time.",
-     .run = run_load_checkpoint, .not_while_running = true},
+     .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -450,7 +450,7 @@ const th_command th_report_commands[] = {
      "of time, to the picosecond, and below it the links: busy, idle, and the mean number of flows; the run is "
      "done once more for it, and stays where it is. Without -of, links that were idle in a window are "
      "left out of it.",
-     .run = run_report_utilization, .is_report = true},
+     .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_layers", GROUP, "", 0, 0, table_options,
      "print what each layer took, and what bounds it",
      "A layer is active while any task of it runs, transfers of its inputs too. Busy, stalled on "
@@ -479,7 +479,7 @@ const th_command th_report_commands[] = {
      "Below, the flows over the link of the greatest load: transfers one by one, collectives as "
      "the messages between two nodes; in text the ten largest, without -limit. In csv, only with "
      "-flows. On an ideal network, where nothing waits, load may exceed 100 %.",
-     .run = run_report_links, .is_report = true},
+     .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_latency", GROUP, "", 0, 0, latency_options,
      "print how long transfers took, from start to end",
      "Of those that started between -since and -until: warming up and draining can be left out. "

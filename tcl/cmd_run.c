@@ -12,6 +12,7 @@
 #include "tcl/options.h"
 #include "tcl/progress.h"
 #include "tcl/saved_run.h"
+#include "tcl/watching.h"
 
 #define GROUP "simulate"
 
@@ -319,7 +320,10 @@ static int run_restart(th_call *c)
     }
     if (sim == NULL)
         return 0;
-    return th_simulation_restart(sim, &c->err) != 0 ? -1 : th_changes_again(c->session, sim, &c->err);
+    if (th_simulation_restart(sim, &c->err) != 0)
+        return -1;
+    th_watch_clear(&c->session->watch);
+    return th_watching_update(c->session, &c->err) != 0 ? -1 : th_changes_again(c->session, sim, &c->err);
 }
 
 static int run_stop(th_call *c)
@@ -357,11 +361,11 @@ const th_command th_run_commands[] = {
     {"step", GROUP, "?N?", 0, 1, NULL, "simulate N program events (1): starts and ends of tasks",
      "Returns until, or why it stopped before. A breakpoint is noticed after the event that passed "
      "it.",
-     .run = run_step, .not_while_running = true},
+     .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
      "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an open trace begins anew.", .run = run_restart,
-     .not_while_running = true},
+     .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
      .run = run_stop},
     {"save_run", GROUP, "NAME", 1, 1, NULL,

@@ -234,7 +234,7 @@ const th_command th_study_commands[] = {
      "define a sweep over parameters, or take up a file's",
      "Returns NAME. Where FILE holds a study already, it must be this one, in every option and of this "
      "version of Tharsis: then what is done is done, and run_study goes on. Nothing is run yet.",
-     .run = run_create_study},
+     .run = run_create_study, .after_interrupt = "no study was made"},
     {"read_study", GROUP, "FILE", 1, 1, NULL, "take up the study that a file of SQLite holds",
      "Returns its name. The file says all: parameters, script, metrics, results. run_study runs that script, so only "
      "take files that you would source.",

@@ -127,6 +127,6 @@ const th_command th_traffic_commands[] = {
      "Returns how many there are; report_latency tells how they fared. Refused once the program "
      "has "
      "begun to run, until restart.",
-     .run = run_add_traffic, .not_while_running = true},
+     .run = run_add_traffic, .not_while_running = true, .after_interrupt = TH_PROGRAM_IS_AS_IT_WAS},
     {.name = NULL},
 };

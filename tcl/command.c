@@ -273,9 +273,12 @@ static int print_help(th_call *c)
     return rc;
 }
 
+/* The text of the error is of the part of the work that saw Ctrl-C: only the command knows what became of all of it. */
 static int cancel(th_call *c)
 {
     char message[TH_ERROR_TEXT_MAX + 64];
+    const char *holds = c->command->after_interrupt;
+    th_error_interrupted(&c->err, holds != NULL ? holds : "nothing was changed");
     snprintf(message, sizeof message, "%s: %s", c->command->name, c->err.text);
     th_call_cancel(c, message);
     return TCL_ERROR;

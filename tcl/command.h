@@ -44,6 +44,9 @@ typedef struct th_option {
 
 enum { TH_OPTIONS_MAX = 32 };
 
+#define TH_RUN_IS_AS_IT_WAS "the run is as it was"
+#define TH_PROGRAM_IS_AS_IT_WAS "the program is as it was"
+
 typedef struct th_command {
     const char *name;
     const char *group;        /* heading in help */
@@ -56,6 +59,9 @@ typedef struct th_command {
     bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
     const char *alias_of;     /* the row is a second name of this command */
+    /* What holds once Ctrl-C has ended it (BASE-0008), whichever part of the work saw it and whatever that part says of
+     * itself; NULL: "nothing was changed". */
+    const char *after_interrupt;
 } th_command;
 
 typedef struct th_value {

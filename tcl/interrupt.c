@@ -10,6 +10,7 @@
 
 static struct {
     atomic_bool is_pending, is_dropped;
+    atomic_int looks_left; /* until one finds Ctrl-C, see at_look; 0: nobody counts */
     _Atomic(const char *) prompt;
     void (*reader)(void); /* of the interpreter's thread alone */
     Tcl_AsyncHandler handler;
@@ -79,13 +80,29 @@ int th_interrupt_start(Tcl_Interp *interp)
     return 0;
 }
 
+static void count_look(void)
+{
+    int left = atomic_load(&state.looks_left);
+    while (left > 0 && !atomic_compare_exchange_weak(&state.looks_left, &left, left - 1))
+        ;
+    if (left == 1)
+        atomic_store(&state.is_pending, true);
+}
+
+int th_interrupt_at_look(int n)
+{
+    return atomic_exchange(&state.looks_left, n);
+}
+
 bool th_interrupt_take(void)
 {
+    count_look();
     return atomic_exchange(&state.is_pending, false);
 }
 
 bool th_interrupt_is_pending(void)
 {
+    count_look();
     return atomic_load(&state.is_pending);
 }
 

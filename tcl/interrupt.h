@@ -18,6 +18,9 @@ int th_interrupt_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing the
  * Ctrl-C). */
 bool th_interrupt_take(void);
 bool th_interrupt_is_pending(void); /* as take, but it stays so */
+/* For tests, which would be of how quick a machine is if they waited: the n-th look from now on, by take or is_pending and
+ * from any thread, finds Ctrl-C. 0: none does. Returns how many looks were still to come. */
+int th_interrupt_at_look(int n);
 /* At the prompt there is nothing to stop: Ctrl-C shows this prompt anew, and what was typed of a
  * command so far is to be dropped. NULL: a command is at work. */
 void th_interrupt_set_prompt(const char *prompt);

@@ -100,6 +100,12 @@ libshell_la_SOURCES = tcl/complete.c tcl/complete.h tcl/line_editor.c tcl/line_e
 libshell_la_CPPFLAGS = $(face_flags)
 shell_libraries = libshell.la libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
+# Ctrl-C at each look for it; the programs wait for signals, this test does not.
+unit_tests += tests/unit/test_interrupt
+tests_unit_test_interrupt_SOURCES = tests/unit/test_interrupt.c
+tests_unit_test_interrupt_CPPFLAGS = $(face_flags)
+tests_unit_test_interrupt_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
+
 bin_PROGRAMS += tharsis
 tharsis_SOURCES = tcl/main.c
 tharsis_LDADD = $(shell_libraries)

@@ -185,7 +185,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 /* The present run once more, from its start to where it is now, with an eye on one link. */
 static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *err)
 {
-    th_simulation *again = th_session_simulate_again(s, &s->simulation->options, err);
+    th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
     size_t next = 0;
     if (again == NULL)
         return -1;
@@ -194,7 +194,7 @@ static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *e
     for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
         rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
         if (rc == 0 && th_session_is_interrupted(s))
-            rc = th_error_interrupted(err, "the run is as it was");
+            rc = th_error_interrupted(err, "the link was not watched to the end");
     }
     th_link_watch_advance(w, end, 0);
     th_simulation_free(again);

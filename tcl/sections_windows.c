@@ -137,7 +137,7 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *asked, th_
     windows w = {.session = s, .asked = asked};
     w.accels = th_report_table(r, "accelerators", "Accelerators", of_accels);
     w.links = th_report_table(r, "links", asked->used_links ? "Links that were used" : "Links", of_links);
-    w.again = th_session_simulate_again(s, &s->simulation->options, err);
+    w.again = th_session_new_simulation(s, &s->simulation->options, err);
     int rc = w.again != NULL ? 0 : -1;
     if (rc == 0 && (make_snapshot(s->system, &w.before) != 0 || make_snapshot(s->system, &w.now) != 0))
         rc = th_error_no_memory(err);

@@ -261,14 +261,6 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
 }
 
-th_simulation *th_session_simulate_again(th_session *s, const th_run_options *o, th_error *err)
-{
-    th_simulation *again = th_session_new_simulation(s, o, err);
-    if (again == NULL && th_error_is_interrupted(err))
-        th_error_interrupted(err, "the run is as it was");
-    return again;
-}
-
 th_simulation *th_session_simulation(th_session *s, th_error *err)
 {
     if (s->simulation != NULL)

@@ -128,8 +128,6 @@ int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to syst
 
 /* A run at time 0 of what the session holds, not yet its own. NULL on failure. */
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
-/* The same for what does the present run again beside it: Ctrl-C leaves that run as it was, and says so. */
-th_simulation *th_session_simulate_again(th_session *s, const th_run_options *o, th_error *err);
 /* fresh becomes the session's run, in the place of another one, and is watched; -1: it is freed. */
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The same for a run that has begun, as a checkpoint left it. */

@@ -12,15 +12,26 @@ const th_works *th_simulation_works(const th_simulation *s)
     return s->lower != NULL ? th_lower_works(s->lower) : s->works;
 }
 
-/* The machine under the program at its time 0; frees sim on failure. */
-static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
+/* A machine under the program at its time 0. NULL on failure. */
+static th_machine *new_machine(const th_simulation *sim, th_error *err)
 {
     th_machine_options options = {.network = sim->options.network,
                                   .network_options = sim->options.network_options,
                                   .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
-    sim->machine = th_machine_new(s, th_simulation_works(sim), &options, err);
-    if (sim->machine != NULL && th_machine_load(sim->machine, sim->program, err) == 0)
+    th_machine *m = th_machine_new(sim->system, th_simulation_works(sim), &options, err);
+    if (m != NULL && th_machine_load(m, sim->program, err) == 0)
+        return m;
+    th_machine_free(m);
+    return NULL;
+}
+
+/* Frees sim on failure. */
+static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
+{
+    sim->system = s;
+    sim->machine = new_machine(sim, err);
+    if (sim->machine != NULL)
         return sim;
     th_simulation_free(sim);
     return NULL;
@@ -134,10 +145,29 @@ bool th_simulation_is_current(const th_simulation *s)
     return s->lower == NULL || th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
 }
 
+/* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what it has chosen
+ * for collectives, but for schedules, which it forgets, and not for any number of them. */
+static bool loads_at_once(const th_program *p)
+{
+    enum { TASKS_AT_ONCE = 1 << 20, COLLECTIVES_AT_ONCE = 512 };
+    bool at_once = p->n_tasks <= TASKS_AT_ONCE && p->n_collectives <= COLLECTIVES_AT_ONCE;
+    for (int32_t i = 0; at_once && i < p->n_collectives; i++)
+        at_once = p->collectives[i].schedule == NULL;
+    return at_once;
+}
+
 int th_simulation_restart(th_simulation *s, th_error *err)
 {
-    if (th_machine_load(s->machine, s->program, err) != 0)
-        return -1;
+    if (loads_at_once(s->program)) {
+        if (th_machine_load(s->machine, s->program, err) != 0)
+            return -1;
+    } else {
+        th_machine *fresh = new_machine(s, err);
+        if (fresh == NULL)
+            return -1;
+        th_machine_free(s->machine);
+        s->machine = fresh;
+    }
     s->has_begun = s->is_whole = false;
     th_simulation_changed(s);
     return 0;

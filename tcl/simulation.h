@@ -22,6 +22,7 @@ typedef struct th_simulation {
     bool has_begun; /* run or step was called */
     bool is_whole;  /* it stands after all events of an instant, and not among them */
     /* private */
+    const th_system *system;
     th_program *lowered;
     th_works *works; /* of a made program, which has no lower: what its system costs */
     th_result result;
@@ -41,6 +42,9 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Do the procedures of script designs still stand as they did when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);
+/* Back to time 0; nobody watches then (th_watching_update). 0, or -1: it failed, or was interrupted, and stands where it
+ * stood. Of a long program the machine is made anew beside the one that is there, which takes its tens of bytes per
+ * task twice until then; the program, which takes more than that, is there once. */
 int th_simulation_restart(th_simulation *s, th_error *err);
 
 /* Collective number of the program with the algorithm and chunks that the machine has chosen, if it

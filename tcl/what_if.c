@@ -361,13 +361,9 @@ static int run_piece(void *state, int i, th_error *err)
     return rc;
 }
 
-/* Whatever Ctrl-C ended of it, searches and loads too: the answer is of all pieces. */
 static int run_one(void *state, int i, th_error *err)
 {
-    int rc = th_interrupt_is_pending() ? th_error_interrupted(err, "") : run_piece(state, i, err);
-    if (rc != 0 && th_error_is_interrupted(err))
-        th_error_interrupted(err, "nothing was changed");
-    return rc;
+    return th_interrupt_is_pending() ? th_error_interrupted(err, "the piece has not begun") : run_piece(state, i, err);
 }
 
 /* Their procedures belong to the interpreter's thread. */
