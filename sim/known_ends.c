@@ -161,6 +161,14 @@ void th_known_ends_trim(th_known_ends *k)
         forget(k);
 }
 
+size_t th_known_ends_count(th_known_ends *k)
+{
+    pthread_mutex_lock(&k->keeping);
+    size_t n = k->n;
+    pthread_mutex_unlock(&k->keeping);
+    return n;
+}
+
 /* With the lock. */
 static int keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e)
 {

@@ -28,6 +28,7 @@ void th_known_ends_free(th_known_ends *k); /* accepts NULL */
 const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t digest[2]);
 /* 0, or -1: memory is out. */
 int th_known_ends_keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e);
+size_t th_known_ends_count(th_known_ends *k);
 /* Forgets all if there are max of them; nobody else uses it meanwhile. */
 void th_known_ends_trim(th_known_ends *k);
 

@@ -38,7 +38,7 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->stale);
-    m->ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    m->ends = m->options.ends ? m->options.ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
     if (th_hosts_new(m))
         goto fail;
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
@@ -79,7 +79,8 @@ void th_machine_free(th_machine *m)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
     th_events_free(m->events);
-    th_known_ends_free(m->ends);
+    if (!m->options.ends)
+        th_known_ends_free(m->ends);
     th_changes_clear(m);
     if (m->random)
         gsl_rng_free(m->random);

@@ -347,6 +347,26 @@ static void machines_side_by_side_do_not_meet(void)
 }
 
 /* The same dependencies, told in another order. */
+/* What one machine has worked out, another one knows; and it outlives both. */
+static void machines_share_ends_of_computes(void)
+{
+    world w = new_world(77, 0);
+    th_known_ends *ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    th_known_ends_share(ends);
+    for (int round = 0; round < 10; round++) {
+        random_program(&w, TASKS_MAX);
+        th_result r = replay(&w, NULL);
+        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.ends = ends}), &r), 0);
+        size_t n = th_known_ends_count(ends);
+        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.ends = ends}), &r), 0);
+        CU_ASSERT_EQUAL(th_known_ends_count(ends), n);
+        th_result_clear(&r);
+    }
+    CU_ASSERT_TRUE(th_known_ends_count(ends) > 10);
+    th_known_ends_free(ends);
+    free_world(&w);
+}
+
 static void the_order_of_telling_does_not_matter(void)
 {
     world w = new_world(60, 0);
@@ -426,6 +446,7 @@ int main(int argc, char **argv)
         TAP(slices_and_steps_change_nothing),
         TAP(loading_again_gives_the_same),
         TAP(machines_side_by_side_do_not_meet),
+        TAP(machines_share_ends_of_computes),
         TAP(the_order_of_telling_does_not_matter),
         TAP(any_allocation_may_fail),
         TAP_END,
