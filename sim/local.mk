@@ -128,6 +128,7 @@ libtharsis_la_SOURCES += \
 	sim/result.h \
 	sim/schedule.c \
 	sim/schedule.h \
+	sim/trace/changes.c \
 	sim/trace/chrome.c \
 	sim/trace/csv.c \
 	sim/trace/lanes.c \

@@ -108,7 +108,7 @@ static void show_counter(th_trace *t, const th_variable *v, th_time now)
 
 static void value(th_trace *t, th_variable *v, th_time now)
 {
-    switch (th_timeline_shows(t, v)) {
+    switch (th_timeline_shown_as(t, v)) {
     case TH_SHOWN_NOT:
         break;
     case TH_SHOWN_AS_SPANS:
@@ -202,7 +202,7 @@ static void begin(th_trace *t, th_time now)
         if (v->object != last)
             name_object(t, v->object);
         last = v->object;
-        if (th_timeline_shows(t, v) == TH_SHOWN_AS_SPANS)
+        if (th_timeline_shown_as(t, v) == TH_SHOWN_AS_SPANS)
             name_it(t, "thread_name", v->object, FIRST_SIGNAL_TRACK + v->signal, "",
                     th_signal_name(v->signal));
         value(t, v, now);
@@ -213,7 +213,7 @@ static void end(th_trace *t, th_time now)
 {
     for (int32_t i = 0; i < t->n_variables; i++)
         if (t->variables[i].value != 0 &&
-            th_timeline_shows(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
+            th_timeline_shown_as(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
             end_state(t, &t->variables[i], now);
     th_out_text(&t->out, "\n]}\n");
 }
@@ -221,6 +221,7 @@ static void end(th_trace *t, th_time now)
 const th_trace_type th_trace_chrome = {.name = "chrome",
                                        .finest_ps = 1,
                                        .begin = begin,
+                                       .shows = th_timeline_shows,
                                        .value = value,
                                        .stamp = stamp,
                                        .span_begins = span_begins,

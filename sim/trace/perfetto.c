@@ -214,7 +214,7 @@ static void show_state(th_trace *t, const th_variable *v, th_time now)
 
 static void value(th_trace *t, th_variable *v, th_time now)
 {
-    th_shown shown = th_timeline_shows(t, v);
+    th_shown shown = th_timeline_shown_as(t, v);
     if (shown == TH_SHOWN_AS_SPANS)
         show_state(t, v, now);
     if (shown != TH_SHOWN_AS_COUNTER)
@@ -277,7 +277,7 @@ static void begin(th_trace *t, th_time now)
     int32_t last = -1;
     for (int32_t i = 0; i < t->n_variables; i++) {
         th_variable *v = &t->variables[i];
-        th_shown shown = th_timeline_shows(t, v);
+        th_shown shown = th_timeline_shown_as(t, v);
         if (v->object != last)
             declare_object(t, v->object);
         last = v->object;
@@ -292,13 +292,14 @@ static void end(th_trace *t, th_time now)
 {
     for (int32_t i = 0; i < t->n_variables; i++)
         if (t->variables[i].value != 0 &&
-            th_timeline_shows(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
+            th_timeline_shown_as(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
             end_state(t, &t->variables[i], now);
 }
 
 const th_trace_type th_trace_perfetto = {.name = "perfetto",
                                          .finest_ps = PS_PER_NS,
                                          .begin = begin,
+                                         .shows = th_timeline_shows,
                                          .value = value,
                                          .stamp = stamp,
                                          .span_begins = span_begins,

@@ -128,12 +128,26 @@ int64_t th_tile_value(int32_t signal, th_tile_state tiles)
     return (tiles & bits) >> shift;
 }
 
+int64_t th_link_value(int32_t signal, int32_t flows)
+{
+    switch (signal) {
+    case TH_SIGNAL_BUSY:
+        return flows > 0;
+    case TH_SIGNAL_QUEUE_DEPTH:
+        return flows > 0 ? flows - 1 : 0;
+    default:
+        return flows;
+    }
+}
+
 int64_t th_value_of(const th_trace *t, const th_variable *v)
 {
     const th_traced *o = &t->objects[v->object];
-    bool is_link = v->object >= t->n_nodes;
+    if (v->object >= t->n_nodes)
+        return th_link_value(v->signal, o->flows);
     switch ((th_signal)v->signal) {
     case TH_SIGNAL_STATE:
+    case TH_SIGNAL_BUSY:
         return o->task >= 0;
     case TH_SIGNAL_TASK:
         return o->task;
@@ -143,12 +157,8 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
         return o->sending;
     case TH_SIGNAL_RECEIVING:
         return o->receiving;
-    case TH_SIGNAL_BUSY:
-        return is_link ? o->flows > 0 : o->task >= 0;
-    case TH_SIGNAL_FLOWS:
-        return o->flows;
     case TH_SIGNAL_QUEUE_DEPTH:
-        return is_link ? (o->flows > 0 ? o->flows - 1 : 0) : o->n_waiting;
+        return o->n_waiting;
     case TH_SIGNAL_BUFFER_FILL:
     case TH_SIGNAL_ARRAY:
     case TH_SIGNAL_LOAD_INPUT:
@@ -156,6 +166,7 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_LOAD_PARTIAL:
     case TH_SIGNAL_STORE:
         return th_tile_value(v->signal, o->tiles);
+    case TH_SIGNAL_FLOWS: /* of links */
     case TH_N_SIGNALS:
         break;
     }
@@ -191,6 +202,7 @@ int th_trace_make_variables(th_trace *t)
         int shift;
         o->first = t->n_variables;
         o->tile_bits = 0;
+        o->shown = 0;
         for (int32_t s = 0; s < TH_N_SIGNALS; s++) {
             if (!(o->signals >> s & 1u))
                 continue;
@@ -201,6 +213,8 @@ int th_trace_make_variables(th_trace *t)
                 return -1;
             o->place[s] = (int8_t)(t->n_variables - o->first);
             t->variables[t->n_variables++] = (th_variable){.object = i, .signal = s};
+            if (!t->type->shows || t->type->shows(t, &t->variables[t->n_variables - 1]))
+                o->shown |= TH_BIT(s);
         }
     }
     return 0;

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-th_shown th_timeline_shows(const th_trace *t, const th_variable *v)
+th_shown th_timeline_shown_as(const th_trace *t, const th_variable *v)
 {
     switch ((th_signal)v->signal) {
     case TH_SIGNAL_STATE:
@@ -32,6 +32,11 @@ th_shown th_timeline_shows(const th_trace *t, const th_variable *v)
         return TH_SHOWN_AS_SPANS;
     }
     return TH_SHOWN_NOT;
+}
+
+bool th_timeline_shows(const th_trace *t, const th_variable *v)
+{
+    return th_timeline_shown_as(t, v) != TH_SHOWN_NOT;
 }
 
 int th_timeline_begin(th_trace *t)

@@ -10,7 +10,8 @@
 
 typedef enum { TH_SHOWN_NOT, TH_SHOWN_AS_SPANS, TH_SHOWN_AS_COUNTER } th_shown;
 /* How a variable is shown; not, where spans of tasks tell the same. */
-th_shown th_timeline_shows(const th_trace *t, const th_variable *v);
+th_shown th_timeline_shown_as(const th_trace *t, const th_variable *v);
+bool th_timeline_shows(const th_trace *t, const th_variable *v);
 
 /* Lanes that are declared, by object (the last: none) and kind: in t->own. 0, or -1: memory is out. */
 int th_timeline_begin(th_trace *t);

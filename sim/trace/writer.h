@@ -100,10 +100,10 @@ typedef struct th_variable {
 /* What is known of an object now. */
 typedef struct th_traced {
     int32_t first;           /* of its variables */
-    unsigned signals;        /* bits; 0: not traced */
+    unsigned signals, shown; /* bits; of all, 0: not traced; of those that the writer does something with */
     int32_t task, n_waiting; /* accelerator */
     int32_t sending, receiving;
-    int32_t flows;           /* link */
+    int32_t flows, written_flows; /* link: now, and as they were written last */
     unsigned changed;        /* signals whose values may have; 0: not on the list */
     int8_t place[TH_N_SIGNALS]; /* of the variable of a signal that is traced, after first */
     th_tile_state tiles, written; /* now; what of it was written last, tile_bits of it */
@@ -137,6 +137,7 @@ struct th_trace_type {
     th_time finest_ps; /* of its times */
     void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
     bool tells_time; /* by its stamp, before the values of a tick */
+    bool (*shows)(const th_trace *t, const th_variable *v); /* NULL: it shows all */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
     /* How it writes a time. What else it says of a value of tiles depends on the variable, its value and the one
      * before alone. */

@@ -13,7 +13,7 @@
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
- *   bench trace [tiles [INPUTS]] what a trace of messages costs, or of a mapped network
+ *   bench trace [tiles [INPUTS [CASE [FORMAT]]]] what a trace of messages costs, or of a mapped network
  *   bench tiling               the search for tiles and loop orders
  *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
  *   bench transformers FOLDER  whole transformers as sums of their operators, against measured runs
@@ -475,7 +475,8 @@ int main(int argc, char **argv)
         th_bench_tiling();
     } else if (strcmp(what, "trace") == 0) {
         if (argc > 2 && strcmp(argv[2], "tiles") == 0)
-            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100);
+            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100, argc > 4 ? argv[4] : NULL,
+                                 argc > 5 ? argv[5] : NULL);
         else
             th_bench_trace();
     } else if (strcmp(what, "lookup") == 0) {

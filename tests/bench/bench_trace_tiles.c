@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"
 
-enum { REPEATS = 3 };
+enum { REPEATS = 5 };
 
 static void stop_at(const th_error *e)
 {
@@ -158,12 +159,19 @@ static void measure_case(const mapped *x, const traced_case *c, const th_trace_t
     fflush(stdout);
 }
 
-static void measure(const mapped *x)
+static bool is_wanted(const traced_case *c, const th_trace_type *type, const char *title, const char *format)
+{
+    if (c->is_vcd && type != th_trace_find("vcd"))
+        return false;
+    return (!title || strcmp(c->title, title) == 0) && (!format || type == th_trace_find(format));
+}
+
+static void measure(const mapped *x, const char *title, const char *format)
 {
     printf("%-24s %-10s %8s %8s  %7s %8s\n", "", "", "untraced", "traced", "times", "system");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int k = 0; th_trace_types[k]; k++)
-            if (!cases[i].is_vcd || th_trace_types[k] == th_trace_find("vcd"))
+            if (is_wanted(&cases[i], th_trace_types[k], title, format))
                 measure_case(x, &cases[i], th_trace_types[k]);
 }
 
@@ -178,7 +186,7 @@ static th_search *map(const th_problem *p)
     return s;
 }
 
-void th_bench_trace_tiles(int32_t inputs)
+void th_bench_trace_tiles(int32_t inputs, const char *title, const char *format)
 {
     th_error e = {0};
     th_system *s = th_system_read("topology/systems/f1_16xlarge.cfg", &e);
@@ -194,7 +202,7 @@ void th_bench_trace_tiles(int32_t inputs)
         stop_at(&e);
     printf("resnet34 by uniform on f1_16xlarge, %d inputs, %d tasks: CPU seconds\n", (int)inputs,
            (int)program->n_tasks);
-    measure(&(mapped){s, w, th_lower_works(lower), program});
+    measure(&(mapped){s, w, th_lower_works(lower), program}, title, format);
     th_program_free(program);
     th_lower_free(lower);
     th_search_free(mapping);
