@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/comparison.h"
+#include "tcl/interrupt.h"
 #include "tcl/objects.h"
 
 #define GROUP "objects"
@@ -151,7 +152,8 @@ static int get(th_call *c, th_class class)
     int32_t n = th_class_count(c->session, class), found = 0;
     for (int32_t i = 0; i < n && wanted >= 0; i++) {
         th_object o = {class, i};
-        wanted = is_wanted(c, o, &filter, &of);
+        wanted = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
+                                           : is_wanted(c, o, &filter, &of);
         if (wanted == 1) {
             Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, o));
             found++;

@@ -414,6 +414,7 @@ const th_command th_sensitivity_commands[] = {
      "other accelerators have them too: with -group all, tiles are chosen anew. "
      "Links that share a medium change together. Faults of inject_fault happen in every run. The "
      "present run, if there is one, stays where it is; without one, what map_workload was told holds.",
-     .run = run_report_sensitivity, .is_report = true, .not_while_running = true},
+     .run = run_report_sensitivity, .is_report = true, .not_while_running = true,
+     .after_interrupt = "nothing was changed"},
     {.name = NULL},
 };

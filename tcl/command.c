@@ -278,7 +278,9 @@ static int cancel(th_call *c)
 {
     char message[TH_ERROR_TEXT_MAX + 64];
     const char *holds = c->command->after_interrupt;
-    th_error_interrupted(&c->err, holds != NULL ? holds : "nothing was changed");
+    if (holds == NULL)
+        holds = c->command->is_report ? "nothing was printed" : "nothing was changed";
+    th_error_interrupted(&c->err, holds);
     snprintf(message, sizeof message, "%s: %s", c->command->name, c->err.text);
     th_call_cancel(c, message);
     return TCL_ERROR;

@@ -60,7 +60,7 @@ typedef struct th_command {
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
     const char *alias_of;     /* the row is a second name of this command */
     /* What holds once Ctrl-C has ended it (BASE-0008), whichever part of the work saw it and whatever that part says of
-     * itself; NULL: "nothing was changed". */
+     * itself; NULL: "nothing was changed", or of a report, "nothing was printed". */
     const char *after_interrupt;
 } th_command;
 

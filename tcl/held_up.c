@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "tcl/held_up.h"
 #include "base/alloc.h"
+#include "tcl/interrupt.h"
 #include "tcl/link_flows.h"
 #include "tcl/objects.h"
 #include "topology/route.h"
@@ -101,6 +102,11 @@ static int set_out(th_held_up *f)
 th_held_up *th_held_up_new(th_session *s, const th_result *r, th_error *err)
 {
     th_held_up *f = th_alloc_zero(1, sizeof *f);
+    if (th_interrupt_is_pending()) {
+        th_held_up_free(f);
+        th_error_interrupted(err, "tasks were not put in order");
+        return NULL;
+    }
     if (f != NULL) {
         *f = (th_held_up){.session = s, .program = s->simulation->program, .result = r};
         if (set_out(f) == 0)
@@ -282,6 +288,8 @@ int th_held_up_find(th_held_up *f, int32_t task, th_holder *out, th_error *err)
     find_places(f, &f->program->tasks[task]);
     double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
     int rc = kept != NULL ? meet_others(f, task, &h, kept, err) : th_error_no_memory(err);
+    if (rc == 0 && th_interrupt_is_pending())
+        rc = th_error_interrupted(err, "who held it up was not found");
     h.at = most_kept(f, false);
     if (h.at == NULL)
         h.at = most_kept(f, true);

@@ -6,6 +6,7 @@
 #include "tcl/link_flows.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "tcl/interrupt.h"
 #include "topology/route.h"
 
 /* ---- the messages of a collective ---- */
@@ -96,6 +97,8 @@ int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *
     int rc = 0;
     for (int32_t t = 0; rc == 0 && t < p->n_tasks; t++) {
         const th_task *task = &p->tasks[t];
+        if (th_interrupt_is_pending())
+            rc = th_error_interrupted(err, "not all bytes were counted");
         if (r->tasks[t].start_ps < 0)
             continue;
         if (task->kind == TH_TASK_TRANSFER)
@@ -174,25 +177,28 @@ static int add_collective(th_link_flows *f, const th_system *s, const th_collect
     return rc;
 }
 
+static int add_flows_of(th_link_flows *f, const th_system *s, const th_simulation *sim, int32_t t, int link,
+                        th_error *err)
+{
+    const th_task *task = &sim->program->tasks[t];
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "not all flows were found");
+    if (task->kind == TH_TASK_TRANSFER)
+        return add_transfer(f, s, task, t, link) != 0 ? th_error_no_memory(err) : 0;
+    if (task->kind == TH_TASK_COLLECTIVE)
+        return add_collective(f, s, th_simulation_collective(sim, task->work), t, link, err);
+    return 0;
+}
+
 int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_simulation *sim,
                           const th_result *r, int link, th_error *err)
 {
-    const th_program *p = sim->program;
     *f = (th_link_flows){NULL, 0, 0};
-    for (int32_t t = 0; t < p->n_tasks; t++) {
-        const th_task *task = &p->tasks[t];
-        int rc = 0;
-        if (r->tasks[t].start_ps < 0)
-            continue;
-        if (task->kind == TH_TASK_TRANSFER && add_transfer(f, s, task, t, link) != 0)
-            rc = th_error_no_memory(err);
-        else if (task->kind == TH_TASK_COLLECTIVE)
-            rc = add_collective(f, s, th_simulation_collective(sim, task->work), t, link, err);
-        if (rc != 0) {
+    for (int32_t t = 0; t < sim->program->n_tasks; t++)
+        if (r->tasks[t].start_ps >= 0 && add_flows_of(f, s, sim, t, link, err) != 0) {
             th_link_flows_clear(f);
             return -1;
         }
-    }
     return 0;
 }
 

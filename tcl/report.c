@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "tcl/command.h"
+#include "tcl/interrupt.h"
 
 const char *th_format_name(int i)
 {
@@ -38,6 +39,21 @@ void th_report_free(th_report *r)
         th_free(t->cells);
     th_arena_free(r->arena);
     th_free(r);
+}
+
+bool th_report_is_interrupted(th_report *r)
+{
+    enum { ROWS_BETWEEN = 512 }; /* a power of two; two looks for Ctrl-C */
+    if ((r->n_looks++ & (ROWS_BETWEEN - 1)) == 0)
+        r->was_interrupted |= th_interrupt_is_pending();
+    return r->was_interrupted;
+}
+
+int th_report_state(const th_report *r, th_error *err)
+{
+    if (r->was_interrupted)
+        return th_error_interrupted(err, "nothing was printed");
+    return r->failed ? th_error_no_memory(err) : 0;
 }
 
 /* The cell with a text of its own. */
@@ -119,6 +135,8 @@ void th_table_row(th_table *t, const th_quantity *cells)
     if (t == NULL)
         return;
     size_t n = (size_t)t->n_columns;
+    if (th_report_is_interrupted(t->report))
+        return;
     if (th_grow(&t->cells, &t->capacity, (t->n_rows + 1) * n, sizeof *t->cells) != 0) {
         t->report->failed = true;
         return;
@@ -189,7 +207,7 @@ static void sort(th_table *t, int column, bool is_up)
         for (size_t i = 0; i < rows; i++)
             order[i] = i;
         for (size_t width = 1; width < rows; width *= 2)
-            for (size_t lo = 0; lo + width < rows; lo += 2 * width)
+            for (size_t lo = 0; lo + width < rows && !th_report_is_interrupted(t->report); lo += 2 * width)
                 merge(t, column, is_up, order, order + rows, lo, lo + width,
                       lo + 2 * width < rows ? lo + 2 * width : rows);
         for (size_t i = 0; i < rows; i++)
@@ -325,7 +343,7 @@ static void render_csv_table(const th_table *t, th_strbuf *out)
         th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
                          th_kind_suffix(t->columns[c].kind, t->columns[c].name));
     th_strbuf_add(out, "\n");
-    for (size_t row = 0; row < t->n_rows; row++) {
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++) {
         for (int c = 0; c < t->n_columns; c++) {
             th_strbuf_add(out, c > 0 ? "," : "");
             add_csv_cell(out, &t->cells[row * (size_t)t->n_columns + (size_t)c]);
@@ -381,7 +399,7 @@ static void render_json_table(const th_table *t, th_strbuf *out)
         return;
     }
     th_strbuf_add(out, "[");
-    for (size_t row = 0; row < t->n_rows; row++) {
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++) {
         th_strbuf_add(out, row > 0 ? ",\n    " : "\n    ");
         add_json_row(out, t, &t->cells[row * (size_t)t->n_columns]);
     }
@@ -406,7 +424,7 @@ static void render_json(const th_report *r, th_strbuf *out)
     th_strbuf_add(out, "\n}\n");
 }
 
-int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_error *err)
+int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err)
 {
     switch (format) {
     case TH_FORMAT_TEXT:
@@ -419,5 +437,6 @@ int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_er
         render_json(r, out);
         break;
     }
-    return r->failed || out->failed ? th_error_no_memory(err) : 0;
+    r->failed |= out->failed;
+    return th_report_state(r, err);
 }

@@ -3,7 +3,7 @@
  *   new -> head* -> (table | record -> row* -> (sort | limit | total))* -> render -> free
  * Columns are typed, so text tables choose one unit per column and say it in the heading, while CSV
  * and JSON keep base units in the field names. Texts are copied. A lack of memory is sticky and
- * shows in render. */
+ * shows in render, and so is Ctrl-C: from then on rows are dropped. */
 #ifndef TH_TCL_REPORT_H
 #define TH_TCL_REPORT_H
 #include "tcl/quantity.h"
@@ -57,7 +57,12 @@ int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: 
 /* What CSV and JSON write behind the name of a field: "_ps"; "" where the name says it already. */
 const char *th_kind_suffix(th_kind kind, const char *name);
 
-int th_report_render(const th_report *r, th_format format, th_strbuf *out, th_error *err);
+/* 0, or -1: memory is out, or Ctrl-C ended it, here or where rows were added. */
+int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err);
+/* Asked at every row, by these functions too, and looks at some of them; true from the first Ctrl-C on. */
+bool th_report_is_interrupted(th_report *r);
+/* 0, or -1: as render says it. */
+int th_report_state(const th_report *r, th_error *err);
 
 /* report_text.c */
 void th_report_render_text(const th_report *r, th_strbuf *out);
@@ -106,7 +111,8 @@ struct th_report {
     int n_head;
     th_table *first, **last;
     const char *const *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
-    bool failed;
+    bool failed, was_interrupted;
+    unsigned n_looks;
 };
 
 #endif

@@ -310,6 +310,8 @@ static int lay_out(const th_table *t, th_layout *l)
         l->width[c] = width_of(t->columns[c].title);
         l->width[c] = unit + 2 > l->width[c] && unit > 0 ? unit + 2 : l->width[c];
         for (size_t row = 0; row < rows; row++) {
+            if (th_report_is_interrupted(t->report))
+                return -1;
             const th_quantity *q = row < t->n_rows ? &t->cells[row * n + (size_t)c] : &t->total[c];
             char *text = cell_text(t, q, &l->scale[c]);
             l->texts[row * n + (size_t)c] = text;
@@ -445,7 +447,7 @@ static void add_row(const th_table *t, const th_layout *l, size_t row, th_strbuf
 static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
 {
     add_heading(t, l, out);
-    for (size_t row = 0; row < t->n_rows; row++)
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++)
         add_row(t, l, row, out);
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);

@@ -8,6 +8,7 @@
 #include "sim/critical_path.h"
 #include "sim/task_parts.h"
 #include "tcl/held_up.h"
+#include "tcl/interrupt.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
@@ -77,6 +78,8 @@ static int explain(th_session *s, th_explained *x, th_error *err)
 {
     *x = (th_explained){.session = s, .result = th_simulation_result(s->simulation, err)};
     x->slack = x->result != NULL ? th_simulation_slacks(s->simulation, err) : NULL;
+    if (x->slack != NULL && th_interrupt_is_pending())
+        return th_error_interrupted(err, "the path was not looked for");
     x->n_path = x->slack != NULL ? th_critical_path(x->result, &x->path, err) : -1;
     return x->n_path >= 0 ? 0 : -1;
 }
@@ -108,6 +111,8 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     th_time part[TH_N_PARTS];
     th_holder h;
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "not all tasks were told");
     if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part, err) != 0 ||
         find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
         return -1;

@@ -51,8 +51,8 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
         else
             th_html_table(t, t->title != NULL && t != r->first ? t->title : label, p->out);
     }
-    if (rc == 0 && r->failed)
-        rc = th_error_no_memory(p->err);
+    if (rc == 0)
+        rc = th_report_state(r, p->err);
     th_report_free(r);
     return rc;
 }

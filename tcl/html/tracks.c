@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "sim/critical_path.h"
 #include "tcl/html/tracks.h"
+#include "tcl/interrupt.h"
 #include "topology/route.h"
 
 /* ---- order ---- */
@@ -187,6 +188,13 @@ static int add_task(th_tracks *k, int32_t number)
     return 0;
 }
 
+static bool is_interrupted_at(th_tracks *k, int32_t i)
+{
+    enum { TASKS_BETWEEN = 1 << 16 }; /* two looks for Ctrl-C */
+    k->was_interrupted |= i % TASKS_BETWEEN == 0 && th_interrupt_is_pending();
+    return k->was_interrupted;
+}
+
 /* Every span at the present resolution; kept, or only counted. */
 static int walk(th_tracks *k, const th_path_entry *path, int n_path)
 {
@@ -199,7 +207,7 @@ static int walk(th_tracks *k, const th_path_entry *path, int n_path)
         if (add_span(k, 0, path[i].task, path[i].start_ps, path[i].end_ps) != 0)
             return -1;
     for (int32_t i = 0; i < k->n_started; i++)
-        if (add_task(k, k->order[i]) != 0)
+        if (is_interrupted_at(k, i) || add_task(k, k->order[i]) != 0)
             return -1;
     return 0;
 }
@@ -231,8 +239,9 @@ int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, th_
         return 0;
     }
     th_free(path);
+    bool was_interrupted = k->was_interrupted;
     th_tracks_clear(k);
-    return th_error_no_memory(err);
+    return was_interrupted ? th_error_interrupted(err, "no track was drawn") : th_error_no_memory(err);
 }
 
 void th_tracks_clear(th_tracks *k)

@@ -48,6 +48,7 @@ typedef struct th_tracks {
     th_time resolution; /* 0: every span is drawn by itself */
     int64_t n_spans;    /* that there are */
     int64_t n_drawn;
+    bool was_interrupted;
     int n_links_hidden; /* links that carried something, and have no row */
     /* private */
     const th_session *session;

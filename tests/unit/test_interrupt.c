@@ -93,7 +93,7 @@ static int count_interruptions(const interrupted *x)
 static void what_does_the_run_again_leaves_it_as_it_was(void)
 {
     static const interrupted all[] = {
-        {.setup = HALF_OF_IT, .script = "report_links -over_time [lindex [get_links] 0] -return_string",
+        {.setup = HALF_OF_IT, .script = "report_links -over_time link/0_1 -return_string",
          .says = "report_links: interrupted; the run is as it was", .probe = OF_A_RUN, .step = 7},
         {.setup = HALF_OF_IT, .script = "report_utilization -windows 3 -return_string",
          .says = "report_utilization: interrupted; the run is as it was", .probe = OF_A_RUN, .step = 7},
@@ -108,6 +108,30 @@ static void what_does_the_run_again_leaves_it_as_it_was(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CU_ASSERT_TRUE(count_interruptions(&all[i]) >= 2);
     remove("test_interrupt.ckpt");
+}
+
+/* Lists and reports of some hundred tasks: nothing is printed or written of what is not whole. */
+static void what_is_long_is_told_whole_or_not_at_all(void)
+{
+#define DONE MAPPED "run -inputs 40"
+    static const interrupted all[] = {
+        {.setup = DONE, .script = "get_tasks", .says = "get_tasks: interrupted; nothing was changed", .probe = "now",
+         .step = 301},
+        {.setup = DONE, .script = "report_critical_path -return_string",
+         .says = "report_critical_path: interrupted; nothing was printed", .probe = OF_A_RUN, .step = 101},
+        {.setup = DONE, .script = "report_critical_path -slack -format csv > test_interrupt.csv",
+         .says = "report_critical_path: interrupted; nothing was printed", .probe = "file exists test_interrupt.csv",
+         .step = 301},
+        {.setup = DONE, .script = "report_links -return_string", .says = "report_links: interrupted; the run is as it was",
+         .probe = OF_A_RUN, .step = 101},
+        {.setup = DONE, .script = "write_report test_interrupt.html",
+         .says = "write_report: interrupted; nothing was written", .probe = "file exists test_interrupt.html",
+         .step = 301},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_TRUE(count_interruptions(&all[i]) >= 2);
+    remove("test_interrupt.csv");
+    remove("test_interrupt.html");
 }
 
 /* So many collectives are not all remembered, and chosen once more: then the run stands where it stood. */
@@ -151,6 +175,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(what_does_the_run_again_leaves_it_as_it_was),
+        TAP(what_is_long_is_told_whole_or_not_at_all),
         TAP(restart_gives_up_whole),
         TAP(what_has_not_begun_has_not),
         TAP_END,
