@@ -110,14 +110,11 @@ static int judge_seeds(th_search *s, th_error *err)
     annealing *a = s->state;
     th_mapping *batch[SEED_BATCH] = {NULL};
     th_fitness fitness[SEED_BATCH];
-    int n = 0, failed = 0, wanted = th_search_left(s, SEED_BATCH);
-    while (!failed && n < wanted && th_breed_has_seeds(&a->breed)) {
-        failed = th_breed_next_seed(&a->breed, &batch[n], err);
-        n += !failed && batch[n];
-    }
+    int n = th_breed_seeds(&a->breed, batch, th_search_left(s, SEED_BATCH), err);
+    if (n < 0)
+        return -1;
     double bound = a->n < CHAINS ? INFINITY : a->chain[CHAINS - 1].value;
-    if (!failed)
-        failed = th_search_evaluate(s, batch, n, bound, fitness, err);
+    int failed = th_search_evaluate(s, batch, n, bound, fitness, err);
     for (int i = 0; i < n; i++) {
         if (failed)
             th_mapping_free(batch[i]);

@@ -38,10 +38,8 @@ int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
     b->seeder = th_search_seeder(s, err);
     if (!b->random)
         return th_error_no_memory(err);
-    if (!b->seeder ||
-        th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err))
-        return -1;
-    return th_breed_seeds_init(b, err);
+    return b->seeder ? th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err)
+                     : -1;
 }
 
 void th_breed_clear(th_breed *b)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* breed.h - what searches start from, and how they make new mappings of old ones.
- *   init -> (next_seed | brood: draw | child | level1 | flat ...)* -> clear
- * Seeds draw from one stream of random numbers, in the order of the calls; every member of a brood from one of its
- * own, so that many can be made at once. Every mapping that is
- * handed out can be lowered, if memory suffices and its designs can run its layers. */
+ *   init -> (seeds | brood: draw | child | level1 | flat ...)* -> clear
+ * Every member of a brood draws from a stream of random numbers of its own, so that many can be made at once. Every
+ * mapping that is handed out can be lowered, if memory suffices and its designs can run its layers. */
 #ifndef TH_MAPPER_BREED_H
 #define TH_MAPPER_BREED_H
 #include "mapper/search/level1.h"
@@ -18,11 +17,11 @@ typedef enum {
     TH_SEED_END
 } th_seed_stage;
 
-/* Where the seeds stand; they are made one by one. */
+/* Where the seeds stand; all 0 at init. */
 typedef struct th_seed_cursor {
     th_seed_stage stage;
     bool programme_alone; /* not blurred, and nothing after it */
-    gsl_rng *random;      /* of its own, so that searches of one seed have the same seeds */
+    uint64_t n_ordered;   /* of the programme, so far */
     size_t partition;
     bool others; /* the quickest designs of every partition came, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
@@ -49,11 +48,10 @@ typedef struct th_breed {
  * -1 (clear all the same). */
 int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err);
 void th_breed_clear(th_breed *b);
-int th_breed_seeds_init(th_breed *b, th_error *err); /* of init */
-void th_breed_seeds_clear(th_breed *b);
+void th_breed_seeds_clear(th_breed *b); /* of clear */
 
-/* *out: the next seed, the caller's to free; NULL: that was all. 0 or -1. */
-int th_breed_next_seed(th_breed *b, th_mapping **out, th_error *err);
+/* The next seeds into batch, the caller's to free: as many as are wanted while there are any. Their number, or -1. */
+int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err);
 bool th_breed_has_seeds(const th_breed *b); /* there may be more */
 
 enum { TH_BREED_TRIES = 8 }; /* for offspring of parents; what is drawn at random may want more */
@@ -65,6 +63,15 @@ typedef int th_breed_make(th_breed *b, void *state, int i, th_mapping **out, th_
  * times, and NULL if none of them brought it. 0 or -1. */
 int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
                    th_error *err);
+/* The same with these random numbers, not those of offspring. stream: a literal; first: of these members in it. */
+typedef struct th_brood_numbers {
+    const char *stream;
+    uint64_t first;
+} th_brood_numbers;
+int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make, void *state,
+                        int n, int tries, th_mapping **out, th_error *err);
+/* Those that there are to the front; their number. */
+int th_breed_close_ranks(th_mapping **batch, int n);
 
 /* Up to "wanted" mappings into batch: seeds while there are some, then a brood, so that the offspring of
  * seeds come when these have been judged. Their number, none where nothing more can be made; or -1. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* breed_seed.c - what searches start from, made one by one as they are asked for.
- *   seeds_init -> next_seed* -> seeds_clear
+/* breed_seed.c - what searches start from, made as it is asked for.
+ *   seeds* -> seeds_clear
  * First what the search was told to start from. Heuristic seeds, in the order of their coming: the
  * dynamic programme (seed.c) on candidates of the upper level, exact and blurred; the mapping of
- * computation_prioritized; uniform splits. */
+ * computation_prioritized; uniform splits. Those of the programme, which take long, are a brood. */
 #include <config.h>
 
 #include <string.h>
@@ -22,20 +22,10 @@ enum {
 static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
 enum { N_JITTERS = sizeof JITTERS / sizeof *JITTERS };
 
-int th_breed_seeds_init(th_breed *b, th_error *err)
-{
-    th_seed_cursor *c = &b->cursor;
-    c->stage = TH_SEED_START;
-    c->random = th_random_stream(b->search->options.seed, "seeds", 0);
-    return c->random ? 0 : th_error_no_memory(err);
-}
-
 void th_breed_seeds_clear(th_breed *b)
 {
     th_free(b->cursor.splits);
     th_mapping_free(b->cursor.like);
-    if (b->cursor.random)
-        gsl_rng_free(b->cursor.random);
 }
 
 bool th_breed_has_seeds(const th_breed *b)
@@ -43,7 +33,7 @@ bool th_breed_has_seeds(const th_breed *b)
     return b->cursor.stage != TH_SEED_END;
 }
 
-static int start(th_breed *b, th_mapping **out, th_error *err)
+static int start_of_search(th_breed *b, th_mapping **out, th_error *err)
 {
     const th_search_options *o = &b->search->options;
     b->cursor.stage = o->seeds == TH_SEEDS_HEURISTIC ? TH_SEED_PROGRAMME : TH_SEED_RANDOM;
@@ -62,9 +52,16 @@ static void come_round(th_seed_cursor *c)
     c->others = true;
 }
 
+/* What the programme is to be run on. */
+typedef struct {
+    const th_partition *partition;
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    double jitter;
+} order;
+
 /* Every partition with its quickest designs first, so that a small budget has seen them all; then with
- * the others. */
-static int by_programme(th_breed *b, th_mapping **out, th_error *err)
+ * the others. 1; 0: none this time; or -1. */
+static int next_order(th_breed *b, order *out, th_error *err)
 {
     th_seed_cursor *c = &b->cursor;
     if (c->partition == b->level1.n) {
@@ -82,9 +79,36 @@ static int by_programme(th_breed *b, th_mapping **out, th_error *err)
         c->vector = 0;
         return 0;
     }
-    double jitter = JITTERS[c->jitter];
+    out->partition = p;
+    out->jitter = JITTERS[c->jitter];
+    memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->programme_alone ? 0 : (c->jitter + 1) % N_JITTERS;
-    return th_level1_mapping(&b->level1, p, c->design, jitter, c->random, out, err);
+    return 1;
+}
+
+static int by_order(th_breed *b, void *orders, int i, th_mapping **out, th_error *err)
+{
+    const order *o = (const order *)orders + i;
+    return th_level1_mapping(&b->level1, o->partition, o->design, o->jitter, b->random, out, err);
+}
+
+/* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
+static int by_programme(th_breed *b, th_mapping **batch, int wanted, th_error *err)
+{
+    th_seed_cursor *c = &b->cursor;
+    order *orders = th_alloc_zero((size_t)wanted, sizeof *orders);
+    int n = 0, got = orders ? 0 : th_error_no_memory(err);
+    while (got >= 0 && n < wanted && c->stage == TH_SEED_PROGRAMME) {
+        got = next_order(b, &orders[n], err);
+        n += got > 0;
+    }
+    /* Random numbers of the seeds alone, so that searches of one seed have the same ones. */
+    th_brood_numbers numbers = {"seeds", c->n_ordered};
+    c->n_ordered += (uint64_t)n;
+    if (got >= 0)
+        got = th_breed_make_brood(b, &numbers, by_order, orders, n, 1, batch, err);
+    th_free(orders);
+    return got < 0 ? -1 : n;
 }
 
 /* --- the others -------------------------------------------------------------------------------- */
@@ -156,7 +180,7 @@ static int uniform(th_breed *b, th_mapping **out, th_error *err)
     const th_set_node *node = &b->level1.tree.node[p->node[0]];
     const th_set set = {c->uniform_design, node->n, node->accels, NULL};
     if (c->split == 0 && th_set_can_take(b->search->problem.system, &set, set.design) &&
-        th_level1_mapping(&b->level1, p, &set.design, 0, c->random, &c->like, err))
+        th_level1_mapping(&b->level1, p, &set.design, 0, b->random, &c->like, err))
         return -1;
     if (c->like && c->split < c->n_splits)
         return uniform_mapping(b, c->like, &c->splits[c->split++], out, err);
@@ -179,30 +203,70 @@ static int at_random(th_breed *b, th_mapping **out, th_error *err)
     return failed;
 }
 
-/* Of interest when nothing was ever made. */
-static void note_misfit(th_breed *b)
+/* Why the programme leaves layers without a way, asked of a seeder and a level 1 that have met nothing before: so it
+ * does not depend on who met what first. *why stays where nothing is left out. 0 or -1. */
+static int look_for_misfit(th_breed *b, th_error *why, th_error *err)
 {
-    for (th_search *s = b->search; s; s = s->parent)
-        if (s->n_evaluations == 0 && !s->first_misfit.text[0])
-            s->first_misfit = b->level1.misfit.id[0] ? b->level1.misfit
-                                                     : *th_seeder_misfit(b->seeder);
+    th_seeder *seeder = th_seeder_new(th_pool_evaluator(b->search->pool), err);
+    th_level1 fresh = {0};
+    th_designs designs;
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_mapping *made = NULL;
+    if (!seeder)
+        return -1;
+    int failed = th_level1_init(&fresh, seeder, &b->search->problem, b->search->options.sets_inside_groups, err);
+    if (!failed && fresh.n > 0) {
+        failed = th_designs_init(&designs, &fresh, &fresh.partitions[0], err);
+        if (!failed && th_designs_next(&designs, design))
+            failed = th_level1_mapping(&fresh, &fresh.partitions[0], design, 0, b->random, &made, err);
+    }
+    if (!failed && th_seeder_misfit(seeder)->id[0])
+        *why = *th_seeder_misfit(seeder);
+    th_mapping_free(made);
+    th_level1_clear(&fresh);
+    th_seeder_free(seeder);
+    return failed;
 }
 
-int th_breed_next_seed(th_breed *b, th_mapping **out, th_error *err)
+/* Of interest when nothing was ever made. 0 or -1. */
+static int note_misfit(th_breed *b, th_error *err)
+{
+    th_error why = b->level1.misfit;
+    if (b->search->n_evaluations > 0)
+        return 0;
+    if (!why.id[0] && look_for_misfit(b, &why, err))
+        return -1;
+    for (th_search *s = b->search; s; s = s->parent)
+        if (s->n_evaluations == 0 && !s->first_misfit.text[0])
+            s->first_misfit = why;
+    return 0;
+}
+
+/* The next one that is not the programme's; *out NULL: none this time. */
+static int one_by_one(th_breed *b, th_mapping **out, th_error *err)
 {
     static int (*const make[])(th_breed *, th_mapping **, th_error *) = {
-        [TH_SEED_START] = start,
-        [TH_SEED_PROGRAMME] = by_programme,
+        [TH_SEED_START] = start_of_search,
         [TH_SEED_HERALD] = herald,
         [TH_SEED_UNIFORM] = uniform,
         [TH_SEED_RANDOM] = at_random,
     };
     *out = NULL;
-    while (!*out && b->cursor.stage != TH_SEED_END) {
-        if (make[b->cursor.stage](b, out, err))
-            return -1;
-        if (b->cursor.stage == TH_SEED_END)
-            note_misfit(b);
+    return make[b->cursor.stage](b, out, err) ? -1 : 1;
+}
+
+int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err)
+{
+    int n = 0, got = 0;
+    while (got >= 0 && n < wanted && th_breed_has_seeds(b)) {
+        got = b->cursor.stage == TH_SEED_PROGRAMME ? by_programme(b, &batch[n], wanted - n, err)
+                                                   : one_by_one(b, &batch[n], err);
+        if (got > 0)
+            n += th_breed_close_ranks(&batch[n], got);
+        if (got >= 0 && !th_breed_has_seeds(b) && note_misfit(b, err))
+            got = -1;
     }
-    return 0;
+    while (got < 0 && n > 0)
+        th_mapping_free(batch[--n]);
+    return got < 0 ? -1 : n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* brood.c - many offspring at once: the threads that will judge them make them.
- *   brood: members that threads of the pool make -> those that are left, by the calling thread
- *   fill:  seeds | a brood
- * A member depends on the parents, which nobody changes meanwhile, and on random numbers of its own: on
- * (seed, stream, number of the member since init). So it matters not who makes it, nor how many do. Left are all
+ *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
+ *   fill:       seeds | a brood
+ * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers of its own: on
+ * (seed, stream, number of the member in it). So it matters not who makes it, nor how many do. Left are all
  * where the pool has one thread or designs are procedures, and those for which plans would have had to be
  * dropped, which nobody may while others use them. */
 #include <config.h>
@@ -22,7 +22,7 @@ typedef struct {
     th_breed *breed;
     th_breed_make *make;
     void *state;
-    uint64_t first; /* number of the first one */
+    th_brood_numbers numbers;
     int tries;
     member *members;
 } brood;
@@ -31,7 +31,8 @@ typedef struct {
 static int try_all(const brood *w, th_breed *b, int i, th_mapping **out, th_error *err)
 {
     int failed = 0;
-    b->random = th_random_stream(b->search->options.seed, b->stream, 1 + w->first + (uint64_t)i);
+    b->random =
+        th_random_stream(b->search->options.seed, w->numbers.stream, 1 + w->numbers.first + (uint64_t)i);
     if (!b->random)
         return th_error_no_memory(err);
     for (int t = 0; !failed && !*out && t < w->tries; t++)
@@ -81,13 +82,12 @@ static int make_all(brood *w, int n, th_error *err)
     return 0;
 }
 
-int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
-                   th_error *err)
+int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make, void *state,
+                        int n, int tries, th_mapping **out, th_error *err)
 {
-    brood w = {b, make, state, b->n_bred, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
+    brood w = {b, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
     if (!w.members)
         return th_error_no_memory(err);
-    b->n_bred += (uint64_t)n;
     int failed = make_all(&w, n, err);
     for (int i = 0; i < n; i++) {
         if (failed)
@@ -98,8 +98,15 @@ int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tri
     return failed;
 }
 
-/* Those that there are to the front; their number. */
-static int close_ranks(th_mapping **batch, int n)
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
+                   th_error *err)
+{
+    th_brood_numbers numbers = {b->stream, b->n_bred};
+    b->n_bred += (uint64_t)n;
+    return th_breed_make_brood(b, &numbers, make, state, n, tries, out, err);
+}
+
+int th_breed_close_ranks(th_mapping **batch, int n)
 {
     int kept = 0;
     for (int i = 0; i < n; i++)
@@ -108,26 +115,12 @@ static int close_ranks(th_mapping **batch, int n)
     return kept;
 }
 
-static int fill_with_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err)
-{
-    int n = 0, failed = 0;
-    while (!failed && n < wanted) {
-        failed = th_breed_next_seed(b, &batch[n], err);
-        if (failed || !batch[n])
-            break;
-        n++;
-    }
-    while (failed && n > 0)
-        th_mapping_free(batch[--n]);
-    return failed ? -1 : n;
-}
-
 int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
                   int wanted, th_error *err)
 {
     if (th_breed_has_seeds(b))
-        return fill_with_seeds(b, batch, wanted, err);
+        return th_breed_seeds(b, batch, wanted, err);
     return th_breed_brood(b, offspring, state, wanted, tries, batch, err)
                ? -1
-               : close_ranks(batch, wanted);
+               : th_breed_close_ranks(batch, wanted);
 }

@@ -28,13 +28,10 @@ static int iterate(th_search *s, th_error *err)
     th_breed *b = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    int n = 0, failed = 0, wanted = th_search_left(s, BATCH);
-    while (!failed && n < wanted && th_breed_has_seeds(b)) {
-        failed = th_breed_next_seed(b, &batch[n], err);
-        n += !failed && batch[n];
-    }
-    if (!failed)
-        failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    int n = th_breed_seeds(b, batch, th_search_left(s, BATCH), err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
     s->done = !th_breed_has_seeds(b);

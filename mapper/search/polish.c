@@ -305,16 +305,13 @@ static int find_start(th_search *s, th_error *err)
     polish *p = s->state;
     th_mapping *batch[SEED_BATCH] = {NULL};
     th_fitness fitness[SEED_BATCH];
-    int n = 0, failed = 0, wanted = th_search_left(s, SEED_BATCH);
     const th_search *from = s->parent ? s->parent : s;
     if (from->best && (s->parent || s->options.start))
         return start_at(p, from->best, from->best_fitness.value, err);
-    while (!failed && n < wanted && th_breed_has_seeds(&p->breed)) {
-        failed = th_breed_next_seed(&p->breed, &batch[n], err);
-        n += !failed && batch[n];
-    }
-    if (!failed)
-        failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    int n = th_breed_seeds(&p->breed, batch, th_search_left(s, SEED_BATCH), err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
     if (failed || th_breed_has_seeds(&p->breed))

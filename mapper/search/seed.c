@@ -276,8 +276,10 @@ int32_t th_seed_given(const th_seeder *s, int layer)
     return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
 }
 
-int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
 {
+    if (th_seed_make_room(s))
+        return -1;
     const th_layer *l = &s->workload->layers[layer];
     th_error none;
     th_strategy *list = NULL;
@@ -300,11 +302,6 @@ int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out,
     qsort(all, (size_t)kept, sizeof *all, by_time);
     *out = all;
     return kept;
-}
-
-int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
-{
-    return th_seed_make_room(s) ? -1 : th_seed_time_all(s, set, layer, out, err);
 }
 
 /* Of the fullest position. */

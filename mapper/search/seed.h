@@ -30,8 +30,8 @@ typedef struct th_timed {
  * (th_free). Their number, or -1. */
 int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
 
-/* Has the pool, if it uses one, fill the memos with what will be asked for: by run of that set of m; by
- * choices or times of all layers on a set. 0 or -1. */
+/* Has the pool, if it uses one, make the choices that will be asked for: by run of that set of m; of all layers on a
+ * set. 0 or -1. */
 int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err);
 int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err);
 

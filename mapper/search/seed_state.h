@@ -57,8 +57,6 @@ int32_t th_seed_given(const th_seeder *s, int layer);
 th_seeder th_seed_view(const th_seeder *s, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
 int th_seed_make_room(th_seeder *s);
-/* As th_seeder_times; it drops no plans. */
-int th_seed_time_all(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
 /* Are they known by now? -1: memory is out. */
 int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 
@@ -70,9 +68,6 @@ typedef struct th_seed_matrix th_seed_matrix;
  * error. */
 th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                                   th_error *err);
-/* Is there one? -1: memory is out. */
-int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                         th_error *err);
 void th_seed_matrix_free(th_seed_matrix *m);
 /* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be writing them. */
 typedef _Atomic th_time th_seed_time;
@@ -81,9 +76,5 @@ const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from);
  * and at most that. -1: error. It drops no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_time enough, th_error *err);
-/* All of them, but for those from choices that lead nowhere; in any thread, with a view of the
- * seeder, while no other has this matrix. 0 or -1. */
-int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        th_seed_matrix *m, th_error *err);
 
 #endif

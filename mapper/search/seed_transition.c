@@ -129,15 +129,6 @@ static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, 
     return 0;
 }
 
-int th_seed_knows_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                         th_error *err)
-{
-    int32_t key[MATRIX_WORDS];
-    if (key_of(s, set, p, layer, key, err))
-        return -1;
-    return find_matrix(s->memo, key, sizeof key) != NULL;
-}
-
 th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                                   th_error *err)
 {
@@ -262,22 +253,4 @@ th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;
-}
-
-int th_seed_fill_matrix(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        th_seed_matrix *m, th_error *err)
-{
-    bool can_come = m->from || p->is_external;
-    for (int i = 0; can_come && i < (m->from ? m->from->n : 1); i++) {
-        if (fill_row(s, set, p, m, i, err))
-            return -1;
-        if (row_is(&m->rows[i]) == ROW_LEADS_NOWHERE) { /* the seeder itself is to find out, and why */
-            atomic_store_explicit(&m->rows[i].state, ROW_NEW, memory_order_relaxed);
-            continue;
-        }
-        for (int j = 0; j < m->to->n; j++)
-            if (th_seed_transition(s, set, p, layer, m, i, j, TH_TIME_MAX, err) < 0)
-                return -1;
-    }
-    return 0;
 }
