@@ -137,7 +137,9 @@ libtharsis_la_SOURCES += \
 	sim/trace/phrases.c sim/trace/phrases.h \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
+	sim/trace/stamps.c \
 	sim/trace/stretches.c sim/trace/stretches.h \
+	sim/trace/tapes.c sim/trace/tapes.h \
 	sim/trace/ticks.c \
 	sim/trace/tile_records.c sim/trace/tile_records.h \
 	sim/trace/tile_streams.c sim/trace/tile_streams.h \

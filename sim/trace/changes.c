@@ -115,7 +115,7 @@ static void write_tiles(th_trace *t, int32_t object, bool *is_told)
         write_each_tile_signal(t, o, from, to);
         th_phrases_learn(t->phrases, &t->out, key);
     }
-    th_stretches_note(t, key);
+    th_stretches_note(t, key, o->tiles_at, o->tiles_before);
 }
 
 /* Signals of these of a link that differ between so many flows and so many. */

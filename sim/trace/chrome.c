@@ -45,12 +45,6 @@ static void begin_event(th_trace *t, char phase, int32_t object, int32_t track)
     write_key(o, ",\"tid\":", track);
 }
 
-static void stamp(const th_trace *t, th_stamp *s, th_time now)
-{
-    (void)t;
-    th_stamp_number(s, 0, now, '.');
-}
-
 static void write_time(th_trace *t, th_time now)
 {
     th_out_text(&t->out, ",\"ts\":");
@@ -223,7 +217,7 @@ const th_trace_type th_trace_chrome = {.name = "chrome",
                                        .begin = begin,
                                        .shows = th_timeline_shows,
                                        .value = value,
-                                       .stamp = stamp,
+                                       .stamp = {.unit_ps = 1, .behind = '.'},
                                        .span_begins = span_begins,
                                        .span_ends = span_ends,
                                        .end = end};

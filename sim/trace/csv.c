@@ -56,12 +56,6 @@ static void write_number(th_out *o, int64_t number)
     th_out_number(o, number);
 }
 
-static void stamp(const th_trace *t, th_stamp *s, th_time now)
-{
-    (void)t;
-    th_stamp_number(s, 0, now, 0);
-}
-
 static void write_time(th_trace *t, th_time now)
 {
     th_out_stamp(&t->out, th_trace_stamp(t, now));
@@ -131,4 +125,4 @@ static void end(th_trace *t, th_time now)
 }
 
 const th_trace_type th_trace_csv = {
-    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .stamp = stamp, .task = task, .end = end};
+    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .stamp = {.unit_ps = 1}, .task = task, .end = end};

@@ -38,8 +38,8 @@ static void put_four(char *to, uint32_t number)
     memcpy(to + 2, pairs + 2 * (number % BASE), 2);
 }
 
-/* Two digits at a time, from the last, and four by one division. Returns their number. */
-static size_t put_digits(char *to, uint64_t number)
+/* Two digits at a time, from the last, and four by one division. */
+size_t th_put_digits(char *to, uint64_t number)
 {
     enum { DIGITS_MAX = 24, BASE = 100 };
     char digits[DIGITS_MAX];
@@ -67,10 +67,8 @@ void th_out_number(th_out *o, int64_t number)
     if (number < 0)
         *to = '-';
     o->n += number < 0;
-    o->n += put_digits(to + (number < 0), number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    o->n += th_put_digits(to + (number < 0), number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
-
-/* ---- times ----------------------------------------------------------------------------------- */
 
 void th_out_note_stamp(th_out *o, size_t n)
 {
@@ -79,74 +77,6 @@ void th_out_note_stamp(th_out *o, size_t n)
         return;
     o->stamp[o->n_stamps].from = o->n;
     o->stamp[o->n_stamps++].end = o->n + n;
-}
-
-enum { LOW = 100000000, DECIMALS = 6 }; /* eight digits */
-
-static uint64_t first_byte_lowest(uint64_t word)
-{
-    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
-}
-
-/* The digits of number < LOW, the first in the lowest byte: two numbers below 10,000, then four below 100, then
- * eight below 10, each half of what it was made of. The products are quotients, rounded down, for all of them. */
-static uint64_t eight_digits(uint32_t number)
-{
-    uint64_t x = number / 10000 | (uint64_t)(number % 10000) << 32;
-    uint64_t high = ((x * 10486) >> 20) & UINT64_C(0x0000007f0000007f);
-    x = high | (x - 100 * high) << 16;
-    high = ((x * 103) >> 10) & UINT64_C(0x000f000f000f000f);
-    x = high | (x - 10 * high) << 8;
-    return x | UINT64_C(0x3030303030303030);
-}
-
-static void set_low(th_stamp *s, uint32_t number, char behind)
-{
-    uint64_t digits = eight_digits(number);
-    uint64_t first = 0xffff, last = (uint64_t)(unsigned char)behind;
-    if (behind == '.') {
-        last = digits >> 56;
-        digits = (digits & first) | (uint64_t)'.' << 16 | (digits & ~first) << 8;
-    }
-    s->low[0] = first_byte_lowest(digits);
-    s->low[1] = first_byte_lowest(last);
-    s->n = s->n_high + 8 + (behind != 0);
-}
-
-/* All of it: it is short, or begins with other digits than last time. */
-static void set_all(th_stamp *s, char before, int64_t number, char behind)
-{
-    char digits[TH_STAMP_BYTES] = "000000";
-    size_t n_before = before != 0, n = put_digits(digits + DECIMALS, (uint64_t)number);
-    char *from = digits + DECIMALS;
-    s->high[0] = before;
-    s->first = number - number % LOW;
-    if (number >= LOW) {
-        s->n_high = (int32_t)(n_before + n - 8);
-        memcpy(s->high + n_before, from, n - 8);
-        set_low(s, (uint32_t)(number % LOW), behind);
-        return;
-    }
-    if (behind == '.' && n <= DECIMALS) {
-        from -= DECIMALS + 1 - n;
-        n = DECIMALS + 1;
-    }
-    char *to = s->high + n_before;
-    size_t n_whole = behind == '.' ? n - DECIMALS : n;
-    memcpy(to, from, n_whole);
-    to[n_whole] = behind;
-    if (behind == '.')
-        memcpy(to + n_whole + 1, from + n_whole, DECIMALS);
-    s->n = s->n_high = (int32_t)(n_before + n) + (behind != 0);
-}
-
-void th_stamp_number(th_stamp *s, char before, int64_t number, char behind)
-{
-    uint64_t low = (uint64_t)(number - s->first);
-    if (s->at >= 0 && s->first > 0 && low < LOW)
-        set_low(s, (uint32_t)low, behind);
-    else
-        set_all(s, before, number, behind);
 }
 
 /* What need not be escaped goes as it is. */

@@ -144,16 +144,6 @@ static void begin_event(message *event, int64_t track, int type)
     put_number(event, EVENT_TRACK, track);
 }
 
-static void stamp(const th_trace *t, th_stamp *s, th_time now)
-{
-    message m;
-    (void)t;
-    begin_message(&m);
-    put_varint(&m, (uint64_t)(now / PS_PER_NS));
-    memcpy(s->high, m.bytes, m.n);
-    s->n = s->n_high = (int32_t)m.n;
-}
-
 /* A packet, but for the time in it. */
 static void write_event(th_trace *t, th_time now, const message *event)
 {
@@ -301,7 +291,7 @@ const th_trace_type th_trace_perfetto = {.name = "perfetto",
                                          .begin = begin,
                                          .shows = th_timeline_shows,
                                          .value = value,
-                                         .stamp = stamp,
+                                         .stamp = {.unit_ps = PS_PER_NS, .is_varint = true},
                                          .span_begins = span_begins,
                                          .span_ends = span_ends,
                                          .end = end};

@@ -94,6 +94,18 @@ void th_phrases_put(const th_phrases *p, th_out *o, const th_stamp *stamp, th_ph
     o->n += (size_t)(end - to);
 }
 
+const char *th_phrases_piece(const th_phrases *p, th_phrase x, size_t i, size_t *n)
+{
+    uint16_t length = 0;
+    const char *text = p->texts + x.at, *lengths = text - sizeof length * (size_t)(x.n_stamps + 1);
+    for (size_t k = 0; k <= i; k++) {
+        text += length;
+        memcpy(&length, lengths + sizeof length * k, sizeof length);
+    }
+    *n = length;
+    return text;
+}
+
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out)
 {
     const slot *s = p->bits > 0 ? slot_of(p, key) : NULL;

@@ -22,6 +22,8 @@ bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint6
 /* The same in two steps; a phrase that was found is good until the age changes: phrases were forgotten. */
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out);
 void th_phrases_put(const th_phrases *p, th_out *o, const th_stamp *stamp, th_phrase x);
+/* The i-th of its n_stamps + 1 pieces, between which stamps go, of n bytes. */
+const char *th_phrases_piece(const th_phrases *p, th_phrase x, size_t i, size_t *n);
 int64_t th_phrases_age(const th_phrases *p);
 /* What is written from now on, until learn, is said of a key. Not learned where memory is out, or where it
  * is longer than anything that is said often. */

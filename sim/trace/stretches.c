@@ -1,59 +1,72 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stretches.c - see stretches.h. A table of digests: open addressing, linear probing; steps and places one behind
- * the other.
+/* stretches.c - see stretches.h. A table of digests: open addressing, linear probing; tapes, places and neighbours
+ * one behind the other.
  *
- * What never comes again is not worth keeping: when STEPS_MAX are kept, and few of the stretches that were asked
+ * What never comes again is not worth keeping: when BYTES_MAX are kept, and few of the stretches that were asked
  * for were known, there are no more stretches until the trace begins anew.
  * Invariants: the number of slots is a power of two; at most half of them are taken; a slot of digest {0, 0}
- * is free; phrases of steps are those of the table that has forgotten `age` times. */
+ * is free; phrases in tapes are as the table has them that has forgotten `age` times. */
 #include <config.h>
 
 #include "sim/trace/stretches.h"
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "sim/trace/tapes.h"
 
-enum { FIRST_SLOTS = 256, STEPS_MAX = 1 << 20, WORTH = 4, STREAMS_MAX = 64 };
+enum { FIRST_SLOTS = 256, BYTES_MAX = 64 << 20, WORTH = 4, STREAMS_MAX = 64, NEIGHBOURS_MAX = 16 };
 
-/* A phrase, and when it is said. */
+/* Two changes that may meet at a tick, by the times after the beginning. */
 typedef struct {
-    th_time after; /* from the tick at which the stretch begins */
-    th_phrase phrase;
-} step;
+    th_time first, second;
+    bool meet; /* as the tape says it */
+} neighbours;
 
 struct th_stretch {
     uint64_t digest[2];
-    size_t first_step, n_steps, first_place, n_places;
+    th_tape tape;
+    th_time first, last; /* changes, after the beginning; none: first > last */
+    size_t first_place, n_places, first_pair, n_pairs;
 };
 
 struct th_stretches {
     th_stretch *slots;
     size_t n_slots, n; /* n_slots 0: none yet */
-    step *steps;
-    size_t n_steps, step_room;
-    th_tile_place *places;
+    th_tapes *tapes;
+    th_tile_place *places; /* of streams that have moved, at the ends of stretches */
     size_t n_places, place_room;
-    int64_t n_asked, n_found;
+    neighbours *pairs;
+    size_t n_pairs, pair_room;
+    int64_t n_asked, n_said;
     int64_t age;
     bool is_off;
     th_stretch next; /* that was asked for last, and is made if noting */
-    th_time from;    /* its first tick */
+    th_time from;    /* its beginning */
+    th_time until;
     int64_t n_left;  /* th_tile_streams_left, then */
+    th_tile_place begin[STREAMS_MAX];
+    size_t n_begin;
     bool is_noting;
 };
 
 th_stretches *th_stretches_new(void)
 {
-    return th_alloc_zero(1, sizeof(th_stretches));
+    th_stretches *k = th_alloc_zero(1, sizeof *k);
+    if (!k || !(k->tapes = th_tapes_new())) {
+        th_free(k);
+        return NULL;
+    }
+    return k;
 }
 
 void th_stretches_free(th_stretches *k)
 {
     if (!k)
         return;
+    th_tapes_free(k->tapes);
     th_free(k->slots);
-    th_free(k->steps);
     th_free(k->places);
+    th_free(k->pairs);
     th_free(k);
 }
 
@@ -61,7 +74,8 @@ static void drop_all(th_stretches *k)
 {
     if (k->n > 0)
         memset(k->slots, 0, k->n_slots * sizeof *k->slots);
-    k->n = k->n_steps = k->n_places = 0;
+    k->n = k->n_places = k->n_pairs = 0;
+    th_tapes_cut(k->tapes, &(th_tape){0});
     k->is_noting = false;
 }
 
@@ -69,7 +83,7 @@ void th_stretches_forget(th_stretches *k)
 {
     drop_all(k);
     k->is_off = false;
-    k->n_asked = k->n_found = 0;
+    k->n_asked = k->n_said = 0;
 }
 
 static th_stretch *slot_of(const th_stretches *k, const uint64_t digest[2])
@@ -82,6 +96,11 @@ static th_stretch *slot_of(const th_stretches *k, const uint64_t digest[2])
     }
 }
 
+static size_t bytes_of(const th_stretches *k)
+{
+    return th_tapes_bytes(k->tapes) + k->n * sizeof *k->slots + k->n_places * sizeof *k->places;
+}
+
 /* Phrases that were forgotten take the stretches with them, and so does want of room. */
 static bool is_worth_it(th_trace *t)
 {
@@ -90,63 +109,68 @@ static bool is_worth_it(th_trace *t)
     if (age != k->age)
         drop_all(k);
     k->age = age;
-    if (k->n_steps < STEPS_MAX && k->n_places < STEPS_MAX)
+    if (k->is_off || bytes_of(k) < BYTES_MAX)
         return !k->is_off;
-    k->is_off = k->n_found * WORTH < k->n_asked;
-    k->n_asked = k->n_found = 0;
+    k->is_off = k->n_said * WORTH < k->n_asked;
+    k->n_asked = k->n_said = 0;
     drop_all(k);
     return !k->is_off;
 }
 
-const th_stretch *th_stretches_find(th_trace *t, th_time end, bool *may_begin)
+const th_stretch *th_stretches_find(th_trace *t, th_time until, bool *may_begin)
 {
     th_stretches *k = t->stretches;
+    k->from = t->now;
+    k->until = until;
     *may_begin = is_worth_it(t) &&
-                 th_tile_streams_digest(t->streams, STREAMS_MAX, t->tick, end, k->next.digest);
+                 th_tile_streams_digest(t->streams, STREAMS_MAX, k->from, until, k->next.digest);
     if (!*may_begin)
         return NULL;
     k->n_asked++;
     th_stretch *s = k->n_slots > 0 ? slot_of(k, k->next.digest) : NULL;
-    if (!s || s->digest[0] != k->next.digest[0] || s->digest[1] != k->next.digest[1])
-        return NULL;
-    k->n_found++;
-    return s;
+    bool is_known = s && s->digest[0] == k->next.digest[0] && s->digest[1] == k->next.digest[1];
+    return is_known ? s : NULL;
 }
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
-/* Are all times in it as long as the first? */
+static bool meet(const th_trace *t, th_time a, th_time b)
+{
+    return th_trace_tick_of(t, a) == th_trace_tick_of(t, b);
+}
+
+/* Are all times in it as long as the first, and at ticks that belong to nothing else? */
 static bool fits(th_trace *t, const th_stretch *s, th_time from)
 {
-    const step *first = &t->stretches->steps[s->first_step];
+    const th_stretches *k = t->stretches;
     th_stamp last = {.at = -1};
-    if (s->n_steps == 0)
+    if (s->first > s->last)
         return true;
-    const th_stamp *now = th_trace_stamp(t, from + first->after);
-    t->type->stamp(t, &last, from + first[s->n_steps - 1].after);
-    return last.n == now->n && th_phrases_age(t->phrases) == t->stretches->age;
+    if (from + s->first < t->next || meet(t, from + s->last, k->until))
+        return false;
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const neighbours *p = &k->pairs[s->first_pair + i];
+        if (meet(t, from + p->first, from + p->second) != p->meet)
+            return false;
+    }
+    int32_t n = th_trace_stamp(t, th_trace_tick_of(t, from + s->first))->n;
+    th_stamp_set(t, &last, th_trace_tick_of(t, from + s->last));
+    return last.n == n && th_phrases_age(t->phrases) == k->age;
 }
 
 bool th_stretch_say(th_trace *t, const th_stretch *s)
 {
-    const th_stretches *k = t->stretches;
-    th_time from = t->tick, told = t->type->tells_time ? from : TH_TIME_MAX;
-    if (!fits(t, s, from))
+    th_stretches *k = t->stretches;
+    if (!fits(t, s, k->from))
         return false;
-    for (const step *x = &k->steps[s->first_step], *end = x + s->n_steps; x < end; x++) {
-        th_time now = from + x->after;
-        const th_stamp *stamp = th_trace_stamp(t, now);
-        if (told < now)
-            th_out_stamp(&t->out, stamp);
-        if (told < now)
-            told = now;
-        th_phrases_put(t->phrases, &t->out, stamp, x->phrase);
-    }
+    k->n_said++;
+    th_tape_put(k->tapes, &s->tape, t, k->from);
     for (size_t i = 0; i < s->n_places; i++) {
         const th_tile_place *p = &k->places[s->first_place + i];
         th_traced *o = &t->objects[t->system->accel_node[p->accel]];
-        o->tiles = th_tile_streams_put(t->streams, p);
+        o->tiles = p->tiles;
         o->written = o->tiles & o->tile_bits;
+        th_tile_streams_put(t->streams, p, k->from);
     }
     return true;
 }
@@ -156,23 +180,73 @@ bool th_stretch_say(th_trace *t, const th_stretch *s)
 void th_stretches_begin(th_trace *t)
 {
     th_stretches *k = t->stretches;
-    k->is_noting = true;
-    k->from = t->tick;
+    k->is_noting = !th_tile_streams_are_past(t->streams, k->from);
     k->n_left = th_tile_streams_left(t->streams);
-    k->next.first_step = k->n_steps;
+    k->n_begin = th_tile_streams_places(t->streams, k->from, k->begin);
+    k->next.tape = th_tapes_begin(k->tapes);
+    k->next.first = TH_TIME_MAX;
+    k->next.last = -1;
     k->next.first_place = k->n_places;
+    k->next.first_pair = k->n_pairs;
 }
 
-void th_stretches_note(th_trace *t, uint64_t key)
+/* A change at `at` and one before it may meet at a tick. */
+static int note_pair(th_trace *t, th_time before, th_time at)
+{
+    th_stretches *k = t->stretches;
+    if (at - before >= t->options.resolution_ps)
+        return 0;
+    if (k->n_pairs - k->next.first_pair >= NEIGHBOURS_MAX ||
+        th_grow(&k->pairs, &k->pair_room, k->n_pairs + 1, sizeof *k->pairs))
+        return -1;
+    k->pairs[k->n_pairs++] = (neighbours){before - k->from, at - k->from, meet(t, before, at)};
+    return 0;
+}
+
+/* A writer that tells the time tells it once at a tick. */
+static int note_time(th_trace *t, th_time at)
+{
+    th_stretches *k = t->stretches;
+    th_time last = k->from + k->next.last;
+    bool is_first = k->next.last < 0;
+    if (!t->type->tells_time || (!is_first && last == at))
+        return 0;
+    if (is_first || !meet(t, last, at))
+        th_tapes_add_stamp(k->tapes, th_trace_stamp(t, t->tick));
+    return is_first ? 0 : note_pair(t, last, at);
+}
+
+static void note_phrase(th_trace *t, th_phrase phrase)
+{
+    th_stretches *k = t->stretches;
+    for (size_t i = 0; i <= phrase.n_stamps; i++) {
+        size_t n;
+        const char *text = th_phrases_piece(t->phrases, phrase, i, &n);
+        if (i > 0)
+            th_tapes_add_stamp(k->tapes, th_trace_stamp(t, t->tick));
+        th_tapes_add_text(k->tapes, text, n);
+    }
+}
+
+void th_stretches_note(th_trace *t, uint64_t key, th_time at, th_time before)
 {
     th_stretches *k = t->stretches;
     th_phrase phrase;
     if (!k->is_noting)
         return;
     k->is_noting = th_phrases_age(t->phrases) == k->age && th_phrases_find(t->phrases, key, &phrase) &&
-                   th_grow(&k->steps, &k->step_room, k->n_steps + 1, sizeof *k->steps) == 0;
-    if (k->is_noting)
-        k->steps[k->n_steps++] = (step){t->tick - k->from, phrase};
+                   th_tapes_begin_step(k->tapes, &k->next.tape, at - k->from) == 0 &&
+                   (before <= k->from || note_pair(t, before, at) == 0) && note_time(t, at) == 0;
+    if (!k->is_noting)
+        return;
+    note_phrase(t, phrase);
+    k->next.first = k->next.last < 0 ? at - k->from : k->next.first;
+    k->next.last = at - k->from;
+}
+
+void th_stretches_drop(th_trace *t)
+{
+    t->stretches->is_noting = false;
 }
 
 static int make_slots(th_stretches *k)
@@ -190,24 +264,42 @@ static int make_slots(th_stretches *k)
     return 0;
 }
 
+/* All that happens from its beginning to its end is in it, and streams have not left their records. */
+static bool is_whole(const th_trace *t)
+{
+    const th_stretches *k = t->stretches;
+    return th_phrases_age(t->phrases) == k->age && th_tile_streams_left(t->streams) == k->n_left &&
+           th_tile_streams_next(t->streams) >= k->until;
+}
+
+/* Of streams that have moved. */
+static void keep_places(th_trace *t)
+{
+    th_stretches *k = t->stretches;
+    th_tile_place *place = &k->places[k->n_places];
+    size_t n = th_tile_streams_places(t->streams, k->from, place);
+    for (size_t i = 0; i < n; i++)
+        if (place[i].next != k->begin[i].next)
+            k->places[k->n_places++] = place[i];
+}
+
 /* Where memory is out, it is not kept: it can be made again. */
 void th_stretches_end(th_trace *t)
 {
     th_stretches *k = t->stretches;
     th_stretch *s = &k->next;
-    bool is_kept = k->is_noting && th_phrases_age(t->phrases) == k->age &&
-                   th_tile_streams_left(t->streams) == k->n_left &&
+    bool is_kept = k->is_noting && is_whole(t) &&
                    th_grow(&k->places, &k->place_room, k->n_places + STREAMS_MAX, sizeof *k->places) == 0 &&
                    (2 * (k->n + 1) <= k->n_slots || make_slots(k) == 0);
+    k->is_noting = false;
     if (!is_kept) {
-        k->n_steps = s->first_step;
-        k->is_noting = false;
+        th_tapes_cut(k->tapes, &s->tape);
+        k->n_pairs = s->first_pair;
         return;
     }
-    k->is_noting = false;
-    k->n_places += th_tile_streams_places(t->streams, &k->places[k->n_places]);
-    s->n_steps = k->n_steps - s->first_step;
+    keep_places(t);
     s->n_places = k->n_places - s->first_place;
+    s->n_pairs = k->n_pairs - s->first_pair;
     *slot_of(k, s->digest) = *s;
     k->n++;
 }

@@ -12,8 +12,7 @@
 const th_stamp *th_trace_new_stamp(th_trace *t, th_time now)
 {
     int32_t n = t->stamp.n;
-    t->type->stamp(t, &t->stamp, now);
-    t->stamp.at = now;
+    th_stamp_set(t, &t->stamp, now);
     if (t->stamp.n != n)
         th_phrases_forget(t->phrases);
     return &t->stamp;
@@ -61,9 +60,13 @@ static void set_tick(th_trace *t, th_time tick)
     t->next = th_time_add(tick, t->options.resolution_ps);
 }
 
-static th_time tick_of(const th_trace *t, th_time now)
+static void note_change(th_trace *t, const th_tile_change *c)
 {
-    return t->options.resolution_ps == 1 ? now : now - now % t->options.resolution_ps;
+    th_traced *o = &t->objects[t->system->accel_node[c->accel]];
+    o->tiles_before = o->tiles_at;
+    o->tiles_at = c->at;
+    if (!c->is_one) /* of which the outcome is written */
+        th_stretches_drop(t);
 }
 
 /* What happens at this tick before end. Returns when something happens next in streams. */
@@ -72,11 +75,14 @@ static th_time write_tick(th_trace *t, th_time end)
     th_time last = (t->next < end ? t->next : end) - 1;
     th_tile_change c = th_tile_streams_take(t->streams, last);
     if (c.accel >= 0 && t->n_changed == 0 && c.next > last) {
+        note_change(t, &c);
         th_trace_write_tiles_alone(t, c.accel, c.tiles);
         return c.next;
     }
-    for (; c.accel >= 0; c = th_tile_streams_take(t->streams, last))
+    for (; c.accel >= 0; c = th_tile_streams_take(t->streams, last)) {
+        note_change(t, &c);
         th_trace_set_tiles(t, c.accel, c.tiles);
+    }
     th_trace_write_changes(t);
     return c.next;
 }
@@ -84,21 +90,22 @@ static th_time write_tick(th_trace *t, th_time end)
 static void write_ticks(th_trace *t, th_time next, th_time end)
 {
     while (next < end && next <= t->options.until_ps) {
-        set_tick(t, tick_of(t, next));
+        set_tick(t, th_trace_tick_of(t, next));
         next = write_tick(t, end);
     }
 }
 
-/* All that happens before end, at this tick and in streams after it, is written. */
-static void write_until(th_trace *t, th_time end)
+/* All that happens before end, at this tick and in streams after it, is written. Something is told next at `until`,
+ * which end may be the tick of. */
+static void write_until(th_trace *t, th_time end, th_time until)
 {
     bool may_begin;
     th_time next = write_tick(t, end);
-    if (next >= end || end > t->options.until_ps || end != tick_of(t, end)) {
+    if (next >= end || end > t->options.until_ps || end != th_trace_tick_of(t, end)) {
         write_ticks(t, next, end);
         return;
     }
-    const th_stretch *known = th_stretches_find(t, end, &may_begin);
+    const th_stretch *known = th_stretches_find(t, until, &may_begin);
     if (known && th_stretch_say(t, known))
         return;
     if (may_begin && !known)
@@ -116,13 +123,13 @@ static bool is_open(const th_trace *t)
 /* What was told is all of its instants; now something is told at another one. */
 static void go_on(th_trace *t, th_time now)
 {
-    th_time tick = tick_of(t, now);
+    th_time tick = th_trace_tick_of(t, now);
     if (!t->has_begun && tick > t->options.since_ps) {
         set_tick(t, t->options.since_ps);
         begin(t);
     }
     if (is_open(t))
-        write_until(t, tick);
+        write_until(t, tick, now);
     if (!t->is_over && now > t->options.until_ps) {
         end_spans(t, t->options.until_ps);
         t->is_over = true;
@@ -157,7 +164,7 @@ void th_trace_hear(th_trace *t, th_time now)
 void th_trace_leave(th_trace *t)
 {
     if (is_open(t))
-        write_until(t, th_time_add(t->now, 1));
+        write_until(t, th_time_add(t->now, 1), th_time_add(t->now, 1));
     th_tile_streams_reset(t->streams);
     t->program = NULL;
 }
@@ -171,6 +178,7 @@ void th_trace_reset_signals(th_trace *t)
         o->task = -1;
         o->n_waiting = o->sending = o->receiving = o->flows = o->written_flows = 0;
         o->tiles = o->written = 0;
+        o->tiles_at = o->tiles_before = 0;
         o->changed = 0;
     }
     t->n_changed = 0;
@@ -195,7 +203,7 @@ void th_trace_finish(th_trace *t)
         begin(t);
     }
     if (!t->is_over)
-        write_until(t, th_time_add(t->now, 1));
+        write_until(t, th_time_add(t->now, 1), th_time_add(t->now, 1));
     th_time last = t->now < t->options.until_ps ? t->tick : t->options.until_ps;
     if (!t->is_over)
         end_spans(t, last);

@@ -26,6 +26,7 @@ typedef struct stream {
     uint64_t digest[2];    /* of the state, as far as it is known */
     th_draw_change *draws; /* while it sleeps */
     size_t n_draws, draw_room;
+    uint64_t weight[2], moment[2]; /* its share of the sums */
     th_pipeline from;
 } stream;
 
@@ -39,6 +40,7 @@ struct th_tile_streams {
     place *order; /* node i stands above 2 i and 2 i + 1; leaves from first_leaf on */
     int32_t *awake; /* accelerators whose streams are, in no order */
     int32_t n_accels, first_leaf, n_awake;
+    uint64_t weight[2], moment[2]; /* sums over those awake, for the digest */
     int64_t n_left; /* records that streams have left for what is behind them */
     bool is_awake, has_failed;
     th_tile_records *records;
@@ -85,12 +87,30 @@ void th_tile_streams_free(th_tile_streams *t)
     th_free(t);
 }
 
+/* The share in the sums of a stream that goes through a record; NONE: none. Digests see only its number and when
+ * the task started, for these say how far it has come. */
+enum { NONE = -1, NO_RECORD = 0 };
+static void weigh(th_tile_streams *t, stream *x, int64_t number)
+{
+    uint64_t weight = (uint64_t)(x - t->of);
+    for (int i = 0; i < 2; i++) {
+        t->weight[i] -= x->weight[i];
+        t->moment[i] -= x->moment[i];
+        weight = th_hash_word(weight, (uint64_t)number);
+        x->weight[i] = number == NONE ? 0 : weight | 1;
+        x->moment[i] = x->weight[i] * (uint64_t)x->source.started;
+        t->weight[i] += x->weight[i];
+        t->moment[i] += x->moment[i];
+    }
+}
+
 void th_tile_streams_reset(th_tile_streams *t)
 {
     for (int32_t i = 0; i < t->n_accels; i++) {
         th_tile_records_release(t->of[i].record);
         t->of[i].record = NULL;
         t->of[i].is_followed = false;
+        weigh(t, &t->of[i], NONE);
     }
     th_tile_records_forget(t->records);
     clear_order(t);
@@ -131,6 +151,7 @@ static void leave(th_tile_streams *t, int32_t accel)
     int32_t last = t->awake[--t->n_awake];
     t->awake[t->of[accel].place] = last;
     t->of[last].place = t->of[accel].place;
+    weigh(t, &t->of[accel], NONE);
     set_next(t, accel, TH_TIME_MAX);
 }
 
@@ -142,6 +163,7 @@ static void enter_record(th_tile_streams *t, stream *x, th_tile_record *r)
     th_tile_records_release(x->record);
     x->record = r;
     x->next = 0;
+    weigh(t, x, r ? r->number : NO_RECORD);
     if (r)
         x->tiles = r->first;
     else
@@ -153,7 +175,10 @@ static bool has_more(th_tile_streams *t, stream *x)
 {
     int64_t number = x->record->number;
     int more = th_tile_records_more(t->records, &x->record, &x->next);
-    t->n_left += x->record->number != number;
+    if (x->record->number != number) {
+        t->n_left++;
+        weigh(t, x, x->record->number);
+    }
     t->has_failed |= more < 0;
     return more > 0;
 }
@@ -300,31 +325,42 @@ th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last)
 {
     place first = t->order[1];
     if (first.at > last)
-        return (th_tile_change){-1, 0, first.at};
+        return (th_tile_change){.accel = -1, .next = first.at};
     stream *x = &t->of[first.accel];
+    const th_tile_record *record = x->record;
+    size_t next = x->next;
     set_next(t, first.accel, advance(t, x, last - x->source.started));
-    return (th_tile_change){first.accel, x->tiles, t->order[1].at};
+    bool is_one = x->record == record && x->next == next + 1;
+    return (th_tile_change){first.accel, x->tiles, is_one, first.at, t->order[1].at};
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time end,
+bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time until,
                             uint64_t digest[2])
 {
-    const uint64_t odd[3] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu};
     if (t->n_awake > most)
         return false;
-    digest[0] = th_hash_word(odd[0], (uint64_t)(end - from));
-    digest[1] = th_hash_word(odd[1], (uint64_t)(end - from));
-    for (int32_t i = 0; i < t->n_awake; i++) { /* a sum, for they are in no order */
-        const stream *x = &t->of[t->awake[i]];
-        uint64_t number = x->record ? (uint64_t)x->record->number : 0;
-        uint64_t what = ((number * odd[0] + x->next) * odd[1] + (uint64_t)t->awake[i]) * odd[2];
-        uint64_t when = (uint64_t)(x->source.started - from);
-        digest[0] += th_hash_word(odd[1], what + when);
-        digest[1] += th_hash_word(odd[2], what - when * odd[0]);
+    for (int i = 0; i < 2; i++) {
+        uint64_t which = th_hash_word((uint64_t)(until - from), t->weight[i]);
+        digest[i] = th_hash_word(which, t->moment[i] - t->weight[i] * (uint64_t)from);
     }
     return true;
+}
+
+bool th_tile_streams_are_past(const th_tile_streams *t, th_time from)
+{
+    for (int32_t i = 0; i < t->n_awake; i++) {
+        const stream *x = &t->of[t->awake[i]];
+        if (x->next > 0 && x->source.started + x->record->event[x->next - 1].at > from)
+            return true;
+    }
+    return false;
+}
+
+th_time th_tile_streams_next(const th_tile_streams *t)
+{
+    return t->order[1].at;
 }
 
 int64_t th_tile_streams_left(const th_tile_streams *t)
@@ -332,20 +368,21 @@ int64_t th_tile_streams_left(const th_tile_streams *t)
     return t->n_left;
 }
 
-size_t th_tile_streams_places(const th_tile_streams *t, th_tile_place *out)
+size_t th_tile_streams_places(const th_tile_streams *t, th_time from, th_tile_place *out)
 {
-    for (int32_t i = 0; i < t->n_awake; i++)
-        out[i] = (th_tile_place){t->awake[i], (uint32_t)t->of[t->awake[i]].next};
+    for (int32_t i = 0; i < t->n_awake; i++) {
+        int32_t accel = t->awake[i];
+        const stream *x = &t->of[accel];
+        th_time next = t->order[t->first_leaf + accel].at;
+        out[i] = (th_tile_place){accel, (uint32_t)x->next, next == TH_TIME_MAX ? next : next - from, x->tiles};
+    }
     return (size_t)t->n_awake;
 }
 
-th_tile_state th_tile_streams_put(th_tile_streams *t, const th_tile_place *p)
+void th_tile_streams_put(th_tile_streams *t, const th_tile_place *p, th_time from)
 {
     stream *x = &t->of[p->accel];
-    if (x->next == p->next)
-        return x->tiles;
     x->next = p->next;
-    x->tiles = x->record->event[p->next - 1].tiles;
-    set_next(t, p->accel, advance(t, x, -1));
-    return x->tiles;
+    x->tiles = p->tiles;
+    set_next(t, p->accel, th_time_add(from, p->until_next));
 }

@@ -44,6 +44,8 @@ void th_tile_streams_wake(th_tile_streams *t, th_time now);
 typedef struct th_tile_change {
     int32_t accel;
     th_tile_state tiles;
+    bool is_one; /* else several things happened in it */
+    th_time at;  /* of the first */
     th_time next;
 } th_tile_change;
 th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last);
@@ -52,15 +54,20 @@ th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last);
 typedef struct th_tile_place {
     int32_t accel;
     uint32_t next;
+    th_time until_next; /* its next event, after `from`; TH_TIME_MAX: there is none */
+    th_tile_state tiles;
 } th_tile_place;
-/* A digest of two words of all that happens in streams until end, as seen from `from`; false: more than `most` of
- * them are awake. Where they stand now: returns how many. Puts one where it stood in a state of equal digest, all
- * that happened in between done; returns its tiles. */
-bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time end,
+/* A digest of two words of all that happens in streams after `from` until `until`, where nothing has happened in them
+ * after `from`; false: more than `most` of them are awake. */
+bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time until,
                             uint64_t digest[2]);
+bool th_tile_streams_are_past(const th_tile_streams *t, th_time from); /* something after it was taken */
+th_time th_tile_streams_next(const th_tile_streams *t); /* event in any; TH_TIME_MAX: none */
 int64_t th_tile_streams_left(const th_tile_streams *t); /* grows where a stream leaves a record behind it, and
                                                            its place is one in another */
-size_t th_tile_streams_places(const th_tile_streams *t, th_tile_place *out);
-th_tile_state th_tile_streams_put(th_tile_streams *t, const th_tile_place *p);
+/* Where they stand now: returns how many. Puts one where it stood in a state of equal digest, all that happened in
+ * between done. */
+size_t th_tile_streams_places(const th_tile_streams *t, th_time from, th_tile_place *out);
+void th_tile_streams_put(th_tile_streams *t, const th_tile_place *p, th_time from);
 
 #endif

@@ -121,13 +121,6 @@ static void value(th_trace *t, th_variable *v, th_time now)
     t->out.n += (size_t)(at - to);
 }
 
-/* A line of its own. */
-static void stamp(const th_trace *t, th_stamp *s, th_time now)
-{
-    th_time unit = t->options.resolution_ps;
-    th_stamp_number(s, '#', unit == 1 ? now : now / unit, '\n');
-}
-
 static void time_is(th_trace *t, th_time now)
 {
     th_out_stamp(&t->out, th_trace_stamp(t, now));
@@ -157,4 +150,4 @@ static void end(th_trace *t, th_time now)
 }
 
 const th_trace_type th_trace_vcd = {
-    .name = "vcd", .finest_ps = 1, .begin = begin, .tells_time = true, .value = value, .stamp = stamp, .end = end};
+    .name = "vcd", .finest_ps = 1, .begin = begin, .tells_time = true, .value = value, .stamp = {.before = '#', .behind = '\n'}, .end = end};

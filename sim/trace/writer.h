@@ -20,8 +20,20 @@ typedef struct th_stamp {
     int32_t n, n_high;
     char high[TH_STAMP_HIGH];
     uint64_t low[2];
-    int64_t first; /* of th_stamp_number: the least number with the same high; 0: none has */
+    int64_t first; /* of decimals: the least number with the same high; 0: none has */
 } th_stamp;
+/* How a writer writes times: as varints of protobuf, or in decimals, between characters; 0: none. behind '.' stands
+ * before the last six of them, at least one before that. */
+typedef struct th_stamp_form {
+    th_time unit_ps; /* that is counted; 0: the resolution */
+    bool is_varint;
+    char before, behind;
+} th_stamp_form;
+/* Where stamps stand in a text, and what is added to its time there, in ps. */
+typedef struct th_mark {
+    uint32_t at, after;
+} th_mark;
+
 /* To where TH_STAMP_BYTES are free, of which s->n count. */
 static inline void th_stamp_copy(const th_stamp *s, char *to)
 {
@@ -79,12 +91,17 @@ static inline void th_out_stamp(th_out *o, const th_stamp *s)
         th_out_note_stamp(o, (size_t)s->n);
     o->n += (size_t)s->n;
 }
-/* *s becomes the decimals of number >= 0. before: a character before them, 0: none; behind: one after
- * them, or the full stop before the last six of them, at least one before that; 0: none. Quick where times
- * follow one another. */
-void th_stamp_number(th_stamp *s, char before, int64_t number, char behind);
+size_t th_put_digits(char *to, uint64_t number); /* how many there are */
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
+
+/* stamps.c. *s becomes the decimals of number >= 0. Quick where times follow one another. */
+void th_stamp_number(th_stamp *s, char before, int64_t number, char behind);
+/* The writer's stamp of a time. */
+void th_stamp_set(const th_trace *t, th_stamp *s, th_time at);
+/* Stamps of the ticks of from + after to all marks of a text, a copy of as_is, in which there are some as long as t->stamp,
+ * which is of a time not long before; seven bytes behind it may be written. */
+void th_stamps_put(const th_trace *t, char *text, const char *as_is, const th_mark *mark, size_t n, th_time from);
 
 /* One signal of one object. */
 typedef struct th_variable {
@@ -108,6 +125,7 @@ typedef struct th_traced {
     int8_t place[TH_N_SIGNALS]; /* of the variable of a signal that is traced, after first */
     th_tile_state tiles, written; /* now; what of it was written last, tile_bits of it */
     th_tile_state tile_bits; /* that are traced */
+    th_time tiles_at, tiles_before; /* of the last change of tiles, and of the one before it */
 } th_traced;
 
 typedef enum {
@@ -139,9 +157,9 @@ struct th_trace_type {
     bool tells_time; /* by its stamp, before the values of a tick */
     bool (*shows)(const th_trace *t, const th_variable *v); /* NULL: it shows all */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
-    /* How it writes a time. What else it says of a value of tiles depends on the variable, its value and the one
+    /* How it writes times. What else it says of a value of tiles depends on the variable, its value and the one
      * before alone. */
-    void (*stamp)(const th_trace *t, th_stamp *s, th_time now);
+    th_stamp_form stamp;
     void (*span_begins)(th_trace *t, th_time now, const th_span *s);
     void (*span_ends)(th_trace *t, th_time now, const th_span *s);
     void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
@@ -179,6 +197,12 @@ struct th_trace {
     void *own;              /* of the writer; th_free'd at the end */
     th_out out;
 };
+
+/* The multiple of the resolution that a time belongs to. */
+static inline th_time th_trace_tick_of(const th_trace *t, th_time at)
+{
+    return t->options.resolution_ps == 1 ? at : at - at % t->options.resolution_ps;
+}
 
 /* Names of an object: "accel", "3" and so on. */
 const char *th_traced_class_name(const th_trace *t, int32_t object);
