@@ -109,6 +109,10 @@ static th_why advance(th_drive *d, th_time target)
         d->sim->is_whole = stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
         if (stop == TH_STOP_ERROR)
             return WHY_FAILED;
+        if (stop == TH_STOP_INTERRUPTED) {
+            reached = th_machine_now(d->sim->machine);
+            continue;
+        }
         if (stop == TH_STOP_SEEN) {
             reached = th_machine_now(d->sim->machine);
             if ((why = answer(d, WHY_UNTIL)) != WHY_UNTIL)
