@@ -87,7 +87,8 @@ static const th_option add_options[] = {
                      "Of accelerators: state task layer sending receiving busy queue_depth, and "
                      "inside tasks buffer_fill array load_input load_weight load_partial store; of "
                      "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
-                     "Without it all but those inside tasks."},
+                     "Glob patterns too, each of them meaning what an object has (*, load_*). Without it all but "
+                     "those inside tasks."},
     {.name = NULL},
 };
 
@@ -98,29 +99,19 @@ static int need_open_trace(th_call *c)
     return 0;
 }
 
-/* The signals of a list as bits; 0 with an error when one is none. */
-static unsigned parse_signals(th_call *c, Tcl_Obj *list)
+/* The signals that a name or a glob pattern means, as bits; 0: none. */
+static unsigned signals_like(const char *pattern)
 {
-    const char *names[TH_N_SIGNALS + 1];
     unsigned bits = 0;
-    Tcl_Size n;
-    Tcl_Obj **words;
-    for (int k = 0; k <= TH_N_SIGNALS; k++)
-        names[k] = th_signal_name(k);
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0) {
-        th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
-                     Tcl_GetString(list));
-        return 0;
-    }
-    for (Tcl_Size i = 0; i < n; i++) {
-        int k;
-        if (Tcl_GetIndexFromObj(NULL, words[i], names, "signal", TCL_EXACT, &k) != TCL_OK) {
-            th_error_unknown(&c->err, "TCL-0392", "signal", Tcl_GetString(words[i]), names);
-            return 0;
-        }
-        bits |= 1u << k;
-    }
+    for (int k = 0; k < TH_N_SIGNALS; k++)
+        if (Tcl_StringMatch(th_signal_name(k), pattern))
+            bits |= 1u << k;
     return bits;
+}
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
 }
 
 typedef struct traced {
@@ -148,21 +139,82 @@ static int parse_traced(th_call *c, const char *text, traced *out)
     return 0;
 }
 
-/* Every signal must be one of every object. */
-static int check_signals(th_call *c, const traced *t, const char *text, unsigned signals)
+/* What -signals says. A signal that is named must be one of every object; of those that a pattern means, each
+ * object has its own. */
+typedef struct asked {
+    unsigned named, meant;
+} asked;
+
+/* The word of -signals; there: the signals of all objects. */
+static int add_signals(th_call *c, const char *word, unsigned there, asked *out)
 {
-    unsigned missing = signals & ~th_signals_of(t->class, true);
+    const char *names[TH_N_SIGNALS + 1];
+    unsigned bits = signals_like(word);
+    for (int k = 0; k <= TH_N_SIGNALS; k++)
+        names[k] = th_signal_name(k);
+    if (bits == 0)
+        return th_error_unknown(&c->err, "TCL-0392", "signal", word, names);
+    if (!is_pattern(word))
+        out->named |= bits;
+    else if ((bits & there) == 0)
+        return th_error_set(&c->err, "TCL-0722", "-signals \"%.40s\": none of the objects has such a signal", word);
+    else
+        out->meant |= bits;
+    return 0;
+}
+
+static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked *out)
+{
+    Tcl_Size n;
+    Tcl_Obj **words, *list = c->option[ADD_SIGNALS].word;
+    unsigned there = 0;
+    *out = (asked){0, 0};
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0)
+        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals", Tcl_GetString(list));
+    for (Tcl_Size i = 0; i < n_traced; i++)
+        there |= th_signals_of(all[i].class, true);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (add_signals(c, Tcl_GetString(words[i]), there, out) != 0)
+            return -1;
+    return 0;
+}
+
+/* The signals of an object that were asked for; 0: it lacks one that was named, or has none at all. */
+static unsigned signals_of(th_call *c, const traced *t, const char *text, const asked *a)
+{
+    unsigned has = th_signals_of(t->class, true), missing = a->named & ~has;
+    if (missing == 0 && ((a->named | a->meant) & has) != 0)
+        return (a->named | a->meant) & has;
     if (missing == 0)
-        return 0;
+        missing = a->meant;
     int k = 0;
     while (!(missing >> k & 1u))
         k++;
-    return th_error_set(&c->err, "TCL-0394", "\"%s\": has no signal %s", text, th_signal_name(k));
+    th_error_set(&c->err, "TCL-0394", "\"%s\": has no signal %s", text, th_signal_name(k));
+    return 0;
+}
+
+/* Checks all before the first is traced. */
+static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
+{
+    asked a;
+    bool is_asked = th_call_has(c, ADD_SIGNALS);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0)
+            return -1;
+    if (is_asked && parse_signals(c, all, n, &a) != 0)
+        return -1;
+    for (Tcl_Size i = 0; is_asked && i < n; i++)
+        if (signals_of(c, &all[i], Tcl_GetString(words[i]), &a) == 0)
+            return -1;
+    for (Tcl_Size i = 0; i < n; i++)
+        th_trace_add(c->session->watch.trace, all[i].class, all[i].index,
+                     is_asked ? signals_of(c, &all[i], "", &a) : th_signals_of(all[i].class, false));
+    return 0;
 }
 
 static int run_add_trace(th_call *c)
 {
-    unsigned signals = 0;
     Tcl_Size n;
     Tcl_Obj **words;
     if (need_open_trace(c) != 0)
@@ -170,20 +222,11 @@ static int run_add_trace(th_call *c)
     if (th_trace_has_begun(c->session->watch.trace))
         return th_error_set(&c->err, "TCL-0395",
                             "the trace has begun: add_trace before run, or restart first");
-    if (th_call_has(c, ADD_SIGNALS) && (signals = parse_signals(c, c->option[ADD_SIGNALS].word)) == 0)
-        return -1;
     if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
         return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
                             th_call_word(c, 0));
     traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
-    int rc = all != NULL ? 0 : th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
-        if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0 ||
-            check_signals(c, &all[i], Tcl_GetString(words[i]), signals) != 0)
-            rc = -1;
-    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
-        th_trace_add(c->session->watch.trace, all[i].class, all[i].index,
-                     signals != 0 ? signals : th_signals_of(all[i].class, false));
+    int rc = all != NULL ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
     th_free(all);
     return rc == 0 ? th_watching_update(c->session, &c->err) : -1;
 }
