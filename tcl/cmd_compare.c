@@ -85,7 +85,7 @@ static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
     int metrics[TH_N_METRICS], n_metrics = 0;
     if (parse_metrics(c, runs, metrics, &n_metrics) != 0)
         return -1;
-    if (1 + n_metrics * (1 + relative_to->n) > TH_COLUMNS_MAX)
+    if (1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS > TH_COLUMNS_MAX)
         return th_error_set(&c->err, "TCL-0123",
                             "more than %d columns: fewer -metrics, or -relative_to fewer runs",
                             TH_COLUMNS_MAX);
@@ -147,7 +147,9 @@ static int run_report_diff(th_call *c)
 }
 
 const th_command th_compare_commands[] = {
-    {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side", NULL,
+    {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side",
+     "The head says what they were runs of. Where systems or workloads are not the same, it names each with a "
+     "digest of all that it holds, for names may be the same; csv and json have both of every run.",
      .run = run_report_compare, .is_report = true},
     {"report_diff", GROUP, "RUN RUN", 2, 2, diff_options, "print where two saved runs differ",
      "What they were given (system, workload, mapping, network ..., with digests, for names may be the same), "

@@ -102,7 +102,7 @@ typedef struct th_head_item {
     bool is_line;
 } th_head_item;
 
-enum { TH_HEAD_MAX = 40 };
+enum { TH_HEAD_MAX = 80 };
 
 struct th_report {
     const char *name, *title;

@@ -102,6 +102,7 @@ typedef struct th_runs {
     th_saved_run **all;
     int n;
 } th_runs;
+enum { TH_RUN_INPUTS = 3 }; /* its last columns: system and digests; not in text, whose head tells of them */
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err);
 /* sections_diff.c: what two runs were given, and what came of it, where they differ. */
@@ -111,7 +112,7 @@ typedef struct th_diff_options {
 } th_diff_options;
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
                     th_error *err);
-/* What all of these runs have in common. */
+/* What all of these runs have in common, and, run by run, systems and workloads where they are not the same. */
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
 

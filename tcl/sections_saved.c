@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/saved_figures.h"
 #include "tcl/sections.h"
 
 const char *const th_metric_names[TH_N_METRICS + 1] = {"latency", "throughput", "link_utilization",
@@ -65,10 +66,17 @@ static int add_cells(th_quantity *cells, const th_saved_run *run, int metric,
     return n;
 }
 
+/* What the runs are of; in text the head says so where they are not of the same. */
+static const th_column input_columns[TH_RUN_INPUTS] = {
+    {"system", NULL, TH_KIND_TEXT},
+    {"system_digest", NULL, TH_KIND_TEXT},
+    {"workload_digest", NULL, TH_KIND_TEXT},
+};
+
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err)
 {
-    int n_columns = 1 + n_metrics * (1 + relative_to->n), n = 0;
+    int n_columns = 1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS, n = 0;
     th_column *columns = th_report_columns(r, n_columns);
     th_quantity *cells = th_alloc_array((size_t)n_columns, sizeof *cells);
     if (columns == NULL || cells == NULL) {
@@ -78,6 +86,8 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     columns[n++] = (th_column){"run", "run", TH_KIND_TEXT};
     for (int k = 0; k < n_metrics; k++)
         n += add_columns(r, &columns[n], metrics[k], relative_to);
+    for (int k = 0; k < TH_RUN_INPUTS; k++)
+        columns[n++] = input_columns[k];
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "comparison", NULL, columns);
     for (int i = 0; i < runs->n; i++) {
@@ -85,6 +95,9 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
         cells[n++] = th_text(runs->all[i]->name);
         for (int k = 0; k < n_metrics; k++)
             n += add_cells(&cells[n], runs->all[i], metrics[k], relative_to);
+        cells[n++] = th_text(runs->all[i]->system);
+        cells[n++] = th_text(runs->all[i]->figures->system);
+        cells[n++] = th_text(runs->all[i]->figures->workload);
         th_table_row(t, cells);
     }
     th_free(cells);
@@ -97,15 +110,62 @@ static const char *what_of(const th_saved_run *run)
     return run->program != NULL ? run->program : run->workload;
 }
 
-void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
+static bool is_one_system(const th_saved_run *a, const th_saved_run *b)
+{
+    return strcmp(a->system, b->system) == 0 && strcmp(a->figures->system, b->figures->system) == 0;
+}
+
+static bool is_one_workload(const th_saved_run *a, const th_saved_run *b)
+{
+    return a->batch == b->batch && strcmp(what_of(a), what_of(b)) == 0 &&
+           strcmp(a->figures->workload, b->figures->workload) == 0;
+}
+
+typedef void (*th_line)(const th_saved_run *run, char *text, size_t size);
+
+static void say_system(const th_saved_run *run, char *text, size_t size)
+{
+    snprintf(text, size, "%.30s: %.200s, %s", run->name, run->system, run->figures->system);
+}
+
+static void say_workload(const th_saved_run *run, char *text, size_t size)
+{
+    if (run->program != NULL)
+        snprintf(text, size, "%.30s: program %.200s", run->name, run->program);
+    else
+        snprintf(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload, (int)run->batch,
+                 run->figures->workload);
+}
+
+static void say_run(const th_saved_run *run, char *text, size_t size)
+{
+    char seed[40] = "";
+    if (run->has_seed)
+        snprintf(seed, sizeof seed, ", seed %" PRIu64, run->seed);
+    snprintf(text, size, "%.30s: %s %s%s, %s", run->name, run->program != NULL ? "program" : "mapping", run->mapping,
+             seed, run->network);
+}
+
+/* A line for each run, the key before the first. */
+static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *const *runs, int n_runs)
 {
     enum { LISTED_MAX = 20 };
+    char text[400];
+    for (int i = 0; i < n_runs && i <= LISTED_MAX; i++) {
+        say(runs[i], text, sizeof text);
+        if (i == LISTED_MAX)
+            snprintf(text, sizeof text, "(%d more)", n_runs - LISTED_MAX);
+        th_report_head_line(r, i == 0 ? key : "", text);
+    }
+}
+
+void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
+{
     bool has_one_system = n_runs > 0, has_one_workload = n_runs > 0;
     char text[400];
     for (int i = 1; i < n_runs; i++) {
-        has_one_system = has_one_system && strcmp(runs[i]->system, runs[0]->system) == 0;
-        has_one_workload = has_one_workload && runs[i]->batch == runs[0]->batch &&
-                           strcmp(what_of(runs[i]), what_of(runs[0])) == 0;
+        has_one_system = has_one_system && is_one_system(runs[i], runs[0]);
+        has_one_workload = has_one_workload && is_one_workload(runs[i], runs[0]);
     }
     if (has_one_system)
         th_report_head_line(r, "system", runs[0]->system);
@@ -117,17 +177,11 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     }
     th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
     th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
-    for (int i = 0; i < n_runs && i <= LISTED_MAX; i++) {
-        char seed[40] = "";
-        if (runs[i]->has_seed)
-            snprintf(seed, sizeof seed, ", seed %" PRIu64, runs[i]->seed);
-        snprintf(text, sizeof text, "%.30s: %s %s%s, %s", runs[i]->name,
-                 runs[i]->program != NULL ? "program" : "mapping", runs[i]->mapping, seed,
-                 runs[i]->network);
-        if (i == LISTED_MAX)
-            snprintf(text, sizeof text, "(%d more)", n_runs - LISTED_MAX);
-        th_report_head_line(r, i == 0 ? "runs" : "", text);
-    }
+    if (!has_one_system)
+        add_lines(r, "systems", say_system, runs, n_runs);
+    if (!has_one_workload)
+        add_lines(r, "workloads", say_workload, runs, n_runs);
+    add_lines(r, "runs", say_run, runs, n_runs);
 }
 
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
@@ -135,7 +189,9 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
     static const th_column columns[] = {
         {"run", "run", TH_KIND_TEXT},
         {"system", "system", TH_KIND_TEXT},
+        {"system_digest", NULL, TH_KIND_TEXT},
         {"workload", "workload", TH_KIND_TEXT},
+        {"workload_digest", NULL, TH_KIND_TEXT},
         {"program", "program", TH_KIND_TEXT},
         {"batch", "batch", TH_KIND_COUNT},
         {"mapping", "mapping", TH_KIND_TEXT},
@@ -157,7 +213,8 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
     for (int i = 0; i < n_runs; i++) {
         const th_saved_run *x = runs[i];
         th_table_row(
-            t, (th_quantity[]){th_text(x->name), th_text(x->system), th_text(x->workload),
+            t, (th_quantity[]){th_text(x->name), th_text(x->system), th_text(x->figures->system),
+                               th_text(x->workload), th_text(x->figures->workload),
                                th_text(x->program),
                                x->workload != NULL ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
                                th_text(x->mapping), th_text(x->algorithm),
