@@ -119,7 +119,7 @@ const th_command th_change_commands[] = {
     {"set_property", OBJECTS, "OBJECT ATTRIBUTE VALUE", 3, 3, NULL, "change a link or an accelerator in a run",
      "The bandwidth of a link: at most what the system says, on the fluid network; transfers under way go on "
      "at the new rates. The clock of an accelerator, as a share of what the system says (get_property "
-     "gives it): tasks that start from now on have it. Until restart.",
+     "gives it): tasks that start from now on have it, in the tiles that were chosen for the system's. Until restart.",
      .run = run_set_property},
     {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "let a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). What is on a "

@@ -364,6 +364,15 @@ static int simulate(th_call *c, const request *q, th_what_ifs *w)
     return th_what_ifs_run(c->session, w, &c->err);
 }
 
+/* Is the clock of one that shares its design changed, so that its tiles stay? */
+static bool keeps_tiles(const th_session *s, const th_what_ifs *w)
+{
+    bool any = false;
+    for (int i = 0; !any && i < w->n; i++)
+        any = w->all[i].what == TH_WHAT_CLOCK && !th_what_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
+    return any && s->made == NULL;
+}
+
 static int report(th_call *c, const th_what_ifs *w)
 {
     th_report *r = th_report_of_call(c, "sensitivity", "Sensitivity");
@@ -376,6 +385,10 @@ static int report(th_call *c, const th_what_ifs *w)
     if (w->remap > 0)
         th_report_head_field(r, "remap_evaluations", th_count(w->remap));
     th_report_head_field(r, "by", th_change(w->by));
+    if (keeps_tiles(c->session, w)) {
+        th_report_head_line(r, "tiles", "of the old clock where designs are shared (-group all: anew)");
+        th_report_head_field(r, "tiles_at_shared_designs", th_text("of the old clock"));
+    }
     section(c->session, r, w);
     if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
         return th_report_finish(c, r, 0, r->first);
