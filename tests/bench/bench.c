@@ -13,6 +13,7 @@
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
+ *   bench speedup [SEARCH ...] a search on two threads, beside two processes of one
  *   bench trace [tiles [INPUTS [CASE [FORMAT]]]] what a trace of messages costs, or of a mapped network
  *   bench tiling               the search for tiles and loop orders
  *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
@@ -455,6 +456,15 @@ static void bench_threads(int64_t evaluations)
     th_system_free(system);
 }
 
+static void bench_speedup(const char *name, int64_t evaluations, int rounds)
+{
+    th_system *system = read_system("f1_16xlarge");
+    th_workload *w = read_workload("resnet101");
+    th_bench_speedup(system, w, name, evaluations, rounds);
+    th_workload_free(w);
+    th_system_free(system);
+}
+
 static void bench_systolic(const char *network)
 {
     th_system *system = read_system("ws128");
@@ -476,6 +486,9 @@ int main(int argc, char **argv)
         bench_segments(argv + 2, argc - 2);
     } else if (strcmp(what, "threads") == 0) {
         bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
+    } else if (strcmp(what, "speedup") == 0) {
+        bench_speedup(argc > 2 ? argv[2] : "two_level", argc > 3 ? strtoll(argv[3], NULL, 10) : 3000,
+                      argc > 4 ? (int)strtol(argv[4], NULL, 10) : 5);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "seeds") == 0) {
@@ -519,6 +532,7 @@ int main(int argc, char **argv)
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
             "events | lookup | systolic [NETWORK] | tiling | trace [tiles [INPUTS]] | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
+            "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
             "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }

@@ -20,6 +20,7 @@ void th_bench_routes(void); /* bench_routes.c */
 void th_bench_scale(void);  /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations);
+void th_bench_speedup(const th_system *s, const th_workload *w, const char *name, int64_t evaluations, int rounds);
 void th_bench_tiling(void); /* bench_tiling.c */
 /* argument: a folder of measurements. 0 or not. */
 int th_bench_transformers(char **arguments, int n);

@@ -14,6 +14,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_routes.c \
 	tests/bench/bench_scale.c \
 	tests/bench/bench_systolic.c \
+	tests/bench/bench_speedup.c \
 	tests/bench/bench_threads.c \
 	tests/bench/bench_tiling.c \
 	tests/bench/bench_transformers.c \
