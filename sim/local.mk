@@ -137,7 +137,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/phrases.c sim/trace/phrases.h \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
-	sim/trace/stamps.c \
+	sim/trace/stamps.c sim/trace/stamps.h \
 	sim/trace/stretches.c sim/trace/stretches.h \
 	sim/trace/tapes.c sim/trace/tapes.h \
 	sim/trace/ticks.c \

@@ -70,13 +70,11 @@ void th_out_number(th_out *o, int64_t number)
     o->n += th_put_digits(to + (number < 0), number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
-void th_out_note_stamp(th_out *o, size_t n)
+void th_out_note_stamp(th_out *o)
 {
     o->is_heard = o->n_stamps < TH_STAMPS_MAX;
-    if (!o->is_heard)
-        return;
-    o->stamp[o->n_stamps].from = o->n;
-    o->stamp[o->n_stamps++].end = o->n + n;
+    if (o->is_heard)
+        o->stamp[o->n_stamps++] = o->n;
 }
 
 /* What need not be escaped goes as it is. */

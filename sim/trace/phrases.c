@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* phrases.c - see phrases.h. A table of keys: open addressing, linear probing; texts one behind the other.
  *
- * Before a text stand the lengths of its pieces, between which stamps go. Invariants: the number of slots
- * is a power of two; at most half of them are taken, so every probe ends; key 0 is a free slot; ROUND bytes
- * behind the last text may be read. */
+ * Invariants: the number of slots is a power of two; at most half of them are taken, so every probe ends; key 0 is
+ * a free slot; ROUND bytes behind the last text may be read. */
 #include <config.h>
 
 #include "sim/trace/phrases.h"
 
 #include "base/alloc.h"
 
-enum { FIRST_BITS = 8, MOST_BITS = 20, TEXT_MAX = 1024, ROUND = 32, TEXTS_MAX = 64 << 20 };
+enum { FIRST_BITS = 8, MOST_BITS = 20, TEXT_MAX = 1024, TEXTS_MAX = 64 << 20 };
 
 typedef struct {
     uint64_t key;
-    th_phrase phrase; /* at: of the first piece, in texts; length: of all pieces */
+    th_phrase phrase;
 } slot;
 
 struct th_phrases {
@@ -62,48 +61,9 @@ static inline slot *slot_of(const th_phrases *p, uint64_t key)
     return &p->slots[i];
 }
 
-/* Most pieces are short: so many bytes at a time take no call, and the rest is overwritten. */
-static inline char *copy(char *to, const char *from, size_t n)
+const char *th_phrases_texts(const th_phrases *p)
 {
-    for (size_t done = 0; done < n; done += ROUND)
-        memcpy(to + done, from + done, ROUND);
-    return to + n;
-}
-
-static char *copy_pieces(char *to, const char *from, int n_stamps, const th_stamp *stamp)
-{
-    uint16_t length;
-    const char *lengths = from - sizeof length * (size_t)(n_stamps + 1);
-    for (int i = 0; i <= n_stamps; i++) {
-        memcpy(&length, lengths + sizeof length * (size_t)i, sizeof length);
-        to = copy(to, from, length);
-        from += length;
-        if (i == n_stamps)
-            break;
-        th_stamp_copy(stamp, to);
-        to += stamp->n;
-    }
-    return to;
-}
-
-void th_phrases_put(const th_phrases *p, th_out *o, const th_stamp *stamp, th_phrase x)
-{
-    char *to = th_out_room(o), *end;
-    const char *from = p->texts + x.at;
-    end = x.n_stamps == 0 ? copy(to, from, x.length) : copy_pieces(to, from, x.n_stamps, stamp);
-    o->n += (size_t)(end - to);
-}
-
-const char *th_phrases_piece(const th_phrases *p, th_phrase x, size_t i, size_t *n)
-{
-    uint16_t length = 0;
-    const char *text = p->texts + x.at, *lengths = text - sizeof length * (size_t)(x.n_stamps + 1);
-    for (size_t k = 0; k <= i; k++) {
-        text += length;
-        memcpy(&length, lengths + sizeof length * k, sizeof length);
-    }
-    *n = length;
-    return text;
+    return p->texts;
 }
 
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out)
@@ -119,9 +79,11 @@ bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint6
 {
     th_phrase x;
     bool is_known = th_phrases_find(p, key, &x);
-    if (is_known)
-        th_phrases_put(p, o, stamp, x);
-    return is_known;
+    if (!is_known)
+        return false;
+    th_phrase_put(p->texts + x.at, stamp->words, stamp->n, stamp->text, th_out_room(o));
+    o->n += x.length;
+    return true;
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -155,37 +117,33 @@ static int make_room(th_phrases *p, size_t bytes)
     if (p->bits == 0 || (2 * (p->n + 1)) >> p->bits > 0)
         if (make_slots(p))
             return -1;
-    return th_grow(&p->texts, &p->text_room, p->n_texts + bytes + ROUND, 1);
+    return th_grow(&p->texts, &p->text_room, p->n_texts + bytes + TH_PHRASE_ROUND, 1);
 }
 
-static void add_piece(th_phrases *p, const char *text, size_t n)
+static void add_text(th_phrases *p, const void *text, size_t n)
 {
     memcpy(p->texts + p->n_texts, text, n);
     p->n_texts += n;
 }
 
+static void add_number(th_phrases *p, size_t number)
+{
+    uint16_t short_number = (uint16_t)number;
+    add_text(p, &short_number, sizeof short_number);
+}
+
 void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key)
 {
-    size_t n_lengths = (size_t)o->n_stamps + 1, stamps = 0, from = 0;
-    if (!o->is_heard || o->n > TEXT_MAX || make_room(p, o->n + n_lengths * sizeof(uint16_t))) {
-        o->is_heard = false;
-        return;
-    }
+    size_t n_stamps = (size_t)o->n_stamps;
+    bool is_heard = o->is_heard;
     o->is_heard = false;
-    for (size_t i = 0; i < n_lengths; i++) { /* a stamp's end is where the next piece begins */
-        size_t end = i + 1 < n_lengths ? o->stamp[i].from : o->n;
-        uint16_t length = (uint16_t)(end - from);
-        add_piece(p, (const char *)&length, sizeof length);
-        if (i + 1 < n_lengths)
-            stamps += o->stamp[i].end - end, from = o->stamp[i].end;
-    }
-    slot *s = slot_of(p, key);
-    *s = (slot){key, {(uint32_t)p->n_texts, (uint16_t)(o->n - stamps), (uint16_t)o->n_stamps}};
+    if (!is_heard || o->n > TEXT_MAX || make_room(p, o->n + (n_stamps + 2) * sizeof(uint16_t)))
+        return;
+    *slot_of(p, key) = (slot){key, {(uint32_t)p->n_texts, (uint32_t)o->n}};
     p->n++;
-    from = 0;
-    for (size_t i = 0; i < n_lengths; i++) {
-        size_t end = i + 1 < n_lengths ? o->stamp[i].from : o->n;
-        add_piece(p, o->text + from, end - from);
-        from = i + 1 < n_lengths ? o->stamp[i].end : from;
-    }
+    add_number(p, o->n);
+    add_number(p, n_stamps);
+    for (size_t i = 0; i < n_stamps; i++)
+        add_number(p, o->stamp[i]);
+    add_text(p, o->text, o->n);
 }

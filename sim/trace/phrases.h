@@ -9,9 +9,9 @@
 #define TH_SIM_TRACE_PHRASES_H
 #include "sim/trace/writer.h"
 
-typedef struct th_phrase { /* private: where it stands */
-    uint32_t at;
-    uint16_t length, n_stamps;
+/* Where it stands in the texts, below 2^31, and its bytes with the stamps. */
+typedef struct th_phrase {
+    uint32_t at, length;
 } th_phrase;
 
 th_phrases *th_phrases_new(void);     /* NULL: memory is out */
@@ -19,15 +19,32 @@ void th_phrases_free(th_phrases *p); /* accepts NULL */
 void th_phrases_forget(th_phrases *p);
 /* Is it known what is said of this key (not 0)? Then it is said. */
 bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key);
-/* The same in two steps; a phrase that was found is good until the age changes: phrases were forgotten. */
+/* One that was found is good until the age changes: phrases were forgotten. */
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out);
-void th_phrases_put(const th_phrases *p, th_out *o, const th_stamp *stamp, th_phrase x);
-/* The i-th of its n_stamps + 1 pieces, between which stamps go, of n bytes. */
-const char *th_phrases_piece(const th_phrases *p, th_phrase x, size_t i, size_t *n);
 int64_t th_phrases_age(const th_phrases *p);
 /* What is written from now on, until learn, is said of a key. Not learned where memory is out, or where it
  * is longer than anything that is said often. */
 void th_phrases_listen(th_out *o);
 void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key);
+
+/* A phrase among the texts of all is its length, the number of stamps, where they stand, and the text with room for
+ * them. Puts it where TH_PHRASE_ROUND bytes more than its length are free; returns its end. Most are short: so
+ * many bytes at a time take no call, and the rest is overwritten. The stamp as th_stamp_put_words takes it. */
+enum { TH_PHRASE_ROUND = 32 };
+const char *th_phrases_texts(const th_phrases *p); /* until one is learned */
+TH_INLINE char *th_phrase_put(const char *phrase, th_stamp_words words, int32_t n_stamp, const char *stamp, char *to)
+{
+    uint16_t length, n_stamps, place;
+    memcpy(&length, phrase, sizeof length);
+    memcpy(&n_stamps, phrase + sizeof length, sizeof n_stamps);
+    const char *places = phrase + sizeof length + sizeof n_stamps, *text = places + n_stamps * sizeof place;
+    for (size_t done = 0; done < length; done += TH_PHRASE_ROUND)
+        memcpy(to + done, text + done, TH_PHRASE_ROUND);
+    for (size_t i = 0; i < n_stamps; i++) {
+        memcpy(&place, places + i * sizeof place, sizeof place);
+        th_stamp_put_words(words, n_stamp, stamp, to + place);
+    }
+    return to + length;
+}
 
 #endif

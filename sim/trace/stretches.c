@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stretches.c - see stretches.h. A table of digests: open addressing, linear probing; tapes, places and neighbours
- * one behind the other.
+/* stretches.c - see stretches.h. Stretches, their tapes, places and neighbours stand one behind the other, as they were
+ * made; so what follows a stretch is mostly the one behind it. Else a table knows the number of a digest: open addressing,
+ * linear probing.
  *
  * What never comes again is not worth keeping: when BYTES_MAX are kept, and few of the stretches that were asked
  * for were known, there are no more stretches until the trace begins anew.
- * Invariants: the number of slots is a power of two; at most half of them are taken; a slot of digest {0, 0}
- * is free; phrases in tapes are as the table has them that has forgotten `age` times. */
+ * Invariants: the number of slots is a power of two; at most half of them are taken; a slot is the
+ * number of a stretch, from 1 on, or 0: free; phrases in tapes are as the table has them that has forgotten `age` times. */
 #include <config.h>
 
 #include "sim/trace/stretches.h"
@@ -30,8 +31,11 @@ struct th_stretch {
 };
 
 struct th_stretches {
-    th_stretch *slots;
-    size_t n_slots, n; /* n_slots 0: none yet */
+    th_stretch *all;
+    size_t n, room;
+    uint32_t *slots;
+    size_t n_slots; /* 0: none yet */
+    size_t guess;   /* the stretch that follows what was said or made last */
     th_tapes *tapes;
     th_tile_place *places; /* of streams that have moved, at the ends of stretches */
     size_t n_places, place_room;
@@ -64,6 +68,7 @@ void th_stretches_free(th_stretches *k)
     if (!k)
         return;
     th_tapes_free(k->tapes);
+    th_free(k->all);
     th_free(k->slots);
     th_free(k->places);
     th_free(k->pairs);
@@ -74,7 +79,7 @@ static void drop_all(th_stretches *k)
 {
     if (k->n > 0)
         memset(k->slots, 0, k->n_slots * sizeof *k->slots);
-    k->n = k->n_places = k->n_pairs = 0;
+    k->n = k->guess = k->n_places = k->n_pairs = 0;
     th_tapes_cut(k->tapes, &(th_tape){0});
     k->is_noting = false;
 }
@@ -86,19 +91,34 @@ void th_stretches_forget(th_stretches *k)
     k->n_asked = k->n_said = 0;
 }
 
-static th_stretch *slot_of(const th_stretches *k, const uint64_t digest[2])
+static bool has_digest(const th_stretch *s, const uint64_t digest[2])
 {
-    for (size_t i = digest[0] & (k->n_slots - 1);; i = (i + 1) & (k->n_slots - 1)) {
-        th_stretch *s = &k->slots[i];
-        bool is_free = s->digest[0] == 0 && s->digest[1] == 0;
-        if (is_free || (s->digest[0] == digest[0] && s->digest[1] == digest[1]))
-            return s;
+    return s->digest[0] == digest[0] && s->digest[1] == digest[1];
+}
+
+/* Where its number is, or belongs. */
+static uint32_t *slot_of(const th_stretches *k, const uint64_t digest[2])
+{
+    size_t i = digest[0] & (k->n_slots - 1);
+    while (k->slots[i] != 0 && !has_digest(&k->all[k->slots[i] - 1], digest))
+        i = (i + 1) & (k->n_slots - 1);
+    return &k->slots[i];
+}
+
+static const th_stretch *find(th_stretches *k, const uint64_t digest[2])
+{
+    if (k->guess >= k->n || !has_digest(&k->all[k->guess], digest)) {
+        uint32_t number = k->n_slots > 0 ? *slot_of(k, digest) : 0;
+        if (number == 0)
+            return NULL;
+        k->guess = number - 1;
     }
+    return &k->all[k->guess++];
 }
 
 static size_t bytes_of(const th_stretches *k)
 {
-    return th_tapes_bytes(k->tapes) + k->n * sizeof *k->slots + k->n_places * sizeof *k->places;
+    return th_tapes_bytes(k->tapes) + k->n * sizeof *k->all + k->n_places * sizeof *k->places;
 }
 
 /* Phrases that were forgotten take the stretches with them, and so does want of room. */
@@ -127,9 +147,7 @@ const th_stretch *th_stretches_find(th_trace *t, th_time until, bool *may_begin)
     if (!*may_begin)
         return NULL;
     k->n_asked++;
-    th_stretch *s = k->n_slots > 0 ? slot_of(k, k->next.digest) : NULL;
-    bool is_known = s && s->digest[0] == k->next.digest[0] && s->digest[1] == k->next.digest[1];
-    return is_known ? s : NULL;
+    return find(k, k->next.digest);
 }
 
 /* ---- saying it ------------------------------------------------------------------------------- */
@@ -143,7 +161,6 @@ static bool meet(const th_trace *t, th_time a, th_time b)
 static bool fits(th_trace *t, const th_stretch *s, th_time from)
 {
     const th_stretches *k = t->stretches;
-    th_stamp last = {.at = -1};
     if (s->first > s->last)
         return true;
     if (from + s->first < t->next || meet(t, from + s->last, k->until))
@@ -154,6 +171,7 @@ static bool fits(th_trace *t, const th_stretch *s, th_time from)
             return false;
     }
     int32_t n = th_trace_stamp(t, th_trace_tick_of(t, from + s->first))->n;
+    th_stamp last = t->stamp;
     th_stamp_set(t, &last, th_trace_tick_of(t, from + s->last));
     return last.n == n && th_phrases_age(t->phrases) == k->age;
 }
@@ -203,29 +221,21 @@ static int note_pair(th_trace *t, th_time before, th_time at)
     return 0;
 }
 
-/* A writer that tells the time tells it once at a tick. */
-static int note_time(th_trace *t, th_time at)
+/* A writer that tells the time tells it once at a tick: is it to be told now? */
+static bool is_first_at_tick(const th_trace *t, th_time at)
+{
+    const th_stretches *k = t->stretches;
+    return t->type->tells_time && (k->next.last < 0 || !meet(t, k->from + k->next.last, at));
+}
+
+/* The change before it, of any object, and that of the same object. */
+static int note_pairs(th_trace *t, th_time at, th_time before)
 {
     th_stretches *k = t->stretches;
     th_time last = k->from + k->next.last;
-    bool is_first = k->next.last < 0;
-    if (!t->type->tells_time || (!is_first && last == at))
-        return 0;
-    if (is_first || !meet(t, last, at))
-        th_tapes_add_stamp(k->tapes, th_trace_stamp(t, t->tick));
-    return is_first ? 0 : note_pair(t, last, at);
-}
-
-static void note_phrase(th_trace *t, th_phrase phrase)
-{
-    th_stretches *k = t->stretches;
-    for (size_t i = 0; i <= phrase.n_stamps; i++) {
-        size_t n;
-        const char *text = th_phrases_piece(t->phrases, phrase, i, &n);
-        if (i > 0)
-            th_tapes_add_stamp(k->tapes, th_trace_stamp(t, t->tick));
-        th_tapes_add_text(k->tapes, text, n);
-    }
+    if (t->type->tells_time && k->next.last >= 0 && last < at && note_pair(t, last, at))
+        return -1;
+    return before > k->from ? note_pair(t, before, at) : 0;
 }
 
 void th_stretches_note(th_trace *t, uint64_t key, th_time at, th_time before)
@@ -234,13 +244,12 @@ void th_stretches_note(th_trace *t, uint64_t key, th_time at, th_time before)
     th_phrase phrase;
     if (!k->is_noting)
         return;
+    int32_t n_stamp = is_first_at_tick(t, at) ? th_trace_stamp(t, t->tick)->n : 0;
     k->is_noting = th_phrases_age(t->phrases) == k->age && th_phrases_find(t->phrases, key, &phrase) &&
-                   th_tapes_begin_step(k->tapes, &k->next.tape, at - k->from) == 0 &&
-                   (before <= k->from || note_pair(t, before, at) == 0) && note_time(t, at) == 0;
-    if (!k->is_noting)
-        return;
-    note_phrase(t, phrase);
-    k->next.first = k->next.last < 0 ? at - k->from : k->next.first;
+                   note_pairs(t, at, before) == 0 &&
+                   th_tapes_add(k->tapes, &k->next.tape, at - k->from, &phrase, n_stamp) == 0;
+    if (k->next.last < 0)
+        k->next.first = at - k->from;
     k->next.last = at - k->from;
 }
 
@@ -249,18 +258,23 @@ void th_stretches_drop(th_trace *t)
     t->stretches->is_noting = false;
 }
 
-static int make_slots(th_stretches *k)
+/* For one stretch more. */
+static int make_room(th_stretches *k)
 {
-    th_stretches bigger = {.n_slots = k->n_slots > 0 ? 2 * k->n_slots : FIRST_SLOTS};
-    bigger.slots = th_alloc_zero(bigger.n_slots, sizeof *bigger.slots);
-    if (!bigger.slots)
+    if (th_grow(&k->all, &k->room, k->n + 1, sizeof *k->all) ||
+        th_grow(&k->places, &k->place_room, k->n_places + STREAMS_MAX, sizeof *k->places))
         return -1;
-    for (size_t i = 0; i < k->n_slots; i++)
-        if (k->slots[i].digest[0] != 0 || k->slots[i].digest[1] != 0)
-            *slot_of(&bigger, k->slots[i].digest) = k->slots[i];
+    if (2 * (k->n + 1) <= k->n_slots)
+        return 0;
+    size_t n_slots = k->n_slots > 0 ? 2 * k->n_slots : FIRST_SLOTS;
+    uint32_t *slots = th_alloc_zero(n_slots, sizeof *slots);
+    if (!slots)
+        return -1;
     th_free(k->slots);
-    k->slots = bigger.slots;
-    k->n_slots = bigger.n_slots;
+    k->slots = slots;
+    k->n_slots = n_slots;
+    for (size_t i = 0; i < k->n; i++)
+        *slot_of(k, k->all[i].digest) = (uint32_t)i + 1;
     return 0;
 }
 
@@ -288,9 +302,7 @@ void th_stretches_end(th_trace *t)
 {
     th_stretches *k = t->stretches;
     th_stretch *s = &k->next;
-    bool is_kept = k->is_noting && is_whole(t) &&
-                   th_grow(&k->places, &k->place_room, k->n_places + STREAMS_MAX, sizeof *k->places) == 0 &&
-                   (2 * (k->n + 1) <= k->n_slots || make_slots(k) == 0);
+    bool is_kept = k->is_noting && is_whole(t) && make_room(k) == 0;
     k->is_noting = false;
     if (!is_kept) {
         th_tapes_cut(k->tapes, &s->tape);
@@ -300,6 +312,7 @@ void th_stretches_end(th_trace *t)
     keep_places(t);
     s->n_places = k->n_places - s->first_place;
     s->n_pairs = k->n_pairs - s->first_pair;
-    *slot_of(k, s->digest) = *s;
-    k->n++;
+    k->all[k->n++] = *s;
+    *slot_of(k, s->digest) = (uint32_t)k->n;
+    k->guess = k->n;
 }

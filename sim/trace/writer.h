@@ -8,39 +8,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "sim/trace/stamps.h"
 #include "sim/trace/trace.h"
 
-enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8 };
-enum { TH_STAMP_HIGH = 24, TH_STAMP_BYTES = TH_STAMP_HIGH + 16, TH_STAMPS_MAX = 16 };
-
-/* A time as the writer writes it: n_high bytes of high, which changes seldom, then n - n_high of low. Processors
- * take long to read as a whole what has just been written in parts, so parts are read as they are written. */
-typedef struct th_stamp {
-    th_time at; /* -1: none */
-    int32_t n, n_high;
-    char high[TH_STAMP_HIGH];
-    uint64_t low[2];
-    int64_t first; /* of decimals: the least number with the same high; 0: none has */
-} th_stamp;
-/* How a writer writes times: as varints of protobuf, or in decimals, between characters; 0: none. behind '.' stands
- * before the last six of them, at least one before that. */
-typedef struct th_stamp_form {
-    th_time unit_ps; /* that is counted; 0: the resolution */
-    bool is_varint;
-    char before, behind;
-} th_stamp_form;
-/* Where stamps stand in a text, and what is added to its time there, in ps. */
-typedef struct th_mark {
-    uint32_t at, after;
-} th_mark;
-
-/* To where TH_STAMP_BYTES are free, of which s->n count. */
-static inline void th_stamp_copy(const th_stamp *s, char *to)
-{
-    memcpy(to, s->high, sizeof s->high);
-    memcpy(to + s->n_high, &s->low[0], sizeof s->low[0]);
-    memcpy(to + s->n_high + sizeof s->low[0], &s->low[1], sizeof s->low[1]);
-}
+enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
 
 /* What is still to go to the file. */
 typedef struct th_out {
@@ -48,9 +19,7 @@ typedef struct th_out {
     size_t n;
     bool is_heard; /* phrases.h: all that is heard is still here, and these are the stamps in it */
     int32_t n_stamps;
-    struct {
-        size_t from, end;
-    } stamp[TH_STAMPS_MAX];
+    size_t stamp[TH_STAMPS_MAX]; /* where they begin */
     char text[TH_OUT_BYTES];
 } th_out;
 
@@ -83,25 +52,21 @@ static inline void th_out_text(th_out *o, const char *text)
     th_out_bytes(o, text, strlen(text));
 }
 void th_out_number(th_out *o, int64_t number); /* decimal */
-void th_out_note_stamp(th_out *o, size_t n); /* of n bytes, for phrases.c */
+void th_out_note_stamp(th_out *o); /* for phrases.c */
 static inline void th_out_stamp(th_out *o, const th_stamp *s)
 {
-    th_stamp_copy(s, th_out_room(o));
+    th_stamp_put(s, th_out_room(o));
     if (o->is_heard)
-        th_out_note_stamp(o, (size_t)s->n);
+        th_out_note_stamp(o);
     o->n += (size_t)s->n;
 }
 size_t th_put_digits(char *to, uint64_t number); /* how many there are */
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
 
-/* stamps.c. *s becomes the decimals of number >= 0. Quick where times follow one another. */
-void th_stamp_number(th_stamp *s, char before, int64_t number, char behind);
-/* The writer's stamp of a time. */
+/* stamps.c. The writer's stamp of a time; what it counts, in ps. */
 void th_stamp_set(const th_trace *t, th_stamp *s, th_time at);
-/* Stamps of the ticks of from + after to all marks of a text, a copy of as_is, in which there are some as long as t->stamp,
- * which is of a time not long before; seven bytes behind it may be written. */
-void th_stamps_put(const th_trace *t, char *text, const char *as_is, const th_mark *mark, size_t n, th_time from);
+th_time th_trace_stamp_unit(const th_trace *t);
 
 /* One signal of one object. */
 typedef struct th_variable {

@@ -34,7 +34,7 @@ static void stamps_are_decimals(void)
         for (int64_t now = 0, step; now >= 0; now = TH_TIME_MAX - now < step ? -1 : now + step) {
             char text[64], expected[64];
             stamp_of(&s, ends[k][0], now, ends[k][1]);
-            th_stamp_copy(&s, text);
+            th_stamp_put(&s, text);
             text[s.n] = 0;
             expected_text(expected, sizeof expected, ends[k][0], now, ends[k][1]);
             wrong += strcmp(text, expected) != 0;
