@@ -47,6 +47,27 @@ static void stamps_are_decimals(void)
     gsl_rng_free(random);
 }
 
+/* As protobuf has them: seven bits a byte, the lowest first, and the eighth says that there are more. */
+static void stamps_are_varints(void)
+{
+    th_stamp s = {.at = -1};
+    int wrong = 0;
+    for (int bits = 0; bits < 64; bits++)
+        for (int k = -1; k <= 1; k++) {
+            char text[TH_STAMP_BYTES + 1] = "";
+            uint64_t number = ((uint64_t)1 << bits) + (uint64_t)(int64_t)k, read = 0;
+            th_stamp_varint(&s, number);
+            memset(text, 'x', TH_STAMP_BYTES);
+            th_stamp_put(&s, text);
+            for (int i = 0; i < s.n; i++) {
+                read |= (uint64_t)(text[i] & 0x7f) << 7 * i;
+                wrong += ((text[i] & 0x80) != 0) != (i + 1 < s.n);
+            }
+            wrong += read != number || text[s.n] != 'x' || s.n != (number >> 7 ? (63 - __builtin_clzll(number)) / 7 + 1 : 1);
+        }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
 static th_out *new_out(void)
 {
     th_out *o = th_alloc_zero(1, sizeof *o);
@@ -128,6 +149,7 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(stamps_are_decimals),
+        TAP(stamps_are_varints),
         TAP(phrases_say_what_was_heard),
         TAP(not_all_is_learned),
         TAP_END,

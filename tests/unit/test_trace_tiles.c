@@ -55,11 +55,12 @@ static int differs(const lines *a, lines b)
     return wrong;
 }
 
-static const char path[] = "test_trace_tiles.csv";
+static const char path[] = "test_trace_tiles.txt";
+static const char *format = "csv"; /* of lines */
 
 static th_trace *open_trace(const world *w, const th_trace_options *o)
 {
-    th_trace *t = th_trace_open(path, th_trace_find("csv"), o, w->system, NULL, NULL);
+    th_trace *t = th_trace_open(path, th_trace_find(format), o, w->system, NULL, NULL);
     for (int a = 0; a < w->system->n_accels; a++)
         th_trace_add(t, TH_TRACED_ACCEL, a, th_signals_of(TH_TRACED_ACCEL, true));
     return t;
@@ -156,6 +157,7 @@ static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},
         {.resolution_ps = 1000, .until_ps = TH_TIME_MAX},
+        {.resolution_ps = 10, .until_ps = TH_TIME_MAX},
         {.since_ps = 30000000, .until_ps = 800000000},
     };
     world w = new_world(seed, dram_bits_per_s);
@@ -182,6 +184,15 @@ static void what_comes_again_shows_the_same(void)
     what_comes_again_shows_the_same_on(78, 40000000000, false);
 }
 
+/* Its times stand alone, once for all that changes at a tick. */
+static void what_comes_again_shows_the_same_in_vcd(void)
+{
+    format = "vcd";
+    what_comes_again_shows_the_same_on(79, 0, false);
+    what_comes_again_shows_the_same_on(80, 40000000000, true);
+    format = "csv";
+}
+
 static void every_way_shows_the_same(void)
 {
     every_way_shows_the_same_on(71, 0, false);
@@ -206,6 +217,7 @@ int main(int argc, char **argv)
         TAP(every_way_shows_the_same),
         TAP(every_way_shows_the_same_with_coupled_drams),
         TAP(what_comes_again_shows_the_same),
+        TAP(what_comes_again_shows_the_same_in_vcd),
         TAP(every_way_shows_the_same_where_weights_come_ahead),
         TAP_END,
     };
