@@ -8,12 +8,12 @@
 
 static const int64_t gbps = 1000000000;
 
-/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
-static inline th_system *generated(const char *type, const int *dims, int n_dims)
+/* Links of 80 Gb/s (10 bytes per ns) and 500 ns, of two directions or of one for both. */
+static inline th_system *generated_with(const char *type, const int *dims, int n_dims, bool half_duplex)
 {
     th_error e = {"", ""};
     th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {.n_dims = n_dims};
+    th_topology_options o = {.n_dims = n_dims, .half_duplex = half_duplex};
     for (int i = 0; i < n_dims; i++) {
         o.dims[i] = dims[i];
         o.bits_per_s[i] = 80 * gbps;
@@ -26,6 +26,11 @@ static inline th_system *generated(const char *type, const int *dims, int n_dims
         exit(1);
     }
     return s;
+}
+
+static inline th_system *generated(const char *type, const int *dims, int n_dims)
+{
+    return generated_with(type, dims, n_dims, false);
 }
 
 static inline th_system *of_size(const char *type, int n)

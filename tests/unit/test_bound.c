@@ -6,37 +6,10 @@
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/machine.h"
-#include "tests/unit/sim_help.h"
-#include "tests/unit/tap.h"
-#include "topology/generate.h"
+#include "tests/unit/collective_shapes.h"
 #include <string.h>
 
 /* --- by hand ---------------------------------------------------------------------------------- */
-
-/* Links of 80 Gb/s (10 bytes per ns) and 500 ns. */
-static th_system *of_size(const char *type, int n, bool half_duplex)
-{
-    th_system *prototype = shipped_system("npu_v1");
-    th_topology_options o = {.dims = {n},
-                             .n_dims = 1,
-                             .bits_per_s = {INT64_C(80000000000)},
-                             .latency_ps = {500000},
-                             .half_duplex = half_duplex};
-    th_system *s = th_topology_create("test", th_topology_find(type), &o, prototype, NULL);
-    th_system_free(prototype);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    return s;
-}
-
-static th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)
-{
-    return (th_collective){.kind = kind,
-                           .algorithm = th_algorithm_find(algorithm),
-                           .rank_node = s->accel_node,
-                           .n_ranks = s->n_accels,
-                           .bytes = bytes,
-                           .chunks = 1};
-}
 
 /* In ns. */
 static double bound_of(const th_system *s, const th_collective *c)
@@ -52,8 +25,8 @@ static double bound_of(const th_system *s, const th_collective *c)
  * A ring has two links: 500 + 2 * 7/8 * 12,000. Broadcast: S. all_to_all: 7/8. */
 static void bounds_are_what_is_known(void)
 {
-    th_system *star = of_size("star", 8, false), *half = of_size("star", 8, true);
-    th_system *ring = of_size("ring", 8, false);
+    th_system *star = of_size("star", 8), *half = generated_with("star", &(int){8}, 1, true);
+    th_system *ring = of_size("ring", 8);
     th_collective c = collective(star, TH_ALL_REDUCE, "ring", 240000);
     CU_ASSERT_EQUAL(bound_of(star, &c), 42500);
     CU_ASSERT_EQUAL(bound_of(half, &c), 48500);
@@ -149,7 +122,7 @@ static void halves_bound_what_crosses(void)
 
 static void bounds_survive_lack_of_memory(void)
 {
-    th_system *s = of_size("ring", 3, false);
+    th_system *s = of_size("ring", 3);
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 100);
     for (int64_t k = 1; k <= 2; k++) {
         th_time bound = 77;
@@ -311,7 +284,7 @@ static void nothing_beats_its_bound_under_ideal_alone(void)
 {
     /* ideal knows no contention: what one sends to several at once is under way at once, so bounds
      * hold only for algorithms that send one after the other: a ring of chains, one chunk. */
-    th_system *s = of_size("star", 6, false);
+    th_system *s = of_size("star", 6);
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 600000);
     th_time time, bound = 0;
     CU_ASSERT_TRUE(run(s, "ideal", &c, 1, &time));
