@@ -141,6 +141,9 @@ static int32_t find_name(const th_session *s, th_class class, const char *name)
 static int unknown_object(const th_session *s, th_class class, const char *name, th_error *err)
 {
     int32_t n = th_class_count(s, class);
+    if (strpbrk(name, "*?[") != NULL)
+        return th_error_set(err, "TCL-0723", "%s \"%.100s\": must be one name: [get_%ss {%.100s}] are all that match",
+                            class_names[class], name, class_names[class], name);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
     if (names == NULL)
         return th_error_no_memory(err);

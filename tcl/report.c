@@ -130,6 +130,15 @@ th_table *th_report_record(th_report *r, const char *name, const char *title,
     return add_table(r, name, title, columns, true);
 }
 
+void th_report_drop_first(th_report *r)
+{
+    th_table *t = r->first;
+    th_free(t->cells);
+    r->first = t->next;
+    if (r->first == NULL)
+        r->last = &r->first;
+}
+
 void th_table_row(th_table *t, const th_quantity *cells)
 {
     if (t == NULL)

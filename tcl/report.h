@@ -39,6 +39,7 @@ th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
 th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
+void th_report_drop_first(th_report *r); /* the table that is first */
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 /* In text every time and size has its own unit: for values that lie orders of magnitude apart. */

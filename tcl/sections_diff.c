@@ -283,12 +283,16 @@ static int add_class(th_report *r, th_saved_class class, const th_saved_run *a, 
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
                     th_error *err)
 {
-    if (add_inputs(r, a, b, err) != 0 || add_totals(r, a, b, o, err) != 0)
+    if (add_inputs(r, a, b, err) != 0)
+        return -1;
+    if (o->is_text && r->first != NULL && r->first->n_rows == 0)
+        th_report_drop_first(r);
+    if (add_totals(r, a, b, o, err) != 0)
         return -1;
     for (int c = 0; c < TH_N_SAVED; c++)
         if (add_class(r, (th_saved_class)c, a, b, o, err) != 0)
             return -1;
-    if (o->is_text && r->first->n_rows == 0 && r->first->next == NULL)
+    if (o->is_text && r->first == NULL)
         th_report_head_line(r, "differ", "in nothing");
     return 0;
 }
