@@ -87,7 +87,7 @@ static const th_option add_options[] = {
                      "Of accelerators: state task layer sending receiving busy queue_depth, and "
                      "inside tasks buffer_fill array load_input load_weight load_partial store; of "
                      "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
-                     "Glob patterns too, each of them meaning what an object has (*, load_*). Without it all but "
+                     "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
                      "those inside tasks."},
     {.name = NULL},
 };
