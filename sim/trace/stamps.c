@@ -91,6 +91,15 @@ th_time th_trace_stamp_unit(const th_trace *t)
     return t->type->stamp.unit_ps > 0 ? t->type->stamp.unit_ps : t->options.resolution_ps;
 }
 
+bool th_stamp_is_as_long(const th_trace *t, const th_stamp *s, th_time at)
+{
+    th_stamp other = {.at = -1};
+    if (s->from > 0 && at / th_trace_stamp_unit(t) - s->from < TH_STAMP_LOW)
+        return true;
+    th_stamp_set(t, &other, at);
+    return other.n == s->n;
+}
+
 void th_stamp_set(const th_trace *t, th_stamp *s, th_time at)
 {
     const th_stamp_form *form = &t->type->stamp;

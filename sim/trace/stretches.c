@@ -170,10 +170,8 @@ static bool fits(th_trace *t, const th_stretch *s, th_time from)
         if (meet(t, from + p->first, from + p->second) != p->meet)
             return false;
     }
-    int32_t n = th_trace_stamp(t, th_trace_tick_of(t, from + s->first))->n;
-    th_stamp last = t->stamp;
-    th_stamp_set(t, &last, th_trace_tick_of(t, from + s->last));
-    return last.n == n && th_phrases_age(t->phrases) == k->age;
+    const th_stamp *first = th_trace_stamp(t, th_trace_tick_of(t, from + s->first));
+    return th_stamp_is_as_long(t, first, from + s->last) && th_phrases_age(t->phrases) == k->age;
 }
 
 bool th_stretch_say(th_trace *t, const th_stretch *s)

@@ -21,6 +21,7 @@ struct th_tile_records {
     th_tile_record **kept;
     size_t n_kept, room, bytes;
     int64_t n_made;
+    int64_t age; /* how many times all were forgotten, and 1 */
 };
 
 th_tile_records *th_tile_records_new(void)
@@ -30,6 +31,7 @@ th_tile_records *th_tile_records_new(void)
         th_free(k);
         return NULL;
     }
+    k->age = 1;
     return k;
 }
 
@@ -59,6 +61,7 @@ void th_tile_records_forget(th_tile_records *k)
     }
     th_map_clear(k->number_of);
     k->n_kept = k->bytes = 0;
+    k->age++;
 }
 
 th_tile_record *th_tile_records_find(th_tile_records *k, const uint64_t *digest)
@@ -68,6 +71,25 @@ th_tile_record *th_tile_records_find(th_tile_records *k, const uint64_t *digest)
         return NULL;
     k->kept[number]->n_users++;
     return k->kept[number];
+}
+
+th_tile_record *th_tile_records_find_after(th_tile_records *k, th_tile_record *r, th_time at, double bytes_per_s,
+                                           const uint64_t *digest)
+{
+    if (r->after.age == k->age && r->after.at == at && r->after.bytes_per_s == bytes_per_s) {
+        r = r->after.record;
+        __builtin_prefetch(r->after.record); /* which is far away, and soon asked for */
+        r->n_users++;
+        return r;
+    }
+    th_tile_record *found = th_tile_records_find(k, digest);
+    if (!found)
+        return NULL;
+    r->after.at = at;
+    r->after.bytes_per_s = bytes_per_s;
+    r->after.record = found;
+    r->after.age = k->age;
+    return found;
 }
 
 static int keep(th_tile_records *k, const uint64_t *digest, th_tile_record *r)

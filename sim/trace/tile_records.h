@@ -26,11 +26,17 @@ typedef struct th_tile_event {
 typedef struct th_tile_record {
     int64_t number; /* of no other; another one when events are dropped */
     th_tile_state first; /* before the first event */
+    int32_t n_users; /* private */
     th_tile_event *event;
     size_t n;
     /* private */
+    struct {
+        th_time at;
+        double bytes_per_s;
+        struct th_tile_record *record;
+        int64_t age;
+    } after; /* the record that others' draw led to last, while none was forgotten */
     size_t room;
-    int32_t n_users;
     bool is_kept;
     const th_schedule *schedule;
     const th_port *port;
@@ -46,6 +52,9 @@ void th_tile_records_forget(th_tile_records *k);
 
 /* The record that begins in the state with this digest of two words, or NULL. To be released. */
 th_tile_record *th_tile_records_find(th_tile_records *k, const uint64_t *digest);
+/* The same, of the state of *r after others draw so much from `at` on. Quick where that led to it last time, too. */
+th_tile_record *th_tile_records_find_after(th_tile_records *k, th_tile_record *r, th_time at, double bytes_per_s,
+                                           const uint64_t *digest);
 /* One that begins in *p; s and port must stay. digest NULL: no other state is known to be equal. NULL:
  * memory is out. To be released. */
 th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest, const th_pipeline *p,

@@ -258,8 +258,11 @@ void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_sou
 static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_draw_change *c)
 {
     const uint64_t *digest = x->source.digest ? x->digest : NULL;
-    th_tile_record *r = digest ? th_tile_records_find(t->records, digest) : NULL;
-    if (r || !x->record)
+    if (!x->record)
+        return NULL;
+    th_tile_record *r =
+        digest ? th_tile_records_find_after(t->records, x->record, c->at, c->bytes_per_s, digest) : NULL;
+    if (r)
         return r;
     th_pipeline p;
     th_tile_record_state(x->record, c->at, &p);

@@ -67,6 +67,8 @@ void th_out_json(th_out *o, const char *text);
 /* stamps.c. The writer's stamp of a time; what it counts, in ps. */
 void th_stamp_set(const th_trace *t, th_stamp *s, th_time at);
 th_time th_trace_stamp_unit(const th_trace *t);
+/* Is the stamp of a time that is not before that of *s as long as it? */
+bool th_stamp_is_as_long(const th_trace *t, const th_stamp *s, th_time at);
 
 /* One signal of one object. */
 typedef struct th_variable {
