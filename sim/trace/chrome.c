@@ -125,26 +125,64 @@ static void declare(th_trace *t, const th_span *s)
                 th_span_kind_name(s->kind));
 }
 
+/* What is said of spans again and again, but for the time, are phrases: how events of a track begin, what is called so,
+ * and to or from where it goes. */
+typedef enum { PHASE_BEGIN, PHASE_END, PHASE_SEND, PHASE_RECEIVE, SAID_TASK, SAID_MESSAGE, SAID_NODE } said;
+
+static bool is_said(th_trace *t, uint64_t key)
+{
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
+        return true;
+    th_phrases_listen(&t->out);
+    return false;
+}
+
+static void write_head(th_trace *t, th_time now, said phase, const th_span *s)
+{
+    uint64_t key = now == t->tick ? th_timeline_key((int)phase, s) : 0;
+    if (key != 0 && is_said(t, key))
+        return;
+    begin_event(t, "BEsf"[phase], s->object, track_of(s));
+    write_time(t, now);
+    if (key != 0)
+        th_phrases_learn(t->phrases, &t->out, key);
+}
+
+static void write_name(th_trace *t, const th_span *s)
+{
+    uint64_t key = th_phrases_key(s->task >= 0 ? SAID_TASK : SAID_MESSAGE, (uintptr_t)s->name);
+    if (is_said(t, key))
+        return;
+    write_text(&t->out, ",\"name\":", s->name);
+    th_out_text(&t->out, ",\"args\":{\"");
+    th_out_text(&t->out, s->task >= 0 ? "task" : "message");
+    th_out_text(&t->out, "\":");
+    th_phrases_learn(t->phrases, &t->out, key);
+}
+
+static void write_peer(th_trace *t, const th_span *s)
+{
+    int32_t peer = s->kind == TH_SPAN_SEND ? s->to : s->from;
+    uint64_t key = th_phrases_key(SAID_NODE, (uint64_t)s->kind << 32 | (uint32_t)peer);
+    if (is_said(t, key))
+        return;
+    write_text(&t->out, s->kind == TH_SPAN_SEND ? ",\"to\":" : ",\"from\":", t->system->nodes[peer].name);
+    th_phrases_learn(t->phrases, &t->out, key);
+}
+
 static void write_arguments(th_trace *t, const th_span *s)
 {
-    th_out *o = &t->out;
-    th_out_text(o, ",\"args\":{\"");
-    th_out_text(o, s->task >= 0 ? "task" : "message");
-    th_out_text(o, "\":");
-    th_out_number(o, s->number);
+    th_out_number(&t->out, s->number);
     if (s->kind != TH_SPAN_COMPUTE && s->kind != TH_SPAN_HOST)
-        write_key(o, ",\"bytes\":", s->bytes);
-    if (s->kind == TH_SPAN_SEND)
-        write_text(o, ",\"to\":", t->system->nodes[s->to].name);
-    if (s->kind == TH_SPAN_RECEIVE)
-        write_text(o, ",\"from\":", t->system->nodes[s->from].name);
-    th_out_char(o, '}');
+        write_key(&t->out, ",\"bytes\":", s->bytes);
+    if (s->kind == TH_SPAN_SEND || s->kind == TH_SPAN_RECEIVE)
+        write_peer(t, s);
+    th_out_char(&t->out, '}');
 }
 
 static void write_arrow(th_trace *t, th_time now, const th_span *s)
 {
-    begin_event(t, s->kind == TH_SPAN_SEND ? 's' : 'f', s->object, track_of(s));
-    write_time(t, now);
+    write_head(t, now, s->kind == TH_SPAN_SEND ? PHASE_SEND : PHASE_RECEIVE, s);
     th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\"");
     if (s->kind == TH_SPAN_RECEIVE)
         th_out_text(&t->out, ",\"bp\":\"e\"");
@@ -155,9 +193,8 @@ static void write_arrow(th_trace *t, th_time now, const th_span *s)
 static void span_begins(th_trace *t, th_time now, const th_span *s)
 {
     declare(t, s);
-    begin_event(t, 'B', s->object, track_of(s));
-    write_time(t, now);
-    write_text(&t->out, ",\"name\":", s->name);
+    write_head(t, now, PHASE_BEGIN, s);
+    write_name(t, s);
     write_arguments(t, s);
     end_event(t);
     if (s->kind == TH_SPAN_SEND)
@@ -168,8 +205,7 @@ static void span_ends(th_trace *t, th_time now, const th_span *s)
 {
     if (s->kind == TH_SPAN_RECEIVE)
         write_arrow(t, now, s);
-    begin_event(t, 'E', s->object, track_of(s));
-    write_time(t, now);
+    write_head(t, now, PHASE_END, s);
     end_event(t);
 }
 

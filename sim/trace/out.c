@@ -26,39 +26,21 @@ void th_out_many(th_out *o, const void *bytes, size_t n)
     }
 }
 
-static const char pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
-    "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
-    "9293949596979899";
-
-static void put_four(char *to, uint32_t number)
-{
-    enum { BASE = 100 };
-    memcpy(to, pairs + 2 * (number / BASE), 2);
-    memcpy(to + 2, pairs + 2 * (number % BASE), 2);
-}
-
-/* Two digits at a time, from the last, and four by one division. */
+/* Eight at a time: the first ones without the zeros before them, then all of the others. */
 size_t th_put_digits(char *to, uint64_t number)
 {
-    enum { DIGITS_MAX = 24, BASE = 100 };
-    char digits[DIGITS_MAX];
-    char *first = digits + DIGITS_MAX;
-    for (; number >= BASE * BASE; number /= BASE * BASE) {
-        first -= 4;
-        put_four(first, (uint32_t)(number % (BASE * BASE)));
+    enum { EIGHT = 8, BYTE = 8 };
+    if (number < 10) {
+        *to = (char)('0' + number);
+        return 1;
     }
-    if (number >= BASE) {
-        first -= 2;
-        memcpy(first, pairs + 2 * (number % BASE), 2);
-        number /= BASE;
-    }
-    *--first = pairs[2 * number + 1];
-    if (number >= 10)
-        *--first = pairs[2 * number];
-    size_t n = (size_t)(digits + DIGITS_MAX - first);
-    memcpy(to, first, n);
-    return n;
+    size_t n = number < TH_STAMP_LOW ? 0 : th_put_digits(to, number / TH_STAMP_LOW);
+    uint64_t digits = th_eight_digits((uint32_t)(number % TH_STAMP_LOW));
+    uint64_t from_last = digits ^ UINT64_C(0x3030303030303030);
+    int zeros = n > 0 ? 0 : __builtin_ctzll(from_last) / BYTE;
+    digits = th_first_byte_lowest(digits >> zeros * BYTE);
+    memcpy(to + n, &digits, EIGHT);
+    return n + EIGHT - (size_t)zeros;
 }
 
 void th_out_number(th_out *o, int64_t number)

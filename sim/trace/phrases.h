@@ -19,6 +19,12 @@ void th_phrases_free(th_phrases *p); /* accepts NULL */
 void th_phrases_forget(th_phrases *p);
 /* Is it known what is said of this key (not 0)? Then it is said. */
 bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key);
+/* A key that is a writer's own, unlike those of changes. what: below 16; of: of its 58 lowest bits. */
+static inline uint64_t th_phrases_key(int what, uint64_t of)
+{
+    enum { WHAT = 58 };
+    return UINT64_C(3) << 62 | (uint64_t)what << WHAT | (of & ((UINT64_C(1) << WHAT) - 1));
+}
 /* One that was found is good until the age changes: phrases were forgotten. */
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out);
 int64_t th_phrases_age(const th_phrases *p);

@@ -60,3 +60,9 @@ const char *th_span_kind_name(int32_t kind)
                                                        "collective"};
     return names[kind];
 }
+
+uint64_t th_timeline_key(int what, const th_span *s)
+{
+    enum { KIND = 55, LANE = 32 };
+    return th_phrases_key(what, (uint64_t)s->kind << KIND | (uint64_t)s->lane << LANE | (uint32_t)(s->object + 1));
+}

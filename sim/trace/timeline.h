@@ -6,6 +6,7 @@
  * track is declared when it is first used. */
 #ifndef TH_SIM_TRACE_TIMELINE_H
 #define TH_SIM_TRACE_TIMELINE_H
+#include "sim/trace/phrases.h"
 #include "sim/trace/writer.h"
 
 typedef enum { TH_SHOWN_NOT, TH_SHOWN_AS_SPANS, TH_SHOWN_AS_COUNTER } th_shown;
@@ -18,6 +19,9 @@ int th_timeline_begin(th_trace *t);
 /* The first lane of the span's object and kind that is not declared yet and not above its own, which
  * counts as declared then; -1: none. */
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s);
+
+/* A key for phrases (phrases.h), of what is said of a track of spans; what: below 8. */
+uint64_t th_timeline_key(int what, const th_span *s);
 
 const char *th_span_kind_name(int32_t kind); /* compute host send receive collective */
 

@@ -60,7 +60,7 @@ static inline void th_out_stamp(th_out *o, const th_stamp *s)
         th_out_note_stamp(o);
     o->n += (size_t)s->n;
 }
-size_t th_put_digits(char *to, uint64_t number); /* how many there are */
+size_t th_put_digits(char *to, uint64_t number); /* how many there are, at most 20; seven bytes behind are lost */
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
 
