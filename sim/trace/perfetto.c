@@ -37,11 +37,12 @@ enum {
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 }; /* TrackEvent.Type */
 enum { THE_SEQUENCE = 1, STATE_CLEARED = 1, PS_PER_NS = 1000 };
 
-/* A message in the making: everything in it is bounded, and texts are cut. */
-enum { MESSAGE_BYTES = 1024, TEXT_BYTES = 200 };
+/* A message in the making: everything in it is bounded, and texts are cut. In front of it there is room for what
+ * says how long it is. */
+enum { MESSAGE_BYTES = 1024, TEXT_BYTES = 200, FRONT_BYTES = 16 };
 typedef struct {
-    size_t n;
-    unsigned char bytes[MESSAGE_BYTES];
+    size_t n; /* bytes behind the front */
+    unsigned char all[FRONT_BYTES + MESSAGE_BYTES];
 } message;
 
 /* Only n is cleared: the bytes are many. */
@@ -50,11 +51,17 @@ static void begin_message(message *m)
     m->n = 0;
 }
 
+static size_t varint_bytes(uint64_t value)
+{
+    enum { HIGHEST = 63, GROUP = 7 };
+    return (size_t)(HIGHEST - __builtin_clzll(value | 1)) / GROUP + 1;
+}
+
 static void put_varint(message *m, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        m->bytes[m->n++] = (unsigned char)(value | 0x80);
-    m->bytes[m->n++] = (unsigned char)value;
+        m->all[FRONT_BYTES + m->n++] = (unsigned char)(value | 0x80);
+    m->all[FRONT_BYTES + m->n++] = (unsigned char)value;
 }
 
 static void put_number(message *m, unsigned field, int64_t value)
@@ -67,26 +74,31 @@ static void put_fixed(message *m, unsigned field, uint64_t value)
 {
     put_varint(m, field << 3 | FIXED64);
     for (int i = 0; i < 8; i++, value >>= 8)
-        m->bytes[m->n++] = (unsigned char)value;
+        m->all[FRONT_BYTES + m->n++] = (unsigned char)value;
 }
 
 static void put_bytes(message *m, unsigned field, const void *bytes, size_t n)
 {
     put_varint(m, field << 3 | BYTES);
     put_varint(m, n);
-    memcpy(&m->bytes[m->n], bytes, n);
+    memcpy(&m->all[FRONT_BYTES + m->n], bytes, n);
     m->n += n;
+}
+
+static size_t text_bytes(const char *text)
+{
+    size_t n = strlen(text);
+    return n < TEXT_BYTES ? n : TEXT_BYTES;
 }
 
 static void put_text(message *m, unsigned field, const char *text)
 {
-    size_t n = strlen(text);
-    put_bytes(m, field, text, n < TEXT_BYTES ? n : TEXT_BYTES);
+    put_bytes(m, field, text, text_bytes(text));
 }
 
 static void put_message(message *m, unsigned field, const message *inner)
 {
-    put_bytes(m, field, inner->bytes, inner->n);
+    put_bytes(m, field, inner->all + FRONT_BYTES, inner->n);
 }
 
 static void write_packet(th_trace *t, const message *packet)
@@ -95,8 +107,8 @@ static void write_packet(th_trace *t, const message *packet)
     begin_message(&head);
     put_varint(&head, TRACE_PACKET << 3 | BYTES);
     put_varint(&head, packet->n);
-    th_out_bytes(&t->out, head.bytes, head.n);
-    th_out_bytes(&t->out, packet->bytes, packet->n);
+    th_out_bytes(&t->out, head.all + FRONT_BYTES, head.n);
+    th_out_bytes(&t->out, packet->all + FRONT_BYTES, packet->n);
 }
 
 /* ---- tracks: numbers that nobody else has, from 1 on ----------------------------------------- */
@@ -144,41 +156,46 @@ static void begin_event(message *event, int64_t track, int type)
     put_number(event, EVENT_TRACK, track);
 }
 
-/* A packet, but for the time in it. */
-static void write_event(th_trace *t, th_time now, const message *event)
+/* A packet: its length, the time, and then the event, behind what stands in front of it. */
+static void write_event(th_trace *t, th_time now, message *event)
 {
     const th_stamp *time = th_trace_stamp(t, now);
-    message key, head, rest;
-    begin_message(&key);
+    message head, front;
+    begin_message(&front);
+    put_number(&front, PACKET_SEQUENCE, THE_SEQUENCE);
+    put_varint(&front, PACKET_EVENT << 3 | BYTES);
+    put_varint(&front, event->n);
+    unsigned char *rest = event->all + FRONT_BYTES - front.n;
+    memcpy(rest, front.all + FRONT_BYTES, front.n);
     begin_message(&head);
-    begin_message(&rest);
-    put_varint(&key, PACKET_TIMESTAMP << 3 | VARINT);
-    put_number(&rest, PACKET_SEQUENCE, THE_SEQUENCE);
-    put_message(&rest, PACKET_EVENT, event);
     put_varint(&head, TRACE_PACKET << 3 | BYTES);
-    put_varint(&head, key.n + (size_t)time->n + rest.n);
-    th_out_bytes(&t->out, head.bytes, head.n);
-    th_out_bytes(&t->out, key.bytes, key.n);
+    put_varint(&head, 1 + (size_t)time->n + front.n + event->n);
+    put_varint(&head, PACKET_TIMESTAMP << 3 | VARINT); /* one byte */
+    th_out_bytes(&t->out, head.all + FRONT_BYTES, head.n);
     th_out_stamp(&t->out, time);
-    th_out_bytes(&t->out, rest.bytes, rest.n);
+    th_out_bytes(&t->out, rest, front.n + event->n);
 }
 
-static void annotate_number(message *event, const char *name, int64_t value)
+/* The length comes first: of the name and of the value, with their keys. */
+static inline void begin_annotation(message *event, const char *name, size_t n_value)
 {
-    message a;
-    begin_message(&a);
-    put_text(&a, ANNOTATION_NAME, name);
-    put_number(&a, ANNOTATION_INTEGER, value);
-    put_message(event, EVENT_ANNOTATION, &a);
+    size_t n_name = strlen(name);
+    put_varint(event, EVENT_ANNOTATION << 3 | BYTES);
+    put_varint(event, 1 + varint_bytes(n_name) + n_name + n_value);
+    put_bytes(event, ANNOTATION_NAME, name, n_name);
 }
 
-static void annotate_text(message *event, const char *name, const char *value)
+static inline void annotate_number(message *event, const char *name, int64_t value)
 {
-    message a;
-    begin_message(&a);
-    put_text(&a, ANNOTATION_NAME, name);
-    put_text(&a, ANNOTATION_TEXT, value);
-    put_message(event, EVENT_ANNOTATION, &a);
+    begin_annotation(event, name, 1 + varint_bytes((uint64_t)value));
+    put_number(event, ANNOTATION_INTEGER, value);
+}
+
+static inline void annotate_text(message *event, const char *name, const char *value)
+{
+    size_t n = text_bytes(value);
+    begin_annotation(event, name, 1 + varint_bytes(n) + n);
+    put_bytes(event, ANNOTATION_TEXT, value, n);
 }
 
 static void end_state(th_trace *t, const th_variable *v, th_time now)
