@@ -125,8 +125,20 @@ Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind)
     return sorted(s, all);
 }
 
+/* Who gives a folder or the ending means a file, and needs no list of names. */
+static bool is_of_file(const th_file_kind *kind, const char *name)
+{
+    size_t n = strlen(name), end = strlen(kind->extension);
+    return strchr(name, '/') != NULL || (n >= end && strcmp(name + n - end, kind->extension) == 0);
+}
+
 static void not_found(th_session *s, const th_file_kind *kind, const char *name, th_error *err)
 {
+    if (is_of_file(kind, name)) {
+        th_error_set(err, "TCL-0033", "%s \"%s\": no such file, here, in THARSIS_PATH or among those that come with Tharsis",
+                     kind->what, name);
+        return;
+    }
     Tcl_Obj *all = th_file_names(s, kind), **element;
     Tcl_Size n;
     Tcl_ListObjGetElements(NULL, all, &n, &element);
