@@ -263,7 +263,7 @@ int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err)
                                                    : one_by_one(b, &batch[n], err);
         if (got > 0)
             n += th_breed_close_ranks(&batch[n], got);
-        if (got >= 0 && !th_breed_has_seeds(b) && note_misfit(b, err))
+        if (got >= 0 && n == 0 && !th_breed_has_seeds(b) && note_misfit(b, err))
             got = -1;
     }
     while (got < 0 && n > 0)
