@@ -146,6 +146,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
 	sim/trace/told.c \
+	sim/trace/tournament.c sim/trace/tournament.h \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
 	sim/trace/vcd.c \
@@ -204,6 +205,7 @@ unit_tests += \
 	tests/unit/test_serial_tiled \
 	tests/unit/test_table \
 	tests/unit/test_script \
+	tests/unit/test_tournament \
 	tests/unit/test_trace \
 	tests/unit/test_trace_tiles \
 	tests/unit/test_traffic \

@@ -4,10 +4,9 @@
  *   new -> (follow -> draws* -> drop)* and wake -> (next -> take)* -> free
  * A stream goes through the record of the state that its task is in (tile_records.h), and into another one
  * where others begin to draw more or less. One that sleeps has no record, and only notes what is drawn.
- * The next event is found by a tournament: accelerators are the leaves of a binary tree, and in every
- * node is the sooner of the two below it, the left one where they are equal.
+ * The next event is that of the winner of a tournament whose players are the accelerators.
  * Invariants: a stream that is followed and awake has a record, unless memory was out, and event[next] of it
- * is the first that was not taken; of all others, the leaf says TH_TIME_MAX. */
+ * is the first that was not taken; all others play at TH_TIME_MAX. */
 #include <config.h>
 
 #include "sim/trace/tile_streams.h"
@@ -15,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "sim/machine.h"
+#include "sim/trace/tournament.h"
 
 typedef struct stream {
     bool is_followed;
@@ -30,27 +30,16 @@ typedef struct stream {
     th_pipeline from;
 } stream;
 
-typedef struct {
-    th_time at; /* of the next event */
-    int32_t accel;
-} place;
-
 struct th_tile_streams {
-    stream *of;   /* by accelerator */
-    place *order; /* node i stands above 2 i and 2 i + 1; leaves from first_leaf on */
+    stream *of;         /* by accelerator */
+    th_tournament next; /* events, of those awake */
     int32_t *awake; /* accelerators whose streams are, in no order */
-    int32_t n_accels, first_leaf, n_awake;
+    int32_t n_accels, n_awake;
     uint64_t weight[2], moment[2]; /* sums over those awake, for the digest */
     int64_t n_left; /* records that streams have left for what is behind them */
     bool is_awake, has_failed;
     th_tile_records *records;
 };
-
-static void clear_order(th_tile_streams *t)
-{
-    for (int32_t i = 0; i < 2 * t->first_leaf; i++)
-        t->order[i] = (place){TH_TIME_MAX, -1};
-}
 
 th_tile_streams *th_tile_streams_new(int32_t n_accels)
 {
@@ -58,16 +47,11 @@ th_tile_streams *th_tile_streams_new(int32_t n_accels)
     if (!t)
         return NULL;
     t->n_accels = n_accels;
-    for (t->first_leaf = 1; t->first_leaf < n_accels; t->first_leaf *= 2)
-        ;
     t->of = th_alloc_zero((size_t)n_accels + 1, sizeof *t->of);
-    t->order = th_alloc_array(2 * (size_t)t->first_leaf, sizeof *t->order);
     t->awake = th_alloc_array((size_t)n_accels + 1, sizeof *t->awake);
     t->records = th_tile_records_new();
-    if (t->of && t->order && t->awake && t->records) {
-        clear_order(t);
+    if (th_tournament_init(&t->next, n_accels) == 0 && t->of && t->awake && t->records)
         return t;
-    }
     th_tile_streams_free(t);
     return NULL;
 }
@@ -82,7 +66,7 @@ void th_tile_streams_free(th_tile_streams *t)
     }
     th_tile_records_free(t->records);
     th_free(t->of);
-    th_free(t->order);
+    th_tournament_clear(&t->next);
     th_free(t->awake);
     th_free(t);
 }
@@ -113,7 +97,7 @@ void th_tile_streams_reset(th_tile_streams *t)
         weigh(t, &t->of[i], NONE);
     }
     th_tile_records_forget(t->records);
-    clear_order(t);
+    th_tournament_reset(&t->next);
     t->n_awake = 0;
     t->is_awake = false;
 }
@@ -123,27 +107,11 @@ bool th_tile_streams_have_failed(const th_tile_streams *t)
     return t->has_failed;
 }
 
-/* When the next event of an accelerator is. */
-static inline void set_next(th_tile_streams *t, int32_t accel, th_time at)
-{
-    place *order = t->order;
-    size_t i = (size_t)(t->first_leaf + accel);
-    place p = {at, accel};
-    order[i] = p;
-    for (; i > 1; i /= 2) {
-        place other = order[i ^ 1];
-        bool other_first = other.at < p.at || (other.at == p.at && (i & 1));
-        p.at = other_first ? other.at : p.at;
-        p.accel = other_first ? other.accel : p.accel;
-        order[i / 2] = p;
-    }
-}
-
 static void enter(th_tile_streams *t, int32_t accel, th_time at)
 {
     t->of[accel].place = t->n_awake;
     t->awake[t->n_awake++] = accel;
-    set_next(t, accel, at);
+    th_tournament_set(&t->next, accel, at);
 }
 
 static void leave(th_tile_streams *t, int32_t accel)
@@ -152,7 +120,7 @@ static void leave(th_tile_streams *t, int32_t accel)
     t->awake[t->of[accel].place] = last;
     t->of[last].place = t->of[accel].place;
     weigh(t, &t->of[accel], NONE);
-    set_next(t, accel, TH_TIME_MAX);
+    th_tournament_set(&t->next, accel, TH_TIME_MAX);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -279,7 +247,7 @@ void th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, doubl
     th_draw_digest(x->digest, &c);
     if (t->is_awake) {
         enter_record(t, x, record_after(t, x, &c));
-        set_next(t, accel, advance(t, x, c.at));
+        th_tournament_set(&t->next, accel, advance(t, x, c.at));
     } else if (th_grow(&x->draws, &x->draw_room, x->n_draws + 1, sizeof *x->draws)) {
         t->has_failed = true;
         x->is_followed = false;
@@ -306,8 +274,8 @@ bool th_tile_streams_follows(const th_tile_streams *t, int32_t accel)
 th_tile_state th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time now)
 {
     stream *x = &t->of[accel];
-    if (t->order[t->first_leaf + accel].at <= now)
-        set_next(t, accel, advance(t, x, now - x->source.started));
+    if (th_tournament_at(&t->next, accel) <= now)
+        th_tournament_set(&t->next, accel, advance(t, x, now - x->source.started));
     return x->tiles;
 }
 
@@ -326,15 +294,15 @@ void th_tile_streams_wake(th_tile_streams *t, th_time now)
 
 th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last)
 {
-    place first = t->order[1];
+    th_tournament_place first = th_tournament_first(&t->next);
     if (first.at > last)
         return (th_tile_change){.accel = -1, .next = first.at};
-    stream *x = &t->of[first.accel];
+    stream *x = &t->of[first.player];
     const th_tile_record *record = x->record;
     size_t next = x->next;
-    set_next(t, first.accel, advance(t, x, last - x->source.started));
+    th_tournament_set(&t->next, first.player, advance(t, x, last - x->source.started));
     bool is_one = x->record == record && x->next == next + 1;
-    return (th_tile_change){first.accel, x->tiles, is_one, first.at, t->order[1].at};
+    return (th_tile_change){first.player, x->tiles, is_one, first.at, th_tournament_first(&t->next).at};
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -363,7 +331,7 @@ bool th_tile_streams_are_past(const th_tile_streams *t, th_time from)
 
 th_time th_tile_streams_next(const th_tile_streams *t)
 {
-    return t->order[1].at;
+    return th_tournament_first(&t->next).at;
 }
 
 int64_t th_tile_streams_left(const th_tile_streams *t)
@@ -376,7 +344,7 @@ size_t th_tile_streams_places(const th_tile_streams *t, th_time from, th_tile_pl
     for (int32_t i = 0; i < t->n_awake; i++) {
         int32_t accel = t->awake[i];
         const stream *x = &t->of[accel];
-        th_time next = t->order[t->first_leaf + accel].at;
+        th_time next = th_tournament_at(&t->next, accel);
         out[i] = (th_tile_place){accel, (uint32_t)x->next, next == TH_TIME_MAX ? next : next - from, x->tiles};
     }
     return (size_t)t->n_awake;
@@ -387,5 +355,5 @@ void th_tile_streams_put(th_tile_streams *t, const th_tile_place *p, th_time fro
     stream *x = &t->of[p->accel];
     x->next = p->next;
     x->tiles = p->tiles;
-    set_next(t, p->accel, th_time_add(from, p->until_next));
+    th_tournament_set(&t->next, p->accel, th_time_add(from, p->until_next));
 }
