@@ -13,6 +13,7 @@ libtharsis_la_SOURCES += \
 	base/shared_map.c base/shared_map.h \
 	base/strbuf.c base/strbuf.h \
 	base/text_file.c base/text_file.h \
+	base/time_order.c base/time_order.h \
 	base/units.c base/units.h
 
 # It alone knows where the sources and the installation keep what belongs to Tharsis.
@@ -34,4 +35,5 @@ unit_tests += \
 	tests/unit/test_random \
 	tests/unit/test_shared_map \
 	tests/unit/test_strbuf \
+	tests/unit/test_time_order \
 	tests/unit/test_units

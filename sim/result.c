@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/time_order.h"
 
 void th_result_clear(th_result *r)
 {
@@ -16,6 +17,29 @@ void th_result_clear(th_result *r)
     th_free(r->layers);
     th_free(r->input_end_ps);
     *r = (th_result){0};
+}
+
+int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n)
+{
+    size_t tasks = (size_t)r->n_tasks + 1;
+    th_timed *begun = th_alloc_array(tasks, sizeof *begun), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    *order = th_alloc_array(tasks, sizeof **order);
+    *n = 0;
+    bool is_there = begun && scratch && *order;
+    if (is_there) {
+        for (int32_t t = 0; t < r->n_tasks; t++)
+            if (r->tasks[t].start_ps >= 0)
+                begun[(*n)++] = (th_timed){r->tasks[t].start_ps, t};
+        th_order_by_time(begun, (size_t)*n, scratch);
+        for (int32_t i = 0; i < *n; i++)
+            (*order)[i] = begun[i].number;
+    } else {
+        th_free(*order);
+        *order = NULL;
+    }
+    th_free(begun);
+    th_free(scratch);
+    return is_there ? 0 : -1;
 }
 
 int32_t th_throughput_counted(int32_t n, int32_t wave)

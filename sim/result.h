@@ -90,6 +90,9 @@ typedef struct th_result {
 } th_result;
 
 void th_result_clear(th_result *r);
+/* The tasks that have begun, by their starts, those of one instant by their numbers: (*order)[*n], owned by the caller
+ * (th_free). 0, or -1: memory is out. */
+int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n);
 /* Of the n inputs of a stream, how many of the last ones are looked at for the steady state: n -
  * n/2, but whole waves where inputs are under way together and so may end together, and all of a
  * stream whose half is no wave. */

@@ -1,60 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slack.c - how much later each task of a run could have ended without moving the end of the run.
  *
- *   rank (tasks after their predecessors) -> order (by time) -> backwards: latest ends
+ *   queue (tasks after their predecessors) -> order (by time) -> backwards: latest ends
  * The latest end of a task is the least latest start of those that follow it: its successors, and the
  * task that ran next on its accelerator or host. Tasks stand in the order of their starts, then ends,
- * then ranks; so what must follow a task stands behind it even where both took no time. Not modelled:
- * a task that comes later may meet others on its links and DRAM, and others then run before it. */
+ * then as a queue of ready tasks has them; so what must follow a task stands behind it even where both took no
+ * time. Not modelled: a task that comes later may meet others on its links and DRAM, and others then run before it. */
 #include <config.h>
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
+#include "base/time_order.h"
 #include "sim/critical_path.h"
 
-typedef struct {
-    th_time start, end;
-    int32_t rank, task;
-} place;
-
-static int by_time(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* Numbers tasks so that each comes after its predecessors; those of a cycle, which never run, get none.
- * waiting and queue: scratch, one per task. */
-static void find_ranks(const th_program *p, int32_t *rank, int32_t *waiting, int32_t *queue)
+/* Tasks so that each comes after its predecessors, but for those of a cycle, which never run; returns how many. */
+static int32_t find_queue(const th_program *p, int32_t *waiting, int32_t *queue)
 {
     int32_t n = 0;
     for (int32_t t = 0; t < p->n_tasks; t++) {
-        rank[t] = p->n_tasks;
         waiting[t] = p->n_predecessors[t];
         if (waiting[t] == 0)
             queue[n++] = t;
     }
-    for (int32_t i = 0; i < n; i++) {
-        rank[queue[i]] = i;
+    for (int32_t i = 0; i < n; i++)
         for (int32_t k = p->successor_start[queue[i]]; k < p->successor_start[queue[i] + 1]; k++)
             if (--waiting[p->successors[k]] == 0)
                 queue[n++] = p->successors[k];
-    }
+    return n;
 }
 
-/* Those that have ended, by time; returns how many. */
-static int32_t find_order(const th_result *r, const int32_t *rank, place *order)
+/* Those of a queue that have ended, by start, then end, then as they stand in it; returns how many. */
+static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_queue, th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;
-    for (int32_t t = 0; t < r->n_tasks; t++)
-        if (r->tasks[t].end_ps >= 0)
-            order[n++] = (place){r->tasks[t].start_ps, r->tasks[t].end_ps, rank[t], t};
-    qsort(order, (size_t)n, sizeof *order, by_time);
+    for (int32_t i = 0; i < n_queue; i++)
+        if (r->tasks[queue[i]].end_ps >= 0)
+            order[n++] = (th_timed){r->tasks[queue[i]].end_ps, queue[i]};
+    th_order_by_time(order, (size_t)n, scratch);
+    for (int32_t i = 0; i < n; i++)
+        order[i].at = r->tasks[order[i].number].start_ps;
+    th_order_by_time(order, (size_t)n, scratch);
     return n;
 }
 
@@ -81,14 +65,16 @@ static void stay_before(const th_result *r, const th_time *slack, int32_t behind
 }
 
 /* next: by engine, the task that runs next on it; -1: none. */
-static void go_back(const th_program *p, const th_result *r, const place *order, int32_t n, int32_t *next,
+static void go_back(const th_program *p, const th_result *r, const th_timed *order, int32_t n, int32_t *next,
                     th_time *slack)
 {
     th_time last = 0;
-    for (int32_t i = 0; i < n; i++)
-        last = order[i].end > last ? order[i].end : last;
+    for (int32_t i = 0; i < n; i++) {
+        th_time end = r->tasks[order[i].number].end_ps;
+        last = end > last ? end : last;
+    }
     for (int32_t i = n - 1; i >= 0; i--) {
-        int32_t t = order[i].task, engine = engine_of(&p->tasks[t]);
+        int32_t t = order[i].number, engine = engine_of(&p->tasks[t]);
         th_time latest = last;
         for (int32_t k = p->successor_start[t]; k < p->successor_start[t + 1]; k++)
             stay_before(r, slack, p->successors[k], &latest);
@@ -96,7 +82,7 @@ static void go_back(const th_program *p, const th_result *r, const place *order,
             stay_before(r, slack, next[engine], &latest);
         if (engine >= 0)
             next[engine] = t;
-        slack[t] = latest - order[i].end;
+        slack[t] = latest - r->tasks[t].end_ps;
     }
 }
 
@@ -104,23 +90,22 @@ int th_slacks(const th_program *p, const th_result *r, th_time *slack, th_error 
 {
     size_t tasks = (size_t)p->n_tasks + 1;
     int32_t engines = count_engines(p);
-    int32_t *rank = th_alloc_array(tasks, sizeof *rank), *waiting = th_alloc_array(tasks, sizeof *waiting);
-    int32_t *queue = th_alloc_array(tasks, sizeof *queue);
+    int32_t *waiting = th_alloc_array(tasks, sizeof *waiting), *queue = th_alloc_array(tasks, sizeof *queue);
     int32_t *next = th_alloc_array((size_t)engines + 1, sizeof *next);
-    place *order = th_alloc_array(tasks, sizeof *order);
-    bool is_there = rank && waiting && queue && next && order;
+    th_timed *order = th_alloc_array(tasks, sizeof *order), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    bool is_there = waiting && queue && next && order && scratch;
     if (is_there) {
         for (int32_t e = 0; e < engines; e++)
             next[e] = -1;
         for (int32_t t = 0; t < p->n_tasks; t++)
             slack[t] = -1;
-        find_ranks(p, rank, waiting, queue);
-        go_back(p, r, order, find_order(r, rank, order), next, slack);
+        int32_t n_queue = find_queue(p, waiting, queue);
+        go_back(p, r, order, find_order(r, queue, n_queue, order, scratch), next, slack);
     }
-    th_free(rank);
     th_free(waiting);
     th_free(queue);
     th_free(next);
     th_free(order);
+    th_free(scratch);
     return is_there ? 0 : th_error_no_memory(err);
 }

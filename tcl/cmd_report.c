@@ -318,15 +318,15 @@ static const th_option path_options[] = {
     {.name = NULL},
 };
 
+/* Rows that are not shown are made only where they are to be sorted. */
 static int report_slack(th_call *c, th_report *r)
 {
-    int rc = th_section_slack(c->session, r, &c->err);
-    if (rc != 0)
-        return th_report_finish(c, r, rc, NULL);
-    if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
-        return th_report_finish(c, r, 0, r->first);
-    rc = th_report_arrange(c, r->first);
-    th_table_limit(r->first, SLACKS_IN_TEXT);
+    bool is_text = th_report_format(c) == TH_FORMAT_TEXT, sorts = th_call_has(c, REPORT_SORT_BY);
+    int64_t limit = th_call_number(c, REPORT_LIMIT, is_text ? SLACKS_IN_TEXT : INT64_MAX);
+    int rc = th_section_slack(c->session, r, sorts ? INT64_MAX : limit, &c->err);
+    if (rc == 0)
+        rc = th_report_arrange(c, r->first);
+    th_table_limit(r->first, limit);
     return th_report_finish(c, r, rc, NULL);
 }
 

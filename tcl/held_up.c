@@ -9,7 +9,6 @@
  * the one that kept the place longest is named. What packets and slowed clocks add
  * is nobody's. Not modelled: at which rate each went when. */
 #include <config.h>
-#include <stdlib.h>
 #include "tcl/held_up.h"
 #include "base/alloc.h"
 #include "tcl/interrupt.h"
@@ -41,37 +40,20 @@ struct th_held_up {
 
 /* ---- setting out ---- */
 
-typedef struct begun {
-    th_time start;
-    int32_t task;
-} begun;
-
-static int by_start(const void *a, const void *b)
-{
-    const begun *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->task > y->task) - (x->task < y->task);
-}
-
 static int put_in_order(th_held_up *f)
 {
-    const th_result *r = f->result;
-    begun *all = th_alloc_array((size_t)r->n_tasks + 1, sizeof *all);
-    f->order = th_alloc_array((size_t)r->n_tasks + 1, sizeof *f->order);
-    for (int32_t t = 0; all != NULL && f->order != NULL && t < r->n_tasks; t++) {
-        if (r->tasks[t].end_ps < 0)
+    int32_t n_begun;
+    if (th_tasks_by_start(f->result, &f->order, &n_begun) != 0)
+        return -1;
+    for (int32_t i = 0; i < n_begun; i++) {
+        const th_task_result *x = &f->result->tasks[f->order[i]];
+        if (x->end_ps < 0)
             continue;
-        th_time took = r->tasks[t].end_ps - r->tasks[t].start_ps;
+        th_time took = x->end_ps - x->start_ps;
         f->longest = took > f->longest ? took : f->longest;
-        all[f->n++] = (begun){r->tasks[t].start_ps, t};
+        f->order[f->n++] = f->order[i];
     }
-    if (all != NULL && f->order != NULL)
-        qsort(all, (size_t)f->n, sizeof *all, by_start);
-    for (int32_t i = 0; i < f->n; i++)
-        f->order[i] = all[i].task;
-    th_free(all);
-    return all != NULL && f->order != NULL ? 0 : -1;
+    return 0;
 }
 
 void th_held_up_free(th_held_up *f)

@@ -37,12 +37,12 @@ int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 
 /* sections_path.c; limit: the longest so many entries of the path, the others folded (0: all); parts:
- * what its time went to; slack: all tasks that have ended, the least slack first. */
+ * what its time went to; slack: limit of the tasks that have ended, the least slack first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
 /* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
 int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err);
-int th_section_slack(th_session *s, th_report *r, th_error *err);
+int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
 
 /* sections_windows.c: of accelerators and links, in n windows of [from, to]; the present run is done again
  * for it. Busy, stalls and idle of a window add up to its length. */

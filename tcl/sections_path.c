@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/alloc.h"
+#include "base/time_order.h"
 #include "sim/critical_path.h"
 #include "sim/task_parts.h"
 #include "tcl/held_up.h"
@@ -311,27 +312,14 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
 
 /* ---- all tasks by slack ---- */
 
-typedef struct {
-    th_time slack;
-    int32_t task;
-} slack_place;
-
-static int by_slack(const void *a, const void *b)
-{
-    const slack_place *x = a, *y = b;
-    if (x->slack != y->slack)
-        return x->slack < y->slack ? -1 : 1;
-    return (x->task > y->task) - (x->task < y->task);
-}
-
-/* Tasks that have ended, the least slack first; returns how many. */
-static int32_t order_by_slack(const th_explained *x, slack_place *order)
+/* Tasks that have ended, the least slack first, those with as much by their numbers; returns how many. */
+static int32_t order_by_slack(const th_explained *x, th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;
     for (int32_t t = 0; t < x->result->n_tasks; t++)
         if (x->slack[t] >= 0)
-            order[n++] = (slack_place){x->slack[t], t};
-    qsort(order, (size_t)n, sizeof *order, by_slack);
+            order[n++] = (th_timed){x->slack[t], t};
+    th_order_by_time(order, (size_t)n, scratch);
     return n;
 }
 
@@ -346,19 +334,28 @@ static const th_column *slack_columns(th_report *r)
     return c;
 }
 
-int th_section_slack(th_session *s, th_report *r, th_error *err)
+static int add_by_slack(const th_explained *x, th_table *t, int64_t limit, th_error *err)
+{
+    size_t tasks = (size_t)x->result->n_tasks + 1;
+    th_timed *order = th_alloc_array(tasks, sizeof *order), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    int rc = order != NULL && scratch != NULL ? 0 : th_error_no_memory(err);
+    int32_t n = rc == 0 ? order_by_slack(x, order, scratch) : 0;
+    for (int32_t i = 0; rc == 0 && i < n && i < limit; i++)
+        rc = add_task(x, t, order[i].number, err);
+    th_table_hide(t, n > limit ? n - limit : 0);
+    th_free(order);
+    th_free(scratch);
+    return rc;
+}
+
+int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     th_explained x;
     if (explain(s, &x, err) != 0)
         return -1;
-    slack_place *order = th_alloc_array((size_t)x.result->n_tasks + 1, sizeof *order);
     const th_column *columns = slack_columns(r);
-    th_table *t = columns != NULL ? th_report_table(r, "slack", "Slack", columns) : NULL;
-    int rc = order != NULL && columns != NULL ? 0 : th_error_no_memory(err);
-    int32_t n = rc == 0 ? order_by_slack(&x, order) : 0;
-    for (int32_t i = 0; rc == 0 && i < n; i++)
-        rc = add_task(&x, t, order[i].task, err);
-    th_free(order);
+    int rc = columns == NULL ? th_error_no_memory(err)
+                             : add_by_slack(&x, th_report_table(r, "slack", "Slack", columns), limit, err);
     forget(&x);
     return rc;
 }

@@ -12,40 +12,6 @@
 #include "tcl/interrupt.h"
 #include "topology/route.h"
 
-/* ---- order ---- */
-
-typedef struct th_started {
-    th_time start;
-    int32_t task;
-} th_started;
-
-static int by_start(const void *a, const void *b)
-{
-    const th_started *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->task > y->task) - (x->task < y->task);
-}
-
-static int order_tasks(th_tracks *k)
-{
-    const th_result *r = k->result;
-    th_started *started = th_alloc_array((size_t)r->n_tasks + 1, sizeof *started);
-    k->order = th_alloc_array((size_t)r->n_tasks + 1, sizeof *k->order);
-    if (started == NULL || k->order == NULL) {
-        th_free(started);
-        return -1;
-    }
-    for (int32_t t = 0; t < r->n_tasks; t++)
-        if (r->tasks[t].start_ps >= 0)
-            started[k->n_started++] = (th_started){r->tasks[t].start_ps, t};
-    qsort(started, (size_t)k->n_started, sizeof *started, by_start);
-    for (int32_t i = 0; i < k->n_started; i++)
-        k->order[i] = started[i].task;
-    th_free(started);
-    return 0;
-}
-
 th_time th_tracks_end(const th_tracks *k, int32_t task)
 {
     th_time end = k->result->tasks[task].end_ps;
@@ -233,7 +199,7 @@ int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, th_
     th_path_entry *path = NULL;
     *k = (th_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
-    if (n_path >= 0 && order_tasks(k) == 0 && make_tracks(k) == 0 &&
+    if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 && make_tracks(k) == 0 &&
         draw_together(k, path, n_path) == 0) {
         th_free(path);
         return 0;
