@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_study.c - create_study, read_study, run_study, report_study: sweeps over a design space. */
 #include <config.h>
+#include <stdio.h>
 #include "base/alloc.h"
 #include "tcl/report_call.h"
 #include "tcl/study_crash.h"
 #include "tcl/study_list.h"
 #include "tcl/study_run.h"
 #include "tcl/study_table.h"
+#include "tcl/warning.h"
 
 #define GROUP "sweep"
 
@@ -144,6 +146,43 @@ static const th_option run_options[] = {
     {.name = NULL},
 };
 
+typedef struct {
+    int64_t point;
+    char error[160]; /* cut */
+} first_failure;
+
+static int keep_failure(void *state, const th_study_point *p)
+{
+    first_failure *f = state;
+    if (p->state != TH_POINT_FAILED)
+        return 0;
+    f->point = p->number;
+    snprintf(f->error, sizeof f->error, "%s", p->error);
+    return 1;
+}
+
+/* Points fail silently, so whoever waited for them is told at the end, those of earlier calls included. */
+static int tell_end(th_call *c, th_store *t, th_study_end end)
+{
+    int64_t n[TH_N_POINT_STATES];
+    first_failure first = {.point = 0};
+    if (th_store_counts(t, n, &c->err) != 0 ||
+        (n[TH_POINT_FAILED] > 0 && th_store_read(t, keep_failure, &first, &c->err) < 0))
+        return -1;
+    if (n[TH_POINT_FAILED] > 0)
+        th_warn(c, "STUDY-0090", "%lld of %lld points failed, the first of them point %lld: %s; report_study shows all, "
+                "-retry does them again", (long long)n[TH_POINT_FAILED],
+                (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]), (long long)first.point,
+                first.error);
+    if (end == TH_STUDY_LIMIT)
+        th_call_return_text(c, "limit");
+    else if (n[TH_POINT_FAILED] > 0)
+        Tcl_SetObjResult(c->interp, Tcl_ObjPrintf("failed %" TCL_LL_MODIFIER "d", (Tcl_WideInt)n[TH_POINT_FAILED]));
+    else
+        th_call_return_text(c, "done");
+    return 0;
+}
+
 static int run_run_study(th_call *c)
 {
     int usual = c->session->post != NULL ? 1 : c->session->threads;
@@ -155,13 +194,12 @@ static int run_run_study(th_call *c)
         return th_error_set(&c->err, "STUDY-0081", "refused in the script of a study");
     th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
     int rc = t != NULL ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
+    if (rc == 0 && end != TH_STUDY_INTERRUPTED)
+        rc = tell_end(c, t, end);
     th_store_close(t);
     if (rc != 0)
         return -1;
-    if (end == TH_STUDY_INTERRUPTED)
-        return th_call_cancel(c, "interrupted; run_study goes on");
-    th_call_return_text(c, end == TH_STUDY_DONE ? "done" : "limit");
-    return 0;
+    return end == TH_STUDY_INTERRUPTED ? th_call_cancel(c, "interrupted; run_study goes on") : 0;
 }
 
 /* ---- report_study ---- */
@@ -240,9 +278,10 @@ const th_command th_study_commands[] = {
      "take files that you would source.",
      .run = run_read_study},
     {"run_study", GROUP, "NAME", 1, 1, run_options, "do the points of a study that wait",
-     "Returns done, or limit. Each result is in the file 50 ms after its point is through at the latest, so after any end, "
+     "Returns why it ended: done (all points are, and none failed), failed N (all are through, N of them failed) or limit. "
+     "Each result is in the file 50 ms after its point is through at the latest, so after any end, "
      "kill -9 included, run_study goes on with those that wait. A point that fails is recorded with its "
-     "message, and the others go on. No result depends on -threads or on the order in which points end. What "
+     "message, and the others go on; a warning at the end says how many failed, and why the first did. No result depends on -threads or on the order in which points end. What "
      "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the points that are at work, "
      "which wait again.",
      .run = run_run_study, .not_while_running = true},

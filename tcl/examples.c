@@ -22,6 +22,17 @@ typedef struct th_example {
     "close $csv\n" \
     "read_measurements out/mine.csv\n"
 
+/* A small study, not run yet. */
+#define STUDY \
+    "create_study links -file out/links.db -metrics {latency moved} \\\n" \
+    "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n" \
+    "        create_system -name ring -topology ring -dims 8 -accel npu_v1 \\\n" \
+    "            -link_bandwidth $bandwidth -link_latency 500ns\n" \
+    "        create_program exchange\n" \
+    "        add_collective all_reduce -bytes 1MB\n" \
+    "        run\n" \
+    "    }\n"
+
 static const th_example examples[] = {
     {"help", "help map_workload\nhelp collective\n"},
     {"set_threads", "set_threads 2\n"},
@@ -231,48 +242,20 @@ static const th_example examples[] = {
      "predict_network -gpu V100 -batch 16\n"
      "predict_network -gpu P100 -batch 16 -per_layer -limit 5\n"},
     {"create_study",
-     "create_study links -file out/links.db -metrics {latency moved} \\\n"
-     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
-     "        read_system f1_16xlarge\n"
-     "        set_property [get_links] bandwidth $bandwidth\n"
-     "        create_program exchange\n"
-     "        add_collective all_reduce -bytes 1MB\n"
-     "        run\n"
-     "    }\n"
+     STUDY
      "run_study links\n"
      "report_study links\n"},
     {"run_study",
-     "create_study links -file out/links.db -metrics {latency moved} \\\n"
-     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
-     "        read_system f1_16xlarge\n"
-     "        set_property [get_links] bandwidth $bandwidth\n"
-     "        create_program exchange\n"
-     "        add_collective all_reduce -bytes 1MB\n"
-     "        run\n"
-     "    }\n"
+     STUDY
      "run_study links -limit 1\n"
      "run_study links\n"},
     {"report_study",
-     "create_study links -file out/links.db -metrics {latency moved} \\\n"
-     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
-     "        read_system f1_16xlarge\n"
-     "        set_property [get_links] bandwidth $bandwidth\n"
-     "        create_program exchange\n"
-     "        add_collective all_reduce -bytes 1MB\n"
-     "        run\n"
-     "    }\n"
+     STUDY
      "run_study links\n"
      "report_study links -sort_by latency -increasing -limit 1\n"
      "report_study links -format csv > out/links.csv\n"},
     {"read_study",
-     "create_study links -file out/links.db -metrics {latency moved} \\\n"
-     "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"
-     "        read_system f1_16xlarge\n"
-     "        set_property [get_links] bandwidth $bandwidth\n"
-     "        create_program exchange\n"
-     "        add_collective all_reduce -bytes 1MB\n"
-     "        run\n"
-     "    }\n"
+     STUDY
      "read_study out/links.db\n"
      "run_study links\n"},
     {"report_sensitivity", "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},

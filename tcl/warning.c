@@ -18,6 +18,7 @@ static const struct {
     {"TCL", 330}, /* a layer outside of what was trained on */
     {"TCL", 352}, /* a network outside of that */
     {"TCL", 362}, /* a file whose last line has no end */
+    {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };
 _Static_assert((int)N_WARNINGS <= (int)TH_WARNINGS_MAX, "see session.h");

@@ -141,7 +141,7 @@ create_study s -file [lindex $argv 0].db -parameters {
 puts [run_study s {*}[lrange $argv 1 end]]
 report_study s -format csv
 SCRIPT
-"$top/tharsis" -no_init -batch "$folder/study.tcl" "$folder/study" >"$folder/study.txt" 2>&1
+"$top/tharsis" -no_init -batch "$folder/study.tcl" "$folder/study" >"$folder/study.txt" 2>"$folder/err.txt"
 [ "$(grep -c ',done,' "$folder/study.txt")" -eq 18 ] && [ "$(grep -c ',failed,' "$folder/study.txt")" -eq 6 ]
 verdict $? "a study in tharsis"
 for n in 1 2 4; do
