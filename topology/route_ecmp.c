@@ -30,17 +30,17 @@ static bool is_as_good(const th_reach *a, const th_reach *b)
 }
 
 /* Does a best way to the destination begin with link? */
-static bool begins_best(const th_search *f, int node, int link)
+static bool begins_best(const th_route_search *f, int node, int link)
 {
     int to = f->s->links[link].to;
     if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
         (to != f->dst && !f->s->nodes[to].forwards))
         return false;
-    th_reach way = th_search_way(f, link);
+    th_reach way = th_route_search_way(f, link);
     return is_as_good(&way, &f->reach[node]);
 }
 
-static void *make_bits(const th_search *f)
+static void *make_bits(const th_route_search *f)
 {
     const th_system *s = f->s;
     uint64_t *bits = th_alloc_zero((size_t)s->n_links / WORD_BITS + 1, sizeof *bits);

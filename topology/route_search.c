@@ -14,21 +14,22 @@
 
 /* ---- searching ---- */
 
-void th_search_clear(th_search *f)
+static void clear(th_route_search *f)
 {
     th_free(f->reach);
     th_free(f->queue);
 }
 
-int th_search_init(th_search *f, const th_system *s)
+/* 0 or -1 (memory). */
+static int init(th_route_search *f, const th_system *s)
 {
     size_t n = (size_t)s->n_nodes;
-    *f = (th_search){.s = s,
-                     .reach = th_alloc_array(n, sizeof *f->reach),
-                     .queue = th_alloc_array(n, sizeof *f->queue)};
+    *f = (th_route_search){.s = s,
+                           .reach = th_alloc_array(n, sizeof *f->reach),
+                           .queue = th_alloc_array(n, sizeof *f->queue)};
     if (f->reach && f->queue)
         return 0;
-    th_search_clear(f);
+    clear(f);
     return -1;
 }
 
@@ -42,7 +43,7 @@ static bool is_better(const th_system *s, const th_reach *a, const th_reach *b)
     return s->links[a->link].to < s->links[b->link].to;
 }
 
-th_reach th_search_way(const th_search *f, int link)
+th_reach th_route_search_way(const th_route_search *f, int link)
 {
     const th_link *l = &f->s->links[link];
     const th_reach *rest = &f->reach[l->to];
@@ -53,7 +54,8 @@ th_reach th_search_way(const th_search *f, int link)
                       .link = link};
 }
 
-void th_search_towards(th_search *f, int dst)
+/* Fills reach. */
+static void search_towards(th_route_search *f, int dst)
 {
     const th_system *s = f->s;
     int head = 0, tail = 0;
@@ -70,7 +72,7 @@ void th_search_towards(th_search *f, int dst)
             th_reach *known = &f->reach[s->links[s->in_links[i]].from];
             if (known->n_links >= 0 && known->n_links < n_links)
                 continue;
-            th_reach way = th_search_way(f, s->in_links[i]);
+            th_reach way = th_route_search_way(f, s->in_links[i]);
             if (known->n_links < 0)
                 f->queue[tail++] = s->links[s->in_links[i]].from;
             if (known->n_links < 0 || is_better(s, &way, known))
@@ -109,19 +111,19 @@ const void *th_columns_peek(const th_columns *c, int dst)
     return atomic_load_explicit(&c->of[dst], memory_order_acquire);
 }
 
-static void *make_column(const th_system *s, int dst, void *(*make)(const th_search *f))
+static void *make_column(const th_system *s, int dst, void *(*make)(const th_route_search *f))
 {
-    th_search f;
-    if (th_search_init(&f, s) < 0)
+    th_route_search f;
+    if (init(&f, s) < 0)
         return NULL;
-    th_search_towards(&f, dst);
+    search_towards(&f, dst);
     void *column = make(&f);
-    th_search_clear(&f);
+    clear(&f);
     return column;
 }
 
 const void *th_columns_get(th_columns *c, const th_system *s, int dst,
-                           void *(*make)(const th_search *f))
+                           void *(*make)(const th_route_search *f))
 {
     const void *known = th_columns_peek(c, dst);
     if (known)
@@ -133,7 +135,7 @@ const void *th_columns_get(th_columns *c, const th_system *s, int dst,
     return first;
 }
 
-int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_search *f))
+int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_route_search *f))
 {
     enum { SMALL_NODES = 64 };
     for (int dst = 0; s->n_nodes <= SMALL_NODES && dst < s->n_nodes; dst++)

@@ -12,19 +12,15 @@ typedef struct th_reach {
     th_time latency_ps;
 } th_reach;
 
-typedef struct th_search {
+typedef struct th_route_search {
     const th_system *s;
     int dst;
     th_reach *reach;     /* by node */
     int32_t *queue;
-} th_search;
-
-int th_search_init(th_search *f, const th_system *s); /* 0 or -1 (memory) */
-void th_search_towards(th_search *f, int dst);        /* fills reach */
-void th_search_clear(th_search *f);
+} th_route_search;
 
 /* The way that starts with link and goes on as the best way from its end. */
-th_reach th_search_way(const th_search *f, int link);
+th_reach th_route_search_way(const th_route_search *f, int link);
 
 /* What a routing keeps of a search, for each destination that was asked for: made at its first use,
  * by whichever thread comes first. The content is that of the system, so all threads read the
@@ -36,10 +32,10 @@ const void *th_columns_peek(const th_columns *c, int dst);
 /* The column of dst, else made by make (which returns a heap block, or NULL). NULL: memory is
  * out. */
 const void *th_columns_get(th_columns *c, const th_system *s, int dst,
-                           void *(*make)(const th_search *f));
+                           void *(*make)(const th_route_search *f));
 /* Makes all columns of a small system, whose memory can then not run out under way; does nothing
  * for others. 0 or -1 (memory). */
-int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_search *f));
+int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_route_search *f));
 void th_columns_free(th_columns *c);     /* accepts NULL */
 
 #endif

@@ -38,7 +38,7 @@ static uint32_t port_of(const th_system *s, int node, int link)
     return port;
 }
 
-static void *make_ports(const th_search *f)
+static void *make_ports(const th_route_search *f)
 {
     const th_system *s = f->s;
     bool is_narrow = fits_narrow(s);
