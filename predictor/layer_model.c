@@ -74,6 +74,15 @@ static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *tex
     return false;
 }
 
+/* Of the GPU, by its name; NULL: it was not calibrated. */
+static const th_calibration *calibration_of(const th_layer_model *m, const th_gpu *gpu)
+{
+    for (int i = 0; i < m->n_calibrations; i++)
+        if (strcmp(m->calibration[i].gpu.name, gpu->name) == 0)
+            return &m->calibration[i];
+    return NULL;
+}
+
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size)
 {
@@ -85,7 +94,7 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
                  op->x[f], m->least[f], m->most[f]);
         return true;
     }
-    return !th_layer_model_knows(m, gpu) && !th_layer_model_calibration(m, gpu) &&
+    return !th_layer_model_knows(m, gpu) && !calibration_of(m, gpu) &&
            gpu_is_outside(m, gpu, text, size);
 }
 
@@ -141,18 +150,10 @@ void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t 
         th_twin_blend(m, op, n, gpu, ms);
 }
 
-const th_calibration *th_layer_model_calibration(const th_layer_model *m, const th_gpu *gpu)
-{
-    for (int i = 0; i < m->n_calibrations; i++)
-        if (strcmp(m->calibration[i].gpu.name, gpu->name) == 0)
-            return &m->calibration[i];
-    return NULL;
-}
-
 static void predict_few(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                         double *ms)
 {
-    const th_calibration *c = th_layer_model_calibration(m, gpu);
+    const th_calibration *c = calibration_of(m, gpu);
     if (c)
         th_calibration_run(m, c, op, n, ms);
     else
@@ -224,7 +225,7 @@ static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
 
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
-    const th_calibration *c = th_layer_model_calibration(m, gpu);
+    const th_calibration *c = calibration_of(m, gpu);
     bool is_known = !c && th_layer_model_knows(m, gpu);
     const th_spread *spread = is_known ? &m->known.spread : &m->other.spread;
     double ms = th_layer_model_predict(m, op, gpu), low, high;

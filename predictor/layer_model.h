@@ -95,8 +95,6 @@ bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
  * it is, and what they were, into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
-/* Of the GPU, by its name; NULL: it was not calibrated. */
-const th_calibration *th_layer_model_calibration(const th_layer_model *m, const th_gpu *gpu);
 /* The number of a device of training by its name, or n_devices: any other. */
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */

@@ -26,8 +26,7 @@ enum {
     GROUP,
     TIME,
     TIME_OF_DEVICE, /* the device's name follows in the column's */
-    N_MEANINGS,
-    UNUSED = -1
+    N_MEANINGS
 };
 
 typedef struct {

@@ -29,8 +29,6 @@ libtharsis_la_SOURCES += \
 	sim/collective/replay.c \
 	sim/collective/replay.h \
 	sim/collective/ring.c \
-	sim/collective/unroll.c \
-	sim/collective/unroll.h \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \
@@ -215,6 +213,8 @@ unit_tests += \
 	tests/unit/test_winograd \
 	tests/unit/test_work
 
+tests_unit_test_unroll_SOURCES = tests/unit/test_unroll.c \
+	tests/unit/unroll.c tests/unit/unroll.h
 tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
 	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \

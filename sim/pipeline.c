@@ -528,11 +528,6 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
         &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
 }
 
-void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port)
-{
-    th_pipeline_start_with(p, s, port, &(th_pipeline_begin){.rates_from_outside = true});
-}
-
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
 {
     run_until(p, s, port, t);

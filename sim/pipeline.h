@@ -146,11 +146,9 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
                             const th_pipeline_begin *b);
 
 /* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
- * after starting with rates from outside, every advance may change the demand, and the caller sets
- * the rates. demand: bit e is set while engine e moves data. */
-void th_pipeline_start_shared(th_pipeline *p, const th_schedule *s, const th_port *port);
-/* From p->now on rates come from outside; or no longer: then others draw nothing, and whole periods may be
- * jumped. */
+ * from p->now on rates come from outside; or no longer: then others draw nothing, and whole periods may be
+ * jumped. While they do, every advance may change the demand, and the caller sets the rates. demand: bit e
+ * is set while engine e moves data. */
 void th_pipeline_couple(th_pipeline *p);
 void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip);
 unsigned th_pipeline_demand(const th_pipeline *p);

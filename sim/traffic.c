@@ -145,12 +145,6 @@ const th_traffic_pattern *th_traffic_find_pattern(const char *name)
     return NULL;
 }
 
-const char *th_traffic_pattern_names(void)
-{
-    return "uniform, transpose, bit_complement, bit_reverse, shuffle, tornado, neighbor, hotspot, "
-           "all_to_all";
-}
-
 /* --- what is asked for ------------------------------------------------------------------------ */
 
 static th_traffic_nodes nodes_of(const th_system *s, const th_traffic_options *o)

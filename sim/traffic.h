@@ -33,7 +33,6 @@ typedef struct th_traffic_pattern {
 
 extern const th_traffic_pattern *const th_traffic_patterns[];        /* ends in NULL */
 const th_traffic_pattern *th_traffic_find_pattern(const char *name); /* NULL: unknown */
-const char *th_traffic_pattern_names(void); /* "uniform, transpose, ..." for messages */
 
 typedef enum {
     TH_TRAFFIC_BERNOULLI, /* in each cycle a node begins a message with the same probability */

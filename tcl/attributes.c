@@ -301,7 +301,7 @@ static const th_attribute node_attributes[] = {
     {NULL, TH_KIND_TEXT, NULL},
 };
 
-const char *th_node_kind_name(th_node_kind kind)
+static const char *node_kind_name(th_node_kind kind)
 {
     static const char *const names[] = {"accelerator", "host", "switch"};
     return names[kind];
@@ -314,7 +314,7 @@ static th_quantity node_value(th_session *s, int index, int attribute)
     case NODE_NAME:
         return th_text(n->name);
     case NODE_KIND:
-        return th_text(th_node_kind_name(n->kind));
+        return th_text(node_kind_name(n->kind));
     case NODE_GROUP:
         return th_count(n->group);
     default:

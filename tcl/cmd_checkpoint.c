@@ -17,7 +17,7 @@
 #define GROUP "simulate"
 #define MAGIC "tharsis checkpoint 1\n"
 
-enum { LINE_MAX_BYTES = 1000, CHECKPOINT_MAX_BYTES = 1 << 24 };
+enum { LINE_MAX_BYTES = 1000 };
 
 /* ---- digests ---- */
 

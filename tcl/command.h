@@ -117,12 +117,10 @@ void th_help_all(th_strbuf *out);
 /* The commands that have word in their name, summary or options; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
 /* What other renderers share: the synopsis in lines, wrapped between its words, so that "?-seed N?" stays
- * together; "-seed N"; " One of a, b." behind the help of an option with choices, nothing for others; lines,
- * indented. */
+ * together; "-seed N"; " One of a, b." behind the help of an option with choices, nothing for others. */
 void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
 void th_help_option_form(const th_option *o, char *out, size_t size);
 void th_help_choices(th_strbuf *out, const th_option *o);
-void th_help_indent(th_strbuf *out, const char *lines);
 /* Every group once, in the order of the table, and its rows. */
 void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
                         void (*add)(th_strbuf *out, const th_command *row));
@@ -131,7 +129,6 @@ void th_help_each_of_group(th_strbuf *out, const char *group,
 /* examples.c: lines that show the command at work, each ends in a newline; NULL: there are none. They run
  * where a system, a workload and a mapping were read, and that ran. */
 const char *th_example_of(const char *command);
-const char *th_example_command(int i); /* the i-th command that has one; NULL after the last */
 /* help_man.c: all of them as the page tharsis-commands(7). */
 void th_help_man(th_strbuf *out);
 /* help_markdown.c: the list of all commands, and the page of one. */

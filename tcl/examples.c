@@ -268,14 +268,9 @@ static const th_example examples[] = {
      "report_diff as_is slower -limit 3\n"},
 };
 
-const char *th_example_command(int i)
-{
-    return (size_t)i < sizeof examples / sizeof *examples ? examples[i].command : NULL;
-}
-
 const char *th_example_of(const char *command)
 {
-    for (int i = 0; th_example_command(i) != NULL; i++)
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(examples[i].command, command) == 0)
             return examples[i].lines;
     return NULL;

@@ -123,7 +123,7 @@ static void add_options(th_strbuf *out, const th_command *row)
     }
 }
 
-void th_help_indent(th_strbuf *out, const char *lines)
+static void add_indented(th_strbuf *out, const char *lines)
 {
     while (*lines != '\0') {
         int length = (int)strcspn(lines, "\n");
@@ -147,7 +147,7 @@ void th_help_command(const th_command *row, th_strbuf *out)
     const char *example = th_example_of(row->name);
     if (example != NULL) {
         th_strbuf_add(out, "\nExample:\n");
-        th_help_indent(out, example);
+        add_indented(out, example);
     }
 }
 

@@ -62,22 +62,6 @@ void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_o
     l->left_out = left_out;
 }
 
-bool th_left_out_device(const th_left_out *o, const char *name)
-{
-    size_t n = strlen(name);
-    const char *at = o->devices;
-    while (at != NULL && (at = strstr(at, name)) != NULL && (at[-1] != '\n' || at[n] != '\n'))
-        at++;
-    return at != NULL;
-}
-
-/* By a digest of its id, so that an operation measured on several devices is held out on all of them. */
-bool th_left_out_row(const th_left_out *o, const th_measurements *m, const th_measurement *row)
-{
-    uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
-    return (int64_t)(h % 100) < o->percent || th_left_out_device(o, m->device[row->device].name);
-}
-
 int th_learned_need_gpus(th_session *s, th_error *err)
 {
     th_learned *l = s->learned;
@@ -93,12 +77,28 @@ int th_learned_need_gpus(th_session *s, th_error *err)
     return rc;
 }
 
+static bool is_left_out_device(const th_left_out *o, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = o->devices;
+    while (at != NULL && (at = strstr(at, name)) != NULL && (at[-1] != '\n' || at[n] != '\n'))
+        at++;
+    return at != NULL;
+}
+
+/* By a digest of its id, so that an operation measured on several devices is held out on all of them. */
+static bool is_left_out(const th_left_out *o, const th_measurements *m, const th_measurement *row)
+{
+    uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
+    return (int64_t)(h % 100) < o->percent || is_left_out_device(o, m->device[row->device].name);
+}
+
 size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n)
 {
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     *n = 0;
     for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
-        if (th_left_out_row(o, m, &m->row[i]) == left_out)
+        if (is_left_out(o, m, &m->row[i]) == left_out)
             rows[(*n)++] = i;
     return rows;
 }

@@ -32,8 +32,6 @@ void th_learned_free(th_learned *l);
 th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err);
 /* Takes p and the names of devices over. */
 void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out);
-bool th_left_out_device(const th_left_out *o, const char *name);
-bool th_left_out_row(const th_left_out *o, const th_measurements *m, const th_measurement *row);
 /* Numbers of those that are left out, or of the others, for the caller to free; NULL: memory is out. */
 size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n);
 /* NULL: err says what makes one. */

@@ -57,7 +57,6 @@ int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out
 /* Bits of th_seen_kind (sim/watch.h) at which its value can change; 0: it stays. */
 unsigned th_attribute_changes(th_class class, int attribute);
 
-const char *th_node_kind_name(th_node_kind kind);
 const char *th_task_kind_name(int32_t kind);
 /* "conv2_1 on accel/0", "conv2_1: host -> 3". */
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out);

@@ -6,7 +6,7 @@
 #include "tcl/session.h"
 
 /* Rows of an option table, from place first on. */
-enum { TH_TIMING_AT, TH_TIMING_AFTER, TH_TIMING_DELAY, TH_N_TIMING_OPTIONS };
+enum { TH_TIMING_AT, TH_TIMING_AFTER, TH_TIMING_DELAY };
 #define TH_TIMING_OPTIONS(first)                                                                   \
     [(first) +                                                                                     \
         TH_TIMING_AT] = {"-at", TH_OPTION_TIME, "TIME", "Not before this instant (0)."},           \

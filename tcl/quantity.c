@@ -78,7 +78,8 @@ bool th_kind_is_real(th_kind kind)
            kind == TH_KIND_MEAN || kind == TH_KIND_NUMBER || kind == TH_KIND_ENERGY;
 }
 
-char *th_format_rate(double per_s, char *out, size_t size)
+/* With a decimal prefix: "4.1M". */
+static void format_rate(double per_s, char *out, size_t size)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
     size_t i = 0;
@@ -87,7 +88,6 @@ char *th_format_rate(double per_s, char *out, size_t size)
         i++;
     }
     snprintf(out, size, "%.6g%s", per_s, prefixes[i]);
-    return out;
 }
 
 void th_quantity_format(const th_quantity *q, th_strbuf *out)
@@ -120,7 +120,7 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
         snprintf(text, sizeof text, "%.6g", q->real);
         break;
     case TH_KIND_RATE:
-        th_format_rate(q->real, text, sizeof text);
+        format_rate(q->real, text, sizeof text);
         strcat(text, "/s");
         break;
     case TH_KIND_ENERGY:

@@ -52,7 +52,5 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
 /* -1, 0, 1; absent values come before all others. */
 int th_quantity_compare(const th_quantity *a, const th_quantity *b);
 bool th_kind_is_real(th_kind kind);
-/* A rate with a decimal prefix: "4.1M". */
-char *th_format_rate(double per_s, char *out, size_t size);
 
 #endif

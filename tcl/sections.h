@@ -53,7 +53,6 @@ typedef struct th_windows {
     const bool *accels, *links; /* which of them */
     bool used_links;  /* only links on which there was anything, window by window */
 } th_windows;
-th_time th_window_edge(const th_windows *x, int64_t i); /* where window i begins */
 int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
 
 /* sections_models.c: of a workload of several networks. */

@@ -94,6 +94,14 @@ static void swap(windows *w)
     w->now = old;
 }
 
+/* Where window i begins, and the one before it ends. */
+static th_time edge_of(const th_windows *x, int64_t i)
+{
+    if (x->length > 0)
+        return i < x->n ? x->from + i * x->length : x->to;
+    return x->from + (th_time)((__int128)(x->to - x->from) * i / x->n);
+}
+
 static int walk(windows *w, th_error *err)
 {
     const th_windows *x = w->asked;
@@ -102,7 +110,7 @@ static int walk(windows *w, th_error *err)
         return -1;
     look(w, &w->before);
     for (int64_t i = 1; i <= x->n; i++) {
-        th_time to = th_window_edge(x, i);
+        th_time to = edge_of(x, i);
         if (go_to(w, to, err) != 0)
             return -1;
         look(w, &w->now);
@@ -111,13 +119,6 @@ static int walk(windows *w, th_error *err)
         from = to;
     }
     return 0;
-}
-
-th_time th_window_edge(const th_windows *x, int64_t i)
-{
-    if (x->length > 0)
-        return i < x->n ? x->from + i * x->length : x->to;
-    return x->from + (th_time)((__int128)(x->to - x->from) * i / x->n);
 }
 
 int th_section_windows(th_session *s, th_report *r, const th_windows *asked, th_error *err)

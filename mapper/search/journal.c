@@ -397,11 +397,6 @@ int th_journal_sync(th_journal *j, th_error *err)
 
 /* --- looks ------------------------------------------------------------------------------------ */
 
-const char *th_journal_path(const th_journal *j)
-{
-    return j->path;
-}
-
 int64_t th_journal_answered(const th_journal *j)
 {
     return j->answered;

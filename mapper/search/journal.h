@@ -50,7 +50,6 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
 /* What was appended has reached the disk. 0 or -1. */
 int th_journal_sync(th_journal *j, th_error *err);
 
-const char *th_journal_path(const th_journal *j);
 int64_t th_journal_answered(const th_journal *j);  /* evaluations so far */
 int64_t th_journal_cut_bytes(const th_journal *j); /* that were cut off the end of the file */
 double th_journal_elapsed_s(const th_journal *j);  /* of the last batch that was answered */

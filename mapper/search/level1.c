@@ -26,7 +26,9 @@ static int32_t given_design(const th_level1 *l, int32_t node)
     return given ? given->design : TH_DESIGN_ANY;
 }
 
-int32_t th_level1_designs_of(const th_level1 *l, int32_t node, int32_t *design, int32_t max)
+/* The designs that all accelerators of the node can take, at most max, or TH_DESIGN_OWN alone when
+ * there is none. Their number. */
+static int32_t designs_of(const th_level1 *l, int32_t node, int32_t *design, int32_t max)
 {
     const th_set_node *at = &l->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL};
@@ -340,7 +342,7 @@ static int rank_designs(th_designs *d, th_level1 *l, const th_partition *p, int3
     int32_t *can = th_alloc_zero((size_t)n_designs + 1, sizeof *can);
     ranked *all = th_alloc_zero((size_t)n_designs + 1, sizeof *all);
     int failed = can && all ? 0 : th_error_no_memory(err);
-    n = failed ? 0 : th_level1_designs_of(l, p->node[set], can, n_designs);
+    n = failed ? 0 : designs_of(l, p->node[set], can, n_designs);
     for (int32_t i = 0; !failed && i < n; i++) {
         const th_ability *a = th_level1_ability(l, p->node[set], can[i], err);
         failed = a ? 0 : -1;

@@ -25,9 +25,6 @@ bool th_level1_can_share(const th_level1 *l, int layer, int32_t n);
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are layers enough for ranges, and it is new. 0, or -1:
  * memory is out. */
 int th_level1_add(th_level1 *l, const th_partition *p);
-/* The designs that all accelerators of the node can take, at most max, or TH_DESIGN_OWN alone when
- * there is none. Their number. */
-int32_t th_level1_designs_of(const th_level1 *l, int32_t node, int32_t *design, int32_t max);
 
 /* --- level1_kinds.c --------------------------------------------------------------------------- */
 

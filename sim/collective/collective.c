@@ -165,6 +165,20 @@ static int refuse_kind(const th_collective *c, th_error *err)
                         th_collective_names[c->kind], c->algorithm->name, able);
 }
 
+/* Can so many be told apart? n_participants > 0. 0 or -1. */
+static int check_expansion(const th_expansion *x, int64_t n_participants, int64_t n_lanes, int64_t n_ports,
+                           th_error *err)
+{
+    const int64_t most = INT32_MAX / 2;
+    if (n_lanes <= most / n_participants && n_ports <= most / n_participants)
+        return 0;
+    const th_collective *c = x->collective;
+    return th_error_set(err, "COLL-0015",
+                        "%s of %d ranks by %s in %d chunks: too many messages at once: must be "
+                        "less than 2^30",
+                        th_collective_names[c->kind], c->n_ranks, x->algorithm->name, c->chunks);
+}
+
 int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *s, th_error *err)
 {
     if (th_collective_check(c, s, err))
@@ -179,25 +193,12 @@ int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *
         th_expansion_clear(&made);
         return -1;
     }
-    if (th_expansion_check(&made, made.n_participants, made.n_lanes, made.n_ports, err)) {
+    if (check_expansion(&made, made.n_participants, made.n_lanes, made.n_ports, err)) {
         th_expansion_clear(&made);
         return -1;
     }
     *x = made;
     return 0;
-}
-
-int th_expansion_check(const th_expansion *x, int64_t n_participants, int64_t n_lanes,
-                       int64_t n_ports, th_error *err)
-{
-    const int64_t most = INT32_MAX / 2;
-    if (n_lanes <= most / n_participants && n_ports <= most / n_participants)
-        return 0;
-    const th_collective *c = x->collective;
-    return th_error_set(err, "COLL-0015",
-                        "%s of %d ranks by %s in %d chunks: too many messages at once: must be "
-                        "less than 2^30",
-                        th_collective_names[c->kind], c->n_ranks, x->algorithm->name, c->chunks);
 }
 
 void th_expansion_clear(th_expansion *x)
@@ -213,7 +214,7 @@ void th_expansion_clear(th_expansion *x)
 int th_expansion_of_ranks(th_expansion *x, int32_t n_lanes, int32_t n_ports, th_error *err)
 {
     size_t n = (size_t)x->collective->n_ranks;
-    if (th_expansion_check(x, (int64_t)n, n_lanes, n_ports, err))
+    if (check_expansion(x, (int64_t)n, n_lanes, n_ports, err))
         return -1;
     x->node = th_alloc_array(n, sizeof *x->node);
     if (!x->node)

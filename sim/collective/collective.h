@@ -130,10 +130,6 @@ void th_expansion_clear(th_expansion *x);
 
 /* --- for algorithms --------------------------------------------------------------------------- */
 
-/* Can so many be told apart? n_participants > 0. 0 or -1; init asks as well, algorithms before they
- * do what takes long. */
-int th_expansion_check(const th_expansion *x, int64_t n_participants, int64_t n_lanes,
-                       int64_t n_ports, th_error *err);
 /* The participants are the ranks, with so many lanes and ports each. 0 or -1. */
 int th_expansion_of_ranks(th_expansion *x, int32_t n_lanes, int32_t n_ports, th_error *err);
 

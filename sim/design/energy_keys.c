@@ -7,7 +7,7 @@
 
 #include "sim/design/designs.h"
 
-enum { MAC, MAC_FIRST, MAC_LAST = MAC_FIRST + TH_N_PRECISIONS - 1, VECTOR, BUFFER, DRAM, STATIC, SOURCE };
+enum { MAC, MAC_FIRST, VECTOR = MAC_FIRST + TH_N_PRECISIONS, BUFFER, DRAM, STATIC, SOURCE };
 
 #define ENERGY(name, meaning) {name, TH_KEY_ENERGY, false, 0, 1, ABSENT, meaning, NULL}
 #define ABSENT (-1)

@@ -52,9 +52,7 @@ typedef struct {
     int64_t inputs, weights;  /* bytes; of all images, where these have weights of their own */
     bool by_channel;          /* cut along k, else along the rows */
     int64_t extent, piece, n; /* of that dimension */
-    int64_t
-        weight_bytes_per_copy; /* copies of the weights: images of a matmul of two inputs, else 1 */
-    int64_t copies;
+    int64_t copies; /* of the weights: images of a matmul of two inputs, else 1 */
 } plan;
 
 static plan plan_of(const th_shard *s)

@@ -42,8 +42,6 @@ typedef struct th_systolic_way {
 /* The loop along which a fold streams. */
 int th_systolic_stream(th_systolic_flow flow);
 int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, int loop);
-/* The loop that a tensor does not depend on: K for inputs, H for weights, C for outputs. */
-int th_systolic_loop_without(th_tensor tensor);
 
 /* Everything of *out that bytes and cycles depend on. */
 void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way *w,

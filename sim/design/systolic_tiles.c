@@ -61,7 +61,8 @@ int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, 
     return th_ceil_div(l->extent[loop], w->tile[loop]);
 }
 
-int th_systolic_loop_without(th_tensor tensor)
+/* The loop that a tensor does not depend on: K for inputs, H for weights, C for outputs. */
+static int loop_without(th_tensor tensor)
 {
     if (tensor == TH_TENSOR_INPUT)
         return TH_LOOP_K;
@@ -259,7 +260,7 @@ static int64_t held_extent(const th_systolic_layer *l, const th_systolic_way *w,
 
 static int64_t held_bytes(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor)
 {
-    int past = th_systolic_loop_without(tensor);
+    int past = loop_without(tensor);
     int64_t m = held_extent(l, w, TH_LOOP_H, past), n = held_extent(l, w, TH_LOOP_K, past),
             c = held_extent(l, w, TH_LOOP_C, past);
     switch (tensor) {
@@ -280,7 +281,7 @@ static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_way *w, th_
 {
     int64_t n = l->extent[TH_LOOP_B];
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        if (loop != th_systolic_loop_without(tensor))
+        if (loop != loop_without(tensor))
             n *= th_systolic_count(l, w, loop);
     return n;
 }
@@ -292,7 +293,7 @@ static int64_t room_of(const th_systolic_layer *l, const th_systolic_way *w, th_
     int64_t tiles = n_tiles(l, w, tensor), in_flight = smaller(tiles, l->slots) * tile_bytes;
     if (!stays)
         return in_flight;
-    int past = th_systolic_loop_without(tensor);
+    int past = loop_without(tensor);
     int64_t held = held_bytes(l, w, tensor), tiles_held = 1;
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
         if (loop != past && held_extent(l, w, loop, past) == l->extent[loop])

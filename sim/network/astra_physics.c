@@ -63,7 +63,8 @@ int64_t th_astra_add(int64_t a, int64_t b)
     return a < TH_ASTRA_FOREVER_NS - b ? a + b : TH_ASTRA_FOREVER_NS;
 }
 
-int64_t th_astra_multiply(int64_t a, int64_t b)
+/* As th_astra_add. */
+static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > TH_ASTRA_FOREVER_NS)
@@ -90,7 +91,7 @@ int64_t th_astra_message_ns(const th_astra_dim *dim, bool is_aware, int a, int b
 {
     int hops = hops_between(dim, a, b);
     if (is_aware)
-        return th_astra_multiply(hops, th_astra_hop_ns(dim, bytes));
+        return multiply(hops, th_astra_hop_ns(dim, bytes));
     return floor_ns(hops * dim->latency_ns + (double)bytes / bytes_per_ns(dim));
 }
 
@@ -123,8 +124,8 @@ static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message
 {
     if (is_aware && dim->kind == TH_DIM_SWITCH)
         return th_astra_add(
-            th_astra_multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
-            th_astra_multiply(2, th_astra_hop_ns(dim, message)));
+            multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
+            multiply(2, th_astra_hop_ns(dim, message)));
     return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
 }
 
@@ -133,9 +134,9 @@ static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message
 static int64_t alone_ns(const th_astra *a, const th_astra_phase *ph, int64_t t,
                         int64_t n_reductions)
 {
-    return th_astra_add(th_astra_add(th_astra_multiply(ph->steps + 1, a->endpoint_delay_ns),
-                                     th_astra_multiply(ph->steps, t)),
-                        th_astra_multiply(n_reductions, ph->reduce_ns));
+    return th_astra_add(th_astra_add(multiply(ph->steps + 1, a->endpoint_delay_ns),
+                                     multiply(ph->steps, t)),
+                        multiply(n_reductions, ph->reduce_ns));
 }
 
 static void add_phase(plan *p, th_astra_collective kind, int d)
@@ -158,7 +159,7 @@ static void add_phase(plan *p, th_astra_collective kind, int d)
     if (kind == TH_ASTRA_REDUCE_SCATTER)
         p->bytes /= dim->size;
     if (kind == TH_ASTRA_ALL_GATHER)
-        p->bytes = th_astra_multiply(p->bytes, dim->size);
+        p->bytes = multiply(p->bytes, dim->size);
 }
 
 /* All-reduce over dimensions, localBWAware: later dimensions see the smaller pieces. */
@@ -191,7 +192,7 @@ static int64_t queue_up(const plan *p, int64_t n_chunks)
     int64_t ns = 0;
     for (int i = 0; i < p->route.n_phases; i++)
         ns = th_astra_add(ns, p->route.phase[i].ns);
-    return th_astra_multiply(n_chunks, ns);
+    return multiply(n_chunks, ns);
 }
 
 /* ---- collectives ---- */
@@ -251,7 +252,7 @@ static int check_sharing(const plan *p, int64_t n_chunks, th_error *err)
     int64_t n_messages = 0;
     for (int i = 0; i < p->route.n_phases; i++) {
         const th_astra_phase *ph = &p->route.phase[i];
-        n_messages = th_astra_add(n_messages, th_astra_multiply(n_chunks, ph->steps));
+        n_messages = th_astra_add(n_messages, multiply(n_chunks, ph->steps));
         if (p->implementation[ph->dim] != TH_ASTRA_RING)
             return th_error_set(err, "NET-0033",
                                 "direct in dimension %d of system.json: astra_aware does not know "

@@ -244,7 +244,8 @@ void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
     m->mark[l] |= TH_LINK_OWNS;
 }
 
-void th_maxmin_disown(th_maxmin *m, int32_t l, int32_t place, double share)
+/* The entry at a place of a link is no longer one of its own. */
+static void disown(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     th_maxmin_link *k = &m->link[l];
     swap_entries(m, l, place, --k->n_own);
@@ -269,7 +270,7 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
         if (bottleneck == m->n_links)
             m->link[l].n_new--;
         else if (bottleneck == l)
-            th_maxmin_disown(m, l, *place, w->share);
+            disown(m, l, *place, w->share);
         swap_entries(m, l, *place, (int32_t)--m->link[l].n);
     }
     for (int32_t i = 0; i < w->n_hops; i++)
@@ -373,7 +374,7 @@ static void move(th_maxmin *m, int32_t flow, int32_t l)
         if (o == l)
             th_maxmin_own(m, o, place, w->share);
         else if (o == from)
-            th_maxmin_disown(m, o, place, w->share);
+            disown(m, o, place, w->share);
         m->link[o].n_new -= from == m->n_links;
     }
     m->bottleneck[flow] = l;

@@ -29,10 +29,8 @@ double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest);
 /* Levels, rates and bottlenecks of all flows that are there, from nothing. */
 void th_maxmin_fill(th_maxmin *m);
 
-/* The entry at a place of a link is one of its own from now on, or no longer; own entries come
- * first. */
+/* The entry at a place of a link is one of its own from now on; own entries come first. */
 void th_maxmin_own(th_maxmin *m, int32_t link, int32_t place, double share);
-void th_maxmin_disown(th_maxmin *m, int32_t link, int32_t place, double share);
 void th_maxmin_push(th_maxmin *m, int32_t link, double level);
 int32_t th_maxmin_pop(th_maxmin *m, double *level);
 

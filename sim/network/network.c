@@ -24,11 +24,6 @@ const th_network_type *th_network_find(const char *name)
     return NULL;
 }
 
-const char *th_network_names(void)
-{
-    return "fluid, ideal, packet, astra_aware, astra_unaware";
-}
-
 int th_network_failed(const th_network *n, th_error *err)
 {
     if (!n->why.id[0])

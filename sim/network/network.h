@@ -99,7 +99,6 @@ int th_network_failed(const th_network *n, th_error *err);
 
 extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
 const th_network_type *th_network_find(const char *name);
-const char *th_network_names(void); /* "fluid, ideal, ..." for messages */
 
 /* What flows draw from accelerator accel's DRAM now, bytes/s. */
 static inline double th_network_draw(th_network *n, int accel)

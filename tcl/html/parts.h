@@ -19,7 +19,6 @@ typedef struct th_html {
 /* table.c: text without markup; a table of a report, and its name on the page; a record as a list of names and
  * values. */
 void th_html_text(th_strbuf *out, const char *text);
-void th_html_value(th_strbuf *out, const th_quantity *q);
 void th_html_table(const th_table *t, const char *label, th_strbuf *out);
 void th_html_record(const th_table *t, th_strbuf *out);
 

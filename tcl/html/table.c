@@ -36,7 +36,7 @@ static void add_unit(th_strbuf *out, const char *unit)
         th_html_text(out, unit);
 }
 
-void th_html_value(th_strbuf *out, const th_quantity *q)
+static void add_value(th_strbuf *out, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_report_value(&text, q);
@@ -168,7 +168,7 @@ void th_html_record(const th_table *t, th_strbuf *out)
         th_strbuf_add(out, "<div><dt>");
         th_html_text(out, t->columns[c].title);
         th_strbuf_add(out, "</dt><dd>");
-        th_html_value(out, &t->cells[c]);
+        add_value(out, &t->cells[c]);
         th_strbuf_add(out, "</dd></div>\n");
     }
     th_strbuf_add(out, "</dl>\n");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_unroll.c - a collective and its messages as plain transfers end at the same picosecond. */
 #include <config.h>
-#include "sim/collective/unroll.h"
 #include "sim/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/unroll.h"
 #include "topology/generate.h"
 
 enum { RANKS_MAX = 16 };
@@ -60,9 +60,9 @@ static void add_unrolled(const th_system *s, th_program *p, const th_collective 
 {
     th_error e = {"", ""};
     th_expansion x;
-    th_unrolled u;
+    unrolled_tasks u;
     CU_ASSERT_EQUAL_FATAL(th_expansion_init(&x, c, s, &e), 0);
-    CU_ASSERT_EQUAL_FATAL(th_unroll(&x, p, &u, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(unroll(&x, p, &u, &e), 0);
     th_expansion_clear(&x);
 }
 
@@ -113,14 +113,14 @@ static bool can_be_unrolled(const th_system *s, const th_collective *c)
 {
     th_error e = {"", ""};
     th_expansion x;
-    th_unrolled u;
+    unrolled_tasks u;
     th_program *p = th_program_new(NULL);
     if (th_expansion_init(&x, c, s, &e)) {
         th_program_free(p);
         return false;
     }
-    bool can = th_unroll(&x, p, &u, &e) == 0;
-    CU_ASSERT_TRUE(can || strcmp(e.id, "COLL-0017") == 0 || strcmp(e.id, "COLL-0018") == 0);
+    bool can = unroll(&x, p, &u, &e) == 0;
+    CU_ASSERT_TRUE(can || strcmp(e.id, "TEST-0002") == 0 || strcmp(e.id, "TEST-0003") == 0);
     th_expansion_clear(&x);
     th_program_free(p);
     return can;
@@ -215,7 +215,7 @@ static void what_cannot_be_written_out_is_refused(void)
         const char *id;
         bool (*action)(const th_expansion *, int32_t, int32_t, int64_t, th_action *);
     } cases[] = {
-        {"COLL-0018", shared_action}, {"COLL-0017", any_action}, {"COLL-0016", endless_action}};
+        {"TEST-0003", shared_action}, {"TEST-0002", any_action}, {"TEST-0001", endless_action}};
     for (int i = 0; i < 3; i++) {
         th_algorithm a = {.name = "odd",
                           .kinds = 1u << TH_BARRIER,
@@ -225,10 +225,10 @@ static void what_cannot_be_written_out_is_refused(void)
             .kind = TH_BARRIER, .algorithm = &a, .rank_node = nodes, .n_ranks = 3, .chunks = 1};
         th_program *p = th_program_new(NULL);
         th_expansion x;
-        th_unrolled u;
+        unrolled_tasks u;
         th_error e = {"", ""};
         CU_ASSERT_EQUAL(th_expansion_init(&x, &c, w.system, &e), 0);
-        CU_ASSERT_EQUAL(th_unroll(&x, p, &u, &e), -1);
+        CU_ASSERT_EQUAL(unroll(&x, p, &u, &e), -1);
         TAP_ASSERT_TEXT(e.id, cases[i].id);
         th_expansion_clear(&x);
         th_program_free(p);
@@ -251,12 +251,12 @@ static void memory_that_runs_out_is_told(void)
     for (int64_t k = 1; status; k++) {
         th_error e = {"", ""};
         th_expansion x;
-        th_unrolled u;
+        unrolled_tasks u;
         th_program *p = th_program_new(NULL);
         th_alloc_fail_at(k);
         status = th_expansion_init(&x, &c, w.system, &e);
         if (!status) {
-            status = th_unroll(&x, p, &u, &e);
+            status = unroll(&x, p, &u, &e);
             th_expansion_clear(&x);
         }
         th_alloc_fail_at(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* unroll.c - the messages of a collective as transfers.
- *   th_unroll: count (what comes in where, and from whom) -> add tasks -> add dependencies
+ *   unroll: count (what comes in where, and from whom) -> add tasks -> add dependencies
  *
  * Every step becomes a host task, its marker, that takes no time: it stands for the instant at
  * which the step has waited and its port is free. It depends on the marker before it in its lane,
@@ -9,7 +9,7 @@
  * sending, so the last of them will do; where several do, all of them must be meant. */
 #include <config.h>
 
-#include "sim/collective/unroll.h"
+#include "tests/unit/unroll.h"
 
 #include "base/alloc.h"
 
@@ -71,7 +71,7 @@ static int count(unrolling *u, int32_t participant, int32_t lane, int64_t step, 
     int32_t own = port_number(u, participant, a->send_port);
     port *to = &u->ports[port_number(u, a->to, a->to_port)];
     if (++u->n_messages > MESSAGES_MAX)
-        return th_error_set(err, "COLL-0016",
+        return th_error_set(err, "TEST-0001",
                             "%s of %d ranks by %s: more than %d messages are not written out",
                             th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
                             u->x->algorithm->name, MESSAGES_MAX);
@@ -140,7 +140,7 @@ static int wait(const unrolling *u, int32_t participant, int32_t marker, const t
     if (n == 0)
         return 0;
     if (n > at->n_in || (at->sender == SEVERAL && n < at->n_in))
-        return th_error_set(err, "COLL-0017",
+        return th_error_set(err, "TEST-0002",
                             "%s of %d ranks by %s: participant %d waits at port %d for %d of %d "
                             "messages: which ones depends on times",
                             th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
@@ -167,7 +167,7 @@ static int depend(unrolling *u, int32_t participant, int32_t lane, int64_t step,
     int32_t message = u->next++;
     if (from->lane == SEVERAL)
         return th_error_set(
-            err, "COLL-0018",
+            err, "TEST-0003",
             "%s of %d ranks by %s: lanes %d and others of participant %d share port "
             "%d: who comes first depends on times",
             th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
@@ -180,7 +180,7 @@ static int depend(unrolling *u, int32_t participant, int32_t lane, int64_t step,
     return 0;
 }
 
-static int unroll(unrolling *u, th_error *err)
+static int add_all(unrolling *u, th_error *err)
 {
     size_t n = (size_t)u->x->n_participants * (size_t)u->x->n_ports;
     u->ports = th_alloc_array(n + 1, sizeof *u->ports);
@@ -202,13 +202,13 @@ static int unroll(unrolling *u, th_error *err)
     return for_all_steps(u, depend, err);
 }
 
-int th_unroll(const th_expansion *x, th_program *p, th_unrolled *out, th_error *err)
+int unroll(const th_expansion *x, th_program *p, unrolled_tasks *out, th_error *err)
 {
     unrolling u = {.x = x, .program = p};
-    int status = unroll(&u, err);
+    int status = add_all(&u, err);
     th_free(u.ports);
     th_free(u.arrivals);
     if (status == 0)
-        *out = (th_unrolled){u.begin, u.end, (int32_t)u.n_messages};
+        *out = (unrolled_tasks){u.begin, u.end, (int32_t)u.n_messages};
     return status;
 }
