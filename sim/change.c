@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/units.h"
 #include "sim/machine_state.h"
 
 static int32_t medium_of(const th_machine *m, int link)
@@ -33,7 +34,7 @@ static int make_factors(double **of, int n)
     return *of ? 0 : -1;
 }
 
-static int check(const th_machine *m, const th_alteration *c, th_error *err)
+int th_machine_may_change(const th_machine *m, const th_alteration *c, th_error *err)
 {
     if (c->kind != TH_CHANGE_BANDWIDTH)
         return 0;
@@ -41,15 +42,18 @@ static int check(const th_machine *m, const th_alteration *c, th_error *err)
         return th_error_set(err, "SIM-0221",
                             "the %s network keeps its bandwidths: only fluid can change them in a run",
                             m->network->type->name);
+    char most[32];
+    int64_t system_says = m->system->media[medium_of(m, c->object)].bits_per_s;
     if (c->factor > 1)
         return th_error_set(err, "SIM-0222",
-                            "a bandwidth in a run must be at most what the system says");
+                            "link/%s: a bandwidth in a run must be at most what the system says, %s",
+                            m->system->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
     return 0;
 }
 
 int th_machine_change(th_machine *m, const th_alteration *c, th_error *err)
 {
-    if (check(m, c, err))
+    if (th_machine_may_change(m, c, err))
         return -1;
     if (make_factors(&m->medium_factor, m->system->n_media) ||
         make_factors(&m->clock_factor, m->system->n_accels) ||

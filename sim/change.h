@@ -25,7 +25,9 @@ typedef struct th_alteration {
 
 enum { TH_FACTOR_MAX = 1000 };
 
-/* 0, or -1: the machine's network cannot, or memory is out; then nothing has changed. */
+/* Can the machine and its network do this? 0 or -1. */
+int th_machine_may_change(const struct th_machine *m, const th_alteration *c, th_error *err);
+/* 0, or -1: it may not, or memory is out; then nothing has changed. */
 int th_machine_change(struct th_machine *m, const th_alteration *c, th_error *err);
 /* What holds now. */
 double th_machine_factor(const struct th_machine *m, th_change_kind kind, int object);

@@ -24,18 +24,23 @@ int th_position_reach(th_simulation *sim, th_position p, th_error *err)
     return stop == TH_STOP_ERROR ? -1 : 0;
 }
 
-int th_changes_add(th_session *s, const th_alteration *c, bool is_fault, th_error *err)
+int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_fault, th_error *err)
 {
     th_simulation *sim = th_session_simulation(s, err);
     if (sim == NULL)
         return -1;
-    if (th_grow(&s->changes, &s->change_capacity, s->n_changes + 1, sizeof *s->changes) != 0)
+    for (size_t i = 0; i < n; i++)
+        if (th_machine_may_change(sim->machine, &c[i], err) != 0)
+            return -1;
+    if (th_grow(&s->changes, &s->change_capacity, s->n_changes + n, sizeof *s->changes) != 0)
         return th_error_no_memory(err);
-    th_made_alteration made = {*c, th_position_of(sim), is_fault};
-    if (th_machine_change(sim->machine, c, err) != 0)
-        return -1;
-    th_simulation_changed(sim);
-    s->changes[s->n_changes++] = made;
+    for (size_t i = 0; i < n; i++) {
+        th_made_alteration made = {c[i], th_position_of(sim), is_fault};
+        if (th_machine_change(sim->machine, &c[i], err) != 0)
+            return -1;
+        s->changes[s->n_changes++] = made;
+        th_simulation_changed(sim);
+    }
     return 0;
 }
 

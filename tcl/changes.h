@@ -23,8 +23,8 @@ typedef struct th_made_alteration {
     bool is_fault;
 } th_made_alteration;
 
-/* Changes the present run, and remembers it. 0 or -1. */
-int th_changes_add(th_session *s, const th_alteration *c, bool is_fault, th_error *err);
+/* Changes the present run n times, and remembers it. 0, or -1: nothing was changed. */
+int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_fault, th_error *err);
 /* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */
 int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
 /* sim, a run of the same from time 0 on, goes on up to and including time t, with what has changed the present

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/alloc.h"
 #include "tcl/changes.h"
 #include "tcl/objects.h"
 
@@ -50,19 +51,36 @@ static int parse_changed(th_call *c, const char *text, th_alteration *out)
 
 /* ---- set_property ---- */
 
-static int run_set_property(th_call *c)
+static int parse_change(th_call *c, const char *object, th_alteration *out)
 {
-    th_alteration change = {.at = 0};
     const char *name = th_call_word(c, 1), *value = th_call_word(c, 2);
-    if (parse_changed(c, th_call_word(c, 0), &change) != 0)
+    *out = (th_alteration){.at = 0};
+    if (parse_changed(c, object, out) != 0)
         return -1;
-    bool is_link = change.kind == TH_CHANGE_BANDWIDTH;
+    bool is_link = out->kind == TH_CHANGE_BANDWIDTH;
     if (strcmp(name, is_link ? "bandwidth" : "clock") != 0)
         return th_error_set(&c->err, "TCL-0409", "\"%s\": of %s only %s can be set", name,
                             is_link ? "links" : "accelerators", is_link ? "bandwidth" : "clock");
-    int rc = is_link ? parse_bandwidth(c, change.object, value, &change.factor)
-                     : parse_clock(c, value, &change.factor);
-    return rc == 0 ? th_changes_add(c->session, &change, false, &c->err) : -1;
+    return is_link ? parse_bandwidth(c, out->object, value, &out->factor) : parse_clock(c, value, &out->factor);
+}
+
+static int run_set_property(th_call *c)
+{
+    Tcl_Obj **objects;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &objects) != TCL_OK || n < 1)
+        return th_error_set(&c->err, "TCL-0417", "\"%s\": must be a list of at least one link or accelerator",
+                            th_call_word(c, 0));
+    th_alteration *changes = th_alloc_array((size_t)n, sizeof *changes);
+    if (changes == NULL)
+        return th_error_no_memory(&c->err);
+    int rc = 0;
+    for (Tcl_Size i = 0; i < n && rc == 0; i++)
+        rc = parse_change(c, Tcl_GetString(objects[i]), &changes[i]);
+    if (rc == 0)
+        rc = th_changes_add(c->session, changes, (size_t)n, false, &c->err);
+    th_free(changes);
+    return rc;
 }
 
 /* ---- inject_fault ---- */
@@ -110,16 +128,15 @@ static int run_inject_fault(th_call *c)
     th_alteration back = change;
     back.factor = th_machine_factor(sim->machine, (th_change_kind)change.kind, change.object);
     back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));
-    if (th_changes_add(c->session, &change, true, &c->err) != 0)
-        return -1;
-    return th_call_has(c, FAULT_FOR) ? th_changes_add(c->session, &back, true, &c->err) : 0;
+    return th_changes_add(c->session, (th_alteration[]){change, back}, th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
 }
 
 const th_command th_change_commands[] = {
-    {"set_property", OBJECTS, "OBJECT ATTRIBUTE VALUE", 3, 3, NULL, "change a link or an accelerator in a run",
+    {"set_property", OBJECTS, "OBJECTS ATTRIBUTE VALUE", 3, 3, NULL, "change links or accelerators in a run",
      "The bandwidth of a link: at most what the system says, on the fluid network; transfers under way go on "
      "at the new rates. The clock of an accelerator, as a share of what the system says (get_property "
-     "gives it): tasks that start from now on have it, in the tiles that were chosen for the system's. Until restart.",
+     "gives it): tasks that start from now on have it, in the tiles that were chosen for the system's. All objects or, on an error, none. "
+     "Until restart.",
      .run = run_set_property},
     {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "let a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). What is on a "

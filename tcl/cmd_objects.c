@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_objects.c - get_accels, get_links, get_nodes, get_layers, get_tasks, get_property. */
 #include <config.h>
+#include <ctype.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/comparison.h"
@@ -16,7 +17,7 @@ static const th_option get_options[] = {
         {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
          "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern)."},
     [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
-    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL, "No error if nothing matches."},
+    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL, "No error if nothing matches, a pattern or all of them."},
     {.name = NULL},
 };
 
@@ -105,6 +106,46 @@ static bool touches_any(th_session *s, th_object o, const th_objects *of)
 
 /* ---- patterns ---- */
 
+/* The words of the call, and the elements of those that are lists; no name has blanks in it. */
+typedef struct th_patterns {
+    Tcl_Obj *list;
+    Tcl_Obj **all;
+    Tcl_Size n;
+    bool *is_met; /* by the name of an object, wanted or not */
+} th_patterns;
+
+static void drop_patterns(th_patterns *p)
+{
+    th_free(p->is_met);
+    if (p->list != NULL)
+        Tcl_DecrRefCount(p->list);
+}
+
+static int take_patterns(th_call *c, th_patterns *out)
+{
+    *out = (th_patterns){.list = Tcl_NewListObj(0, NULL)};
+    Tcl_IncrRefCount(out->list);
+    for (int i = 0; i < c->n_words; i++) {
+        bool is_list = strpbrk(th_call_word(c, i), " \t\n") != NULL;
+        if (is_list && Tcl_ListObjAppendList(NULL, out->list, c->words[i]) != TCL_OK)
+            return th_error_set(&c->err, "TCL-0084", "\"%.100s\": must be a pattern, or a list of patterns",
+                                th_call_word(c, i));
+        if (!is_list)
+            Tcl_ListObjAppendElement(NULL, out->list, c->words[i]);
+    }
+    Tcl_ListObjGetElements(NULL, out->list, &out->n, &out->all);
+    out->is_met = th_alloc_zero((size_t)out->n + 1, sizeof *out->is_met);
+    return out->is_met != NULL ? 0 : th_error_no_memory(&c->err);
+}
+
+/* The pattern without "accel/". */
+static const char *bare(const char *pattern, th_class class)
+{
+    size_t prefix = strlen(th_class_name(class));
+    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/' ? pattern + prefix + 1
+                                                                                          : pattern;
+}
+
 /* A task is also found by the name of its layer. */
 static const char *task_layer(const th_session *s, th_object o)
 {
@@ -112,25 +153,43 @@ static const char *task_layer(const th_session *s, th_object o)
     return layer >= 0 ? s->workload->layers[layer].name : NULL;
 }
 
-static bool matches_words(th_call *c, th_object o)
+static bool matches(th_call *c, th_object o, th_patterns *p)
 {
-    size_t prefix = strlen(th_class_name(o.class));
     const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
-    for (int i = 0; i < c->n_words; i++) {
-        const char *pattern = th_call_word(c, i);
-        if (strncmp(pattern, th_class_name(o.class), prefix) == 0 && pattern[prefix] == '/')
-            pattern += prefix + 1;
+    bool does = p->n == 0;
+    for (Tcl_Size i = 0; i < p->n; i++) {
+        const char *pattern = bare(Tcl_GetString(p->all[i]), o.class);
         if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))
-            return true;
+            does = p->is_met[i] = true;
     }
-    return c->n_words == 0;
+    return does;
+}
+
+/* A pattern that met no name: always -1. Tasks are asked for by number or by layer. */
+static int unmet(th_call *c, th_class class, const char *pattern)
+{
+    th_object o;
+    if (strpbrk(pattern, "*?[\\") != NULL)
+        return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet passes over it",
+                            th_class_name(class), pattern);
+    if (class == TH_CLASS_TASK && (c->session->workload == NULL || isdigit((unsigned char)*pattern)))
+        return th_object_parse_task(c->session, pattern, &o, &c->err);
+    return th_object_unknown(c->session, class == TH_CLASS_TASK ? TH_CLASS_LAYER : class, pattern, &c->err);
+}
+
+static int check_all_met(th_call *c, th_class class, const th_patterns *p)
+{
+    for (Tcl_Size i = 0; i < p->n; i++)
+        if (!p->is_met[i])
+            return unmet(c, class, bare(Tcl_GetString(p->all[i]), class));
+    return 0;
 }
 
 /* 1, 0, or -1 with c->err. */
-static int is_wanted(th_call *c, th_object o, const th_filter *filter, const th_objects *of)
+static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter, const th_objects *of)
 {
     th_quantity value;
-    if (!matches_words(c, o) || !touches_any(c->session, o, of))
+    if (!matches(c, o, patterns) || !touches_any(c->session, o, of))
         return 0;
     if (!filter->is_on)
         return 1;
@@ -139,34 +198,56 @@ static int is_wanted(th_call *c, th_object o, const th_filter *filter, const th_
     return holds(filter, &value);
 }
 
-static int get(th_call *c, th_class class)
-{
+typedef struct th_wanted {
+    th_patterns patterns;
     th_filter filter;
     th_objects of;
-    if (th_class_need(c->session, class, &c->err) != 0 || parse_filter(c, class, &filter) != 0 ||
-        parse_of(c, &of) != 0)
-        return -1;
+} th_wanted;
+
+/* The names of what is wanted, appended. 0 or -1. */
+static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
+{
+    int32_t n = th_class_count(c->session, class);
+    for (int32_t i = 0; i < n; i++) {
+        th_object o = {class, i};
+        int is = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
+                                           : is_wanted(c, o, &w->patterns, &w->filter, &w->of);
+        if (is < 0)
+            return -1;
+        if (is == 1)
+            Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, o));
+    }
+    return 0;
+}
+
+static int return_wanted(th_call *c, th_class class, th_wanted *w)
+{
+    Tcl_Size found = 0;
     Tcl_Obj *names = Tcl_NewListObj(0, NULL);
     Tcl_IncrRefCount(names);
-    int wanted = 0;
-    int32_t n = th_class_count(c->session, class), found = 0;
-    for (int32_t i = 0; i < n && wanted >= 0; i++) {
-        th_object o = {class, i};
-        wanted = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
-                                           : is_wanted(c, o, &filter, &of);
-        if (wanted == 1) {
-            Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, o));
-            found++;
-        }
-    }
-    if (wanted >= 0 && found == 0 && !th_call_has(c, GET_QUIET))
-        wanted = th_error_set(&c->err, "TCL-0083", "no %s matches; -quiet gives an empty list",
-                              th_class_name(class));
-    if (wanted >= 0)
+    int rc = collect(c, class, w, names);
+    Tcl_ListObjLength(NULL, names, &found);
+    if (rc == 0 && !th_call_has(c, GET_QUIET))
+        rc = check_all_met(c, class, &w->patterns);
+    if (rc == 0 && found == 0 && !th_call_has(c, GET_QUIET))
+        rc = th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list", th_class_name(class));
+    if (rc == 0)
         Tcl_SetObjResult(c->interp, names);
     Tcl_DecrRefCount(names);
-    th_free(of.all);
-    return wanted < 0 ? -1 : 0;
+    return rc;
+}
+
+static int get(th_call *c, th_class class)
+{
+    th_wanted w = {.of.all = NULL};
+    int rc = -1;
+    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
+        parse_of(c, &w.of) == 0) {
+        rc = take_patterns(c, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
+        drop_patterns(&w.patterns);
+        th_free(w.of.all);
+    }
+    return rc;
 }
 
 static int run_get_accels(th_call *c)
@@ -272,7 +353,7 @@ static int run_examine(th_call *c)
 }
 
 #define GET_HELP                                                                                   \
-    "Patterns are glob patterns, with or without the class in front. Names come in the order of "  \
+    "Patterns are glob patterns, with or without the class in front, or lists of them. Names come in the order of "  \
     "the system, "                                                                                 \
     "workload or program. "
 

@@ -86,7 +86,7 @@ static const th_example examples[] = {
     {"report_property", "report_property accel/3\nreport_property [get_links 0_*] -sort_by attribute\n"},
     {"set_property",
      "restart\n"
-     "set_property link/0_1 bandwidth 1Gbps\n"
+     "set_property [get_links host_*] bandwidth 1Gbps\n"
      "set_property accel/3 clock 0.5\n"
      "run\n"},
     {"examine", "restart\nrun -until 1ms\nexamine accel/3.state\n"},

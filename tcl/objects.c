@@ -138,7 +138,7 @@ static int32_t find_name(const th_session *s, th_class class, const char *name)
     return -1;
 }
 
-static int unknown_object(const th_session *s, th_class class, const char *name, th_error *err)
+int th_object_unknown(const th_session *s, th_class class, const char *name, th_error *err)
 {
     int32_t n = th_class_count(s, class);
     if (strpbrk(name, "*?[") != NULL)
@@ -155,7 +155,7 @@ static int unknown_object(const th_session *s, th_class class, const char *name,
     return -1;
 }
 
-static int parse_task(const th_session *s, const char *name, th_object *out, th_error *err)
+int th_object_parse_task(const th_session *s, const char *name, th_object *out, th_error *err)
 {
     char *end;
     long number = strtol(name, &end, 10);
@@ -176,10 +176,10 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
     if (parse_class(text, &class, &name, err) != 0 || th_class_need(s, class, err) != 0)
         return -1;
     if (class == TH_CLASS_TASK)
-        return parse_task(s, name, out, err);
+        return th_object_parse_task(s, name, out, err);
     int32_t index = find_name(s, class, name);
     if (index < 0)
-        return unknown_object(s, class, name, err);
+        return th_object_unknown(s, class, name, err);
     *out = (th_object){class, index};
     return 0;
 }
@@ -198,7 +198,7 @@ int th_node_parse(th_session *s, const char *text, th_error *err)
         if (node < 0)
             return th_error_set(err, "TCL-0157", "\"%s\": must be a node or an accelerator", text);
     }
-    return node >= 0 ? node : unknown_object(s, TH_CLASS_NODE, text, err);
+    return node >= 0 ? node : th_object_unknown(s, TH_CLASS_NODE, text, err);
 }
 
 /* ---- who touches whom ---- */

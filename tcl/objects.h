@@ -34,6 +34,11 @@ const char *th_object_short_name(th_session *s, th_object o);
 /* Reads "accel/3"; -1 with near misses. Names of nodes and links are found in O(1). */
 int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err);
 
+/* Reads the number of a task. */
+int th_object_parse_task(const th_session *s, const char *number, th_object *out, th_error *err);
+/* Nothing of the class has this name: -1, with near misses. */
+int th_object_unknown(const th_session *s, th_class class, const char *name, th_error *err);
+
 /* Reads a node: "host", "node/host", "accel/3". Its number, or -1 with near misses. */
 int th_node_parse(th_session *s, const char *text, th_error *err);
 
