@@ -156,6 +156,12 @@ static int what_is_there(th_store *t, th_error *err)
 
 th_store *th_store_open(const char *path, th_error *err)
 {
+    struct stat s;
+    if (stat(path, &s) != 0 || S_ISDIR(s.st_mode)) {
+        th_error_set(err, "STUDY-0029", "%s: cannot be opened: %s", path,
+                     strerror(stat(path, &s) == 0 ? EISDIR : errno));
+        return NULL;
+    }
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
     int there = t != NULL ? what_is_there(t, err) : -1;
     if (there == 0)

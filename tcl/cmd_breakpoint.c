@@ -108,6 +108,14 @@ static int parse_event(th_call *c, th_breakpoint *b)
     return th_call_has(c, ADD_WHEN) ? parse_when(c, th_call_text(c, ADD_WHEN, ""), b) : 0;
 }
 
+static int check_script(th_call *c, const char *script)
+{
+    if (script == NULL || Tcl_CommandComplete(script))
+        return 0;
+    return th_error_set(&c->err, "TCL-0418", "script {%.100s}: is cut short: a brace, bracket or quote is not closed",
+                        script);
+}
+
 static int add(th_call *c, th_breakpoint *b, bool is_parsed)
 {
     if (!is_parsed) {
@@ -134,7 +142,7 @@ static int run_add_breakpoint(th_call *c)
         .goes_on = th_call_has(c, ADD_CONTINUE),
         .is_disabled = th_call_has(c, ADD_DISABLE),
     };
-    bool is_parsed = check_name(c, name) == 0 && parse_event(c, &b) == 0;
+    bool is_parsed = check_name(c, name) == 0 && check_script(c, b.script) == 0 && parse_event(c, &b) == 0;
     b.is_passed = sim != NULL && sim->has_begun && b.at_ps <= th_machine_now(sim->machine);
     return add(c, &b, is_parsed);
 }
@@ -161,7 +169,8 @@ static int run_when(th_call *c)
         .is_once = th_call_has(c, WHEN_ONCE),
         .goes_on = true,
     };
-    return add(c, &b, check_name(c, b.name) == 0 && parse_when(c, th_call_word(c, 0), &b) == 0);
+    return add(c, &b, check_name(c, b.name) == 0 && check_script(c, b.script) == 0 &&
+                          parse_when(c, th_call_word(c, 0), &b) == 0);
 }
 
 /* ---- those that are there ---- */
@@ -180,12 +189,23 @@ static int unknown_breakpoint(th_call *c, const char *name)
     return -1;
 }
 
-/* All names are looked up before anything is done. */
-static int check_breakpoints(th_call *c)
+/* Is it one of those that the words name, or match? */
+static bool is_meant(const th_call *c, const th_breakpoint *b)
 {
     for (int i = 0; i < c->n_words; i++)
-        if (th_breakpoint_find(c->session, th_call_word(c, i)) == NULL)
-            return unknown_breakpoint(c, th_call_word(c, i));
+        if (strcmp(b->name, th_call_word(c, i)) == 0 || Tcl_StringMatch(b->name, th_call_word(c, i)))
+            return true;
+    return false;
+}
+
+/* All names are looked up before anything is done; patterns may match nothing. */
+static int check_breakpoints(th_call *c)
+{
+    for (int i = 0; i < c->n_words; i++) {
+        const char *name = th_call_word(c, i);
+        if (th_breakpoint_find(c->session, name) == NULL && strpbrk(name, "*?[") == NULL)
+            return unknown_breakpoint(c, name);
+    }
     return 0;
 }
 
@@ -193,11 +213,9 @@ static int run_delete_breakpoint(th_call *c)
 {
     if (check_breakpoints(c) != 0)
         return -1;
-    for (int i = 0; i < c->n_words; i++) {
-        th_breakpoint *b = th_breakpoint_find(c->session, th_call_word(c, i));
-        if (b != NULL) /* a name may be given twice */
-            th_breakpoint_delete(c->session, b);
-    }
+    for (size_t i = c->session->n_breakpoints; i-- > 0;)
+        if (is_meant(c, c->session->breakpoints[i]))
+            th_breakpoint_delete(c->session, c->session->breakpoints[i]);
     return 0;
 }
 
@@ -205,8 +223,10 @@ static int set_disabled(th_call *c, bool is_disabled)
 {
     if (check_breakpoints(c) != 0)
         return -1;
-    for (int i = 0; i < c->n_words; i++) {
-        th_breakpoint *b = th_breakpoint_find(c->session, th_call_word(c, i));
+    for (size_t i = 0; i < c->session->n_breakpoints; i++) {
+        th_breakpoint *b = c->session->breakpoints[i];
+        if (!is_meant(c, b))
+            continue;
         b->is_disabled = is_disabled;
         if (b->when != NULL)
             b->was_true = th_condition_holds(b->when, c->session);
@@ -231,12 +251,12 @@ const th_command th_breakpoint_commands[] = {
      "The run stops after the event, in the midst of its instant. The script may not call run, step or "
      "restart. Breakpoints on objects go with the system, the workload or the mapping that has them.",
      .run = run_add_breakpoint},
-    {"delete_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "delete breakpoints", NULL,
+    {"delete_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "delete breakpoints", "A name may be a glob pattern; * are all.",
      .run = run_delete_breakpoint},
-    {"enable_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "let breakpoints count again", NULL,
-     .run = run_enable_breakpoint},
+    {"enable_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "let breakpoints count again",
+     "A name may be a glob pattern.", .run = run_enable_breakpoint},
     {"disable_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "let breakpoints do nothing",
-     "They stay, with their hits, until enable_breakpoint.", .run = run_disable_breakpoint},
+     "They stay, with their hits, until enable_breakpoint. A name may be a glob pattern.", .run = run_disable_breakpoint},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
      "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script says "

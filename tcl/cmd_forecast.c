@@ -132,23 +132,6 @@ static int report(th_call *c, const th_forecast *f, const th_forecast_options *o
     return th_report_finish(c, r, 0, t);
 }
 
-static const th_gpu *find_gpu(th_call *c)
-{
-    const th_learned *l = c->session->learned;
-    const char *name = th_call_text(c, NET_GPU, "");
-    if (th_learned_need_gpus(c->session, &c->err) != 0)
-        return NULL;
-    const th_gpu *gpu = th_gpus_find(&l->gpus, name);
-    if (gpu == NULL)
-        gpu = th_predictor_gpu(l->predictor, name);
-    if (gpu == NULL)
-        th_error_set(&c->err, "TCL-0350",
-                     "-gpu \"%.60s\": must be one that is described; read_measurements -devices "
-                     "reads more",
-                     name);
-    return gpu;
-}
-
 static int run_predict_network(th_call *c)
 {
     th_forecast f;
@@ -159,7 +142,7 @@ static int run_predict_network(th_call *c)
     if (th_session_need_workload(c->session, &c->err) != 0)
         return -1;
     const th_forecast_options o = {
-        .gpu = find_gpu(c),
+        .gpu = th_learned_gpu(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
         .batch = (int32_t)th_call_number(c, NET_BATCH, 0),
         .is_training = th_call_number(c, NET_PHASE, 0) != 0,
         .optimizer = (th_op_optimizer)th_call_number(c, NET_OPTIMIZER, TH_OPTIMIZER_NONE),

@@ -426,22 +426,6 @@ static int parse_op(th_call *c, th_op *op)
     return th_op_check(op, &c->err);
 }
 
-static const th_gpu *find_gpu(th_call *c, const th_predictor *p)
-{
-    const char *name = th_call_text(c, PREDICT_DEVICE, "");
-    if (th_learned_need_gpus(c->session, &c->err) != 0)
-        return NULL;
-    const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, name);
-    if (gpu == NULL)
-        gpu = th_predictor_gpu(p, name);
-    if (gpu == NULL)
-        th_error_set(&c->err, "TCL-0328",
-                     "-device \"%.60s\": must be one that is described; read_measurements -devices "
-                     "reads more",
-                     name);
-    return gpu;
-}
-
 static void return_interval(th_call *c, const th_estimate *e)
 {
     const double ms[] = {e->ms, e->low_ms, e->high_ms};
@@ -462,7 +446,7 @@ static int run_predict_layer(th_call *c)
     if (p == NULL || parse_op(c, &op) != 0)
         return -1;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
-    const th_gpu *gpu = find_gpu(c, p);
+    const th_gpu *gpu = th_learned_gpu(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
     if (gpu == NULL)
         return -1;
     const th_layer_model *m = th_predictor_find(p, op.kind, phase);

@@ -211,7 +211,9 @@ static int parse_link(th_call *c, int option)
     int bare = th_system_find_link(c->session->system, text);
     if (bare >= 0)
         return bare;
-    if (th_object_parse(c->session, text, &o, &c->err) != 0) {
+    int rc = strchr(text, '/') != NULL ? th_object_parse(c->session, text, &o, &c->err)
+                                       : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
+    if (rc != 0) {
         th_call_blame(c, name, &c->err);
         return -2;
     }

@@ -93,9 +93,9 @@ static int run_log_end(th_call *c)
 {
     if (c->session->log == NULL)
         return th_error_set(&c->err, "TCL-0614", "no log is open: log_begin first");
-    th_log_end(c->session->log);
+    int rc = th_log_end(c->session->log, &c->err);
     c->session->log = NULL;
-    return 0;
+    return rc;
 }
 
 /* ---- suppress_message ---- */

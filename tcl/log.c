@@ -4,6 +4,7 @@
 #include <config.h>
 #include "tcl/log.h"
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -16,12 +17,15 @@ struct th_log {
     Tcl_Channel layer[N_CHANNELS]; /* NULL: there is no such channel */
     Tcl_Trace trace;
     int is_paused;
+    int error; /* errno of the first write that failed; 0: none has */
 };
 
 static void put(th_log *log, const char *bytes, size_t n)
 {
-    fwrite(bytes, 1, n, log->file);
-    fflush(log->file);
+    bool is_written = fwrite(bytes, 1, n, log->file) == n;
+    is_written = fflush(log->file) == 0 && is_written;
+    if (!is_written && log->error == 0)
+        log->error = errno;
 }
 
 /* ---- the layer ---- */
@@ -161,15 +165,18 @@ void th_log_pause(th_log *log, int is_paused)
         log->is_paused = is_paused;
 }
 
-void th_log_end(th_log *log)
+int th_log_end(th_log *log, th_error *err)
 {
     if (log == NULL)
-        return;
+        return 0;
     for (int i = 0; i < N_CHANNELS; i++)
         if (log->layer[i] != NULL)
             Tcl_UnstackChannel(log->interp, log->layer[i]);
     if (!Tcl_InterpDeleted(log->interp))
         Tcl_DeleteTrace(log->interp, log->trace);
-    fclose(log->file);
+    int error = log->error;
+    if (fclose(log->file) != 0 && error == 0)
+        error = errno;
     th_free(log);
+    return error == 0 ? 0 : th_error_set(err, "TCL-0616", "not all of the log could be written: %s", strerror(error));
 }

@@ -13,6 +13,7 @@ typedef struct th_log th_log;
 th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error *err);
 /* What runs between is nobody's command. Both accept NULL. */
 void th_log_pause(th_log *log, int is_paused);
-void th_log_end(th_log *log);
+/* 0; -1: the log ends, and not all of it could be written. */
+int th_log_end(th_log *log, th_error *err);
 
 #endif

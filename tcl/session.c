@@ -44,7 +44,8 @@ void th_session_free(th_session *s)
 {
     if (s == NULL)
         return;
-    th_log_end(s->log);
+    th_error lost;
+    th_log_end(s->log, &lost);
     th_trace_close(s->watch.trace, NULL);
     s->watch.trace = NULL;
     th_session_drop_run(s);

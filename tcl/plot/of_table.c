@@ -275,6 +275,15 @@ static void add_front(drawing *d)
 
 /* ---- the whole ---- */
 
+static bool has_values(const th_table *t, const th_plot_columns *c)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        for (int i = 0; i < c->n_y; i++)
+            if (!cell(t, row, c->y[i])->is_absent)
+                return true;
+    return false;
+}
+
 static int check(const drawing *d)
 {
     const th_plot_columns *c = d->columns;
@@ -291,6 +300,9 @@ static int check(const drawing *d)
                             d->t->columns[c->x].name);
     if (d->t->n_rows == 0)
         return th_error_set(d->err, "TCL-0372", "there is nothing to draw: the table has no rows");
+    if (!has_values(d->t, c))
+        return th_error_set(d->err, "TCL-0387", "there is nothing to draw: no row has a value of %s",
+                            d->t->columns[c->y[0]].name);
     return 0;
 }
 

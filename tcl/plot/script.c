@@ -190,11 +190,24 @@ static void add_categories(const th_plot *p, th_strbuf *out)
     th_strbuf_printf(out, "set xtics scale 0\nset xrange [-0.6:%d.6]\n", n - 1);
 }
 
-static void add_axes(const th_plot *p, th_strbuf *out)
+/* A terminal has no room beside the axis that goes up, and nothing is written there: its label stands below. */
+static void add_axis_labels(const th_plot *p, th_picture as, th_strbuf *out)
+{
+    th_strbuf both = TH_STRBUF_INIT;
+    const char *x = p->x.label, *y = p->y.label;
+    if (is_text(as) && y != NULL)
+        th_strbuf_printf(&both, "%s%supwards: %s", x != NULL ? x : "", x != NULL ? "; " : "", y);
+    add_label(out, "xlabel", both.length > 0 ? both.text : x);
+    if (!is_text(as))
+        add_label(out, "ylabel", y);
+    out->failed |= both.failed;
+    th_strbuf_clear(&both);
+}
+
+static void add_axes(const th_plot *p, th_picture as, th_strbuf *out)
 {
     add_label(out, "title", p->title);
-    add_label(out, "xlabel", p->x.label);
-    add_label(out, "ylabel", p->y.label);
+    add_axis_labels(p, as, out);
     if (p->x.is_log)
         th_strbuf_add(out, "set logscale x\n");
     if (p->y.is_log)
@@ -457,7 +470,7 @@ void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out)
 {
     add_terminal(p, as, out);
     add_style(p, as, out);
-    add_axes(p, out);
+    add_axes(p, as, out);
     if (p->type != TH_PLOT_HEAT && p->type != TH_PLOT_STACKED)
         add_points(p, out);
     switch (p->type) {

@@ -216,7 +216,7 @@ static void write_file(const char *text)
 static void refuses_other_files(void)
 {
     fresh();
-    expect_refusal("STUDY-0020"); /* none */
+    expect_refusal("STUDY-0029"); /* none */
     write_file("");
     CU_ASSERT_FALSE(th_store_exists(path));
     expect_refusal("STUDY-0023");
