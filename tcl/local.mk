@@ -76,7 +76,7 @@ face_sources = \
 # What the HTML report carries, as C texts.
 html_assets = tcl/html/report.html tcl/html/report.css \
 	tcl/html/page.js tcl/html/curve.js tcl/html/tables.js \
-	tcl/html/spans.js tcl/html/paint.js tcl/html/timeline.js tcl/html/controls.js
+	tcl/html/spans.js tcl/html/paint.js tcl/html/timeline.js tcl/html/controls.js tcl/html/start.js
 EXTRA_DIST += tcl/html/embed.awk $(html_assets)
 CLEANFILES += tcl/html/assets.c
 tcl/html/assets.c: tcl/html/embed.awk $(html_assets)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // controls.js - keys, mouse, touch, the tools above the timeline, and the ways that lead to it from tables and the
 // picture.
-(function () {
+th.takeControls = function () {
     const {data, painter, end, view, look, now, rowsBox, overview, ask, arrange, timeAt, show, zoom} =
         th.timeline;
     const {pan, scrollRows, spanAt, showTip, hideTip, pick, step, pathTrack, rowInView} = th.timeline;
@@ -17,7 +17,7 @@
         "+": () => zoom(1 / 1.4),
         "=": () => zoom(1 / 1.4),
         "-": () => zoom(1.4),
-        PageUp: () => scrollRows(-size.height * 0.8),
+        PageUp: () => scrollRows(-now.size.height * 0.8),
         PageDown: () => scrollRows(now.size.height * 0.8),
         Home: () => show(0, end),
         n: () => step(rowInView(), 1),
@@ -279,4 +279,4 @@
             path.parentElement.addEventListener("click", () => goToRow("link", name));
         }
     }
-})();
+};

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // spans.js - reads the block of spans (timeline.c says how it is written) into arrays, and parts the spans of a row
 // into lanes, so that none covers another.
-th.readSpans = function (text) {
+th.readSpans = async function (text) {
     const block = JSON.parse(text);
 
+    async function inflate(base64) {
+        const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+        const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+        return new Uint8Array(await new Response(plain).arrayBuffer());
+    }
+
     // A stream of numbers, seven bits a byte, the lowest first. Beyond 32 bits, so no bit operators.
-    function streamOf(base64) {
-        const bytes = atob(base64);
+    function streamOf(bytes) {
         let at = 0;
         function number() {
             let n = 0,
                 factor = 1,
                 byte;
             do {
-                byte = bytes.charCodeAt(at++);
+                byte = bytes[at++];
                 n += (byte & 127) * factor;
                 factor *= 128;
             } while (byte > 127);
@@ -30,8 +35,7 @@ th.readSpans = function (text) {
         TRANSFER = 1,
         COLLECTIVE = 3;
 
-    function readTasks({n, stream}) {
-        const s = streamOf(stream);
+    function readTasks(s, n) {
         const t = {
             n,
             kind: new Uint8Array(n),
@@ -72,8 +76,7 @@ th.readSpans = function (text) {
         return t;
     }
 
-    function readTrack({kind, name, n, stream}, tasks) {
-        const s = streamOf(stream);
+    function readTrack(s, {kind, name, n}, tasks) {
         const track = {
             kind,
             name,
@@ -107,13 +110,14 @@ th.readSpans = function (text) {
         return track;
     }
 
-    const tasks = readTasks(block.tasks);
+    const stream = streamOf(await inflate(block.stream));
+    const tasks = readTasks(stream, block.tasks);
     // An accelerator that idles is worth a row where others compute; a link that only collectives took is not, for
     // their messages are not among the spans.
     const computes = block.works.length > 0;
     const tracks = block.tracks
-        .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"))
-        .map((track) => readTrack(track, tasks));
+        .map((track) => readTrack(stream, track, tasks))
+        .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
     return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* timeline.c - the spans of a run as one block of JSON, for timeline.js.
  *
- * Tasks are listed once, by start; rows name them by their place in that list. Both are streams of numbers
- * (encode.c) in base64. Of a task, in this order: kind, start since the task before it, duration, number (signed
+ *   collect rows and pack them (with fewer spans, until they are small enough) -> write the block
+ * Tasks are listed once, by start; rows name them by their place in that list. All that is one stream of numbers
+ * (encode.c), the tasks first, then row after row. Of a task, in this order: kind, start since the task before it, duration, number (signed
  * difference), layer (signed difference), input; then of a compute its accelerator's node (signed difference) and
  * its work; of a transfer sender, receiver, bytes; of a collective its place among them, bytes.
  * Of a span in a row: four times the distance of its task from that of the span before it, plus two if it is
@@ -22,6 +23,7 @@ typedef struct th_spans_page {
     int32_t *work;  /* works in the order of their first task; -1: not yet */
     int32_t *works; /* the works themselves */
     int32_t n_works, n_tasks;
+    th_strbuf packed; /* the stream */
 } th_spans_page;
 
 /* ---- tasks ---- */
@@ -92,23 +94,6 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
     }
 }
 
-static void add_stream(th_strbuf *out, const char *key, th_strbuf *bytes)
-{
-    th_strbuf_printf(out, "\"%s\":\"", key);
-    th_encode_base64(out, bytes);
-    th_strbuf_add(out, "\"");
-    th_strbuf_clear(bytes);
-}
-
-static void add_tasks(th_spans_page *g)
-{
-    th_strbuf bytes = TH_STRBUF_INIT, *out = g->page->out;
-    encode_tasks(g, &bytes);
-    th_strbuf_printf(out, ",\n\"tasks\":{\"n\":%d,", (int)g->n_tasks);
-    add_stream(out, "stream", &bytes);
-    th_strbuf_add(out, "}");
-}
-
 /* ---- rows ---- */
 
 static void encode_spans(const th_spans_page *g, const th_track *t, th_strbuf *bytes)
@@ -151,16 +136,13 @@ static const char *object_name(const th_spans_page *g, const th_track *t)
 static void add_tracks(th_spans_page *g)
 {
     static const char *const kinds[TH_N_TRACK_KINDS] = {"path", "accel", "link", "collective"};
-    th_strbuf bytes = TH_STRBUF_INIT, *out = g->page->out;
-    th_strbuf_add(out, ",\n\"tracks\":[");
+    th_strbuf *out = g->page->out;
+    th_strbuf_printf(out, ",\n\"tasks\":%d,\n\"tracks\":[", (int)g->n_tasks);
     for (int i = 0; i < g->tracks.n; i++) {
         const th_track *t = &g->tracks.tracks[i];
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
         th_encode_json(out, object_name(g, t));
-        th_strbuf_printf(out, ",\"n\":%zu,", t->n);
-        encode_spans(g, t, &bytes);
-        add_stream(out, "stream", &bytes);
-        th_strbuf_add(out, "}");
+        th_strbuf_printf(out, ",\"n\":%zu}", t->n);
     }
     th_strbuf_add(out, "]");
 }
@@ -259,32 +241,65 @@ static int make_places(th_spans_page *g)
     return 0;
 }
 
+static void forget(th_spans_page *g)
+{
+    th_tracks_clear(&g->tracks);
+    th_free(g->place);
+    th_free(g->work);
+    th_free(g->works);
+    th_strbuf_clear(&g->packed);
+}
+
+/* At most so many spans. 0, or -1 with nothing to forget. */
+static int pack(th_spans_page *g, th_html *p, int64_t most)
+{
+    th_strbuf bytes = TH_STRBUF_INIT;
+    *g = (th_spans_page){.page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
+    if (th_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
+        return -1;
+    int failed = make_places(g);
+    if (!failed) {
+        encode_tasks(g, &bytes);
+        for (int i = 0; i < g->tracks.n; i++)
+            encode_spans(g, &g->tracks.tracks[i], &bytes);
+        failed = th_encode_packed(p->session->interp, &g->packed, &bytes);
+    }
+    th_strbuf_clear(&bytes);
+    if (failed)
+        forget(g);
+    return failed ? th_error_no_memory(p->err) : 0;
+}
+
 static void add_block(th_spans_page *g)
 {
     const th_tracks *k = &g->tracks;
+    th_strbuf *out = g->page->out;
     th_strbuf_printf(
-        g->page->out,
+        out,
         "<script type=\"application/json\" id=\"spans\">\n{\"end\":%" PRId64
         ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
         g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
     add_names(g);
-    add_tasks(g);
     add_works(g);
     add_tracks(g);
-    th_strbuf_add(g->page->out, "}\n</script>\n");
+    th_strbuf_printf(out, ",\n\"stream\":\"%s\"}\n</script>\n", g->packed.text);
 }
+
+/* On one page; what else it has is up to a megabyte. */
+enum { SPANS_MAX = 100000, PACKED_BYTES_MAX = 1500000 };
 
 int th_html_timeline(th_html *p)
 {
-    th_spans_page g = {.page = p, .program = p->session->simulation->program};
-    if (th_tracks_collect(&g.tracks, p->session, p->result, p->err) != 0)
+    th_spans_page g;
+    if (pack(&g, p, SPANS_MAX) != 0)
         return -1;
-    int failed = make_places(&g);
-    if (!failed)
-        add_block(&g);
-    th_tracks_clear(&g.tracks);
-    th_free(g.place);
-    th_free(g.work);
-    th_free(g.works);
-    return failed ? th_error_no_memory(p->err) : 0;
+    while (g.packed.length > PACKED_BYTES_MAX && g.tracks.n_drawn > 1) {
+        int64_t fewer = g.tracks.n_drawn / 2;
+        forget(&g);
+        if (pack(&g, p, fewer) != 0)
+            return -1;
+    }
+    add_block(&g);
+    forget(&g);
+    return 0;
 }

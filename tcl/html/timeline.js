@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // timeline.js - the timeline: what is in view, and what is picked. controls.js is how people change that.
-(function () {
-    const block = th.find("spans");
-    block.after(th.find("timeline-parts").content.cloneNode(true));
-    const data = th.readSpans(block.textContent);
+th.showTimeline = function (data) {
+    th.find("spans").after(th.find("timeline-parts").content.cloneNode(true));
     const {tasks} = data;
     const painter = th.painter(data);
     const end = Math.max(1, data.end);
@@ -345,4 +343,4 @@
     document.addEventListener("theme", arrange);
     addEventListener("resize", arrange);
     arrange();
-})();
+};

@@ -180,12 +180,12 @@ static int walk(th_tracks *k, const th_path_entry *path, int n_path)
 
 enum { FINEST = 16 }; /* the first resolution that is tried: makespan / 2^16 */
 
-static int draw_together(th_tracks *k, const th_path_entry *path, int n_path)
+static int draw_together(th_tracks *k, const th_path_entry *path, int n_path, int64_t most)
 {
     if (walk(k, path, n_path) != 0)
         return -1;
     k->n_spans = k->n_drawn;
-    for (int halvings = FINEST; k->n_drawn > TH_SPANS_MAX && halvings >= 0; halvings--) {
+    for (int halvings = FINEST; k->n_drawn > most && halvings >= 0; halvings--) {
         k->resolution = (k->result->elapsed_ps >> halvings) + 1;
         if (walk(k, path, n_path) != 0)
             return -1;
@@ -194,13 +194,13 @@ static int draw_together(th_tracks *k, const th_path_entry *path, int n_path)
     return walk(k, path, n_path);
 }
 
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, th_error *err)
+int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most, th_error *err)
 {
     th_path_entry *path = NULL;
     *k = (th_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
     if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 && make_tracks(k) == 0 &&
-        draw_together(k, path, n_path) == 0) {
+        draw_together(k, path, n_path, most) == 0) {
         th_free(path);
         return 0;
     }

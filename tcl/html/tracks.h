@@ -3,16 +3,13 @@
  *   collect -> clear
  *
  * A row is the critical path, an accelerator with its computes, a link with the transfers whose route takes it,
- * or all collectives. Where that would be more than TH_SPANS_MAX spans, those shorter than a resolution are
+ * or all collectives. Where that would be more spans than a page can have, those shorter than a resolution are
  * drawn together, row by row: the resolution is the smallest of the makespan / 2^k that is coarse enough. */
 #ifndef TH_TCL_HTML_TRACKS_H
 #define TH_TCL_HTML_TRACKS_H
 #include "tcl/session.h"
 
-enum {
-    TH_SPANS_MAX = 100000,  /* on one page */
-    TH_LINK_ROWS_MAX = 2000 /* those that were busy longest */
-};
+enum { TH_LINK_ROWS_MAX = 2000 }; /* those that were busy longest */
 
 typedef enum {
     TH_TRACK_PATH,
@@ -58,8 +55,8 @@ typedef struct th_tracks {
     bool stores;
 } th_tracks;
 
-/* 0, or -1 with nothing to clear. */
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, th_error *err);
+/* At most so many spans. 0, or -1 with nothing to clear. */
+int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most, th_error *err);
 void th_tracks_clear(th_tracks *k);
 /* When a task ended, or how far the run is. */
 th_time th_tracks_end(const th_tracks *k, int32_t task);

@@ -36,6 +36,7 @@ async function open(browser, name, options) {
             page.complaints.push(`asks for ${r.url()}`),
     );
     await page.goto(`file://${path.join(folder, name)}`);
+    await page.waitForFunction(() => th.timeline);
     await frame(page);
     return page;
 }
@@ -107,7 +108,7 @@ async function checkContent(page) {
     ]);
     check(curve[0] === 1 && curve[1] === curve[2] && curve[1] > 0, "the convergence is drawn", curve);
     const spans = await page.evaluate(() => {
-        const data = th.readSpans(document.getElementById("spans").textContent);
+        const {data} = th.timeline;
         const track = data.tracks.find((t) => t.kind === "path");
         return {
             end: data.end,
@@ -223,6 +224,12 @@ async function checkTimeline(page) {
     await frame(page);
     check((await viewOf(page)).from < moved.from, "dragging moves back");
     check(near(await lengthAfter(page, () => rows.press("Home")), end), "Home shows all of it");
+    const paged = [];
+    for (const key of ["PageDown", "PageUp"]) {
+        await rows.press(key);
+        paged.push(await rows.evaluate((box) => box.scrollTop));
+    }
+    check(paged[0] > 0 && paged[1] === 0, "Page Down and Page Up go through the rows", paged);
     await rows.press("]");
     await rows.press("]");
     const picked = await page.evaluate(() => document.getElementById("picked").textContent);
@@ -378,7 +385,7 @@ async function checkPhone(browser, name) {
 async function checkLarge(browser) {
     const size = fs.statSync(path.join(folder, "large.html")).size;
     const page = await open(browser, "large.html", {viewport: DESK});
-    const drawn = await page.evaluate(() => th.readSpans(document.getElementById("spans").textContent).drawn);
+    const drawn = await page.evaluate(() => th.timeline.data.drawn);
     check(drawn > 90000 && drawn <= 100000, "the large page has almost 100,000 spans", drawn);
     check(size < PAGE_BYTES, `it is smaller than ${PAGE_BYTES} bytes`, size);
     // Time of the page's thread, which does not depend on what else the machine does.

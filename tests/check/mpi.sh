@@ -86,14 +86,19 @@ verdict $? "a design that asks a procedure gives the same on ranks"
 log=$folder/search.checkpoint
 long="-algorithm two_level -evaluations 6000"
 
-# signal_rank N SIGNAL first|last SIZE: on N ranks, once the log has so many bytes. Ranks are known by the
-# folder in their command lines, and started in their order.
+log_bytes() {
+    cat "$log" 2>/dev/null | wc -c
+}
+
+# signal_rank N SIGNAL first|last BYTES: on N ranks, once they have added so many bytes to the log. Ranks are known by
+# the folder in their command lines, and started in their order.
 signal_rank() {
+    begun=$(log_bytes)
     # shellcheck disable=SC2086
     ranks "$1" "$folder/search.tcl" "$folder/killed.map" $long -checkpoint "$log" >"$folder/killed.txt" 2>&1 &
     running=$!
     tries=0
-    while [ "$(cat "$log" 2>/dev/null | wc -c)" -lt "$4" ] && [ $tries -lt 300 ]; do
+    while [ "$(log_bytes)" -lt $((begun + $4)) ] && [ $tries -lt 300 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done
@@ -108,11 +113,11 @@ signal_rank() {
 signal_rank 4 -KILL last 1500
 [ $? -ne 0 ] && [ ! -f "$folder/killed.map" ] && grep -q 'exited on signal 9' "$folder/killed.txt"
 verdict $? "a rank that is killed ends the run"
-signal_rank 2 -TERM first 3000
+signal_rank 2 -TERM first 1500
 [ $? -ne 0 ] && [ ! -f "$folder/killed.map" ] &&
     grep -q '^Error TCL-0241: tharsis-mpi: told to end, as when a rank is lost' "$folder/killed.txt"
 verdict $? "rank 0, told to end, says how to go on"
-size=$(wc -c <"$log")
+size=$(log_bytes)
 # shellcheck disable=SC2086
 ranks 2 "$folder/search.tcl" "$folder/again.map" $long -checkpoint "$log" >"$folder/again.txt" 2>"$folder/err.txt"
 cmp "$folder/again.map" "$folder/long.map" && cmp "$folder/again.txt" "$folder/long.txt" && [ "$size" -gt 200 ]
