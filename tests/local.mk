@@ -23,6 +23,7 @@ AM_TESTS_ENVIRONMENT = \
 check_scripts += \
 	tests/check/accept.sh \
 	tests/check/conversion.sh \
+	tests/check/docs.sh \
 	tests/check/headers.sh \
 	tests/check/html.sh \
 	tests/check/includes.sh \
