@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpu_read.c - descriptions of GPUs from a file.
- *   th_gpus_read: read_header -> { read_gpu } -> take_over */
+ *   th_gpus_read: copy -> read_header -> { read_gpu -> take } */
 #include <config.h>
 
 #include "predictor/gpu.h"

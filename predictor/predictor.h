@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor.h - times of layers on GPUs, learned from measurements: a model per kind and phase.
- *   th_predictor_train | th_predictor_read -> th_predictor_ms ... -> th_predictor_free
+ *   th_predictor_train | th_predictor_read -> th_predictor_find -> th_layer_model_estimate ...
+ *   -> th_predictor_free
  * docs/models/learned.md says what is learned and how good it is. */
 #ifndef TH_PREDICTOR_PREDICTOR_H
 #define TH_PREDICTOR_PREDICTOR_H

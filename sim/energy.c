@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* energy.c - what a run took, in joules, from what was done and what the system says that costs.
- *   th_energy_account: designs_of_accels -> add_tasks -> add_accels -> the run
+ *   th_energy_account: designs_of_accels -> add_tasks -> { add_accel } -> the run
  *   th_machine_energy: the same sums without the figures of a result, for searches
  *
  *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy

@@ -10,8 +10,8 @@
  * it when its slot was free early. Stalls, fill and drain are consequences.
  *
  * Plain data: copying the struct copies the state. A pipeline in a steady state is periodic;
- * advance jumps whole periods at once when exact (a state that recurs bit by bit), and
- * th_pipeline_set_skip(false) turns that off: results are the same to the picosecond. */
+ * advance jumps whole periods at once when exact (a state that recurs bit by bit), where it is
+ * started with skip; without, results are the same to the picosecond. */
 #ifndef TH_SIM_PIPELINE_H
 #define TH_SIM_PIPELINE_H
 #include <stdbool.h>

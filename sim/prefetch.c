@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prefetch.c - accelerators that load the first weights of their next task while this one drains.
  *
- *   load -> (task_begins -> task_ends -> idles?)*
+ *   load -> (task_begins -> start_pipeline -> (has_more -> start_pipeline)?)*
  *
  * What comes next on an accelerator is fixed by the program: the first task, in program order, that
  * has weights and has not started (its target). Where its weights follow from its inputs (rows of

@@ -3,7 +3,7 @@
  *
  * Everything else (mappings, schedules, traces) is lowered to it. Tasks are numbered in program
  * order; among those that wait for one accelerator, the lowest number goes first.
- *   new -> (add_task | add_dependency)* -> finish -> read only -> (clear ->)* free */
+ *   new -> (add | depend)* -> finish -> read only -> (clear ->)* free */
 #ifndef TH_SIM_PROGRAM_H
 #define TH_SIM_PROGRAM_H
 #include <assert.h>

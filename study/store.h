@@ -3,7 +3,7 @@
  *
  *   create (a new file)  |  open (one that holds a study)
  *   -> definition -> (lock -> retry_failed? -> (next_waiting | begin -> record* -> commit)*
- *                     | counts | read_rows)* -> close
+ *                     | counts | read)* -> close
  * All that is written is written in transactions, so a process that is killed at any moment leaves what it has
  * committed, whole. There is one writer at a time (lock); others may read meanwhile. A point that is done or failed
  * is never written again: record refuses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_report.c - report_* commands of the run: what is needed, the sections, where the text goes.
- *   command -> new_report -> section -> arrange (-sort_by, -limit) -> deliver */
+ *   command -> th_report_of_call -> section -> arrange (-sort_by, -limit) -> deliver */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* saved_figures.h - what a saved run keeps of its accelerators, links and layers, for report_diff.
- *   of_session -> read only -> free */
+ *   of -> read only -> free */
 #ifndef TH_TCL_SAVED_FIGURES_H
 #define TH_TCL_SAVED_FIGURES_H
 #include "tcl/quantity.h"

@@ -17,7 +17,7 @@ static th_quantity percentile(const th_time *sorted, int64_t n, int64_t p)
     return n > 0 ? th_ps(sorted[(p * n + 99) / 100 - 1]) : th_absent(TH_KIND_TIME);
 }
 
-/* What add_latencies finds. */
+/* What gather finds. */
 typedef struct sample {
     th_time *times; /* of those that have ended */
     int64_t n, n_started;

@@ -32,7 +32,7 @@ extern const th_script_field th_script_fields[TH_SCRIPT_N_NUMBERS];
 
 enum { TH_SCRIPT_VARIANT_MAX = 40, TH_SCRIPT_REFUSAL_MAX = 120 };
 
-/* What a procedure said; check_answer holds it against the table of fields. */
+/* What a procedure said; th_script_check holds it against the table of fields. */
 typedef struct th_script_answer {
     bool has[TH_SCRIPT_N_NUMBERS];
     double number[TH_SCRIPT_N_NUMBERS];

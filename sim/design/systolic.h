@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* systolic.h - private to the systolic array: a layer as matrix products, and how its operands lie.
- *   th_systolic_layer_of (systolic.c) -> th_systolic_plan (systolic_plan.c), which asks
+ *   layer_of (systolic.c) -> th_systolic_plan (systolic_plan.c), which asks
  *   systolic_tiles.c for elements and bytes */
 #ifndef TH_SIM_DESIGN_SYSTOLIC_H
 #define TH_SIM_DESIGN_SYSTOLIC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vector.c - the unit beside the array: everything without multiply-accumulates, and the sums after
  * a split reduction.
- *   th_vector_schedule: rename | embedding_schedule | rows_schedule (cost_of -> set_pieces)
+ *   th_vector_schedule: only renamed | embedding_schedule | rows_schedule: start_pieces -> set_accounts
  *
  * Ours: elements_per_cycle lanes, each of which does one operation per cycle: an addition,
  * multiplication, multiply-add or comparison. An exponential, a reciprocal or a reciprocal root

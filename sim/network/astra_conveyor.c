@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* astra_conveyor.c - the chunks of one collective on their way through the dimensions.
- *   th_astra_convey: arrive -> (begin -> (send -> [hop ->] received)* -> leave -> arrive)*
+ *   th_astra_convey: arrive -> (begin -> (go -> [go on ->] receive)* -> leave -> arrive)*
  *
  * All ranks do the same at the same time, so one stands for all: what it sends to its neighbour, it
  * gets from the other one. A dimension is a server of active_chunks places with a queue, first

@@ -24,7 +24,7 @@ typedef struct th_out {
 } th_out;
 
 void th_out_flush(th_out *o);
-/* n bytes that are there to be written, at most TH_OUT_ROOM; th_out_add says how many were. */
+/* Room for TH_OUT_ROOM bytes; who writes there adds to n how many they were. */
 static inline char *th_out_room(th_out *o)
 {
     if (o->n > TH_OUT_BYTES - TH_OUT_ROOM)

@@ -20,7 +20,7 @@ static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int
 
 /* --- known answers ---------------------------------------------------------------------------- */
 
-/* models.md 2.1: B 2, K 128, C 192, 13 x 13, 3 x 3, tile (8, 32, 13, 13), ports of 2.
+/* docs/models/pipeline.md: B 2, K 128, C 192, 13 x 13, 3 x 3, tile (8, 32, 13, 13), ports of 2.
  *   t_I = 32*169/2 = 2704   t_W = 8*32*9/2 = 1152   t_O = 8*169/2 = 676   t_C = 9*169 = 1521
  *   q = 6, L1 = 2704, P = 2*16 = 32: published P max(q L1, t_O) = 32*16224 = 519168
  *   two slots: + min(t_L, t_C) + min(t_O, q L1) = + 1521 + 676 = 521365 */
