@@ -339,6 +339,7 @@ enum {
     TASK_READY,
     TASK_START,
     TASK_END,
+    TASK_DURATION,
     TASK_CAUSE,
     TASK_SLACK,
 };
@@ -358,6 +359,7 @@ static const th_attribute task_attributes[] = {
     [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
     [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
     [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
+    [TASK_DURATION] = {"duration", TH_KIND_TIME, "from its start to its end"},
     [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
     [TASK_SLACK] = {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done"},
     {NULL, TH_KIND_TEXT, NULL},
@@ -397,6 +399,8 @@ static th_quantity task_figure(th_session *s, int index, int attribute)
         return th_ps_or_absent(t->start_ps);
     case TASK_END:
         return th_ps_or_absent(t->end_ps);
+    case TASK_DURATION:
+        return t->end_ps >= 0 ? th_ps(t->end_ps - t->start_ps) : th_absent(TH_KIND_TIME);
     case TASK_SLACK:
         return slack_of(s, index);
     default:
