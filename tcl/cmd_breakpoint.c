@@ -251,12 +251,12 @@ const th_command th_breakpoint_commands[] = {
      "The run stops after the event, in the midst of its instant. The script may not call run, step or "
      "restart. Breakpoints on objects go with the system, the workload or the mapping that has them.",
      .run = run_add_breakpoint},
-    {"delete_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "delete breakpoints", "A name may be a glob pattern; * are all.",
+    {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints", "By name or glob pattern; * are all.",
      .run = run_delete_breakpoint},
-    {"enable_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "let breakpoints count again",
-     "A name may be a glob pattern.", .run = run_enable_breakpoint},
-    {"disable_breakpoint", GROUP, "NAME ...", 1, -1, NULL, "let breakpoints do nothing",
-     "They stay, with their hits, until enable_breakpoint. A name may be a glob pattern.", .run = run_disable_breakpoint},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints count again",
+     "By name or glob pattern.", .run = run_enable_breakpoint},
+    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints do nothing",
+     "They stay, with their hits, until enable_breakpoint. Names may be glob patterns.", .run = run_disable_breakpoint},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
      "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script says "

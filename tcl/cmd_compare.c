@@ -13,13 +13,18 @@
 
 enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO };
 
+static const char *metric_name(int i)
+{
+    return th_metric_names[i];
+}
+
 static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
          "Which figures, out of latency throughput link_utilization accel_utilization energy; all "
          "that there are when left out. Energy is - for runs on systems that do not say what things "
-         "cost."},
+         "cost.", .choice = metric_name},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},

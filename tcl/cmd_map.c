@@ -74,7 +74,7 @@ static const th_option map_options[] = {
                        "between inputs), energy (of the whole run) or edp (energy times latency). "
                        "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
                        "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
-                       "its first mapping is taken, select_mapping takes others."},
+                       "its first mapping is taken, select_mapping takes others.", .choice = th_objective_name},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; searches have a default of their own, baselines end by "

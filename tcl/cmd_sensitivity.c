@@ -21,6 +21,11 @@ static const char *grouping_name(int i)
     return names[i];
 }
 
+static const char *property_name(int i)
+{
+    return th_what_names[i];
+}
+
 static const th_option sensitivity_options[] = {
     TABLE_OPTIONS,
     [BY] = {"-by", TH_OPTION_TEXT, "PERCENT", "How much more bandwidth, clock or memory, and less latency (10%); less "
@@ -29,7 +34,7 @@ static const th_option sensitivity_options[] = {
     [PROPERTIES] = {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
                     "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency (of "
                     "accelerators), and memory, their capacity, with -remap; all but the latencies when left "
-                    "out."},
+                    "out.", .choice = property_name},
     [GROUP_BY] = {"-group", TH_OPTION_CHOICE, "GROUPS",
                   "What changes together: nothing, links (accelerators) that are alike, or all of them.",
                   .choice = grouping_name},

@@ -6,6 +6,7 @@
 #include "tcl/report_call.h"
 #include "tcl/study_crash.h"
 #include "tcl/study_list.h"
+#include "tcl/study_metric.h"
 #include "tcl/study_run.h"
 #include "tcl/study_table.h"
 #include "tcl/warning.h"
@@ -43,7 +44,7 @@ static const th_option create_options[] = {
                         "accel_utilization, moved, energy of the run; {NAME KIND}: what the script "
                         "returns in a dictionary, KIND being count, number, time, bytes, bandwidth, "
                         "rate, share, energy or text.",
-                        .required = true},
+                        .choice = th_study_metric_name, .required = true},
     [CREATE_ZIP] = {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
                     "These parameters advance together; a list of such lists for several groups."},
     [CREATE_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
@@ -277,7 +278,7 @@ const th_command th_study_commands[] = {
      "Returns its name. The file says all: parameters, script, metrics, results. run_study runs that script, so only "
      "take files that you would source.",
      .run = run_read_study},
-    {"run_study", GROUP, "NAME", 1, 1, run_options, "do the points of a study that wait",
+    {"run_study", GROUP, "STUDY", 1, 1, run_options, "do the points of a study that wait",
      "Returns why it ended: done (all points are, and none failed), failed N (all are through, N of them failed) or limit. "
      "Each result is in the file 50 ms after its point is through at the latest, so after any end, "
      "kill -9 included, run_study goes on with those that wait. A point that fails is recorded with its "
@@ -285,7 +286,7 @@ const th_command th_study_commands[] = {
      "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the points that are at work, "
      "which wait again.",
      .run = run_run_study, .not_while_running = true},
-    {"report_study", GROUP, "NAME", 1, 1, report_options,
+    {"report_study", GROUP, "STUDY", 1, 1, report_options,
      "print the points of a study, or its Pareto front",
      "Other processes may run the study meanwhile.", .run = run_report_study, .is_report = true},
     {.name = NULL},

@@ -88,7 +88,7 @@ static const th_option add_options[] = {
                      "inside tasks buffer_fill array load_input load_weight load_partial store; of "
                      "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
                      "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
-                     "those inside tasks."},
+                     "those inside tasks.", .choice = th_signal_name},
     {.name = NULL},
 };
 

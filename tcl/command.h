@@ -38,7 +38,7 @@ typedef struct th_option {
     const char *value; /* what stands for the value in the synopsis; NULL for a flag */
     const char *help;
     int64_t minimum, maximum;
-    const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0 */
+    const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0. Of a text: what Tab offers */
     bool required;
 } th_option;
 

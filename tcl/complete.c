@@ -6,7 +6,9 @@
 #include "tcl/complete.h"
 #include <string.h>
 #include "tcl/files.h"
+#include "tcl/breakpoint.h"
 #include "tcl/objects.h"
+#include "tcl/study_list.h"
 
 enum { DEEPEST = 64, MOST = 500 };
 
@@ -15,10 +17,11 @@ typedef struct th_span {
     int length;
 } th_span;
 
-/* A command of the line that has not ended: how many words it has so far, the first and the last of them. */
+/* A command of the line that has not ended: how many words it has so far, the first and the last of them. Within braces,
+ * which may be a script or a list, also those of the command around them. */
 typedef struct th_begun {
     int n_words;
-    th_span first, last;
+    th_span first, last, outer_first, outer_last;
 } th_begun;
 
 typedef struct th_completion {
@@ -54,6 +57,8 @@ static th_begun innermost(const char *line, int end)
         char c = line[i];
         if ((c == '[' || c == '{') && depth + 1 < DEEPEST) {
             stack[++depth] = (th_begun){0};
+            if (c == '{')
+                stack[depth].outer_first = b->first, stack[depth].outer_last = b->last;
         } else if ((c == ']' || c == '}') && depth > 0) {
             stack[--depth].n_words++;
         } else if (c == ';' || c == '\n') {
@@ -178,6 +183,43 @@ static void offer_paths(th_completion *c)
         offer_objects(c);
 }
 
+static void offer_runs(th_completion *c)
+{
+    for (size_t i = 0; i < c->session->n_runs; i++)
+        offer(c, c->session->runs[i]->name);
+}
+
+static void offer_studies(th_completion *c)
+{
+    const char *name;
+    for (size_t i = 0; (name = th_studies_name(c->session, i)) != NULL; i++)
+        offer(c, name);
+}
+
+static void offer_breakpoints(th_completion *c)
+{
+    for (size_t i = 0; i < c->session->n_breakpoints; i++)
+        offer(c, c->session->breakpoints[i]->name);
+}
+
+/* By what a synopsis calls them. Of what is not here nothing is offered: then the shell offers files. */
+static void offer_named(th_completion *c, const char *synopsis)
+{
+    static const char *const objects[] = {"OBJECT", "NODE",  "LINK",    "ACCEL",
+                                          "TASK",   "LAYER", "PATTERN", "CONDITION"};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (strstr(synopsis, objects[i]) != NULL) {
+            offer_objects(c);
+            break;
+        }
+    if (strstr(synopsis, "RUN") != NULL)
+        offer_runs(c);
+    if (strstr(synopsis, "STUDY") != NULL)
+        offer_studies(c);
+    if (strstr(synopsis, "BREAKPOINT") != NULL)
+        offer_breakpoints(c);
+}
+
 /* Behind an object, its attributes. */
 static void offer_attributes(th_completion *c)
 {
@@ -225,11 +267,11 @@ static const th_file_kind *files_of(const th_completion *c, const th_option *o)
 
 /* ---- by place ---- */
 
-/* The option whose value the word is; NULL: it is none. */
-static const th_option *option_before(const th_completion *c)
+/* The option of the command whose value stands behind this word; NULL: it is none. */
+static const th_option *option_of(const th_command *row, th_span word)
 {
-    for (const th_option *o = c->row->options; o != NULL && o->name != NULL; o++)
-        if (o->kind != TH_OPTION_FLAG && is_word(c->command.last, o->name))
+    for (const th_option *o = row != NULL ? row->options : NULL; o != NULL && o->name != NULL; o++)
+        if (o->kind != TH_OPTION_FLAG && is_word(word, o->name))
             return o;
     return NULL;
 }
@@ -239,17 +281,29 @@ static void offer_value(th_completion *c, const th_option *o)
     const th_file_kind *kind = files_of(c, o);
     if (kind != NULL)
         offer_files(c, kind);
-    else if (o->kind == TH_OPTION_CHOICE)
+    else if (o->choice != NULL)
         offer_choices(c, o);
-    else
-        offer_objects(c);
+    else if (o->kind == TH_OPTION_TEXT)
+        offer_named(c, o->value);
+}
+
+/* "-metrics {latency en": an element of a list. false: the braces are those of a script. */
+static bool offer_element(th_completion *c)
+{
+    const th_option *o = option_of(row_of(c->command.outer_first), c->command.outer_last);
+    if (o == NULL || (o->choice == NULL && strcmp(o->value, "OBJECTS") != 0))
+        return false;
+    offer_value(c, o);
+    return true;
 }
 
 static void offer_argument(th_completion *c)
 {
-    const th_option *o = option_before(c);
+    const th_option *o = option_of(c->row, c->command.last);
     const th_file_kind *kind = files_of(c, NULL);
     bool takes_attribute = strstr(c->row->words, "ATTRIBUTE") != NULL;
+    if (is_word(c->command.last, ">") || is_word(c->command.last, ">>"))
+        return;
     if (o != NULL)
         offer_value(c, o);
     else if (c->word[0] == '-')
@@ -265,13 +319,15 @@ static void offer_argument(th_completion *c)
     else if (c->length == 0 && c->row->max_words == 0)
         offer_options(c);
     else
-        offer_objects(c);
+        offer_named(c, c->row->words);
 }
 
 static void offer_all(th_completion *c)
 {
     if (c->word[0] == '$')
         offer_of_tcl(c, "$", "lsort [info globals]");
+    else if (offer_element(c))
+        return;
     else if (c->command.n_words == 0)
         offer_commands(c);
     else if (c->row != NULL)

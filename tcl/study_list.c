@@ -18,6 +18,11 @@ struct th_studies {
 
 /* ---- the session's studies ---- */
 
+const char *th_studies_name(const th_session *s, size_t i)
+{
+    return s->studies != NULL && i < s->studies->n ? s->studies->all[i].name : NULL;
+}
+
 void th_studies_free(th_studies *all)
 {
     if (all == NULL)

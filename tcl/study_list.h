@@ -11,6 +11,7 @@ typedef struct th_studies th_studies;
 void th_studies_free(th_studies *all); /* accepts NULL */
 /* The name stands for the file from now on. 0, or -1: memory is out. */
 int th_studies_add(th_session *s, const char *name, const char *path, th_error *err);
+const char *th_studies_name(const th_session *s, size_t i); /* NULL after the last */
 /* The file of a study, opened; NULL with near misses in err. */
 th_store *th_studies_open(th_session *s, const char *name, th_error *err);
 

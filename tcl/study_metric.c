@@ -48,6 +48,11 @@ static int metric_number(const char *name)
     return -1;
 }
 
+const char *th_study_metric_name(int i)
+{
+    return i < N_METRICS ? metrics[i].name : NULL;
+}
+
 static int unknown_metric(const char *name, th_error *err)
 {
     const char *names[N_METRICS + 1] = {NULL};

@@ -10,6 +10,7 @@
 /* Adds a figure of the run (own_kind NULL), or one of the script's own, of a kind by name. 0 or -1. */
 int th_study_metric_add(th_study *s, const char *name, const char *own_kind, th_error *err);
 
+const char *th_study_metric_name(int i); /* of the run; NULL after the last */
 th_kind th_study_kind(const char *name); /* TH_KIND_TEXT for names that are none */
 /* A figure as it is kept, and back. Texts are not copied. */
 th_figure th_study_figure(const th_quantity *q);
