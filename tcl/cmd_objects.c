@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/comparison.h"
+#include "tcl/condition.h"
 #include "tcl/interrupt.h"
 #include "tcl/objects.h"
 
@@ -15,7 +16,8 @@ enum { GET_FILTER, GET_OF, GET_QUIET };
 static const th_option get_options[] = {
     [GET_FILTER] =
         {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
-         "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern)."},
+         "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several are joined by "
+         "&& || ! ( ), as in the conditions of breakpoints."},
     [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL, "No error if nothing matches, a pattern or all of them."},
     {.name = NULL},
@@ -25,6 +27,7 @@ static const th_option get_options[] = {
 
 typedef struct th_filter {
     bool is_on;
+    th_condition *condition; /* NULL: one comparison, as a list of three words */
     int attribute;
     th_operator operator;
     th_quantity literal; /* its text belongs to the words of the call */
@@ -40,30 +43,35 @@ static int parse_operator(const char *text, th_operator *out, th_error *err)
     return th_error_unknown(err, "TCL-0080", "-filter: operator", text, th_operator_names);
 }
 
-static int parse_filter(th_call *c, th_class class, th_filter *out)
+/* Words of Tcl, so that [list design == $name] says what it says for any name. */
+static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, th_filter *out)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    *out = (th_filter){.is_on = th_call_has(c, GET_FILTER)};
-    if (!out->is_on)
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) != TCL_OK || n != 3)
-        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
-                            th_call_text(c, GET_FILTER, ""));
+    th_error e;
     out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
-    if (out->attribute < 0 ||
-        parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
+    if (out->attribute < 0 || parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
         return -1;
     th_kind kind = th_attributes_of(class)[out->attribute].kind;
-    th_error e;
     if (th_quantity_parse(th_operator_literal(out->operator, kind), Tcl_GetString(words[2]), &out->literal, &e) != 0)
         return th_call_blame(c, "-filter", &e);
     return 0;
 }
 
-static bool holds(const th_filter *f, const th_quantity *value)
+static int parse_filter(th_call *c, th_class class, th_filter *out)
 {
-    return th_comparison_holds(value, f->operator, &f->literal);
+    Tcl_Obj **words;
+    Tcl_Size n;
+    const char *text = th_call_text(c, GET_FILTER, "");
+    *out = (th_filter){.is_on = th_call_has(c, GET_FILTER)};
+    if (!out->is_on)
+        return 0;
+    bool is_list = Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) == TCL_OK;
+    if (is_list && n < 3 && strpbrk(text, "=<>") == NULL)
+        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}", text);
+    if (is_list && n == 3 && strpbrk(Tcl_GetString(words[0]), "!(") == NULL)
+        return parse_comparison(c, class, words, out);
+    th_error e;
+    out->condition = th_condition_compile_of(c->session, class, text, &e);
+    return out->condition != NULL ? 0 : th_call_blame(c, "-filter", &e);
 }
 
 /* ---- -of ---- */
@@ -193,9 +201,11 @@ static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_fi
         return 0;
     if (!filter->is_on)
         return 1;
+    if (filter->condition != NULL)
+        return th_condition_holds_of(filter->condition, c->session, o, &c->err);
     if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
         return -1;
-    return holds(filter, &value);
+    return th_comparison_holds(&value, filter->operator, &filter->literal);
 }
 
 typedef struct th_wanted {
@@ -239,7 +249,7 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
 
 static int get(th_call *c, th_class class)
 {
-    th_wanted w = {.of.all = NULL};
+    th_wanted w = {.filter.condition = NULL};
     int rc = -1;
     if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
         parse_of(c, &w.of) == 0) {
@@ -247,6 +257,7 @@ static int get(th_call *c, th_class class)
         drop_patterns(&w.patterns);
         th_free(w.of.all);
     }
+    th_condition_free(w.filter.condition);
     return rc;
 }
 

@@ -5,7 +5,8 @@
  * goes through it once, from the first to the last:
  *   any  := all { "||" all }
  *   all  := one { "&&" one }
- *   one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL */
+ *   one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL
+ * In a filter the object is left open: it is given when the condition is looked at. */
 #include <config.h>
 #include "tcl/condition.h"
 #include <ctype.h>
@@ -36,6 +37,7 @@ typedef struct parser {
     th_session *session;
     const char *all, *next;
     th_condition *out;
+    th_class class; /* of a filter; TH_N_CLASSES: objects are named */
     int depth;
     th_error *err;
 } parser;
@@ -104,9 +106,18 @@ static int add_node(parser *p, const node *n)
     return p->out->n++;
 }
 
+static bool is_filter(const parser *p)
+{
+    return p->class != TH_N_CLASSES;
+}
+
 /* "link/3_4.1.bytes": the attribute is what stands behind the last dot. */
 static int parse_path(parser *p, char *path, node *n)
 {
+    if (is_filter(p)) {
+        n->object = (th_object){p->class, 0};
+        return (n->attribute = th_attribute_find(p->class, path, p->err)) < 0 ? -1 : 0;
+    }
     char *dot = strrchr(path, '.');
     if (dot == NULL)
         return expected(p, "OBJECT.ATTRIBUTE before that");
@@ -152,7 +163,7 @@ static int parse_test(parser *p)
     char *path = take_word(p, "=!<>&|()");
     if (path == NULL)
         return th_error_no_memory(p->err);
-    int rc = path[0] != '\0' ? parse_path(p, path, &n) : expected(p, "OBJECT.ATTRIBUTE");
+    int rc = path[0] != '\0' ? parse_path(p, path, &n) : expected(p, is_filter(p) ? "ATTRIBUTE" : "OBJECT.ATTRIBUTE");
     th_free(path);
     if (rc == 0 && parse_operator(p, &n) == 0 && parse_literal(p, &n) == 0 && (rc = add_node(p, &n)) >= 0)
         return rc;
@@ -205,7 +216,12 @@ static int parse_any(parser *p)
 
 th_condition *th_condition_compile(th_session *s, const char *text, th_error *err)
 {
-    parser p = {.session = s, .all = text, .next = text, .err = err};
+    return th_condition_compile_of(s, TH_N_CLASSES, text, err);
+}
+
+th_condition *th_condition_compile_of(th_session *s, th_class class, const char *text, th_error *err)
+{
+    parser p = {.session = s, .class = class, .all = text, .next = text, .err = err};
     p.out = th_alloc_zero(1, sizeof *p.out);
     if (p.out == NULL) {
         th_error_no_memory(err);
@@ -223,23 +239,29 @@ th_condition *th_condition_compile(th_session *s, const char *text, th_error *er
 
 /* ---- what it says ---- */
 
-static bool test_holds(const node *n, th_session *s)
+/* 1, 0 or -1. */
+static int test_holds(const node *n, th_session *s, th_object o, th_error *err)
 {
     th_quantity value;
-    if (n->object.class == TH_CLASS_TASK && n->object.index >= th_class_count(s, TH_CLASS_TASK))
-        return false; /* of a program before this one */
-    return th_attribute_get(s, n->object, n->attribute, &value, NULL) == 0 &&
-           th_comparison_holds(&value, n->op, &n->literal);
+    if (o.class == TH_CLASS_TASK && o.index >= th_class_count(s, TH_CLASS_TASK))
+        return 0; /* of a program before this one */
+    if (th_attribute_get(s, o, n->attribute, &value, err) != 0)
+        return -1;
+    return th_comparison_holds(&value, n->op, &n->literal);
 }
 
-bool th_condition_holds(const th_condition *c, th_session *s)
+/* of NULL: of the objects that are named. Of a test that cannot be made is[] is false, or, of a filter, all fails. */
+static int evaluate(const th_condition *c, th_session *s, const th_object *of, th_error *err)
 {
     bool is[NODES_MAX];
     for (int i = 0; i < c->n; i++) {
         const node *n = &c->nodes[i];
+        int test = n->kind == NODE_TEST ? test_holds(n, s, of != NULL ? *of : n->object, err) : 0;
+        if (test < 0 && of != NULL)
+            return -1;
         switch (n->kind) {
         case NODE_TEST:
-            is[i] = test_holds(n, s);
+            is[i] = test > 0;
             break;
         case NODE_AND:
             is[i] = is[n->left] && is[n->right];
@@ -253,6 +275,16 @@ bool th_condition_holds(const th_condition *c, th_session *s)
         }
     }
     return is[c->n - 1];
+}
+
+bool th_condition_holds(const th_condition *c, th_session *s)
+{
+    return evaluate(c, s, NULL, NULL) > 0;
+}
+
+int th_condition_holds_of(const th_condition *c, th_session *s, th_object o, th_error *err)
+{
+    return evaluate(c, s, &o, err);
 }
 
 static unsigned kinds_of(const node *n)

@@ -77,7 +77,7 @@ static const th_example examples[] = {
     {"get_accels", "get_accels\nget_accels -filter {utilization < 0.5} -quiet\n"},
     {"get_links", "get_links -of accel/3\nget_links 0_* -filter {bandwidth >= 8Gbps}\n"},
     {"get_nodes", "get_nodes -filter {kind == host}\n"},
-    {"get_layers", "get_layers c*\nget_layers -of accel/0 -quiet\n"},
+    {"get_layers", "get_layers c*\nget_layers -filter {kind == conv && macs > 140000000}\nget_layers -of accel/0 -quiet\n"},
     {"get_tasks", "get_tasks c1\nget_tasks -of accel/0 -filter {kind == compute}\n"},
     {"get_property",
      "get_property accel/3\n"
