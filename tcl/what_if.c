@@ -8,6 +8,7 @@
 #include <config.h>
 #include "tcl/what_if.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -15,6 +16,7 @@
 #include "predictor/jobs.h"
 #include "tcl/changes.h"
 #include "tcl/interrupt.h"
+#include "tcl/progress.h"
 #include "tcl/what_if_map.h"
 
 const char *const th_what_names[TH_N_WHATS + 1] = {
@@ -328,6 +330,9 @@ typedef struct batch {
     th_session *session;
     th_what_ifs *w;
     th_run_options options;
+    th_progress progress;
+    Tcl_ThreadId own_thread; /* the interpreter's, which alone tells how far they are */
+    atomic_int n_done;
 } batch;
 
 /* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made programs. */
@@ -361,9 +366,21 @@ static int run_piece(void *state, int i, th_error *err)
     return rc;
 }
 
+static void tell_progress(batch *b)
+{
+    int n_done = atomic_fetch_add(&b->n_done, 1) + 1, n_left = b->w->n + 1 - n_done;
+    if (Tcl_GetCurrentThread() == b->own_thread && th_progress_is_due(&b->progress))
+        th_progress_show(&b->progress, "what if: %d of %d runs, %.0f s left", n_done, b->w->n + 1,
+                         th_progress_elapsed_s(&b->progress) / n_done * n_left);
+}
+
 static int run_one(void *state, int i, th_error *err)
 {
-    return th_interrupt_is_pending() ? th_error_interrupted(err, "the piece has not begun") : run_piece(state, i, err);
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "the piece has not begun");
+    int rc = run_piece(state, i, err);
+    tell_progress(state);
+    return rc;
 }
 
 /* Their procedures belong to the interpreter's thread. */
@@ -377,7 +394,8 @@ static bool asks_scripts(const th_system *s)
 
 int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
 {
-    batch b = {s, w, s->simulation != NULL ? s->simulation->options : s->defaults};
+    batch b = {s, w, s->simulation != NULL ? s->simulation->options : s->defaults, th_progress_start(s->is_quiet),
+               Tcl_GetCurrentThread(), 0};
     for (size_t i = 0; i < s->n_changes; i++)
         if (!s->changes[i].is_fault)
             return th_error_set(err, "TCL-0710",
@@ -386,5 +404,7 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
     if (s->made != NULL && s->simulation == NULL && th_program_finish(s->made->program, err) != 0)
         return -1;
     w->as_it_is = (th_what_if){.n = 0};
-    return th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+    int rc = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+    th_progress_end(&b.progress);
+    return rc;
 }
