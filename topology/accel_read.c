@@ -80,22 +80,15 @@ int th_read_designs(th_system_reader *r)
 
 /* ---- accelerators ---- */
 
+static const char *design_name(const th_system *s, int design)
+{
+    return s->designs[design].name;
+}
+
 static int design_named(th_system_reader *r, const th_config_node *n, int *out)
 {
-    const char *name;
-    if (th_config_as_string(n, &name, &r->error) < 0)
-        return -1;
-    *out = th_system_find_design(r->s, name);
-    if (*out >= 0)
-        return 0;
-    const char **names = th_alloc_array((size_t)r->s->n_designs, sizeof *names);
-    if (!names)
-        return th_error_no_memory(&r->error);
-    for (int i = 0; i < r->s->n_designs; i++)
-        names[i] = r->s->designs[i].name;
-    th_reader_unknown(r, "TOPO-0031", n, &(th_known){"design", names, (size_t)r->s->n_designs});
-    th_free(names);
-    return -1;
+    return th_reader_look_up(r, "TOPO-0031", n,
+                             &(th_reader_names){"design", r->s->n_designs, th_system_find_design, design_name}, out);
 }
 
 /* concat = "free" or "copy", as without it. */

@@ -97,40 +97,37 @@ int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full
                         th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
 }
 
-int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
+int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n, const th_reader_names *k, int *out)
 {
-    const th_system *s = r->s;
     const char *name;
     if (th_config_as_string(n, &name, &r->error) < 0)
         return -1;
-    *out = th_system_find_node(s, name);
+    *out = k->find(r->s, name);
     if (*out >= 0)
         return 0;
-    const char **names = th_alloc_array((size_t)s->n_nodes, sizeof *names);
+    const char **names = th_alloc_array((size_t)k->n, sizeof *names);
     if (!names)
         return th_error_no_memory(&r->error);
-    for (int i = 0; i < s->n_nodes; i++)
-        names[i] = s->nodes[i].name;
-    th_reader_unknown(r, "TOPO-0030", n, &(th_known){"node", names, (size_t)s->n_nodes});
+    for (int i = 0; i < k->n; i++)
+        names[i] = k->name(r->s, i);
+    th_reader_unknown(r, id, n, &(th_known){k->what, names, (size_t)k->n});
     th_free(names);
     return -1;
 }
 
+int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
+{
+    return th_reader_look_up(r, "TOPO-0030", n,
+                             &(th_reader_names){"node", r->s->n_nodes, th_system_find_node, th_system_node_name}, out);
+}
+
+static const char *link_name(const th_system *s, int link)
+{
+    return s->links[link].name;
+}
+
 int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
 {
-    const th_system *s = r->s;
-    const char *name;
-    if (th_config_as_string(n, &name, &r->error) < 0)
-        return -1;
-    *out = th_system_find_link(s, name);
-    if (*out >= 0)
-        return 0;
-    const char **names = th_alloc_array((size_t)s->n_links, sizeof *names);
-    if (!names)
-        return th_error_no_memory(&r->error);
-    for (int i = 0; i < s->n_links; i++)
-        names[i] = s->links[i].name;
-    th_reader_unknown(r, "TOPO-0062", n, &(th_known){"link or segment", names, (size_t)s->n_links});
-    th_free(names);
-    return -1;
+    return th_reader_look_up(r, "TOPO-0062", n,
+                             &(th_reader_names){"link or segment", r->s->n_links, th_system_find_link, link_name}, out);
 }

@@ -32,7 +32,16 @@ int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key
 /* Calls read for every element of the list root.key, which may be absent. */
 int th_reader_for_each(th_system_reader *r, const char *key,
                        int (*read)(th_system_reader *r, const th_config_node *n));
-/* The node, or the link, whose name n is. */
+/* Those of one kind in a system, by their names. */
+typedef struct th_reader_names {
+    const char *what;
+    int n;
+    int (*find)(const th_system *s, const char *name); /* -1: none */
+    const char *(*name)(const th_system *s, int i);
+} th_reader_names;
+
+/* The one, the node, the link whose name n is. */
+int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n, const th_reader_names *k, int *out);
 int th_reader_node(th_system_reader *r, const th_config_node *n, int *out);
 int th_reader_link(th_system_reader *r, const th_config_node *n, int *out);
 /* Is n a group? */
