@@ -27,15 +27,18 @@ static int32_t inputs_done(const th_result *result)
     return n;
 }
 
-/* The columns, of which the last is the energy: left out where nothing is known of it. */
-static const th_column *with_energy(th_report *r, const th_column *columns, int n, bool has_energy)
+/* Of the columns the last is the energy: left out where nothing is known of it. */
+static int add_summary(th_report *r, const th_column *columns, int n, const th_quantity *cells, bool has_energy,
+                       th_error *err)
 {
-    th_column *out = th_report_columns(r, n);
-    for (int c = 0; out != NULL && c < n; c++)
-        out[c] = columns[c];
-    if (out != NULL)
-        out[has_energy ? n : n - 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    return out;
+    th_column *shown = th_report_columns(r, n);
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    for (int c = 0; c < n; c++)
+        shown[c] = columns[c];
+    shown[has_energy ? n : n - 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
+    return 0;
 }
 
 /* What of a summary holds for a made program. */
@@ -61,12 +64,7 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
         th_count(x->n_events),
         th_joules(th_result_energy_j(x)),
     };
-    const th_column *shown =
-        with_energy(r, columns, sizeof columns / sizeof *columns, x->has_energy);
-    if (shown == NULL)
-        return th_error_no_memory(err);
-    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
-    return 0;
+    return add_summary(r, columns, sizeof columns / sizeof *columns, cells, x->has_energy, err);
 }
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
@@ -114,11 +112,8 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         th_count(x->n_unfolded),
         th_joules(th_result_energy_j(x)),
     };
-    const th_column *shown =
-        with_energy(r, columns, sizeof columns / sizeof *columns, x->has_energy);
-    if (shown == NULL)
-        return th_error_no_memory(err);
-    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
+    if (add_summary(r, columns, sizeof columns / sizeof *columns, cells, x->has_energy, err) != 0)
+        return -1;
     return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }
 
