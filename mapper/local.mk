@@ -159,4 +159,4 @@ tests_unit_test_constraints_SOURCES = tests/unit/test_constraints.c \
 tests_unit_test_search_random_SOURCES = tests/unit/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h
+EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h

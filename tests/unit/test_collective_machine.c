@@ -69,13 +69,36 @@ static void overlapping_groups_share_links(void)
     th_system_free(s);
 }
 
+/* A system, a machine of it, and a program that is to be filled. */
+typedef struct {
+    th_system *system;
+    th_works *works;
+    th_machine *machine;
+    th_program *program;
+} stage;
+
+static stage ring_stage(int n, const th_network_type *network)
+{
+    stage g = {.system = of_size("ring", n), .program = th_program_new(NULL)};
+    g.works = th_works_new(g.system, NULL);
+    g.machine = th_machine_new(g.system, g.works, &(th_machine_options){.network = network}, NULL);
+    return g;
+}
+
+static void clear_stage(stage *g)
+{
+    th_program_free(g->program);
+    th_machine_free(g->machine);
+    th_works_free(g->works);
+    th_system_free(g->system);
+}
+
 /* A program that is loaded again, or made again with the same contents, needs no memory. */
 static void expansions_are_used_again(void)
 {
-    th_system *s = of_size("ring", 6);
-    th_works *w = th_works_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
-    th_program *p = th_program_new(NULL);
+    stage g = ring_stage(6, NULL);
+    th_machine *m = g.machine;
+    th_program *p = g.program;
     th_collective c = collective(TH_ALL_GATHER, "ring", 6, 6000);
     int64_t calls = 0;
     for (int i = 0; i < 4; i++) {
@@ -91,19 +114,15 @@ static void expansions_are_used_again(void)
         CU_ASSERT_TRUE(i > 0 || calls > 0);
     }
     CU_ASSERT_EQUAL(calls, 0);
-    th_program_free(p);
-    th_machine_free(m);
-    th_works_free(w);
-    th_system_free(s);
+    clear_stage(&g);
 }
 
 /* Events one by one: the start of the task, of three messages, the first end. */
 static void messages_are_steps(void)
 {
-    th_system *s = of_size("ring", 3);
-    th_works *w = th_works_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
-    th_program *p = th_program_new(NULL);
+    stage g = ring_stage(3, NULL);
+    th_machine *m = g.machine;
+    th_program *p = g.program;
     th_collective c = collective(TH_ALL_GATHER, "ring", 3, 30000);
     add_collective(p, &c);
     CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
@@ -118,10 +137,7 @@ static void messages_are_steps(void)
     CU_ASSERT_EQUAL(th_machine_task_state(m, 0), TH_TASK_RUNNING);
     CU_ASSERT_EQUAL(th_machine_step(m, 100, NULL), TH_STOP_DONE);
     CU_ASSERT_TRUE(th_machine_events(m) == 14 && th_machine_now(m) == 3000000);
-    th_program_free(p);
-    th_machine_free(m);
-    th_works_free(w);
-    th_system_free(s);
+    clear_stage(&g);
 }
 
 static int takes_broadcasts(th_network *n, const th_collective *c, th_time now, th_time *end,
@@ -140,10 +156,9 @@ static void a_network_may_take_a_collective_as_a_whole(void)
 {
     th_network_type type = *th_network_find("ideal");
     type.collective = takes_broadcasts;
-    th_system *s = of_size("ring", 4);
-    th_works *w = th_works_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = &type}, NULL);
-    th_program *p = th_program_new(NULL);
+    stage g = ring_stage(4, &type);
+    th_machine *m = g.machine;
+    th_program *p = g.program;
     th_collective c = collective(TH_BROADCAST, "ring", 4, 1000);
     th_error e = {"", ""};
     c.algorithm = NULL;
@@ -162,10 +177,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
     CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
     TAP_ASSERT_TEXT(e.id, "TEST-0001");
-    th_program_free(p);
-    th_machine_free(m);
-    th_works_free(w);
-    th_system_free(s);
+    clear_stage(&g);
 }
 
 /* Whichever allocation fails, from making the machine to the end of the run. */

@@ -3,39 +3,12 @@
 #include "topology/generate.h"
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
-#include <string.h>
-
-static int the_design = 0;
-
-/* A finished system of one accelerator with one design. */
-static th_system *new_prototype(void)
-{
-    const th_accel a = {.dram_bytes = 77, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
-    th_system *s = th_system_new("prototype", NULL);
-    th_system_add_design(s, "npu", "roofline", NULL, 0, NULL);
-    th_system_add_node(s, "0", TH_NODE_ACCEL, 0, NULL);
-    th_system_set_accel(s, 0, &a, NULL);
-    th_system_finish(s, NULL);
-    return s;
-}
+#include "tests/unit/topology_help.h"
 
 static th_topology_options cables(void)
 {
     return (th_topology_options){.bits_per_s = {500}, .latency_ps = {3}, .n_bandwidths = 1,
                                  .n_latencies = 1, .host_latency_ps = -1};
-}
-
-static th_system *create(const char *type, const th_topology_options *o)
-{
-    th_error e = {"", ""};
-    th_system *prototype = new_prototype();
-    th_system *s = th_topology_create("sys", th_topology_find(type), o, prototype, &e);
-    TAP_ASSERT_TEXT(e.text, "");
-    th_system_free(prototype);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    return s;
 }
 
 static th_system *create2(const char *type, int n_dims, int x, int y)
@@ -45,20 +18,6 @@ static th_system *create2(const char *type, int n_dims, int x, int y)
     o.dims[0] = x;
     o.dims[1] = y;
     return create(type, &o);
-}
-
-/* The longest route between accelerators, in links. */
-static int diameter(const th_system *s)
-{
-    int longest = 0;
-    for (int a = 0; a < s->n_accels; a++)
-        for (int b = 0; b < s->n_accels; b++) {
-            th_route_summary r;
-            CU_ASSERT_EQUAL(th_route_summarize(s, s->accel_node[a], s->accel_node[b], &r), 0);
-            if (r.n_links > longest)
-                longest = r.n_links;
-        }
-    return longest;
 }
 
 static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_cables, int longest, int line)

@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 #include "mapper/pool/pool.h"
 #include "mapper/search/seed.h"
-#include "mapper/search/strategies.h"
-#include "tests/unit/map_help.h"
+#include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 
 #if defined __has_feature
@@ -47,17 +46,8 @@ static th_mapping *mappings[MAPPINGS];
 static void make_mappings(void)
 {
     gsl_rng *r = th_random_stream(9, "pool", 0);
-    for (int i = 0; i < MAPPINGS; i++) {
-        mappings[i] = mapping_on(i % 3 ? "0213" : "01 23", net);
-        for (int l = 0; l < net->n_layers; l++) {
-            th_strategy *list;
-            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
-            int n = th_strategies_list(&net->layers[l], 1,
-                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
-            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
-            th_free(list);
-        }
-    }
+    for (int i = 0; i < MAPPINGS; i++)
+        mappings[i] = random_mapping_on(r, i % 3 ? "0213" : "01 23", net);
     gsl_rng_free(r);
 }
 
@@ -314,14 +304,8 @@ int main(int argc, char **argv)
         TAP(a_failure_is_told_and_the_pool_lives_on), TAP(no_memory_leaves_nothing_behind),
         TAP(threads_that_do_not_start_are_told),      TAP_END,
     };
-    sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
-        "1GiB") "topology = { type = \"ring\"; dims = "
-                "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    net = workload_of(
-        "name = \"n\"; batch = 1; input = { channels = 6; height = 10; width = 10; }; layers = ( "
-        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
-        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
-        "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    sys = ring_of_four();
+    net = three_layers();
     problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
     make_mappings();
     int status = tap_main("pool", tests, argc, argv);

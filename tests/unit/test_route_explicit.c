@@ -3,8 +3,7 @@
 #include "topology/route.h"
 #include "base/alloc.h"
 #include "tests/unit/bare_system.h"
-#include "tests/unit/tap.h"
-#include <stdio.h>
+#include "tests/unit/topology_help.h"
 
 /* n accelerators "0", "1" ... in a line, not closed: links i_(i + 1) are 2 i, back 2 i + 1. */
 static th_system *new_line(int n)
@@ -25,17 +24,6 @@ static void finish(th_system *s)
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
     TAP_ASSERT_TEXT(e.text, "");
-}
-
-/* The names of the links of a route. */
-static const char *links_of(const th_system *s, int src, int dst)
-{
-    static char text[256];
-    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
-    text[0] = '\0';
-    for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
-    return text;
 }
 
 /* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as

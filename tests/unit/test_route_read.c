@@ -3,9 +3,7 @@
 #include "topology/system_read.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "tests/unit/tap.h"
-#include "topology/route.h"
-#include <stdio.h>
+#include "tests/unit/topology_help.h"
 
 /* Three lines; what follows stands on line 4. */
 #define HEAD \
@@ -25,17 +23,6 @@ static th_system *read_or_tell(const char *text)
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     return s;
-}
-
-/* The names of the links of a route. */
-static const char *links_of(const th_system *s, int src, int dst)
-{
-    static char text[256];
-    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
-    text[0] = '\0';
-    for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
-    return text;
 }
 
 static void expect_link(const th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)

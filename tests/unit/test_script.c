@@ -4,10 +4,9 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "mapper/pool/pool.h"
-#include "mapper/search/strategies.h"
 #include "sim/design/script_memo.h"
 #include "tests/unit/design_help.h"
-#include "tests/unit/map_help.h"
+#include "tests/unit/pool_help.h"
 
 /* A provider without an interpreter: cycles for 64 multiply-accumulates each, in 4 tiles. */
 typedef struct {
@@ -355,17 +354,8 @@ static th_mapping **random_mappings(const th_workload *net)
 {
     static th_mapping *mappings[MAPPINGS];
     gsl_rng *r = th_random_stream(4, "script", 0);
-    for (int i = 0; i < MAPPINGS; i++) {
-        mappings[i] = mapping_on(i % 3 ? "0123" : "01 23", net);
-        for (int l = 0; l < net->n_layers; l++) {
-            th_strategy *list;
-            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
-            int n = th_strategies_list(&net->layers[l], 1,
-                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
-            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
-            th_free(list);
-        }
-    }
+    for (int i = 0; i < MAPPINGS; i++)
+        mappings[i] = random_mapping_on(r, i % 3 ? "0123" : "01 23", net);
     gsl_rng_free(r);
     return mappings;
 }

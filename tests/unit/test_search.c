@@ -4,10 +4,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/search.h"
-#include "tests/unit/search_help.h"
-
-static th_system *f1;
-static th_workload *alexnet, *branches;
+#include "tests/unit/search_main.h"
 
 /* --- what every search keeps ------------------------------------------------------------------ */
 
@@ -357,12 +354,5 @@ int main(int argc, char **argv)
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
     };
-    f1 = shipped_system("f1_16xlarge");
-    alexnet = shipped_workload("alexnet");
-    branches = branching_workload();
-    int status = tap_main("search", tests, argc, argv);
-    th_workload_free(branches);
-    th_workload_free(alexnet);
-    th_system_free(f1);
-    return status;
+    return search_main("search", tests, argc, argv);
 }

@@ -6,10 +6,7 @@
 #include "base/alloc.h"
 #include "mapper/search/level1.h"
 #include "mapper/search/strategies.h"
-#include "tests/unit/search_help.h"
-
-static th_system *f1;
-static th_workload *alexnet, *branches;
+#include "tests/unit/search_main.h"
 
 /* --- systems of unlike accelerators ------------------------------------------------------------ */
 
@@ -283,12 +280,5 @@ int main(int argc, char **argv)
         TAP(uniform_by_brute_force),
         TAP_END,
     };
-    f1 = shipped_system("f1_16xlarge");
-    alexnet = shipped_workload("alexnet");
-    branches = branching_workload();
-    int status = tap_main("search_candidates", tests, argc, argv);
-    th_workload_free(branches);
-    th_workload_free(alexnet);
-    th_system_free(f1);
-    return status;
+    return search_main("search_candidates", tests, argc, argv);
 }

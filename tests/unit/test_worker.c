@@ -3,8 +3,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/pool/worker.h"
-#include "mapper/search/strategies.h"
-#include "tests/unit/map_help.h"
+#include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 
 enum { MAPPINGS = 20 };
@@ -20,15 +19,7 @@ static void make_mappings(void)
     gsl_rng *r = th_random_stream(9, "worker", 0);
     for (int i = 0; i < MAPPINGS; i++) {
         which[i] = MAPPINGS - 1 - i;
-        mappings[i] = mapping_on(i % 3 ? "0213" : "01 23", net);
-        for (int l = 0; l < net->n_layers; l++) {
-            th_strategy *list;
-            mappings[i]->set_of[l] = (int32_t)pick(r, 0, mappings[i]->n_sets - 1);
-            int n = th_strategies_list(&net->layers[l], 1,
-                                       mappings[i]->sets[mappings[i]->set_of[l]].n_accels, &list);
-            mappings[i]->strategy[l] = list[pick(r, 0, n - 1)];
-            th_free(list);
-        }
+        mappings[i] = random_mapping_on(r, i % 3 ? "0213" : "01 23", net);
     }
     gsl_rng_free(r);
 }
@@ -214,14 +205,8 @@ int main(int argc, char **argv)
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
     };
-    sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
-        "1GiB") "topology = { type = \"ring\"; dims = "
-                "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    net = workload_of(
-        "name = \"n\"; batch = 1; input = { channels = 6; height = 10; width = 10; }; layers = ( "
-        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
-        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
-        "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    sys = ring_of_four();
+    net = three_layers();
     problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
     make_mappings();
     int status = tap_main("worker", tests, argc, argv);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* topology_help.h - generated systems and what holds for their routes, for the tests of
- * generators. */
+ * generators and routings. */
 #ifndef TH_TESTS_TOPOLOGY_HELP_H
 #define TH_TESTS_TOPOLOGY_HELP_H
 #include "tests/unit/tap.h"
 #include "topology/generate.h"
 #include "topology/route.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A finished system of one accelerator with one design. */
 static inline th_system *new_prototype(void)
 {
-    static int the_design = 0;
+    static int only_design = 0;
     const th_accel a = {.dram_bytes = 77, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+                        .vector_elements_per_cycle = 1, .designs = &only_design, .n_designs = 1};
     th_system *s = th_system_new("prototype", NULL);
     th_system_add_design(s, "npu", "roofline", NULL, 0, NULL);
     th_system_add_node(s, "0", TH_NODE_ACCEL, 0, NULL);
@@ -51,6 +52,17 @@ static inline void expect_refused(const char *type, const th_topology_options *o
     TAP_ASSERT_TEXT(e.id, id);
     TAP_ASSERT_TEXT(e.text, text);
     th_system_free(prototype);
+}
+
+/* The names of the links of a route, until the next call. */
+static inline const char *links_of(const th_system *s, int src, int dst)
+{
+    static char text[256];
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
+    return text;
 }
 
 /* The links of the route from src to dst; -1 where it does not end there, passes a node twice or
