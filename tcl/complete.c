@@ -4,6 +4,7 @@
  * Nothing is asked that would make something: tasks are offered once the mapping has been lowered. */
 #include <config.h>
 #include "tcl/complete.h"
+#include <stdlib.h>
 #include <string.h>
 #include "tcl/files.h"
 #include "tcl/breakpoint.h"
@@ -150,6 +151,24 @@ static void offer_choices(th_completion *c, const th_option *o)
         offer(c, name);
 }
 
+/* Tasks, whose names are their numbers, so that those which begin as the word does are found among millions. */
+static void offer_tasks(th_completion *c)
+{
+    enum { TEN = 10 };
+    const char *digits = strchr(c->word, '/') != NULL ? strchr(c->word, '/') + 1 : "";
+    bool is_number = digits[strspn(digits, "0123456789")] == '\0';
+    int64_t n = is_number ? th_class_count(c->session, TH_CLASS_TASK) : 0;
+    int64_t first = strtol(digits, NULL, TEN), past = *digits != '\0' ? first + 1 : n;
+    while (first < n && c->n_found < MOST) {
+        for (int64_t i = first; i < past && i < n && c->n_found < MOST; i++)
+            offer_obj(c, th_object_name(c->session, (th_object){TH_CLASS_TASK, (int)i}));
+        if (first <= 0)
+            break;
+        first *= TEN;
+        past *= TEN;
+    }
+}
+
 /* The objects of the classes whose name the word begins, or has. */
 static void offer_objects(th_completion *c)
 {
@@ -161,6 +180,10 @@ static void offer_objects(th_completion *c)
         if (!may_be || (k == TH_CLASS_TASK && th_session_program(c->session) == NULL) ||
             th_class_need(c->session, (th_class)k, &ignored) != 0)
             continue;
+        if (k == TH_CLASS_TASK) {
+            offer_tasks(c);
+            continue;
+        }
         int32_t n = th_class_count(c->session, (th_class)k);
         for (int32_t i = 0; i < n && c->n_found < MOST; i++)
             offer_obj(c, th_object_name(c->session, (th_object){(th_class)k, i}));
