@@ -404,19 +404,59 @@ static int run_report_memory(th_call *c)
 
 /* ---- report_breakpoints ---- */
 
+/* A condition or a script, its lines as one. */
+static void add_words(th_table *t, const char *name, const char *part, const char *text)
+{
+    static const char blanks[] = " \t\r\n";
+    th_strbuf line = TH_STRBUF_INIT;
+    for (text += strspn(text, blanks); *text != '\0'; text += strspn(text, blanks)) {
+        size_t n = strcspn(text, blanks);
+        th_strbuf_add(&line, line.length > 0 ? " " : "");
+        th_strbuf_add_bytes(&line, text, n);
+        text += n;
+    }
+    th_table_row(t, (th_quantity[]){th_text(name), th_text(part), th_text(line.text)});
+    t->report->failed |= line.failed;
+    th_strbuf_clear(&line);
+}
+
+/* Conditions and scripts are longer than columns: of text alone. */
+static void add_words_of_breakpoints(const th_session *s, th_report *r)
+{
+    static const th_column columns[] = {
+        {"name", "name", TH_KIND_TEXT}, {"part", "", TH_KIND_TEXT}, {"text", "text", TH_KIND_TEXT}, {NULL, NULL, TH_KIND_TEXT}};
+    th_table *t = th_report_table(r, "words", "When, and what is done then", columns);
+    th_table_wrap(t);
+    for (size_t i = 0; i < s->n_breakpoints; i++) {
+        const th_breakpoint *b = s->breakpoints[i];
+        if (b->text != NULL)
+            add_words(t, b->name, "when", b->text);
+        if (b->script != NULL)
+            add_words(t, b->name, "do", b->script);
+    }
+}
+
+static bool has_words(const th_session *s)
+{
+    for (size_t i = 0; i < s->n_breakpoints; i++)
+        if (s->breakpoints[i]->text != NULL || s->breakpoints[i]->script != NULL)
+            return true;
+    return false;
+}
+
 static int run_report_breakpoints(th_call *c)
 {
     static const th_column columns[] = {
         {"name", "name", TH_KIND_TEXT},
         {"at", "at", TH_KIND_TIME},
         {"on", "on", TH_KIND_TEXT},
-        {"when", "when", TH_KIND_TEXT},
+        {"when", NULL, TH_KIND_TEXT},
         {"objects", "of", TH_KIND_COUNT},
         {"enabled", "enabled", TH_KIND_TEXT},
         {"hits", "hits", TH_KIND_COUNT},
         {"once", "once", TH_KIND_TEXT},
         {"continue", "continue", TH_KIND_TEXT},
-        {"script", "script", TH_KIND_TEXT},
+        {"script", NULL, TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_session *s = c->session;
@@ -434,6 +474,8 @@ static int run_report_breakpoints(th_call *c)
                                         th_text(b->is_once ? "yes" : "no"),
                                         th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
     }
+    if (th_report_format(c) == TH_FORMAT_TEXT && has_words(s))
+        add_words_of_breakpoints(s, r);
     return th_report_finish(c, r, 0, t);
 }
 
