@@ -47,8 +47,4 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
 /* Speeds of all accelerators together, for the layers asked for so far. */
 double th_floors_speed(const th_floors *f);
 
-/* The least time that a task of this schedule occupies its accelerator, whatever goes on beside it.
- * with_weights: its weights are not loaded ahead. */
-double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights);
-
 #endif

@@ -6,6 +6,8 @@ libtharsis_la_SOURCES += \
 	mapper/bounds_layer.c \
 	mapper/bounds_layer.h \
 	mapper/bounds_state.h \
+	mapper/bounds_task.c \
+	mapper/bounds_task.h \
 	mapper/due.c \
 	mapper/due.h \
 	mapper/evaluate.c \

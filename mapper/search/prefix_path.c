@@ -3,7 +3,7 @@
  *
  *   run: phases -> partial sums
  *
- * A task takes as long as bounds_layer.c says at least, a transfer the latencies of its route and its
+ * A task takes as long as bounds_task.c says at least, a transfer the latencies of its route and its
  * bytes over the narrowest link: nothing that goes on besides makes either shorter (a flow gets no
  * more than its narrowest link, a task is bounded whatever others draw from its DRAM), and each
  * starts no sooner than what it depends on has ended. */
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/bounds_layer.h"
+#include "mapper/bounds_task.h"
 #include "mapper/lower/plan_state.h"
 #include "topology/route.h"
 

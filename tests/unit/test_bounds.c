@@ -5,6 +5,7 @@
 #include <math.h>
 #include "mapper/bounds.h"
 #include "mapper/bounds_layer.h"
+#include "mapper/bounds_task.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
