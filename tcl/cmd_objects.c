@@ -114,22 +114,59 @@ static bool touches_any(th_session *s, th_object o, const th_objects *of)
 
 /* ---- patterns ---- */
 
-/* The words of the call, and the elements of those that are lists; no name has blanks in it. */
+/* The words of the call, and the elements of those that are lists; no name has blanks in it. Lists may be long, so names
+ * are looked up, and only what is no name is held against every object. */
 typedef struct th_patterns {
     Tcl_Obj *list;
     Tcl_Obj **all;
-    Tcl_Size n;
-    bool *is_met; /* by the name of an object, wanted or not */
+    Tcl_Size n, n_open;
+    Tcl_Size *open;  /* those that are no names: their places */
+    bool *is_met;    /* by the name of an object, wanted or not */
+    bool *is_named;  /* by object */
 } th_patterns;
 
 static void drop_patterns(th_patterns *p)
 {
+    th_free(p->open);
+    th_free(p->is_named);
     th_free(p->is_met);
     if (p->list != NULL)
         Tcl_DecrRefCount(p->list);
 }
 
-static int take_patterns(th_call *c, th_patterns *out)
+/* The pattern without "accel/". */
+static const char *bare(const char *pattern, th_class class)
+{
+    size_t prefix = strlen(th_class_name(class));
+    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/' ? pattern + prefix + 1
+                                                                                          : pattern;
+}
+
+/* A task is also found by the name of its layer, which may be a number too. */
+static bool is_layer_of_tasks(const th_session *s, th_class class, const char *name)
+{
+    return class == TH_CLASS_TASK && s->workload != NULL && th_object_find(s, TH_CLASS_LAYER, name) >= 0;
+}
+
+static int look_up_names(th_call *c, th_class class, th_patterns *p)
+{
+    p->open = th_alloc_array((size_t)p->n + 1, sizeof *p->open);
+    p->is_met = th_alloc_zero((size_t)p->n + 1, sizeof *p->is_met);
+    p->is_named = th_alloc_zero((size_t)th_class_count(c->session, class) + 1, sizeof *p->is_named);
+    if (p->open == NULL || p->is_met == NULL || p->is_named == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < p->n; i++) {
+        const char *name = bare(Tcl_GetString(p->all[i]), class);
+        int32_t index = th_object_find(c->session, class, name);
+        if (index >= 0)
+            p->is_named[index] = p->is_met[i] = true;
+        if (index < 0 || is_layer_of_tasks(c->session, class, name))
+            p->open[p->n_open++] = i;
+    }
+    return 0;
+}
+
+static int take_patterns(th_call *c, th_class class, th_patterns *out)
 {
     *out = (th_patterns){.list = Tcl_NewListObj(0, NULL)};
     Tcl_IncrRefCount(out->list);
@@ -142,19 +179,9 @@ static int take_patterns(th_call *c, th_patterns *out)
             Tcl_ListObjAppendElement(NULL, out->list, c->words[i]);
     }
     Tcl_ListObjGetElements(NULL, out->list, &out->n, &out->all);
-    out->is_met = th_alloc_zero((size_t)out->n + 1, sizeof *out->is_met);
-    return out->is_met != NULL ? 0 : th_error_no_memory(&c->err);
+    return look_up_names(c, class, out);
 }
 
-/* The pattern without "accel/". */
-static const char *bare(const char *pattern, th_class class)
-{
-    size_t prefix = strlen(th_class_name(class));
-    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/' ? pattern + prefix + 1
-                                                                                          : pattern;
-}
-
-/* A task is also found by the name of its layer. */
 static const char *task_layer(const th_session *s, th_object o)
 {
     int32_t layer = o.class == TH_CLASS_TASK ? th_session_program(s)->tasks[o.index].layer : -1;
@@ -164,11 +191,11 @@ static const char *task_layer(const th_session *s, th_object o)
 static bool matches(th_call *c, th_object o, th_patterns *p)
 {
     const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
-    bool does = p->n == 0;
-    for (Tcl_Size i = 0; i < p->n; i++) {
-        const char *pattern = bare(Tcl_GetString(p->all[i]), o.class);
+    bool does = p->n == 0 || p->is_named[o.index];
+    for (Tcl_Size i = 0; i < p->n_open; i++) {
+        const char *pattern = bare(Tcl_GetString(p->all[p->open[i]]), o.class);
         if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))
-            does = p->is_met[i] = true;
+            does = p->is_met[p->open[i]] = true;
     }
     return does;
 }
@@ -253,7 +280,7 @@ static int get(th_call *c, th_class class)
     int rc = -1;
     if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
         parse_of(c, &w.of) == 0) {
-        rc = take_patterns(c, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
+        rc = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
         drop_patterns(&w.patterns);
         th_free(w.of.all);
     }

@@ -2,6 +2,7 @@
 /* objects.c - see objects.h. */
 #include <config.h>
 #include "tcl/objects.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +118,15 @@ static int32_t find_layer(const th_workload *w, const char *name)
     return -1;
 }
 
-/* -1: unknown. Tasks have numbers, not names. */
-static int32_t find_name(const th_session *s, th_class class, const char *name)
+static int32_t find_task(const th_session *s, const char *number)
+{
+    char *end;
+    long n = strtol(number, &end, 10);
+    bool is_number = isdigit((unsigned char)*number) && *end == '\0';
+    return is_number && n < th_class_count(s, TH_CLASS_TASK) ? (int32_t)n : -1;
+}
+
+int32_t th_object_find(const th_session *s, th_class class, const char *name)
 {
     int32_t node;
     switch (class) {
@@ -132,6 +140,7 @@ static int32_t find_name(const th_session *s, th_class class, const char *name)
     case TH_CLASS_LAYER:
         return find_layer(s->workload, name);
     case TH_CLASS_TASK:
+        return find_task(s, name);
     case TH_N_CLASSES:
         break;
     }
@@ -177,7 +186,7 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
         return -1;
     if (class == TH_CLASS_TASK)
         return th_object_parse_task(s, name, out, err);
-    int32_t index = find_name(s, class, name);
+    int32_t index = th_object_find(s, class, name);
     if (index < 0)
         return th_object_unknown(s, class, name, err);
     *out = (th_object){class, index};
@@ -187,7 +196,7 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
 /* Any node by its bare name, an object by its path. */
 int th_node_parse(th_session *s, const char *text, th_error *err)
 {
-    int32_t node = find_name(s, TH_CLASS_NODE, text);
+    int32_t node = th_object_find(s, TH_CLASS_NODE, text);
     if (node < 0 && strchr(text, '/') != NULL) {
         th_object o;
         if (th_object_parse(s, text, &o, err) != 0)

@@ -34,6 +34,8 @@ const char *th_object_short_name(th_session *s, th_object o);
 /* Reads "accel/3"; -1 with near misses. Names of nodes and links are found in O(1). */
 int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err);
 
+/* The object of the class with this name, or task of this number; -1: there is none. */
+int32_t th_object_find(const th_session *s, th_class class, const char *name);
 /* Reads the number of a task. */
 int th_object_parse_task(const th_session *s, const char *number, th_object *out, th_error *err);
 /* Nothing of the class has this name: -1, with near misses. */
