@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/log.h"
-#include "tcl/report.h"
+#include "tcl/report_scale.h"
 #include "tcl/session.h"
 #include "tcl/warning.h"
 

@@ -56,6 +56,7 @@ face_sources = \
 	tcl/progress.c tcl/progress.h \
 	tcl/quantity.c tcl/quantity.h \
 	tcl/report.c tcl/report.h tcl/report_text.c \
+	tcl/report_scale.c tcl/report_scale.h \
 	tcl/report_call.c tcl/report_call.h \
 	tcl/saved_figures.c tcl/saved_figures.h \
 	tcl/saved_run.c tcl/saved_run.h \

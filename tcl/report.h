@@ -67,10 +67,6 @@ int th_report_state(const th_report *r, th_error *err);
 
 /* report_text.c */
 void th_report_render_text(const th_report *r, th_strbuf *out);
-/* The unit in which values of this kind up to the largest are shown, "" for none, and how large it is. */
-const char *th_kind_unit(th_kind kind, double largest, double *divisor);
-/* The i-th unit that values of this kind can be shown in, from the largest; NULL after the last. */
-const char *th_kind_unit_name(th_kind kind, int i);
 
 /* private */
 struct th_table {

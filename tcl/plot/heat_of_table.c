@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "tcl/plot/figures.h"
+#include "tcl/report_scale.h"
 
 enum { PLACES_MAX = 256 }; /* more are smaller than a dot */
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "tcl/link_flows.h"
 #include "tcl/plot/figures.h"
+#include "tcl/report_scale.h"
 #include "tcl/sections.h"
 
 enum { NODES_MAX = 256 }; /* of a heat map: cells smaller than a dot say nothing */

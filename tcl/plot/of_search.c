@@ -5,6 +5,7 @@
 #include <math.h>
 #include "tcl/goal.h"
 #include "tcl/plot/figures.h"
+#include "tcl/report_scale.h"
 #include "tcl/sections.h"
 
 enum { LOG_FROM = 200 }; /* evaluations: the first of them decide most */

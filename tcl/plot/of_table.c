@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/plot/figures.h"
+#include "tcl/report_scale.h"
 
 enum { LABELLED_POINTS = 40 }; /* of a scatter; of more none has its name beside it */
 
