@@ -27,7 +27,7 @@ tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
 # The same flows under SimGrid, where its library is.
-EXTRA_DIST += tests/bench/networks.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
+EXTRA_DIST += tests/bench/networks.tcl tests/bench/reports.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 
