@@ -190,8 +190,10 @@ static const char *task_layer(const th_session *s, th_object o)
 
 static bool matches(th_call *c, th_object o, th_patterns *p)
 {
-    const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
     bool does = p->n == 0 || p->is_named[o.index];
+    if (p->n_open == 0)
+        return does;
+    const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
     for (Tcl_Size i = 0; i < p->n_open; i++) {
         const char *pattern = bare(Tcl_GetString(p->all[p->open[i]]), o.class);
         if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))

@@ -78,8 +78,10 @@ static const char *stored_name(const th_session *s, th_object o)
 
 Tcl_Obj *th_object_name(const th_session *s, th_object o)
 {
-    if (o.class == TH_CLASS_TASK)
-        return Tcl_ObjPrintf("task/%d", (int)o.index);
+    if (o.class == TH_CLASS_TASK) { /* there may be millions, for which Tcl's own printing is slow */
+        char name[32];
+        return Tcl_NewStringObj(name, snprintf(name, sizeof name, "task/%d", (int)o.index));
+    }
     return Tcl_ObjPrintf("%s/%s", class_names[o.class], stored_name(s, o));
 }
 
