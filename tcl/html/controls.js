@@ -255,6 +255,7 @@ th.takeControls = function () {
         ["table-critical_path", "task"],
         ["table-held_up", "task"],
         ["table-held_up", "by"],
+        ["table-collectives", "task"],
     ])
         link(th.find(id), column, (text, button) => {
             button.addEventListener("click", () => goToTask(Number(text)));

@@ -22,6 +22,16 @@ static bool has_search(const th_html *p)
     return has_mapping(p) && p->session->searched.n_found > 0;
 }
 
+static bool has_collectives(const th_html *p)
+{
+    return p->session->simulation->program->n_collectives > 0;
+}
+
+static bool has_energy(const th_html *p)
+{
+    return p->result->has_energy;
+}
+
 static bool has_always(const th_html *p)
 {
     (void)p;
@@ -74,6 +84,11 @@ static int section_links(th_session *s, th_report *r, th_error *err)
     return th_section_links(s, r, true, err);
 }
 
+static int section_energy(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_energy(s, r, s->made == NULL, err);
+}
+
 static int write_summary(th_html *p)
 {
     return add_tables(p, th_section_summary, "Models", NULL);
@@ -106,6 +121,16 @@ static int write_links(th_html *p)
     return add_tables(p, section_links, "Links", "load");
 }
 
+static int write_collectives(th_html *p)
+{
+    return add_tables(p, th_section_collectives, "Collectives", NULL);
+}
+
+static int write_energy(th_html *p)
+{
+    return add_tables(p, section_energy, p->session->made == NULL ? "Energy by layer" : "Energy by accelerator", NULL);
+}
+
 static int write_memory(th_html *p)
 {
     return add_tables(p, th_section_memory, "Memory", NULL);
@@ -131,6 +156,8 @@ static const struct {
     {"mapping", "Mapping", has_mapping, write_mapping},
     {"utilization", "Accelerators", has_mapping, write_utilization},
     {"links", "Links", has_always, write_links},
+    {"collectives", "Collectives", has_collectives, write_collectives},
+    {"energy", "Energy", has_energy, write_energy},
     {"memory", "Memory", has_mapping, write_memory},
     {"search", "Search", has_search, write_search},
 };

@@ -439,6 +439,13 @@ async function main() {
         "markup in a name stays text",
         await made.title(),
     );
+    const collectives = await made.evaluate(() =>
+        [...document.getElementById("table-collectives").tBodies[0].rows].map((row) => row.cells[1].textContent),
+    );
+    check(collectives.join() === "all_reduce", "the collectives of a program made by hand", collectives);
+    await made.click("#table-collectives button.go");
+    const shown = await made.evaluate(() => document.getElementById("picked").textContent);
+    check(/all_reduce.*kind collective/.test(shown), "lead to their place in the timeline", shown);
     check(made.complaints.length === 0, "no complaint about a program made by hand", made.complaints);
     await made.close();
     await checkLarge(browser);
