@@ -8,6 +8,7 @@
 #include <config.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
@@ -124,13 +125,16 @@ static int run_save_checkpoint(th_call *c)
 
 /* ---- loading ---- */
 
+/* Lines of which there must be one; any number of changes stands among them. */
+enum { NETWORK, STREAM, PROGRAM, AT, STATE, N_KNOWN };
+
 typedef struct checkpoint {
     th_run_options options;
     uint64_t program, state;
     th_position at;
     th_made_alteration *changes;
     size_t n_changes, capacity;
-    int n_known; /* lines of which there must be one: network, stream, program, at, state */
+    bool is_known[N_KNOWN];
 } checkpoint;
 
 static int read_network(const char *line, checkpoint *k)
@@ -163,31 +167,75 @@ static int read_change(const char *line, checkpoint *k)
     return 0;
 }
 
-static int read_line(const char *line, checkpoint *k)
+static int read_stream(const char *line, th_stream *s)
 {
-    int is_whole;
-    th_stream *s = &k->options.stream;
-    if (strncmp(line, "change ", 7) == 0)
-        return read_change(line, k);
-    k->n_known++;
-    if (strncmp(line, "network ", 8) == 0)
-        return read_network(line, k);
-    if (sscanf(line, "stream %" SCNd32 " %" SCNd64 " %" SCNd32 " %" SCNd32, &s->n_inputs, &s->interval_ps,
-               &s->micro_batches, &s->in_flight) == 4)
-        return s->n_inputs >= 1 && s->micro_batches >= 1 ? 0 : -1;
-    if (sscanf(line, "at %" SCNd64 " %" SCNd64 " %d", &k->at.events, &k->at.now, &is_whole) == 3) {
-        k->at.is_whole = is_whole != 0;
-        return k->at.events >= 0 && k->at.now >= 0 ? 0 : -1;
-    }
-    return sscanf(line, "program %" SCNx64, &k->program) == 1 ||
-                   sscanf(line, "state %" SCNx64, &k->state) == 1
+    return sscanf(line, "stream %" SCNd32 " %" SCNd64 " %" SCNd32 " %" SCNd32, &s->n_inputs, &s->interval_ps,
+                  &s->micro_batches, &s->in_flight) == 4 &&
+                   s->n_inputs >= 1 && s->interval_ps >= 0 && s->micro_batches >= 1 && s->in_flight >= 0
                ? 0
                : -1;
 }
 
+static int read_position(const char *line, th_position *p)
+{
+    int is_whole;
+    if (sscanf(line, "at %" SCNd64 " %" SCNd64 " %d", &p->events, &p->now, &is_whole) != 3)
+        return -1;
+    p->is_whole = is_whole != 0;
+    return p->events >= 0 && p->now >= 0 ? 0 : -1;
+}
+
+/* All of its digits, the last thing on the line. */
+static int read_digest(const char *digits, uint64_t *out)
+{
+    enum { N_DIGITS = 16, BASE = 16 };
+    *out = strtoull(digits, NULL, BASE);
+    return strspn(digits, "0123456789abcdef") == N_DIGITS ? 0 : -1;
+}
+
+/* Which of the lines that there must be; N_KNOWN: another one. */
+static int which_of(const char *line)
+{
+    static const char *const names[N_KNOWN] = {"network ", "stream ", "program ", "at ", "state "};
+    int which = 0;
+    while (which < N_KNOWN && strncmp(line, names[which], strlen(names[which])) != 0)
+        which++;
+    return which;
+}
+
+static int read_line(const char *line, checkpoint *k)
+{
+    int which = which_of(line);
+    if (which < N_KNOWN && k->is_known[which])
+        return -1;
+    if (which < N_KNOWN)
+        k->is_known[which] = true;
+    switch (which) {
+    case NETWORK:
+        return read_network(line, k);
+    case STREAM:
+        return read_stream(line, &k->options.stream);
+    case PROGRAM:
+        return read_digest(line + strlen("program "), &k->program);
+    case AT:
+        return read_position(line, &k->at);
+    case STATE:
+        return read_digest(line + strlen("state "), &k->state);
+    default:
+        return read_change(line, k);
+    }
+}
+
+static bool is_complete(const checkpoint *k)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        if (!k->is_known[i])
+            return false;
+    return true;
+}
+
 static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
 {
-    enum { N_KNOWN = 5 };
     char line[LINE_MAX_BYTES];
     int number = 1;
     FILE *f = fopen(path, "r");
@@ -199,7 +247,7 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
         is_good = read_line(line, k) == 0;
     }
     fclose(f);
-    if (is_good && k->n_known == N_KNOWN)
+    if (is_good && is_complete(k))
         return 0;
     return th_error_set(err, "TCL-0414", "%s:%d: not a checkpoint of this version, or cut off", path, number);
 }
@@ -257,7 +305,7 @@ static int load(th_call *c, checkpoint *k, const char *path)
 
 static int run_load_checkpoint(th_call *c)
 {
-    checkpoint k = {.n_known = 0};
+    checkpoint k = {.n_changes = 0};
     const char *path = Tcl_FSGetNativePath(c->words[0]);
     int rc = load(c, &k, path != NULL ? path : "");
     th_free(k.changes);
