@@ -125,6 +125,8 @@ static int run_inject_fault(th_call *c)
                             th_call_text(c, FAULT_AT, ""));
     if (th_call_has(c, FAULT_FOR) && change.kind == TH_CHANGE_CLOCK && change.factor == 0)
         return th_error_set(&c->err, "TCL-0412", "-for: what a dead accelerator did is lost, so it stays dead");
+    if (th_call_has(c, FAULT_FOR) && th_call_number(c, FAULT_FOR, 0) == 0)
+        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0", th_call_text(c, FAULT_FOR, ""));
     th_alteration back = change;
     back.factor = th_machine_factor(sim->machine, (th_change_kind)change.kind, change.object);
     back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));

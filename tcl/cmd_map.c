@@ -333,6 +333,7 @@ static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_c
     const th_session *s = c->session;
     Tcl_Obj **words;
     int n;
+    th_error e;
     if (!th_call_has(c, option))
         return 0;
     if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK || n % 2 != 0)
@@ -341,8 +342,8 @@ static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_c
                             map_options[option].name, th_call_text(c, option, ""));
     for (int i = 0; i < n; i += 2)
         if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[i]),
-                        Tcl_GetString(words[i + 1]), &c->err) != 0)
-            return -1;
+                        Tcl_GetString(words[i + 1]), &e) != 0)
+            return th_call_blame(c, map_options[option].name, &e);
     return 0;
 }
 
