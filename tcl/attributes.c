@@ -55,15 +55,26 @@ enum {
     ACCEL_RECEIVED
 };
 
+static const char *accel_state(int i)
+{
+    static const char *const names[] = {"idle", "computing", NULL};
+    return names[i];
+}
+
+static const char *array_state(int i)
+{
+    return i <= TH_ARRAY_STALLS_OUTPUT ? th_array_state_name(i) : NULL;
+}
+
 static const th_attribute accel_attributes[] = {
     [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/"},
-    [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing"},
+    [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing", accel_state},
     [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
     [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
     [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
     [ACCEL_BUFFER_FILL] = {"buffer_fill", TH_KIND_COUNT,
                            "tiles in its buffers: operands not used up, outputs not stored"},
-    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output"},
+    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output", array_state},
     [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
     [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
     [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
@@ -118,7 +129,7 @@ static th_quantity accel_now(th_session *s, int a, int attribute)
 {
     int32_t task = s->simulation != NULL ? th_machine_running(s->simulation->machine, a) : -1;
     if (attribute == ACCEL_STATE)
-        return th_text(task >= 0 ? "computing" : "idle");
+        return th_text(accel_state(task >= 0));
     if (attribute == ACCEL_TASK)
         return task >= 0 ? th_count(task) : th_absent(TH_KIND_COUNT);
     int32_t layer = task >= 0 ? s->simulation->program->tasks[task].layer : -1;
@@ -293,19 +304,19 @@ static th_quantity link_value(th_session *s, int index, int attribute)
 
 enum { NODE_NAME, NODE_KIND, NODE_GROUP, NODE_FORWARDS };
 
+static const char *node_kind(int i)
+{
+    static const char *const names[] = {"accelerator", "host", "switch", NULL};
+    return names[i];
+}
+
 static const th_attribute node_attributes[] = {
     [NODE_NAME] = {"name", TH_KIND_TEXT, "the part after node/"},
-    [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch"},
+    [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind},
     [NODE_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
     [NODE_FORWARDS] = {"forwards", TH_KIND_COUNT, "1 if routes may pass through it"},
     {NULL, TH_KIND_TEXT, NULL},
 };
-
-static const char *node_kind_name(th_node_kind kind)
-{
-    static const char *const names[] = {"accelerator", "host", "switch"};
-    return names[kind];
-}
 
 static th_quantity node_value(th_session *s, int index, int attribute)
 {
@@ -314,7 +325,7 @@ static th_quantity node_value(th_session *s, int index, int attribute)
     case NODE_NAME:
         return th_text(n->name);
     case NODE_KIND:
-        return th_text(node_kind_name(n->kind));
+        return th_text(node_kind((int)n->kind));
     case NODE_GROUP:
         return th_count(n->group);
     default:
@@ -344,10 +355,22 @@ enum {
     TASK_SLACK,
 };
 
+const char *th_task_kind_name(int32_t kind)
+{
+    static const char *const names[] = {"compute", "transfer", "host", "collective", NULL};
+    return names[kind];
+}
+
+static const char *task_state(int i)
+{
+    static const char *const names[] = {"waiting", "ready", "running", "done", NULL};
+    return names[i];
+}
+
 static const th_attribute task_attributes[] = {
     [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
-    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective"},
-    [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done"},
+    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective", th_task_kind_name},
+    [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state},
     [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
     [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
     [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
@@ -364,18 +387,6 @@ static const th_attribute task_attributes[] = {
     [TASK_SLACK] = {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done"},
     {NULL, TH_KIND_TEXT, NULL},
 };
-
-const char *th_task_kind_name(int32_t kind)
-{
-    static const char *const names[] = {"compute", "transfer", "host", "collective"};
-    return names[kind];
-}
-
-static const char *task_state_name(th_task_state state)
-{
-    static const char *const names[] = {"waiting", "ready", "running", "done"};
-    return names[state];
-}
 
 static th_quantity slack_of(th_session *s, int index)
 {
@@ -430,9 +441,8 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_KIND:
         return th_text(th_task_kind_name(t->kind));
     case TASK_STATE:
-        return th_text(task_state_name(s->simulation != NULL
-                                           ? th_machine_task_state(s->simulation->machine, index)
-                                           : TH_TASK_WAITING));
+        return th_text(task_state(s->simulation != NULL ? (int)th_machine_task_state(s->simulation->machine, index)
+                                                        : TH_TASK_WAITING));
     case TASK_LAYER:
         return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
     case TASK_NODE:

@@ -50,8 +50,8 @@ static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, t
     out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
     if (out->attribute < 0 || parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
         return -1;
-    th_kind kind = th_attributes_of(class)[out->attribute].kind;
-    if (th_quantity_parse(th_operator_literal(out->operator, kind), Tcl_GetString(words[2]), &out->literal, &e) != 0)
+    const th_attribute *a = &th_attributes_of(class)[out->attribute];
+    if (th_literal_parse(a, out->operator, Tcl_GetString(words[2]), &out->literal, &e) != 0)
         return th_call_blame(c, "-filter", &e);
     return 0;
 }

@@ -2,15 +2,25 @@
 /* comparison.c - see comparison.h. */
 #include <config.h>
 #include "tcl/comparison.h"
+#include <string.h>
 #include <tcl.h>
 
 const char *const th_operator_names[TH_N_OPERATORS + 1] = {
     [TH_OP_EQUAL] = "==",  [TH_OP_UNEQUAL] = "!=",       [TH_OP_LESS] = "<", [TH_OP_LESS_EQUAL] = "<=",
     [TH_OP_GREATER] = ">", [TH_OP_GREATER_EQUAL] = ">=", [TH_OP_LIKE] = "=~"};
 
-th_kind th_operator_literal(th_operator op, th_kind kind)
+int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th_quantity *out, th_error *err)
 {
-    return op == TH_OP_LIKE ? TH_KIND_TEXT : kind;
+    enum { CHOICES_MAX = 16 };
+    const char *names[CHOICES_MAX + 1] = {NULL};
+    if (th_quantity_parse(op == TH_OP_LIKE ? TH_KIND_TEXT : a->kind, text, out, err) != 0)
+        return -1;
+    if (a->choice == NULL || op == TH_OP_LIKE)
+        return 0;
+    for (int i = 0; i < CHOICES_MAX && (names[i] = a->choice(i)) != NULL; i++)
+        if (strcmp(names[i], text) == 0)
+            return 0;
+    return th_error_unknown(err, "TCL-0086", a->name, text, names);
 }
 
 static bool is_like(const th_quantity *value, const char *pattern)

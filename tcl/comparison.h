@@ -2,7 +2,7 @@
 /* comparison.h - "ATTRIBUTE OP LITERAL", in filters and in the conditions of breakpoints. */
 #ifndef TH_TCL_COMPARISON_H
 #define TH_TCL_COMPARISON_H
-#include "tcl/quantity.h"
+#include "tcl/objects.h"
 
 typedef enum {
     TH_OP_EQUAL,
@@ -16,8 +16,8 @@ typedef enum {
 } th_operator;
 extern const char *const th_operator_names[TH_N_OPERATORS + 1]; /* ends in NULL */
 
-/* The kind of literal that an attribute of this kind is compared with. */
-th_kind th_operator_literal(th_operator op, th_kind kind);
+/* What an attribute is compared with. 0, or -1: it is none of the values that the attribute can have. */
+int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th_quantity *out, th_error *err);
 /* An absent value compares with nothing: false. */
 bool th_comparison_holds(const th_quantity *value, th_operator op, const th_quantity *literal);
 

@@ -145,14 +145,14 @@ static int parse_operator(parser *p, node *n)
 static int parse_literal(parser *p, node *n)
 {
     th_error why;
-    th_kind kind = th_attributes_of(n->object.class)[n->attribute].kind;
+    const th_attribute *a = &th_attributes_of(n->object.class)[n->attribute];
     skip_space(p);
     bool is_quoted = *p->next == '"';
     if ((n->text = take_word(p, ")&|")) == NULL)
         return th_error_no_memory(p->err);
     if (n->text[0] == '\0' && !is_quoted)
         return expected(p, "a value");
-    if (th_quantity_parse(th_operator_literal(n->op, kind), n->text, &n->literal, &why) != 0)
+    if (th_literal_parse(a, n->op, n->text, &n->literal, &why) != 0)
         return th_error_set(p->err, "TCL-0399", "condition \"%.200s\": %s", p->all, why.text);
     return 0;
 }

@@ -46,6 +46,11 @@ enum {
     LAYER_ENERGY
 };
 
+static const char *bound(int i)
+{
+    return i <= TH_BOUND_WAITING ? th_bound_name((th_bound)i) : NULL;
+}
+
 const th_attribute th_layer_attributes[] = {
     [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/"},
     [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, max_pool ..."},
@@ -79,7 +84,7 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_UTILIZATION] = {"utilization", TH_KIND_SHARE,
                            "MACs of those that its arrays could have done while it was active"},
     [LAYER_BOUND] = {"bound", TH_KIND_TEXT,
-                     "what took longest: compute, memory, a port, waiting (idle)"},
+                     "what took longest: compute, memory, a port, waiting (idle)", bound},
     [LAYER_ROOFLINE] = {"roofline", TH_KIND_MEAN,
                         "active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)"},
     [LAYER_DRAM_INPUT] = {"dram_input", TH_KIND_BYTES, "inputs read from DRAM"},
