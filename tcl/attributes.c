@@ -536,8 +536,8 @@ const th_attribute *th_attributes_of(th_class class)
 
 int th_attribute_find(th_class class, const char *name, th_error *err)
 {
-    enum { ATTRIBUTES_MAX = 40 };
-    const char *names[ATTRIBUTES_MAX];
+    enum { ATTRIBUTES_MAX = 64 };
+    const char *names[ATTRIBUTES_MAX + 1];
     int k;
     Tcl_Obj *key = Tcl_NewStringObj(name, -1);
     Tcl_IncrRefCount(key);
@@ -547,7 +547,7 @@ int th_attribute_find(th_class class, const char *name, th_error *err)
     Tcl_DecrRefCount(key);
     if (found)
         return k;
-    for (k = 0; classes[class].attributes[k].name != NULL; k++)
+    for (k = 0; k < ATTRIBUTES_MAX && classes[class].attributes[k].name != NULL; k++)
         names[k] = classes[class].attributes[k].name;
     names[k] = NULL;
     th_error_unknown(err, "TCL-0046", "attribute", name, names);

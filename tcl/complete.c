@@ -158,7 +158,7 @@ static void offer_tasks(th_completion *c)
     const char *digits = strchr(c->word, '/') != NULL ? strchr(c->word, '/') + 1 : "";
     bool is_number = digits[strspn(digits, "0123456789")] == '\0';
     int64_t n = is_number ? th_class_count(c->session, TH_CLASS_TASK) : 0;
-    int64_t first = strtol(digits, NULL, TEN), past = *digits != '\0' ? first + 1 : n;
+    int64_t first = strtol(digits, NULL, TEN), past = *digits != '\0' && first < n ? first + 1 : n;
     while (first < n && c->n_found < MOST) {
         for (int64_t i = first; i < past && i < n && c->n_found < MOST; i++)
             offer_obj(c, th_object_name(c->session, (th_object){TH_CLASS_TASK, (int)i}));
