@@ -3,9 +3,9 @@
  *
  *   collect rows and pack them (with fewer spans, until they are small enough) -> write the block
  * Tasks are listed once, by start; rows name them by their place in that list. All that is one stream of numbers
- * (encode.c), the tasks first, then row after row. Of a task, in this order: kind, start since the task before it, duration, number (signed
- * difference), layer (signed difference), input; then of a compute its accelerator's node (signed difference) and
- * its work; of a transfer sender, receiver, bytes; of a collective its place among them, bytes.
+ * (encode.c), the tasks first, then row after row. Of a task, in this order: kind, start since the task before it,
+ * duration, number (signed difference), layer (signed difference), input; then of a compute its accelerator's node
+ * (signed difference) and its work; of a transfer sender, receiver, bytes; of a collective its place among them, bytes.
  * Of a span in a row: four times the distance of its task from that of the span before it, plus two if it is
  * backwards, plus one if it stands for several tasks; then, of those alone, start since the start of the span
  * before it, length, number of tasks, sum of their durations. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool_help.h - what tests of those who evaluate many mappings share: the mappings, and a small problem. */
+/* pool_help.h - what tests of those who read or evaluate many mappings share: the mappings, and a small problem. */
 #ifndef TH_TESTS_UNIT_POOL_HELP_H
 #define TH_TESTS_UNIT_POOL_HELP_H
 #include "mapper/search/strategies.h"
 #include "tests/unit/map_help.h"
 
-/* Layers and strategies at random, on these sets. */
-static inline th_mapping *random_mapping_on(gsl_rng *r, const char *sets, const th_workload *w)
+/* Layers go to sets at random, and are cut there at random. */
+static inline void choose_at_random(th_mapping *m, gsl_rng *r, const th_workload *w)
 {
-    th_mapping *m = mapping_on(sets, w);
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list;
         m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
@@ -16,6 +15,12 @@ static inline th_mapping *random_mapping_on(gsl_rng *r, const char *sets, const 
         m->strategy[l] = list[pick(r, 0, n - 1)];
         th_free(list);
     }
+}
+
+static inline th_mapping *random_mapping_on(gsl_rng *r, const char *sets, const th_workload *w)
+{
+    th_mapping *m = mapping_on(sets, w);
+    choose_at_random(m, r, w);
     return m;
 }
 

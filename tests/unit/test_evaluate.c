@@ -3,8 +3,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate.h"
-#include "mapper/search/strategies.h"
-#include "tests/unit/map_help.h"
+#include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 
 static th_system *f1;
@@ -16,13 +15,7 @@ static th_mapping *random_mapping(gsl_rng *r)
     th_mapping *m = mapping_on(pick(r, 0, 1) ? "0123 4567" : "41 0257 36", alexnet);
     for (int i = 0; i < m->n_sets; i++)
         m->sets[i].design = (int32_t)pick(r, 0, 2);
-    for (int l = 0; l < m->n_layers; l++) {
-        th_strategy *list;
-        m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
-        int n = th_strategies_list(&alexnet->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
-        m->strategy[l] = list[pick(r, 0, n - 1)];
-        th_free(list);
-    }
+    choose_at_random(m, r, alexnet);
     return m;
 }
 

@@ -2,8 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
-#include "mapper/search/strategies.h"
-#include "tests/unit/map_help.h"
+#include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 
 static th_system *sys;
@@ -162,14 +161,7 @@ static void reads_what_was_written(void)
     th_workload *w = shipped_workload("alexnet");
     gsl_rng *r = th_random_stream(5, "write", 0);
     for (int round = 0; round < 300; round++) {
-        th_mapping *m = mapping_on(round % 2 ? "1350 24 7" : "76543210", w);
-        for (int l = 0; l < w->n_layers; l++) {
-            th_strategy *list;
-            m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
-            int n = th_strategies_list(&w->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
-            m->strategy[l] = list[pick(r, 0, n - 1)];
-            th_free(list);
-        }
+        th_mapping *m = random_mapping_on(r, round % 2 ? "1350 24 7" : "76543210", w);
         for (int i = 0; i < m->n_sets; i++)
             m->sets[i].design = (int32_t)pick(r, TH_DESIGN_OWN, 2);
         for (int i = 0; i < m->n_sets; i++) {
