@@ -78,13 +78,11 @@ static void write_variable(th_trace *t, th_variable *v, bool *is_told)
     v->before = v->value;
     v->value = value;
     tell_time(t, is_told);
-    if (key != 0 && th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
         return;
-    if (key != 0)
-        th_phrases_listen(&t->out);
+    th_phrases_listen(&t->out);
     t->type->value(t, v, t->tick);
-    if (key != 0)
-        th_phrases_learn(t->phrases, &t->out, key);
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 /* The writer says it. */
@@ -138,20 +136,17 @@ static void write_flows(th_trace *t, int32_t object, bool *is_told)
     if (differ == 0)
         return;
     tell_time(t, is_told);
-    bool comes_again = from < END && to < END;
-    uint64_t key = key_of(of_flows, object, (uint64_t)from, (uint64_t)to);
-    if (comes_again && th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
+    uint64_t key = from < END && to < END ? key_of(of_flows, object, (uint64_t)from, (uint64_t)to) : 0;
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
         return;
-    if (comes_again)
-        th_phrases_listen(&t->out);
+    th_phrases_listen(&t->out);
     for (unsigned left = differ; left; left &= left - 1) {
         th_variable *v = variable_of(t, o, __builtin_ctz(left));
         v->before = th_link_value(v->signal, from);
         v->value = th_link_value(v->signal, to);
         t->type->value(t, v, t->tick);
     }
-    if (comes_again)
-        th_phrases_learn(t->phrases, &t->out, key);
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 void th_trace_write_changes(th_trace *t)

@@ -8,11 +8,14 @@
 
 #include "sim/trace/timeline.h"
 
-enum { LANES_OF_A_KIND = 1 << 20, FIRST_SIGNAL_TRACK = 8 * LANES_OF_A_KIND };
+/* Tracks of an object are sorted by their numbers, which are short, for they are said in every line: a hundred of each
+ * kind of span, then those of signals, then the next hundred of each kind. */
+enum { LANES_OF_A_KIND = 100, FIRST_SIGNAL_TRACK = TH_N_SPAN_KINDS * LANES_OF_A_KIND,
+       TRACKS = FIRST_SIGNAL_TRACK + LANES_OF_A_KIND };
 
 static int32_t track_of(const th_span *s)
 {
-    return s->kind * LANES_OF_A_KIND + s->lane;
+    return s->lane / LANES_OF_A_KIND * TRACKS + s->kind * LANES_OF_A_KIND + s->lane % LANES_OF_A_KIND;
 }
 
 static int32_t process_of(const th_trace *t, int32_t object)
@@ -35,14 +38,20 @@ static inline void write_text(th_out *o, const char *key, const char *value)
     th_out_char(o, '"');
 }
 
-static void begin_event(th_trace *t, char phase, int32_t object, int32_t track)
+/* Of a process; of a track of it. */
+static void begin_event(th_trace *t, char phase, int32_t object)
 {
     char head[] = ",\n{\"ph\":\"?\"";
     th_out *o = &t->out;
     head[sizeof head - 3] = phase;
     th_out_bytes(o, head, sizeof head - 1);
     write_key(o, ",\"pid\":", process_of(t, object));
-    write_key(o, ",\"tid\":", track);
+}
+
+static void begin_event_of(th_trace *t, char phase, int32_t object, int32_t track)
+{
+    begin_event(t, phase, object);
+    write_key(&t->out, ",\"tid\":", track);
 }
 
 static void write_time(th_trace *t, th_time now)
@@ -59,7 +68,7 @@ static void end_event(th_trace *t)
 static void name_it(th_trace *t, const char *what, int32_t object, int32_t track, const char *class,
                     const char *name)
 {
-    begin_event(t, 'M', object, track);
+    begin_event_of(t, 'M', object, track);
     write_text(&t->out, ",\"name\":", what);
     th_out_text(&t->out, ",\"args\":{\"name\":\"");
     th_out_json(&t->out, class);
@@ -71,7 +80,7 @@ static void name_it(th_trace *t, const char *what, int32_t object, int32_t track
 
 static void end_state(th_trace *t, const th_variable *v, th_time now)
 {
-    begin_event(t, 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
+    begin_event_of(t, 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
     write_time(t, now);
     end_event(t);
 }
@@ -84,7 +93,7 @@ static void show_state(th_trace *t, const th_variable *v, th_time now)
         end_state(t, v, now);
     if (v->value == 0)
         return;
-    begin_event(t, 'B', v->object, FIRST_SIGNAL_TRACK + v->signal);
+    begin_event_of(t, 'B', v->object, FIRST_SIGNAL_TRACK + v->signal);
     write_time(t, now);
     write_text(&t->out, ",\"name\":", text ? text : th_signal_name(v->signal));
     end_event(t);
@@ -92,7 +101,7 @@ static void show_state(th_trace *t, const th_variable *v, th_time now)
 
 static void show_counter(th_trace *t, const th_variable *v, th_time now)
 {
-    begin_event(t, 'C', v->object, 0);
+    begin_event(t, 'C', v->object);
     write_time(t, now);
     write_text(&t->out, ",\"name\":", th_signal_name(v->signal));
     th_out_text(&t->out, ",\"args\":{\"n\":");
@@ -125,88 +134,97 @@ static void declare(th_trace *t, const th_span *s)
                 th_span_kind_name(s->kind));
 }
 
-/* What is said of spans again and again, but for the time, are phrases: how events of a track begin, what is called so,
- * and to or from where it goes. */
-typedef enum { PHASE_BEGIN, PHASE_END, PHASE_SEND, PHASE_RECEIVE, SAID_TASK, SAID_MESSAGE, SAID_NODE } said;
+/* What is said of spans again and again, but for times and numbers, are phrases. */
+typedef enum { SAID_OF_TASK, SAID_OF_MESSAGE, SAID_OF_SENDER, SAID_OF_RECEIVER, SAID_AT_ARROW, SAID_AT_END } said;
 
-static bool is_said(th_trace *t, uint64_t key)
+static void write_head(th_trace *t, char phase, th_time now, const th_span *s)
 {
-    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
-        return true;
-    th_phrases_listen(&t->out);
-    return false;
-}
-
-static void write_head(th_trace *t, th_time now, said phase, const th_span *s)
-{
-    uint64_t key = now == t->tick ? th_timeline_key((int)phase, s) : 0;
-    if (key != 0 && is_said(t, key))
-        return;
-    begin_event(t, "BEsf"[phase], s->object, track_of(s));
+    begin_event_of(t, phase, s->object, track_of(s));
     write_time(t, now);
-    if (key != 0)
-        th_phrases_learn(t->phrases, &t->out, key);
 }
 
-static void write_name(th_trace *t, const th_span *s)
+/* Up to the number. Names of collectives are not those of a layer, and differ. */
+static void write_beginning(th_trace *t, th_time now, const th_span *s)
 {
-    uint64_t key = th_phrases_key(s->task >= 0 ? SAID_TASK : SAID_MESSAGE, (uintptr_t)s->name);
-    if (is_said(t, key))
+    said what = s->task >= 0 ? SAID_OF_TASK : SAID_OF_MESSAGE;
+    uint64_t key = s->kind == TH_SPAN_COLLECTIVE ? 0 : th_timeline_key((int)what, s, s->layer);
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
         return;
+    th_phrases_listen(&t->out);
+    write_head(t, 'B', now, s);
     write_text(&t->out, ",\"name\":", s->name);
-    th_out_text(&t->out, ",\"args\":{\"");
-    th_out_text(&t->out, s->task >= 0 ? "task" : "message");
-    th_out_text(&t->out, "\":");
+    th_out_text(&t->out, what == SAID_OF_TASK ? ",\"args\":{\"task\":" : ",\"args\":{\"message\":");
     th_phrases_learn(t->phrases, &t->out, key);
 }
 
-static void write_peer(th_trace *t, const th_span *s)
+/* Up to the arrow's number. */
+static void write_sending(th_trace *t, th_time now, const th_span *s)
 {
-    int32_t peer = s->kind == TH_SPAN_SEND ? s->to : s->from;
-    uint64_t key = th_phrases_key(SAID_NODE, (uint64_t)s->kind << 32 | (uint32_t)peer);
-    if (is_said(t, key))
+    uint64_t key = th_timeline_key(SAID_OF_SENDER, s, s->to);
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
         return;
-    write_text(&t->out, s->kind == TH_SPAN_SEND ? ",\"to\":" : ",\"from\":", t->system->nodes[peer].name);
+    th_phrases_listen(&t->out);
+    write_text(&t->out, ",\"to\":", t->system->nodes[s->to].name);
+    th_out_text(&t->out, "}}");
+    write_head(t, 's', now, s);
+    th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\",\"id\":");
     th_phrases_learn(t->phrases, &t->out, key);
 }
 
-static void write_arguments(th_trace *t, const th_span *s)
+static void write_receiving(th_trace *t, const th_span *s)
 {
-    th_out_number(&t->out, s->number);
-    if (s->kind != TH_SPAN_COMPUTE && s->kind != TH_SPAN_HOST)
-        write_key(&t->out, ",\"bytes\":", s->bytes);
-    if (s->kind == TH_SPAN_SEND || s->kind == TH_SPAN_RECEIVE)
-        write_peer(t, s);
-    th_out_char(&t->out, '}');
-}
-
-static void write_arrow(th_trace *t, th_time now, const th_span *s)
-{
-    write_head(t, now, s->kind == TH_SPAN_SEND ? PHASE_SEND : PHASE_RECEIVE, s);
-    th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\"");
-    if (s->kind == TH_SPAN_RECEIVE)
-        th_out_text(&t->out, ",\"bp\":\"e\"");
-    write_key(&t->out, ",\"id\":", s->arrow);
-    end_event(t);
+    uint64_t key = th_timeline_key(SAID_OF_RECEIVER, s, s->from);
+    if (th_phrases_say(t->phrases, &t->out, &t->stamp, key))
+        return;
+    th_phrases_listen(&t->out);
+    write_text(&t->out, ",\"from\":", t->system->nodes[s->from].name);
+    th_out_text(&t->out, "}}");
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 static void span_begins(th_trace *t, th_time now, const th_span *s)
 {
     declare(t, s);
-    write_head(t, now, PHASE_BEGIN, s);
-    write_name(t, s);
-    write_arguments(t, s);
-    end_event(t);
-    if (s->kind == TH_SPAN_SEND)
-        write_arrow(t, now, s);
+    write_beginning(t, now, s);
+    th_out_number(&t->out, s->number);
+    if (s->kind != TH_SPAN_COMPUTE && s->kind != TH_SPAN_HOST)
+        write_key(&t->out, ",\"bytes\":", s->bytes);
+    if (s->kind == TH_SPAN_RECEIVE) {
+        write_receiving(t, s);
+    } else if (s->kind == TH_SPAN_SEND) {
+        write_sending(t, now, s);
+        th_out_number(&t->out, s->arrow);
+        end_event(t);
+    } else {
+        th_out_text(&t->out, "}}");
+    }
+}
+
+static void write_arrow_head(th_trace *t, th_time now, const th_span *s)
+{
+    uint64_t key = th_timeline_key(SAID_AT_ARROW, s, 0);
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
+        return;
+    th_phrases_listen(&t->out);
+    write_head(t, 'f', now, s);
+    th_out_text(&t->out, ",\"cat\":\"transfer\",\"name\":\"transfer\",\"bp\":\"e\",\"id\":");
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 static void span_ends(th_trace *t, th_time now, const th_span *s)
 {
-    if (s->kind == TH_SPAN_RECEIVE)
-        write_arrow(t, now, s);
-    write_head(t, now, PHASE_END, s);
+    uint64_t key = th_timeline_key(SAID_AT_END, s, 0);
+    if (s->kind == TH_SPAN_RECEIVE) {
+        write_arrow_head(t, now, s);
+        th_out_number(&t->out, s->arrow);
+        end_event(t);
+    }
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
+        return;
+    th_phrases_listen(&t->out);
+    write_head(t, 'E', now, s);
     end_event(t);
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

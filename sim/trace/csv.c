@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "sim/trace/phrases.h"
 #include "sim/trace/writer.h"
 
 static const char *const kind_names[] = {
@@ -86,20 +87,41 @@ static size_t field_of_node(int32_t node)
     return node >= 0 ? OF_NODES + (size_t)node : OF_NONE;
 }
 
+/* What tasks of a kind have alike that work for a layer at the same nodes; 0: those are too many to be told apart. */
+static uint64_t key_of(const th_task *task, int32_t peer)
+{
+    enum { NODE = 18, LAYER = 20 };
+    uint64_t node = (uint64_t)task->node + 1, to = (uint64_t)peer + 1, layer = (uint64_t)task->layer + 1;
+    if (node >> NODE || to >> NODE || layer >> LAYER)
+        return 0;
+    return th_phrases_key(0, (((uint64_t)task->kind << NODE | node) << NODE | to) << LAYER | layer);
+}
+
+static void write_what(th_trace *t, const th_task *task)
+{
+    int32_t peer = task->kind == TH_TASK_TRANSFER ? task->peer : -1;
+    bool has_layer = t->workload && task->layer >= 0;
+    uint64_t key = key_of(task, peer);
+    if (th_phrases_say(t->phrases, &t->out, &t->stamp, key))
+        return;
+    th_phrases_listen(&t->out);
+    th_out_char(&t->out, ',');
+    th_out_text(&t->out, kind_names[task->kind]);
+    write_field(t, field_of_node(task->node));
+    write_field(t, field_of_node(peer));
+    write_field(t, has_layer ? first_layer(t) + (size_t)task->layer : OF_NONE);
+    th_phrases_learn(t->phrases, &t->out, key);
+}
+
 static void task(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task)
 {
     bool moves = task->kind == TH_TASK_TRANSFER;
-    bool has_layer = t->workload && task->layer >= 0;
     if (t->is_out_of_memory)
         return;
     write_time(t, now);
     th_out_text(&t->out, starts ? ",start" : ",end");
     write_number(&t->out, number);
-    th_out_char(&t->out, ',');
-    th_out_text(&t->out, kind_names[task->kind]);
-    write_field(t, field_of_node(task->node));
-    write_field(t, field_of_node(moves ? task->peer : -1));
-    write_field(t, has_layer ? first_layer(t) + (size_t)task->layer : OF_NONE);
+    write_what(t, task);
     write_number(&t->out, task->input);
     write_number(&t->out, moves ? task->bytes : 0);
     th_out_text(&t->out, ",,,\n");

@@ -84,9 +84,7 @@ static int32_t take_lane(lanes *x)
         x->word = more;
         x->word[x->n++] = 0;
     }
-    int bit = 0;
-    while (x->word[w] >> bit & 1u)
-        bit++;
+    int bit = __builtin_ctzll(~x->word[w]);
     x->word[w] |= (uint64_t)1 << bit;
     return (int32_t)(w * BITS) + bit;
 }

@@ -14,6 +14,14 @@ void th_out_flush(th_out *o)
     o->is_heard = false;
 }
 
+void th_out_put_block(th_out *o)
+{
+    fwrite(o->text, 1, TH_OUT_BLOCK, o->file);
+    o->n -= TH_OUT_BLOCK;
+    memmove(o->text, o->text + TH_OUT_BLOCK, o->n);
+    o->is_heard = false;
+}
+
 void th_out_many(th_out *o, const void *bytes, size_t n)
 {
     const char *next = bytes;

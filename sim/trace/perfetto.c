@@ -259,15 +259,13 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
 static void span_ends(th_trace *t, th_time now, const th_span *s)
 {
     message event;
-    uint64_t key = now == t->tick ? th_timeline_key(SLICE_END, s) : 0;
-    if (key != 0 && th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
+    uint64_t key = th_timeline_key(SLICE_END, s, 0);
+    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
         return;
-    if (key != 0)
-        th_phrases_listen(&t->out);
+    th_phrases_listen(&t->out);
     begin_event(&event, span_track(t, s), SLICE_END);
     write_event(t, now, &event);
-    if (key != 0)
-        th_phrases_learn(t->phrases, &t->out, key);
+    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -90,8 +90,8 @@ bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint6
 
 void th_phrases_listen(th_out *o)
 {
-    th_out_flush(o);
     o->is_heard = true;
+    o->heard_from = o->n;
     o->n_stamps = 0;
 }
 
@@ -134,16 +134,16 @@ static void add_number(th_phrases *p, size_t number)
 
 void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key)
 {
-    size_t n_stamps = (size_t)o->n_stamps;
+    size_t n_stamps = (size_t)o->n_stamps, from = o->heard_from, length = o->n - from;
     bool is_heard = o->is_heard;
     o->is_heard = false;
-    if (!is_heard || o->n > TEXT_MAX || make_room(p, o->n + (n_stamps + 2) * sizeof(uint16_t)))
+    if (!is_heard || key == 0 || length > TEXT_MAX || make_room(p, length + (n_stamps + 2) * sizeof(uint16_t)))
         return;
-    *slot_of(p, key) = (slot){key, {(uint32_t)p->n_texts, (uint32_t)o->n}};
+    *slot_of(p, key) = (slot){key, {(uint32_t)p->n_texts, (uint32_t)length}};
     p->n++;
-    add_number(p, o->n);
+    add_number(p, length);
     add_number(p, n_stamps);
     for (size_t i = 0; i < n_stamps; i++)
-        add_number(p, o->stamp[i]);
-    add_text(p, o->text, o->n);
+        add_number(p, o->stamp[i] - from);
+    add_text(p, o->text + from, length);
 }

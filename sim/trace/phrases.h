@@ -17,7 +17,7 @@ typedef struct th_phrase {
 th_phrases *th_phrases_new(void);     /* NULL: memory is out */
 void th_phrases_free(th_phrases *p); /* accepts NULL */
 void th_phrases_forget(th_phrases *p);
-/* Is it known what is said of this key (not 0)? Then it is said. */
+/* Is it known what is said of this key? Then it is said. Of 0, what is not said again, nothing is ever known. */
 bool th_phrases_say(const th_phrases *p, th_out *o, const th_stamp *stamp, uint64_t key);
 /* A key that is a writer's own, unlike those of changes. what: below 16; of: of its 58 lowest bits. */
 static inline uint64_t th_phrases_key(int what, uint64_t of)
@@ -28,8 +28,8 @@ static inline uint64_t th_phrases_key(int what, uint64_t of)
 /* One that was found is good until the age changes: phrases were forgotten. */
 bool th_phrases_find(const th_phrases *p, uint64_t key, th_phrase *out);
 int64_t th_phrases_age(const th_phrases *p);
-/* What is written from now on, until learn, is said of a key. Not learned where memory is out, or where it
- * is longer than anything that is said often. */
+/* What is written from now on, until learn, is said of a key. Not learned where memory is out, where a block of the
+ * file ends within it, or where it is longer than anything that is said often. */
 void th_phrases_listen(th_out *o);
 void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key);
 

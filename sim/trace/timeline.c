@@ -61,8 +61,11 @@ const char *th_span_kind_name(int32_t kind)
     return names[kind];
 }
 
-uint64_t th_timeline_key(int what, const th_span *s)
+uint64_t th_timeline_key(int what, const th_span *s, int32_t of)
 {
-    enum { KIND = 55, LANE = 32 };
-    return th_phrases_key(what, (uint64_t)s->kind << KIND | (uint64_t)s->lane << LANE | (uint32_t)(s->object + 1));
+    enum { OBJECT = 18, LANE = 15, OF = 22 }; /* bits, and 3 of the kind */
+    uint64_t object = (uint64_t)(s->object + 1), lane = (uint64_t)s->lane, more = (uint64_t)(of + 1);
+    if (object >> OBJECT || lane >> LANE || more >> OF)
+        return 0;
+    return th_phrases_key(what, (((uint64_t)s->kind << OBJECT | object) << LANE | lane) << OF | more);
 }

@@ -20,8 +20,9 @@ int th_timeline_begin(th_trace *t);
  * counts as declared then; -1: none. */
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s);
 
-/* A key for phrases (phrases.h), of what is said of a track of spans; what: below 8. */
-uint64_t th_timeline_key(int what, const th_span *s);
+/* A key for phrases (phrases.h): of what is said, below 16, of a span of this track, and of what else, from -1 on. 0: numbers
+ * are too high for one. */
+uint64_t th_timeline_key(int what, const th_span *s, int32_t of);
 
 const char *th_span_kind_name(int32_t kind); /* compute host send receive collective */
 

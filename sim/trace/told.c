@@ -31,9 +31,15 @@ static void end_span(th_trace *t, th_span_kind kind, int32_t number)
         t->type->span_ends(t, t->tick, &s);
 }
 
-static const char *name_of_layer(const th_trace *t, const th_task *task)
+/* The layer that a task works for, where it is known; -1. */
+static int32_t layer_of(const th_trace *t, const th_task *task)
 {
-    return t->workload && task->layer >= 0 ? t->workload->layers[task->layer].name : NULL;
+    return t->workload ? task->layer : -1;
+}
+
+static const char *name_of_layer(const th_trace *t, int32_t layer, const char *otherwise)
+{
+    return layer >= 0 ? t->workload->layers[layer].name : otherwise;
 }
 
 /* ---- transfers and messages ------------------------------------------------------------------ */
@@ -81,6 +87,7 @@ void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_me
     send_begins(t, &(th_span){.number = flow,
                               .task = -1,
                               .name = "message",
+                              .layer = -1,
                               .bytes = m->bytes,
                               .from = m->src,
                               .to = m->dst});
@@ -110,12 +117,13 @@ static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th
         end_span(t, kind, number);
         return;
     }
-    const char *layer = name_of_layer(t, task);
+    int32_t layer = layer_of(t, task);
     begin_span(t, (th_span){.kind = (int32_t)kind,
                             .object = task->node,
                             .number = number,
                             .task = number,
-                            .name = layer ? layer : th_span_kind_name((int32_t)kind),
+                            .name = name_of_layer(t, layer, th_span_kind_name((int32_t)kind)),
+                            .layer = layer,
                             .from = task->node,
                             .to = -1});
 }
@@ -134,11 +142,12 @@ static void compute(th_trace *t, int32_t number, const th_task *task, bool start
 
 static void transfer(th_trace *t, int32_t number, const th_task *task, bool starts)
 {
-    const char *layer = name_of_layer(t, task);
+    int32_t layer = layer_of(t, task);
     if (starts)
         send_begins(t, &(th_span){.number = number,
                                   .task = number,
-                                  .name = layer ? layer : "transfer",
+                                  .name = name_of_layer(t, layer, "transfer"),
+                                  .layer = layer,
                                   .bytes = task->bytes,
                                   .from = task->node,
                                   .to = task->peer});
@@ -160,6 +169,7 @@ static void collective(th_trace *t, int32_t number, const th_task *task, bool st
                             .number = number,
                             .task = number,
                             .name = th_collective_names[c->kind],
+                            .layer = -1,
                             .bytes = c->bytes,
                             .from = -1,
                             .to = -1});

@@ -11,24 +11,27 @@
 #include "sim/trace/stamps.h"
 #include "sim/trace/trace.h"
 
-enum { TH_OUT_BYTES = 1 << 16, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
+enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
 
-/* What is still to go to the file. */
+/* What is still to go to the file. It goes there in whole blocks, each of which begins where a page of the file does:
+ * the kernel takes twice to three times as long for others, and somewhat longer for more and smaller ones. */
 typedef struct th_out {
     FILE *file;
     size_t n;
-    bool is_heard; /* phrases.h: all that is heard is still here, and these are the stamps in it */
+    bool is_heard; /* phrases.h: all that is heard, from here on, is still here, and these are the stamps in it */
+    size_t heard_from;
     int32_t n_stamps;
     size_t stamp[TH_STAMPS_MAX]; /* where they begin */
-    char text[TH_OUT_BYTES];
+    char text[TH_OUT_BLOCK + TH_OUT_ROOM];
 } th_out;
 
-void th_out_flush(th_out *o);
+void th_out_flush(th_out *o); /* all of it: before the file ends */
+void th_out_put_block(th_out *o);
 /* Room for TH_OUT_ROOM bytes; who writes there adds to n how many they were. */
 static inline char *th_out_room(th_out *o)
 {
-    if (o->n > TH_OUT_BYTES - TH_OUT_ROOM)
-        th_out_flush(o);
+    if (o->n >= TH_OUT_BLOCK)
+        th_out_put_block(o);
     return &o->text[o->n];
 }
 static inline void th_out_char(th_out *o, char c)
@@ -112,6 +115,7 @@ typedef struct th_span {
     int32_t number; /* task or flow; the same for both ends of a transfer */
     int32_t task;   /* -1: a message of a collective */
     const char *name;
+    int32_t layer;  /* whose name that is; -1: it is the name of what happens */
     int64_t bytes;
     int32_t from, to; /* nodes; -1 */
     int64_t arrow;    /* both ends of a transfer, and no others, have this number */

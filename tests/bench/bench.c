@@ -510,7 +510,7 @@ int main(int argc, char **argv)
             th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100, argc > 4 ? argv[4] : NULL,
                                  argc > 5 ? argv[5] : NULL);
         else
-            th_bench_trace();
+            th_bench_trace(argc > 2 ? argv[2] : NULL);
     } else if (strcmp(what, "lookup") == 0) {
         th_system *s = read_system("f1_16xlarge");
         th_bench_lookup(s);
@@ -531,7 +531,7 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | trace [tiles [INPUTS]] | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
+            "events | lookup | systolic [NETWORK] | tiling | trace [FORMAT | tiles [INPUTS]] | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
             "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
             "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;

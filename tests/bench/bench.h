@@ -24,7 +24,7 @@ void th_bench_speedup(const th_system *s, const th_workload *w, const char *name
 void th_bench_tiling(void); /* bench_tiling.c */
 /* argument: a folder of measurements. 0 or not. */
 int th_bench_transformers(char **arguments, int n);
-void th_bench_trace(void);  /* bench_trace.c */
+void th_bench_trace(const char *format);  /* bench_trace.c; NULL: all formats */
 /* bench_trace_tiles.c. title, format: of what alone is measured; NULL: of any. */
 void th_bench_trace_tiles(int32_t inputs, const char *title, const char *format);
 void th_bench_packet(void); /* bench_packet.c */

@@ -127,6 +127,7 @@ static void not_all_is_learned(void)
     th_stamp s = {.at = -1};
     stamp_of(&s, 0, 1000, 0);
     for (int k = 0; k < 4; k++) {
+        th_out_flush(o);
         th_phrases_listen(o);
         for (int i = 0; i < (k == 0 ? 5000 : k == 1 ? 30 : 1); i++)
             if (k == 1)
@@ -145,6 +146,47 @@ static void not_all_is_learned(void)
     th_phrases_free(NULL);
 }
 
+/* Blocks begin where pages of the file do, and what is heard across the end of one is not learned. */
+static void files_are_written_in_whole_blocks(void)
+{
+    enum { LINES = 300000, KEYS = 64 };
+    th_out *o = new_out();
+    th_phrases *p = th_phrases_new();
+    th_stamp s = {.at = -1};
+    int wrong = 0, known = 0, cut = 0;
+    for (int i = 0; i < LINES; i++) {
+        uint64_t key = 1 + (uint64_t)i % KEYS;
+        size_t before = o->n;
+        stamp_of(&s, '#', 1000000 + i, 0);
+        if (th_phrases_say(p, o, &s, key)) {
+            known++;
+        } else {
+            th_phrases_listen(o);
+            th_out_stamp(o, &s);
+            th_out_number(o, (int64_t)key);
+            th_out_char(o, '\n');
+            th_phrases_learn(p, o, key);
+            wrong += th_phrases_find(p, key, &(th_phrase){0}) != (o->n > before);
+            cut += o->n < before;
+        }
+        if (i % (KEYS * 2) == 0)
+            th_phrases_forget(p);
+        wrong += ftell(o->file) % TH_OUT_BLOCK != 0;
+    }
+    th_out_flush(o);
+    rewind(o->file);
+    for (int i = 0; i < LINES; i++) {
+        char line[64], expected[64];
+        snprintf(expected, sizeof expected, "#%d%d\n", 1000000 + i, 1 + i % KEYS);
+        wrong += !fgets(line, sizeof line, o->file) || strcmp(line, expected) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(known > LINES / 3 && cut > 2 && fgetc(o->file) == EOF);
+    fclose(o->file);
+    th_free(o);
+    th_phrases_free(p);
+}
+
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
@@ -152,6 +194,7 @@ int main(int argc, char **argv)
         TAP(stamps_are_varints),
         TAP(phrases_say_what_was_heard),
         TAP(not_all_is_learned),
+        TAP(files_are_written_in_whole_blocks),
         TAP_END,
     };
     return tap_main("phrases", tests, argc, argv);

@@ -145,11 +145,11 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
          "{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}},\n"
          "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/h\"}},\n"
-         "{\"ph\":\"M\",\"pid\":3,\"tid\":1048576,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":1048576,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}},\n"
-         "{\"ph\":\"E\",\"pid\":3,\"tid\":1048576,\"ts\":0.050000},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":1048576,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":1}},\n"
-         "{\"ph\":\"E\",\"pid\":3,\"tid\":1048576,\"ts\":0.120000}\n]}\n"},
+         "{\"ph\":\"M\",\"pid\":3,\"tid\":100,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}},\n"
+         "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.050000},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":1}},\n"
+         "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.120000}\n]}\n"},
     };
     char path[] = "test_trace_XXXXXX", text[sizeof system_text + 200];
     close(mkstemp(path));
