@@ -16,6 +16,7 @@
 #include "topology/scalesim_read.h"
 #include "topology/system_read.h"
 #include "workloads/models.h"
+#include "workloads/onnx_read.h"
 #include "workloads/scalesim_read.h"
 #include "workloads/workload_read.h"
 
@@ -337,12 +338,12 @@ enum {
     WORKLOAD_ARRIVAL,
     WORKLOAD_DEADLINE
 };
-enum { WORKLOAD_CFG, WORKLOAD_SCALESIM };
+enum { WORKLOAD_CFG, WORKLOAD_SCALESIM, WORKLOAD_ONNX };
 
 static const char *workload_format_name(int i)
 {
     static const char *const names[] = {
-        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", NULL};
+        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", [WORKLOAD_ONNX] = "onnx", NULL};
     return names[i];
 }
 
@@ -355,11 +356,12 @@ static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
                         "Inputs per batch, in the place of the file's number.", 1, 1000000},
     [WORKLOAD_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
-                         "cfg (the default), or scalesim: SCALE-Sim's topology, whose layers are "
-                         "independent of each other.",
+                         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each "
+                         "other; onnx: a model of ONNX. By FILE's ending when left out: onnx, or cfg.",
                          .choice = workload_format_name},
     [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
-                            "Of a word of -format scalesim; int8 when left out.",
+                            "Of a word of -format scalesim (int8 when left out) or onnx (that of the model's "
+                            "input when left out).",
                             .choice = precision_name},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
@@ -373,13 +375,21 @@ static const th_option read_workload_options[] = {
 };
 
 /* The workload in a file that was found. */
-static th_workload *read_workload(th_call *c, const char *path, bool is_scalesim)
+static th_workload *read_workload(th_call *c, const char *path, int64_t format)
 {
     int32_t batch = (int32_t)th_call_number(c, WORKLOAD_BATCH, 0);
-    if (!is_scalesim)
+    if (format == WORKLOAD_CFG)
         return th_workload_read(path, batch, &c->err);
+    if (format == WORKLOAD_ONNX)
+        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1), &c->err);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
     return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
+}
+
+static int64_t format_of(const th_call *c)
+{
+    const char *dot = strrchr(Tcl_GetString(c->words[0]), '.');
+    return th_call_number(c, WORKLOAD_FORMAT, dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
 }
 
 static bool is_model(const th_call *c)
@@ -416,20 +426,24 @@ static int check_model_options(th_call *c)
 
 static int run_read_workload(th_call *c)
 {
-    bool is_scalesim = th_call_number(c, WORKLOAD_FORMAT, WORKLOAD_CFG) == WORKLOAD_SCALESIM;
+    static const th_file_kind *const kinds[] = {
+        [WORKLOAD_CFG] = &th_workload_file,
+        [WORKLOAD_SCALESIM] = &th_scalesim_workload_file,
+        [WORKLOAD_ONNX] = &th_onnx_workload_file,
+    };
+    int64_t format = format_of(c);
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
-    if (!is_scalesim && th_call_has(c, WORKLOAD_PRECISION))
-        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim");
+    if (format == WORKLOAD_CFG && th_call_has(c, WORKLOAD_PRECISION))
+        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim or onnx");
     if (check_model_options(c) != 0)
         return -1;
     Tcl_Obj *path =
-        th_file_find(c->session, is_scalesim ? &th_scalesim_workload_file : &th_workload_file,
-                     c->words[0], &c->err);
+        th_file_find(c->session, kinds[format], c->words[0], &c->err);
     if (path == NULL)
         return -1;
     th_workload *workload =
-        make_model(c, read_workload(c, Tcl_FSGetNativePath(path), is_scalesim));
+        make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
     Tcl_DecrRefCount(path);
     if (workload == NULL)
         return -1;

@@ -16,6 +16,7 @@ static const char *const model_folders[] = {"predictor/models", NULL};
 
 const th_file_kind th_system_file = {"system", ".cfg", system_folders};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
+const th_file_kind th_onnx_workload_file = {"workload", ".onnx", workload_folders};
 const th_file_kind th_scalesim_workload_file = {"topology", ".csv", workload_folders};
 const th_file_kind th_astra_network_file = {"network", ".yml", system_folders};
 const th_file_kind th_astra_system_file = {"system", ".json", system_folders};

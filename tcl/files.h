@@ -15,7 +15,7 @@ typedef struct th_file_kind {
 } th_file_kind;
 
 extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_astra_network_file,
-    th_astra_system_file, th_scalesim_workload_file, th_schedule_file,
+    th_astra_system_file, th_onnx_workload_file, th_scalesim_workload_file, th_schedule_file,
     th_devices_file, th_measurements_file, th_predictor_file;
 
 /* The path as the C library takes it, with a reference for the caller to drop; NULL with near

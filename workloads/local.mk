@@ -6,11 +6,27 @@ libtharsis_la_SOURCES += \
 	workloads/layer_keys_read.c workloads/layer_keys_read.h \
 	workloads/layer_types_read.c workloads/layer_types_read.h \
 	workloads/models.c workloads/models.h \
+	workloads/onnx_graph.c workloads/onnx_graph.h \
+	workloads/onnx_operators.c \
+	workloads/onnx_read.c workloads/onnx_read.h \
+	workloads/onnx_values.c workloads/onnx_values.h \
+	workloads/onnx_views.c \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_read.c workloads/workload_read.h \
 	workloads/workload_write.c workloads/workload_write.h
+
+# What protoc-c writes, whose warnings are its own.
+nodist_libmessages_la_SOURCES = workloads/onnx.pb-c.c workloads/onnx.pb-c.h
+libmessages_la_CFLAGS = -w
+BUILT_SOURCES += $(nodist_libmessages_la_SOURCES)
+CLEANFILES += $(nodist_libmessages_la_SOURCES)
+EXTRA_DIST += workloads/onnx.proto
+workloads/onnx.pb-c.c: workloads/onnx.proto
+	$(AM_V_GEN)$(MKDIR_P) workloads && $(PROTOC_C) --proto_path=$(srcdir)/workloads --c_out=workloads $(srcdir)/workloads/onnx.proto
+workloads/onnx.pb-c.h: workloads/onnx.pb-c.c
+	@test -f $@ || { rm -f workloads/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx.pb-c.c; }
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \
@@ -44,6 +60,7 @@ unit_tests += \
 	tests/unit/test_layer_kinds \
 	tests/unit/test_layer_types_read \
 	tests/unit/test_models \
+	tests/unit/test_onnx_read \
 	tests/unit/test_scalesim_read \
 	tests/unit/test_workload \
 	tests/unit/test_workload_read

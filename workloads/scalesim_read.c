@@ -157,18 +157,6 @@ static int read_product(const reader *r, char **fields, int n, th_layer *l)
     return n > PRODUCT_FIELDS ? read_ratio(r, fields[PRODUCT_FIELDS], l) : 0;
 }
 
-/* What a name of a layer may not hold becomes _; a name that is taken gets its line behind it. */
-static void name_layer(const reader *r, const char *field, char *out, size_t size)
-{
-    snprintf(out, size, "%.*s", NAME_MAX_BYTES, field[0] ? field : "layer");
-    for (char *c = out; *c; c++)
-        if (*c <= ' ' || *c > '~' || strchr("\"\\[]{}*?$;", *c))
-            *c = '_';
-    size_t n = strlen(out);
-    if (strcmp(out, "input") == 0 || (r->w && th_workload_find(r->w, out) >= 0))
-        snprintf(out + n, size - n, ".%d", r->line);
-}
-
 /* The workload's own input is that of its first layer; has_own_inputs makes it no matter. */
 static int begin_workload(reader *r, const th_layer *l)
 {
@@ -205,7 +193,8 @@ static int read_layer(reader *r, char **fields, int n)
     if ((r->is_product ? read_product : read_convolution)(r, fields, n, &l) < 0 ||
         (!r->w && begin_workload(r, &l) < 0))
         return -1;
-    name_layer(r, fields[NAME], name, sizeof name);
+    snprintf(name, sizeof name, "%.*s", NAME_MAX_BYTES, fields[NAME][0] ? fields[NAME] : "layer");
+    th_workload_make_name(r->w, name, r->line, sizeof name);
     return th_workload_add_layer(r->w, &l, r->err) < 0 ? -1 : 0;
 }
 

@@ -57,6 +57,9 @@ int th_workload_finish(th_workload *w, th_error *err);
 void th_workload_free(th_workload *w);   /* accepts NULL */
 
 int th_workload_find(const th_workload *w, const char *layer_name);   /* index or -1 */
+/* Makes a name in size bytes one that a layer may have: what it may not hold becomes _, and one that is taken gets the
+ * number behind it, for which there should be room. w may be NULL: nothing is taken. */
+void th_workload_make_name(const th_workload *w, char *name, int number, size_t size);
 
 /* The networks that share the workload, of which there is at least one: its models, or the whole as
  * one that arrives at 0. The name stays the workload's. */

@@ -54,12 +54,26 @@ int th_workload_check_input(const th_workload *w, th_error *err)
 /* ---- names ---- */
 
 /* Names become object names in Tcl lists and glob patterns: no blanks, quotes, brackets, wildcards. */
+static bool is_good_in_name(char c)
+{
+    return c > ' ' && c <= '~' && !strchr("\"\\[]{}*?$;", c);
+}
+
 static bool is_good_name(const char *name)
 {
     for (const char *c = name; *c; c++)
-        if (*c <= ' ' || *c > '~' || strchr("\"\\[]{}*?$;", *c))
+        if (!is_good_in_name(*c))
             return false;
     return name[0] != '\0';
+}
+
+void th_workload_make_name(const th_workload *w, char *name, int number, size_t size)
+{
+    for (char *c = name; *c; c++)
+        *c = is_good_in_name(*c) ? *c : '_';
+    size_t n = strlen(name);
+    if (strcmp(name, "input") == 0 || (w && th_workload_find(w, name) >= 0))
+        snprintf(name + n, size - n, ".%d", number);
 }
 
 static int check_name(const th_workload *w, int layer, th_map *seen, th_error *err)

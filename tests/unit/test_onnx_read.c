@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ONNX models: what their nodes become, and what is said about those that become nothing. */
+#include <config.h>
+#include "base/alloc.h"
+#include "tests/unit/tap.h"
+#include "workloads/onnx.pb-c.h"
+#include "workloads/onnx_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char path[] = "test_onnx_read.tmp.onnx";
+
+/* ---- a model in the making ------------------------------------------------------------------- */
+
+enum { MOST = 32, WORDS = 8, TEXT = 8192 };
+
+static struct {
+    char text[TEXT];
+    size_t n_text;
+    ThOnnx__Node node[MOST], *nodes[MOST];
+    ThOnnx__Attribute attribute[MOST * WORDS], *attributes[MOST][WORDS];
+    ThOnnx__Tensor tensor[MOST], *tensors[MOST];
+    ThOnnx__Value value[MOST], *values[MOST];
+    ThOnnx__Type type[MOST];
+    ThOnnx__TensorType tensor_type[MOST];
+    ThOnnx__Shape shape[MOST];
+    ThOnnx__Dimension dimension[MOST][WORDS], *dimensions[MOST][WORDS];
+    char *inputs[MOST][WORDS], *outputs[MOST][WORDS];
+    int64_t number[MOST][WORDS], attribute_number[MOST * WORDS][WORDS];
+    size_t n_attributes;
+    ThOnnx__Graph graph;
+} m;
+
+static char *keep(const char *text, size_t n)
+{
+    char *kept = m.text + m.n_text;
+    CU_ASSERT_FATAL(m.n_text + n < TEXT);
+    memcpy(kept, text, n);
+    kept[n] = '\0';
+    m.n_text += n + 1;
+    return kept;
+}
+
+/* The words of a text; "-" is an empty one. */
+static size_t split(const char *text, char **words)
+{
+    size_t n = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        words[n++] = *text == '-' ? keep("", 0) : keep(text, length);
+        text += length;
+    }
+    return n;
+}
+
+static size_t split_numbers(const char *text, int64_t *numbers)
+{
+    size_t n = 0;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        numbers[n++] = strtoll(text, &end, 10);
+        CU_ASSERT_FATAL(end > text && n <= WORDS);
+    }
+    return n;
+}
+
+static void tensor_init(ThOnnx__Tensor *t, const char *name, int32_t type, const char *dims, int64_t *numbers)
+{
+    th_onnx__tensor__init(t);
+    t->name = keep(name, strlen(name));
+    t->has_data_type = true;
+    t->data_type = type;
+    t->dims = numbers;
+    t->n_dims = split_numbers(dims, numbers);
+}
+
+/* Numbers that matter by their extents alone. */
+static void weights(const char *name, const char *dims)
+{
+    size_t i = m.graph.n_initializer++;
+    tensor_init(&m.tensor[i], name, 1, dims, m.number[i]);
+}
+
+static void integers(const char *name, const char *numbers, bool is_raw)
+{
+    size_t i = m.graph.n_initializer++;
+    ThOnnx__Tensor *t = &m.tensor[i];
+    tensor_init(t, name, 7, "", m.number[i]);
+    t->n_int64_data = split_numbers(numbers, m.number[i]);
+    t->int64_data = m.number[i];
+    if (!is_raw)
+        return;
+    t->raw_data = (ProtobufCBinaryData){t->n_int64_data * sizeof(int64_t), (uint8_t *)m.number[i]};
+    t->has_raw_data = true;
+    t->n_int64_data = 0;
+}
+
+/* type: of its elements; dims: 0 is one that is not known. */
+static void input(const char *name, int32_t type, const char *dims)
+{
+    size_t i = m.graph.n_input++;
+    int64_t numbers[WORDS];
+    th_onnx__value__init(&m.value[i]);
+    th_onnx__type__init(&m.type[i]);
+    th_onnx__tensor_type__init(&m.tensor_type[i]);
+    th_onnx__shape__init(&m.shape[i]);
+    m.value[i].name = keep(name, strlen(name));
+    m.value[i].type = &m.type[i];
+    m.type[i].tensor_type = &m.tensor_type[i];
+    m.tensor_type[i].has_elem_type = true;
+    m.tensor_type[i].elem_type = type;
+    m.tensor_type[i].shape = &m.shape[i];
+    m.shape[i].n_dim = split_numbers(dims, numbers);
+    m.shape[i].dim = m.dimensions[i];
+    for (size_t k = 0; k < m.shape[i].n_dim; k++) {
+        th_onnx__dimension__init(&m.dimension[i][k]);
+        m.dimension[i][k].has_dim_value = numbers[k] > 0;
+        m.dimension[i][k].dim_value = numbers[k];
+    }
+}
+
+/* name=NUMBER, name=NUMBER,NUMBER (one with a comma behind it is a list, too) or name=WORD */
+static ThOnnx__Attribute *attribute(const char *text)
+{
+    size_t i = m.n_attributes++, length = strcspn(text, "=");
+    ThOnnx__Attribute *a = &m.attribute[i];
+    const char *what = text + length + 1;
+    th_onnx__attribute__init(a);
+    a->name = keep(text, length);
+    if (strchr(what, ',')) {
+        a->ints = m.attribute_number[i];
+        a->n_ints = split_numbers(what, a->ints);
+    } else if (strspn(what, "-0123456789") == strlen(what)) {
+        a->has_i = true;
+        a->i = strtoll(what, NULL, 10);
+    } else {
+        a->has_s = true;
+        a->s = (ProtobufCBinaryData){strlen(what), (uint8_t *)keep(what, strlen(what))};
+    }
+    return a;
+}
+
+static ThOnnx__Node *node(const char *op, const char *inputs, const char *output, const char *attributes)
+{
+    size_t i = m.graph.n_node++;
+    ThOnnx__Node *n = &m.node[i];
+    char *words[WORDS];
+    th_onnx__node__init(n);
+    n->op_type = keep(op, strlen(op));
+    n->input = m.inputs[i];
+    n->n_input = split(inputs, n->input);
+    n->output = m.outputs[i];
+    n->n_output = split(output, n->output);
+    n->attribute = m.attributes[i];
+    n->n_attribute = split(attributes, words);
+    for (size_t k = 0; k < n->n_attribute; k++)
+        n->attribute[k] = attribute(words[k]);
+    return n;
+}
+
+static void begin(const char *dims)
+{
+    memset(&m, 0, sizeof m);
+    th_onnx__graph__init(&m.graph);
+    m.graph.node = m.nodes;
+    m.graph.initializer = m.tensors;
+    m.graph.input = m.values;
+    for (int i = 0; i < MOST; i++) {
+        m.nodes[i] = &m.node[i];
+        m.tensors[i] = &m.tensor[i];
+        m.values[i] = &m.value[i];
+        for (int k = 0; k < WORDS; k++)
+            m.dimensions[i][k] = &m.dimension[i][k];
+    }
+    if (dims)
+        input("x", 1, dims);
+}
+
+static void write_file(const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void write_model(void)
+{
+    ThOnnx__Model model;
+    th_onnx__model__init(&model);
+    model.graph = &m.graph;
+    size_t n = th_onnx__model__get_packed_size(&model);
+    uint8_t *bytes = malloc(n);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    CU_ASSERT_EQUAL(th_onnx__model__pack(&model, bytes), n);
+    write_file(bytes, n);
+    free(bytes);
+}
+
+static th_workload *read_model(void)
+{
+    th_error e = {"", ""};
+    write_model();
+    th_workload *w = th_workload_read_onnx(path, 0, -1, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    unlink(path);
+    return w;
+}
+
+/* It is refused with this id, and this text behind the file's name. */
+static void expect(const char *id, const char *text)
+{
+    th_error e = {"", ""};
+    char whole[TH_ERROR_TEXT_MAX];
+    snprintf(whole, sizeof whole, "%s: %s", path, text);
+    write_model();
+    CU_ASSERT_PTR_NULL(th_workload_read_onnx(path, 0, -1, &e));
+    TAP_ASSERT_TEXT(e.text, whole);
+    TAP_ASSERT_TEXT(e.id, id);
+    unlink(path);
+}
+
+static bool is_layer(const th_workload *w, int i, const char *name, const char *type, int k, int h, int width)
+{
+    const th_layer *l = &w->layers[i];
+    return i < w->n_layers && strcmp(l->name, name) == 0 && strcmp(th_layer_type_name(l), type) == 0 &&
+           l->dim[TH_DIM_K] == k && l->dim[TH_DIM_H] == h && l->dim[TH_DIM_W] == width;
+}
+
+/* ---- what nodes become ----------------------------------------------------------------------- */
+
+/* Bias, batch norm and activation become part of the product before them. */
+static void a_network_is_read(void)
+{
+    begin("2,3,32,24");
+    weights("w1", "16,3,3,3");
+    weights("b1", "16");
+    weights("w2", "16,4,3,5");
+    weights("w3", "10,1536");
+    weights("b3", "10");
+    node("Conv", "x w1 b1", "a", "kernel_shape=3,3 pads=1,1,1,1 strides=2,2");
+    node("BatchNormalization", "a - - - -", "b", "");
+    node("Relu", "b", "c", "");
+    node("Conv", "c w2", "d", "group=4 dilations=2,1 auto_pad=SAME_LOWER");
+    node("Sum", "c d", "e", "");
+    node("LeakyRelu", "e", "f", "");
+    node("MaxPool", "f", "g", "kernel_shape=2,2 strides=2,2 ceil_mode=1");
+    node("Dropout", "g", "h", "");
+    node("Flatten", "h", "i", "")->name = keep("flat one", 8);
+    weights("w4", "768,768");
+    node("MatMul", "i w4", "i2", "")->name = keep("all of [it]", 11);
+    node("Add", "i2 b3", "i3", "");
+    node("Tanh", "i3", "i4", "");
+    weights("w5", "10,768");
+    node("Gemm", "i4 w5 b3", "j", "transB=1");
+    node("Softmax", "j", "k", "");
+    th_workload *w = read_model();
+    CU_ASSERT_TRUE(w->n_layers == 7 && w->batch == 2 && w->precision == TH_FP32);
+    TAP_ASSERT_TEXT(w->name, "test_onnx_read.tmp");
+    CU_ASSERT_TRUE(is_layer(w, 0, "a", "conv", 16, 16, 12) && is_layer(w, 1, "d", "conv", 16, 16, 12));
+    CU_ASSERT_TRUE(is_layer(w, 2, "e", "add", 16, 16, 12) && is_layer(w, 3, "g", "max_pool", 16, 8, 6));
+    CU_ASSERT_TRUE(is_layer(w, 4, "all_of__it_", "fc", 768, 1, 1) && is_layer(w, 5, "j", "fc", 10, 1, 1));
+    CU_ASSERT_TRUE(is_layer(w, 6, "k", "softmax", 10, 1, 1));
+    const th_layer *a = &w->layers[0], *d = &w->layers[1], *fc = &w->layers[4];
+    CU_ASSERT_TRUE(a->has_bias && a->has_norm && !d->has_bias && !d->has_norm && fc->has_bias);
+    CU_ASSERT_TRUE(a->pad_top == 1 && a->stride_w == 2 && d->groups == 4 && d->dilation_h == 2 && d->dilation_w == 1);
+    CU_ASSERT_TRUE(d->dim[TH_DIM_R] == 3 && d->dim[TH_DIM_S] == 5 && d->pad_top == 2 && d->pad_left == 2);
+    CU_ASSERT_TRUE(fc->dim[TH_DIM_C] == 16 && fc->dim[TH_DIM_R] == 8 && fc->dim[TH_DIM_S] == 6);
+    CU_ASSERT_TRUE(w->layers[2].inputs[0] == 0 && w->layers[2].inputs[1] == 1);
+    CU_ASSERT_EQUAL(th_layer_macs(a), (int64_t)2 * 16 * 3 * 9 * 16 * 12);
+    th_workload_free(w);
+}
+
+/* ... but not where something else reads that as well, and not behind an activation. */
+static void what_is_read_twice_stays(void)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,1,1");
+    node("Conv", "x w", "a", "");
+    node("Relu", "a", "b", "");
+    node("BatchNormalization", "b - - - -", "c", "");
+    node("Sigmoid", "c", "d", "");
+    node("Mul", "d c", "e", "");
+    node("Mul", "e w", "f", "");
+    node("Add", "f w", "g", "");
+    node("HardSwish", "g", "h", "");
+    node("LRN", "h", "i", "size=5");
+    node("Concat", "i d", "j", "axis=-3");
+    node("GlobalAveragePool", "j", "k", "");
+    node("Identity", "k", "l", "");
+    th_workload *w = read_model();
+    static const char *const types[] = {"conv",  "norm", "sigmoid", "mul",    "scale",
+                                        "shift", "silu", "power",   "concat", "mean_pool"};
+    CU_ASSERT_EQUAL_FATAL(w->n_layers, (int)(sizeof types / sizeof *types));
+    for (int i = 0; i < w->n_layers; i++)
+        TAP_ASSERT_TEXT(th_layer_type_name(&w->layers[i]), types[i]);
+    CU_ASSERT_TRUE(w->layers[8].dim[TH_DIM_K] == 8 && w->layers[8].input_channels[1] == 4);
+    CU_ASSERT_TRUE(w->layers[9].dim[TH_DIM_R] == 8 && w->layers[9].dim[TH_DIM_H] == 1);
+    th_workload_free(w);
+}
+
+/* A shuffle of channels is laid out anew, once; a transposition of extents of 1 and a reshaping are not. */
+static void views_cost_nothing_but_shuffles(void)
+{
+    begin("0,6,4,4");
+    integers("grouped", "1,2,3,4,4", true);
+    integers("image", "0,6,-1,4", false);
+    integers("vector", "1,-1", false);
+    integers("shape", "6,6,1,1", false);
+    weights("w2", "96,5");
+    node("ConstantOfShape", "shape", "w", "");
+    node("Reshape", "x grouped", "a", "");
+    node("Transpose", "a", "b", "perm=0,2,1,3,4");
+    node("Reshape", "b image", "c", "");
+    node("Conv", "c w", "d", "");
+    node("Conv", "c w", "e", "");
+    node("Sum", "d e", "f", "");
+    node("Reshape", "f vector", "g", "");
+    node("MatMul", "g w2", "h", "");
+    th_workload *w = read_model();
+    CU_ASSERT_TRUE(w->batch == 1 && w->n_layers == 5);
+    CU_ASSERT_TRUE(is_layer(w, 0, "d.input", "copy", 6, 4, 4) && is_layer(w, 1, "d", "conv", 6, 4, 4));
+    CU_ASSERT_TRUE(w->layers[1].inputs[0] == 0 && w->layers[2].inputs[0] == 0);
+    CU_ASSERT_TRUE(is_layer(w, 4, "h", "fc", 5, 1, 1));
+    th_workload_free(w);
+}
+
+/* Whoever reads a tensor under another name reads it as well. */
+static void views_share_what_they_look_at(void)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,1,1");
+    node("Conv", "x w", "a", "");
+    node("Identity", "a", "b", "");
+    node("Dropout", "b", "c", "");
+    node("Relu", "c", "d", "");
+    node("Sum", "a d", "e", "");
+    th_workload *w = read_model();
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "d", "relu", 4, 8, 8) && is_layer(w, 2, "e", "add", 4, 8, 8));
+    th_workload_free(w);
+}
+
+static void pools_round_up_within_their_input(void)
+{
+    begin("1,1,6,7");
+    node("AveragePool", "x", "a", "kernel_shape=1,2 strides=4,2 pads=0,0,0,1 ceil_mode=1");
+    node("MaxPool", "x", "b", "kernel_shape=3,3 strides=2,2 auto_pad=SAME_UPPER");
+    th_workload *w = read_model();
+    CU_ASSERT_TRUE(is_layer(w, 0, "a", "mean_pool", 1, 2, 4) && is_layer(w, 1, "b", "max_pool", 1, 3, 4));
+    CU_ASSERT_TRUE(w->layers[1].pad_top == 0 && w->layers[1].pad_left == 1);
+    th_workload_free(w);
+}
+
+static void batch_and_precision_are_the_callers(void)
+{
+    th_error e = {"", ""};
+    begin(NULL);
+    input("x", 10, "8,20");
+    weights("w", "20,30");
+    input("w", 1, "20,30");
+    node("Gemm", "x w", "y", "");
+    write_model();
+    th_workload *w = th_workload_read_onnx(path, 0, -1, &e), *v = th_workload_read_onnx(path, 3, TH_INT8, &e);
+    CU_ASSERT_FATAL(w && v);
+    CU_ASSERT_TRUE(w->batch == 8 && w->precision == TH_FP16 && w->layers[0].precision[TH_TENSOR_WEIGHT] == TH_FP16);
+    CU_ASSERT_TRUE(v->batch == 3 && v->precision == TH_INT8 && v->layers[0].dim[TH_DIM_B] == 3);
+    th_workload_free(w);
+    th_workload_free(v);
+    unlink(path);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void bad_files_are_refused(void)
+{
+    th_error e = {"", ""};
+    write_file("no model", 8);
+    CU_ASSERT_PTR_NULL(th_workload_read_onnx(path, 0, -1, &e));
+    TAP_ASSERT_TEXT(e.text, "test_onnx_read.tmp.onnx: must be an ONNX model: a graph of nodes in protobuf");
+    unlink(path);
+    CU_ASSERT_PTR_NULL(th_workload_read_onnx(path, 0, -1, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0031");
+    begin("1,1,1,1");
+    expect("WORK-0080", "must be an ONNX model: a graph of nodes in protobuf");
+    begin("1,2,3");
+    node("Relu", "x", "y", "");
+    const char *inputs = "one input of batch x channels x height x width, or of batch x features, was expected, all of "
+                         "them known but the batch";
+    expect("WORK-0101", inputs);
+    begin("1,0,8,8");
+    node("Relu", "x", "y", "");
+    expect("WORK-0101", inputs);
+    begin("1,2");
+    input("z", 1, "1,2");
+    node("Relu", "x", "y", "");
+    expect("WORK-0101", inputs);
+    begin("1,2");
+    weights("w", "1,1,1,1,1,1,1,1");
+    m.tensor[0].n_dims = 9;
+    m.tensor[0].dims = m.attribute_number[0];
+    node("Relu", "x", "y", "");
+    expect("WORK-0100", "initializer \"w\": 9 dimensions: at most 8 were expected");
+}
+
+/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers "n". */
+static void refused(const char *id, const char *op, const char *inputs, const char *attributes, const char *text)
+{
+    char whole[TH_ERROR_TEXT_MAX];
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    weights("w2", "9,9");
+    integers("n", "1,5,-1", false);
+    node("Flatten", "x", "v", "");
+    integers("tall", "1,8,4,8", false);
+    node("Reshape", "x tall", "t", "");
+    node(op, inputs, "y", attributes);
+    snprintf(whole, sizeof whole, "node \"y\" (%s): %s", op, text);
+    expect(id, whole);
+}
+
+static void bad_nodes_are_refused(void)
+{
+    refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
+    refused("WORK-0093", "Sum", "", "", "no input");
+    refused("WORK-0082", "Relu", "w", "", "input 1 \"w\" is a constant; a tensor that depends on the network's input was expected");
+    refused("WORK-0083", "Conv", "t w", "",
+            "input 1 \"t\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), "
+            "which this operator cannot read here");
+    refused("WORK-0084", "Conv", "x w", "strides=2,0", "strides: two numbers from 1 to 268435456 were expected");
+    refused("WORK-0084", "MaxPool", "x", "", "kernel_shape: two numbers from 1 to 268435456 were expected");
+    refused("WORK-0085", "Conv", "x w", "pads=1,1,1", "pads: four numbers from 0 to 268435456 were expected");
+    refused("WORK-0085", "MaxPool", "x", "kernel_shape=268435456,1 dilations=268435456,1 auto_pad=SAME_UPPER",
+            "pads: four numbers from 0 to 268435456 were expected");
+    refused("WORK-0086", "MaxPool", "x", "kernel_shape=9,2", "a kernel of 9 x 2 is larger than its input of 8 x 8");
+    refused("WORK-0087", "Conv", "x w2", "", "input 2 \"w2\": constant weights of 4 dimensions were expected");
+    refused("WORK-0088", "Conv", "x w", "group=2", "2 groups of 4 channels: the input has 4");
+    refused("WORK-0089", "Gemm", "v w2", "", "input 1 \"v\": batch x 9 was expected");
+    refused("WORK-0104", "Gemm", "v w2", "transA=1", "transA: 0 was expected");
+    refused("WORK-0091", "Concat", "x v", "", "input 2 is 4 x 8 x 8 (channels x height x width), the first 4 x 8 x 8");
+    refused("WORK-0094", "Concat", "x x", "axis=2", "axis 2: 1, the channels, was expected");
+    refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 8 dimensions was expected");
+    refused("WORK-0096", "ConstantOfShape", "w", "", "input 1 \"w\": a constant shape was expected");
+    refused("WORK-0103", "Reshape", "x w", "", "input 2 \"w\": a constant shape was expected");
+    refused("WORK-0097", "Reshape", "x n", "", "a shape of 256 elements, the batch of 1 first, was expected");
+    refused("WORK-0098", "Flatten", "x", "axis=2", "axis: 1, behind the batch, was expected");
+    refused("WORK-0099", "Transpose", "x", "perm=1,0,2,3", "perm: an order of all 4 dimensions, the batch first, was expected");
+    refused("WORK-0102", "Relo", "x", "", "this operator is not read (did you mean Relu?); docs/formats.md has those that are");
+    begin("1,4,8,8");
+    weights("w", "8,4,1,1");
+    node("Conv", "x w", "a", "");
+    node("Sum", "x a", "b", "");
+    expect("WORK-0092", "node \"b\" (Sum): input 2 has 8 channels, the first 4");
+}
+
+/* Cut off anywhere, and with any byte changed, it is a model or an error. */
+static void any_bytes_are_read_or_refused(void)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    integers("n", "1,-1", true);
+    node("Conv", "x w", "a", "pads=1,1,1,1");
+    node("Reshape", "a n", "b", "");
+    write_model();
+    unsigned char bytes[1024];
+    FILE *f = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    int read = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int change = 0; change < 9; change++) {
+            th_error e = {"", ""};
+            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
+            write_file(bytes, change > 0 ? n : i);
+            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
+            th_workload *w = th_workload_read_onnx(path, 0, -1, &e);
+            CU_ASSERT_TRUE((w != NULL) == (e.id[0] == '\0'));
+            read += w != NULL;
+            th_workload_free(w);
+        }
+    CU_ASSERT(read > 0 && (size_t)read < 9 * n);
+    unlink(path);
+}
+
+static void any_allocation_may_fail(void)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    node("Conv", "x w", "a", "");
+    node("Concat", "a a", "b", "");
+    write_model();
+    th_error e = {"", ""};
+    int64_t live = th_alloc_live();
+    th_workload *w = NULL;
+    int k = 0;
+    while (!w && k < 1000) {
+        e = (th_error){"", ""};
+        th_alloc_fail_at(++k);
+        w = th_workload_read_onnx(path, 0, -1, &e);
+        CU_ASSERT_TRUE(w || th_error_is_no_memory(&e));
+        CU_ASSERT_TRUE(w || th_alloc_live() == live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT(w && k > 10);
+    th_workload_free(w);
+    unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_network_is_read),
+        TAP(what_is_read_twice_stays),
+        TAP(views_cost_nothing_but_shuffles),
+        TAP(views_share_what_they_look_at),
+        TAP(pools_round_up_within_their_input),
+        TAP(batch_and_precision_are_the_callers),
+        TAP(bad_files_are_refused),
+        TAP(bad_nodes_are_refused),
+        TAP(any_bytes_are_read_or_refused),
+        TAP(any_allocation_may_fail),
+        TAP_END,
+    };
+    return tap_main("onnx_read", tests, argc, argv);
+}
