@@ -51,6 +51,23 @@ static const char *function_name(th_function f)
     return "unknown";
 }
 
+th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w, th_precision p)
+{
+    return (th_layer){.kind = kind,
+                      .dim = {batch, c, c, h, w, 1, 1},
+                      .in_h = h,
+                      .in_w = w,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .groups = 1,
+                      .precision = {p, p, p},
+                      .density = {1, 1, 1}};
+}
+
 const char *th_layer_type_name(const th_layer *l)
 {
     switch (l->kind) {

@@ -111,6 +111,10 @@ typedef struct th_layer {
 
 enum { TH_EXTERNAL_INPUT = -1 };
 
+/* A layer of a kind whose output has the shape of its input, batch x c x h x w: a kernel, strides and groups of 1, no
+ * padding, no zeros, one precision; without name and inputs. */
+th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w, th_precision p);
+
 /* What a workload file calls it: "conv", "add", "max_pool" ... */
 const char *th_layer_type_name(const th_layer *l);
 extern const char th_dim_letters[TH_N_DIMS + 1];        /* "BKCHWRS" */

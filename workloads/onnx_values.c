@@ -102,20 +102,7 @@ bool th_onnx_is_flat(const th_onnx_value *v)
 
 th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const th_onnx_value *in)
 {
-    const th_precision p = r->precision;
-    return (th_layer){.kind = kind,
-                      .dim = {r->w->batch, in->c, in->c, in->h, in->w, 1, 1},
-                      .in_h = in->h,
-                      .in_w = in->w,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .groups = 1,
-                      .precision = {p, p, p},
-                      .density = {1, 1, 1}};
+    return th_layer_over(kind, r->w->batch, in->c, in->h, in->w, r->precision);
 }
 
 int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n, const char *suffix)

@@ -177,19 +177,11 @@ static int read_layer(reader *r, char **fields, int n)
 {
     char name[NAME_MAX_BYTES + 16];
     int32_t input = TH_EXTERNAL_INPUT;
-    th_layer l = {.name = name,
-                  .stride_h = 1,
-                  .stride_w = 1,
-                  .dilation_h = 1,
-                  .dilation_w = 1,
-                  .up_h = 1,
-                  .up_w = 1,
-                  .groups = 1,
-                  .precision = {r->precision, r->precision, r->precision},
-                  .density = {1, 1, 1},
-                  .inputs = &input,
-                  .n_inputs = 1,
-                  .line = r->line};
+    th_layer l = th_layer_over(TH_LAYER_CONV, r->batch, 1, 1, 1, r->precision);
+    l.name = name;
+    l.inputs = &input;
+    l.n_inputs = 1;
+    l.line = r->line;
     if ((r->is_product ? read_product : read_convolution)(r, fields, n, &l) < 0 ||
         (!r->w && begin_workload(r, &l) < 0))
         return -1;

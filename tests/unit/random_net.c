@@ -23,22 +23,15 @@ static th_layer blank_layer(gsl_rng *r, const th_workload *w, random_shape in, i
     th_precision weights = (th_precision)pick(r, 0, TH_N_PRECISIONS - 1),
                  output = pick(r, 0, 1) ? in.precision
                                         : (th_precision)pick(r, 0, TH_N_PRECISIONS - 1);
-    return (th_layer){.kind = TH_LAYER_ELEMENTWISE,
-                      .function = TH_FUNCTION_RELU,
-                      .dim = {w->batch, in.c, in.c, in.h, in.w, 1, 1},
-                      .in_h = in.h,
-                      .in_w = in.w,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .groups = 1,
-                      .precision = {in.precision, weights, output},
-                      .density = {random_density(r), random_density(r), random_density(r)},
-                      .inputs = inputs,
-                      .n_inputs = 1};
+    th_layer l = th_layer_over(TH_LAYER_ELEMENTWISE, w->batch, in.c, in.h, in.w, in.precision);
+    l.function = TH_FUNCTION_RELU;
+    l.precision[TH_TENSOR_WEIGHT] = weights;
+    l.precision[TH_TENSOR_OUTPUT] = output;
+    for (int t = 0; t < TH_N_TENSORS; t++)
+        l.density[t] = random_density(r);
+    l.inputs = inputs;
+    l.n_inputs = 1;
+    return l;
 }
 
 static void set_kind(th_layer *l, th_layer_kind kind)

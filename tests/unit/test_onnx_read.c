@@ -425,7 +425,8 @@ static void bad_nodes_are_refused(void)
 {
     refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
     refused("WORK-0093", "Sum", "", "", "no input");
-    refused("WORK-0082", "Relu", "w", "", "input 1 \"w\" is a constant; a tensor that depends on the network's input was expected");
+    refused("WORK-0082", "Relu", "w", "",
+            "input 1 \"w\" is a constant; a tensor that depends on the network's input was expected");
     refused("WORK-0083", "Conv", "t w", "",
             "input 1 \"t\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), "
             "which this operator cannot read here");
@@ -446,8 +447,10 @@ static void bad_nodes_are_refused(void)
     refused("WORK-0103", "Reshape", "x w", "", "input 2 \"w\": a constant shape was expected");
     refused("WORK-0097", "Reshape", "x n", "", "a shape of 256 elements, the batch of 1 first, was expected");
     refused("WORK-0098", "Flatten", "x", "axis=2", "axis: 1, behind the batch, was expected");
-    refused("WORK-0099", "Transpose", "x", "perm=1,0,2,3", "perm: an order of all 4 dimensions, the batch first, was expected");
-    refused("WORK-0102", "Relo", "x", "", "this operator is not read (did you mean Relu?); docs/formats.md has those that are");
+    refused("WORK-0099", "Transpose", "x", "perm=1,0,2,3",
+            "perm: an order of all 4 dimensions, the batch first, was expected");
+    refused("WORK-0102", "Relo", "x", "",
+            "this operator is not read (did you mean Relu?); docs/formats.md has those that are");
     begin("1,4,8,8");
     weights("w", "8,4,1,1");
     node("Conv", "x w", "a", "");

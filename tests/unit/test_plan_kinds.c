@@ -14,22 +14,12 @@
 
 static th_layer layer_of(th_layer_kind kind, int k, int c, int h, int32_t *inputs, int n_inputs)
 {
-    return (th_layer){.name = "x",
-                      .kind = kind,
-                      .dim = {2, k, c, h, 1, 1, 1},
-                      .in_h = h,
-                      .in_w = 1,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density = {1, 1, 1},
-                      .inputs = inputs,
-                      .n_inputs = n_inputs};
+    th_layer l = th_layer_over(kind, 2, c, h, 1, TH_FP16);
+    l.name = "x";
+    l.dim[TH_DIM_K] = k;
+    l.inputs = inputs;
+    l.n_inputs = n_inputs;
+    return l;
 }
 
 static th_system *sys;

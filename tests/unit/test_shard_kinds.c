@@ -8,21 +8,11 @@
 /* Batch 4, pixel by pixel on a column of h rows. */
 static th_layer column(th_layer_kind kind, int k, int c, int h)
 {
-    return (th_layer){.name = "x",
-                      .kind = kind,
-                      .dim = {4, k, c, h, 1, 1, 1},
-                      .in_h = h,
-                      .in_w = 1,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density = {1, 1, 1},
-                      .n_inputs = 1};
+    th_layer l = th_layer_over(kind, 4, c, h, 1, TH_FP16);
+    l.name = "x";
+    l.dim[TH_DIM_K] = k;
+    l.n_inputs = 1;
+    return l;
 }
 
 static void assert_box(th_box got, th_box expected)
