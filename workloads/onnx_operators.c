@@ -48,8 +48,9 @@ static int read_padding(th_onnx_reader *r, const th_onnx_value *in, window *x)
     bool is_good = n == 0 || n == N_SIDES;
     for (int k = 0; k < N_SIDES; k++)
         is_good &= x->pad[k] >= 0 && x->pad[k] <= TH_ONNX_EXTENT_MAX;
-    return is_good ? 0
-                   : th_onnx_refuse(r, "WORK-0085", "pads: four numbers from 0 to %d were expected", TH_ONNX_EXTENT_MAX);
+    if (!is_good)
+        th_onnx_refuse(r, "WORK-0085", "pads: four numbers from 0 to %d were expected", TH_ONNX_EXTENT_MAX);
+    return is_good ? 0 : -1;
 }
 
 static int read_window(th_onnx_reader *r, const th_onnx_value *in, bool is_open, window *x)
@@ -187,9 +188,27 @@ static th_layer *layer_before(const th_onnx_reader *r, const th_onnx_value *in)
     return is_alone ? &r->w->layers[in->layer] : NULL;
 }
 
+/* A vector or an image, as its layer makes it. */
+static const th_onnx_value *layer_input(th_onnx_reader *r, size_t i)
+{
+    const th_onnx_value *v = th_onnx_tensor_input(r, i);
+    return !v || th_onnx_is_flat(v) ? v : th_onnx_image_input(r, i);
+}
+
+/* Of every element, whatever the view. */
+static int add_elementwise(th_onnx_reader *r, th_function function, const th_onnx_value *in)
+{
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_ELEMENTWISE, in);
+    l.function = function;
+    return th_onnx_add_alike(r, &l, in);
+}
+
+/* Of the channels of an image, or the features of a vector. */
 static int read_batch_norm(th_onnx_reader *r, int what)
 {
-    const th_onnx_value *in = th_onnx_image_input(r, 0);
+    const th_onnx_value *in = layer_input(r, 0);
+    if (in && (in->h != 1 || in->w != 1))
+        in = th_onnx_image_input(r, 0);
     if (!in)
         return -1;
     th_layer *before = layer_before(r, in);
@@ -200,7 +219,7 @@ static int read_batch_norm(th_onnx_reader *r, int what)
     }
     th_layer l = th_onnx_layer_over(r, TH_LAYER_NORM, in);
     l.function = (th_function)what;
-    return th_onnx_add_output_of(r, &l, in);
+    return th_onnx_add_alike(r, &l, in);
 }
 
 static int read_activation(th_onnx_reader *r, int function)
@@ -212,7 +231,7 @@ static int read_activation(th_onnx_reader *r, int function)
     bool takes_it = before && (before->kind == TH_LAYER_CONV || before->kind == TH_LAYER_FC ||
                                before->kind == TH_LAYER_NORM || before->function == TH_FUNCTION_ADD);
     if (!takes_it)
-        return th_onnx_add_elementwise(r, (th_function)function, in);
+        return add_elementwise(r, (th_function)function, in);
     th_onnx_value v = *in;
     v.is_activated = true;
     return th_onnx_define_output(r, &v);
@@ -221,7 +240,7 @@ static int read_activation(th_onnx_reader *r, int function)
 static int read_elementwise(th_onnx_reader *r, int function)
 {
     const th_onnx_value *in = th_onnx_tensor_input(r, 0);
-    return in ? th_onnx_add_elementwise(r, (th_function)function, in) : -1;
+    return in ? add_elementwise(r, (th_function)function, in) : -1;
 }
 
 /* A tensor and a constant: a bias of the product before it, or a function of every element. */
@@ -232,20 +251,13 @@ static int read_with_constant(th_onnx_reader *r, th_function function)
         return -1;
     th_layer *before = function == TH_FUNCTION_ADD ? layer_before(r, in) : NULL;
     if (!before || !th_layer_has_macs(before) || before->has_bias || before->has_norm)
-        return th_onnx_add_elementwise(r, function == TH_FUNCTION_ADD ? TH_FUNCTION_SHIFT : TH_FUNCTION_SCALE, in);
+        return add_elementwise(r, function == TH_FUNCTION_ADD ? TH_FUNCTION_SHIFT : TH_FUNCTION_SCALE, in);
     before->has_bias = true;
     th_onnx_value v = *in;
     return th_onnx_define_output(r, &v);
 }
 
 /* ---- several inputs -------------------------------------------------------------------------- */
-
-/* A vector or an image, as its layer makes it. */
-static const th_onnx_value *layer_input(th_onnx_reader *r, size_t i)
-{
-    const th_onnx_value *v = th_onnx_tensor_input(r, i);
-    return !v || th_onnx_is_flat(v) ? v : th_onnx_image_input(r, i);
-}
 
 /* Do the inputs look alike but for their channels? What makes them goes to from, how many channels to channels. */
 static int read_inputs(th_onnx_reader *r, int32_t *from, int32_t *channels, th_onnx_value *first)
@@ -335,12 +347,8 @@ static int read_softmax(th_onnx_reader *r, int what)
     (void)what;
     if (!in)
         return -1;
-    th_onnx_value v = *in;
     th_layer l = th_onnx_layer_over(r, TH_LAYER_SOFTMAX, in);
-    int32_t from = v.layer;
-    v.layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    v.is_activated = false;
-    return v.layer < 0 ? -1 : th_onnx_define_output(r, &v);
+    return th_onnx_add_alike(r, &l, in);
 }
 
 const th_onnx_operator th_onnx_operators[] = {

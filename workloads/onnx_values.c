@@ -149,13 +149,11 @@ const th_onnx_value *th_onnx_image_input(th_onnx_reader *r, size_t i)
     return again;
 }
 
-int th_onnx_add_elementwise(th_onnx_reader *r, th_function function, const th_onnx_value *in)
+int th_onnx_add_alike(th_onnx_reader *r, th_layer *l, const th_onnx_value *in)
 {
-    th_layer l = th_onnx_layer_over(r, TH_LAYER_ELEMENTWISE, in);
     int32_t from = in->layer;
     th_onnx_value v = *in;
-    l.function = function;
-    v.layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    v.is_activated = false;
+    v.layer = th_onnx_add_layer(r, l, &from, 1, "");
+    v.is_activated = v.is_shared = false;
     return v.layer < 0 ? -1 : th_onnx_define_output(r, &v);
 }

@@ -68,7 +68,7 @@ int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t
 th_onnx_value th_onnx_value_of_layer(const th_onnx_reader *r, int32_t layer);
 /* The node's output is what the layer makes of one tensor. */
 int th_onnx_add_output_of(th_onnx_reader *r, th_layer *l, const th_onnx_value *in);
-/* ... is the same view of a function of every element. */
-int th_onnx_add_elementwise(th_onnx_reader *r, th_function function, const th_onnx_value *in);
+/* ... is the same view of it: the layer keeps the shape of its input. */
+int th_onnx_add_alike(th_onnx_reader *r, th_layer *l, const th_onnx_value *in);
 
 #endif

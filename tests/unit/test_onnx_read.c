@@ -230,6 +230,22 @@ static bool is_layer(const th_workload *w, int i, const char *name, const char *
            l->dim[TH_DIM_K] == k && l->dim[TH_DIM_H] == h && l->dim[TH_DIM_W] == width;
 }
 
+/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers "n". */
+static void refused(const char *id, const char *op, const char *inputs, const char *attributes, const char *text)
+{
+    char whole[TH_ERROR_TEXT_MAX];
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    weights("w2", "9,9");
+    integers("n", "1,5,-1", false);
+    node("Flatten", "x", "v", "");
+    integers("tall", "1,8,4,8", false);
+    node("Reshape", "x tall", "t", "");
+    node(op, inputs, "y", attributes);
+    snprintf(whole, sizeof whole, "node \"y\" (%s): %s", op, text);
+    expect(id, whole);
+}
+
 /* ---- what nodes become ----------------------------------------------------------------------- */
 
 /* Bias, batch norm and activation become part of the product before them. */
@@ -328,6 +344,24 @@ static void views_cost_nothing_but_shuffles(void)
     th_workload_free(w);
 }
 
+/* Of a perceptron: features have norms of their own, unlike the channels of what was flattened. */
+static void features_are_normed(void)
+{
+    begin("1,12");
+    weights("w", "12,6");
+    node("MatMul", "x w", "a", "");
+    node("BatchNormalization", "a - - - -", "b", "");
+    node("Elu", "b", "c", "");
+    node("Gemm", "c v", "d", "");
+    weights("v", "6,3");
+    th_workload *w = read_model();
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "b", "norm", 6, 1, 1) && is_layer(w, 2, "d", "fc", 3, 1, 1));
+    th_workload_free(w);
+    refused("WORK-0083", "BatchNormalization", "v", "",
+            "input 1 \"v\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), which this "
+            "operator cannot read here");
+}
+
 /* Whoever reads a tensor under another name reads it as well. */
 static void views_share_what_they_look_at(void)
 {
@@ -403,22 +437,6 @@ static void bad_files_are_refused(void)
     m.tensor[0].dims = m.attribute_number[0];
     node("Relu", "x", "y", "");
     expect("WORK-0100", "initializer \"w\": 9 dimensions: at most 8 were expected");
-}
-
-/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers "n". */
-static void refused(const char *id, const char *op, const char *inputs, const char *attributes, const char *text)
-{
-    char whole[TH_ERROR_TEXT_MAX];
-    begin("1,4,8,8");
-    weights("w", "4,4,3,3");
-    weights("w2", "9,9");
-    integers("n", "1,5,-1", false);
-    node("Flatten", "x", "v", "");
-    integers("tall", "1,8,4,8", false);
-    node("Reshape", "x tall", "t", "");
-    node(op, inputs, "y", attributes);
-    snprintf(whole, sizeof whole, "node \"y\" (%s): %s", op, text);
-    expect(id, whole);
 }
 
 static void bad_nodes_are_refused(void)
@@ -518,6 +536,7 @@ int main(int argc, char **argv)
         TAP(a_network_is_read),
         TAP(what_is_read_twice_stays),
         TAP(views_cost_nothing_but_shuffles),
+        TAP(features_are_normed),
         TAP(views_share_what_they_look_at),
         TAP(pools_round_up_within_their_input),
         TAP(batch_and_precision_are_the_callers),
