@@ -125,7 +125,6 @@ int th_onnx_add_output_of(th_onnx_reader *r, th_layer *l, const th_onnx_value *i
     return th_onnx_define_output(r, &v);
 }
 
-/* The th_onnx_value as its layer makes it, or laid out anew; NULL: it is neither. */
 const th_onnx_value *th_onnx_image_input(th_onnx_reader *r, size_t i)
 {
     const th_onnx_value *v = th_onnx_tensor_input(r, i);
