@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_checkpoint.c - save_checkpoint, load_checkpoint: a run put aside, and taken up again.
  *
- * A run is deterministic. So a checkpoint holds no state of the machine, but what leads to it: the options of the
- * run, what was changed in it and when, and where it stands. Loading replays the program to there, at the
- * speed of any run, and compares digests: of the program, which tells of another system, workload or mapping,
- * and of everything that has happened, which tells of another simulator. */
+ * A run is deterministic. So a checkpoint holds no state of the machine, but what leads to it: the
+ * options of the run, what was changed in it and when, and where it stands. Loading compares a digest
+ * of what is run (system, workload, mapping or program, options) before it does anything else, replays
+ * the run to there, at the speed of any run, and compares a digest of everything that has happened,
+ * which another simulator, or another procedure of a design, makes differ.
+ * Files come from anywhere: every number is held to the range that the commands keep to. */
 #include <config.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
+#include "sim/network/packet.h"
 #include "tcl/changes.h"
+#include "tcl/options.h"
 #include "tcl/watching.h"
 
 #define GROUP "simulate"
-#define MAGIC "tharsis checkpoint 1\n"
+#define MAGIC "tharsis checkpoint 2\n"
 
 enum { LINE_MAX_BYTES = 1000 };
 
@@ -25,37 +31,6 @@ enum { LINE_MAX_BYTES = 1000 };
 static uint64_t hash_number(uint64_t chain, int64_t number)
 {
     return th_hash_word(chain, (uint64_t)number);
-}
-
-static uint64_t digest_system(const th_system *s)
-{
-    uint64_t d = hash_number(0, s->n_nodes);
-    for (int i = 0; i < s->n_links; i++) {
-        const th_link *l = &s->links[i];
-        d = hash_number(hash_number(hash_number(d, l->from), l->to), l->latency_ps);
-        d = hash_number(hash_number(d, l->medium), s->media[l->medium].bits_per_s);
-    }
-    return d;
-}
-
-/* What is run: tasks, what they take alone, and their order. */
-static uint64_t digest_program(const th_system *s, const th_simulation *sim)
-{
-    const th_program *p = sim->program;
-    const th_works *works = sim->lower != NULL ? th_lower_works(sim->lower) : sim->works;
-    uint64_t d = digest_system(s);
-    for (int32_t i = 0; i < p->n_tasks; i++) {
-        const th_task *t = &p->tasks[i];
-        int64_t alone = t->kind == TH_TASK_COMPUTE      ? th_works_get(works, t->work)->folded_ps
-                        : t->kind == TH_TASK_COLLECTIVE ? p->collectives[t->work].bytes
-                                                        : t->bytes;
-        const int64_t words[] = {t->kind, t->node, t->peer, alone, t->release_ps, t->delay_ps, t->input};
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            d = hash_number(d, words[k]);
-        for (int32_t k = p->successor_start[i]; k < p->successor_start[i + 1]; k++)
-            d = hash_number(d, p->successors[k]);
-    }
-    return d;
 }
 
 /* What has happened. */
@@ -95,16 +70,37 @@ static void write_options(th_strbuf *b, const th_run_options *o)
                      o->stream.interval_ps, o->stream.micro_batches, o->stream.in_flight);
 }
 
+/* Of what is run, and how; -1: memory is out. */
+static int digest_run(const th_session *s, const th_run_options *o, uint64_t *out, th_error *err)
+{
+    enum { DIGEST_SIZE = 20 };
+    char system[DIGEST_SIZE], workload[DIGEST_SIZE], mapping[DIGEST_SIZE];
+    th_strbuf b = TH_STRBUF_INIT;
+    int rc = th_session_input_digests(s, system, workload, sizeof system);
+    th_strbuf_printf(&b, "%s %s %s\n", system, workload,
+                     th_session_digest(s, mapping, sizeof mapping));
+    write_options(&b, o);
+    if (rc != 0 || b.failed)
+        rc = th_error_no_memory(err);
+    else
+        *out = th_hash(b.text, b.length, 0);
+    th_strbuf_clear(&b);
+    return rc;
+}
+
 static int run_save_checkpoint(th_call *c)
 {
     th_session *s = c->session;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     const th_simulation *sim = s->simulation;
+    uint64_t run;
+    if (digest_run(s, &sim->options, &run, &c->err) != 0)
+        return -1;
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add(&b, MAGIC);
     write_options(&b, &sim->options);
-    th_strbuf_printf(&b, "program %016" PRIx64 "\n", digest_program(s->system, sim));
+    th_strbuf_printf(&b, "program %016" PRIx64 "\n", run);
     for (size_t i = 0; i < s->n_changes; i++) {
         const th_made_alteration *k = &s->changes[i];
         th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a %d", k->change.kind,
@@ -137,52 +133,104 @@ typedef struct checkpoint {
     bool is_known[N_KNOWN];
 } checkpoint;
 
-static int read_network(const char *line, checkpoint *k)
+/* The fields of a line from `at` on, a space between two. */
+typedef struct fields {
+    const char *at;
+    bool failed; /* one of them was missing, or out of its range */
+} fields;
+
+static int64_t next_whole(fields *f, int64_t least, int64_t most)
 {
-    char name[40];
-    int weighs, may_deadlock;
-    th_network_options *n = &k->options.network_options;
-    if (sscanf(line, "network %39s %d %" SCNd64 " %" SCNd64 " %" SCNd32 " %" SCNd64 " %" SCNd64 " %d", name,
-               &weighs, &n->packet_bytes, &n->buffer_bytes, &n->n_virtual_channels, &n->credit_delay_ps,
-               &n->router_delay_ps, &may_deadlock) != 8)
-        return -1;
-    n->weigh_by_latency = weighs != 0;
-    n->may_deadlock = may_deadlock != 0;
-    k->options.network = th_network_find(name);
-    return k->options.network != NULL ? 0 : -1;
+    char *end;
+    errno = 0;
+    long long number = strtoll(f->at, &end, 10);
+    f->failed |= end == f->at || errno != 0 || number < least || number > most;
+    f->at = end;
+    return f->failed ? least : number;
 }
 
-static int read_change(const char *line, checkpoint *k)
+static bool next_bool(fields *f)
+{
+    return next_whole(f, 0, 1) != 0;
+}
+
+/* The sign of -0 would go on into rates and clocks. */
+static double next_factor(fields *f)
+{
+    char *end;
+    double factor = strtod(f->at, &end);
+    f->failed |= end == f->at || signbit(factor) || !(factor <= TH_FACTOR_MAX);
+    f->at = end;
+    return factor;
+}
+
+static th_position next_position(fields *f)
+{
+    th_position p;
+    p.events = next_whole(f, 0, INT64_MAX);
+    p.now = next_whole(f, 0, TH_TIME_MAX);
+    p.is_whole = next_bool(f);
+    return p;
+}
+
+/* 0 where all fields were good, and nothing stands behind them. */
+static int last_field(const fields *f)
+{
+    return !f->failed && (*f->at == '\0' || strcmp(f->at, "\n") == 0) ? 0 : -1;
+}
+
+static const th_network_type *next_network(fields *f)
+{
+    char name[40];
+    size_t n = strcspn(f->at, " \n");
+    snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : 0), f->at);
+    f->at += n;
+    return th_network_find(name);
+}
+
+static int read_network(fields f, th_run_options *o)
+{
+    th_network_options *n = &o->network_options;
+    o->network = next_network(&f);
+    n->weigh_by_latency = next_bool(&f);
+    n->packet_bytes = next_whole(&f, 0, TH_PACKET_BYTES_MAX);
+    n->buffer_bytes = next_whole(&f, 0, INT64_MAX);
+    n->n_virtual_channels = (int32_t)next_whole(&f, 0, TH_PACKET_CHANNELS_MAX);
+    n->credit_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->router_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->may_deadlock = next_bool(&f);
+    return o->network != NULL ? last_field(&f) : -1;
+}
+
+static int read_change(fields f, checkpoint *k)
 {
     th_made_alteration c = {0};
-    int is_fault, is_whole;
-    if (sscanf(line, "change %" SCNd32 " %" SCNd32 " %" SCNd64 " %la %d %" SCNd64 " %" SCNd64 " %d",
-               &c.change.kind, &c.change.object, &c.change.at, &c.change.factor, &is_fault, &c.made.events,
-               &c.made.now, &is_whole) != 8 ||
+    c.change.kind = (int32_t)next_whole(&f, TH_CHANGE_BANDWIDTH, TH_CHANGE_CLOCK);
+    c.change.object = (int32_t)next_whole(&f, 0, INT32_MAX);
+    c.change.at = next_whole(&f, 0, TH_TIME_MAX);
+    c.change.factor = next_factor(&f);
+    c.is_fault = next_bool(&f);
+    c.made = next_position(&f);
+    if (last_field(&f) != 0 ||
         th_grow(&k->changes, &k->capacity, k->n_changes + 1, sizeof *k->changes) != 0)
         return -1;
-    c.is_fault = is_fault != 0;
-    c.made.is_whole = is_whole != 0;
     k->changes[k->n_changes++] = c;
     return 0;
 }
 
-static int read_stream(const char *line, th_stream *s)
+static int read_stream(fields f, th_stream *s)
 {
-    return sscanf(line, "stream %" SCNd32 " %" SCNd64 " %" SCNd32 " %" SCNd32, &s->n_inputs, &s->interval_ps,
-                  &s->micro_batches, &s->in_flight) == 4 &&
-                   s->n_inputs >= 1 && s->interval_ps >= 0 && s->micro_batches >= 1 && s->in_flight >= 0
-               ? 0
-               : -1;
+    s->n_inputs = (int32_t)next_whole(&f, 1, TH_STREAM_PARTS_MAX);
+    s->interval_ps = next_whole(&f, 0, TH_TIME_MAX);
+    s->micro_batches = (int32_t)next_whole(&f, 1, TH_STREAM_PARTS_MAX);
+    s->in_flight = (int32_t)next_whole(&f, 0, INT32_MAX);
+    return last_field(&f);
 }
 
-static int read_position(const char *line, th_position *p)
+static int read_position(fields f, th_position *p)
 {
-    int is_whole;
-    if (sscanf(line, "at %" SCNd64 " %" SCNd64 " %d", &p->events, &p->now, &is_whole) != 3)
-        return -1;
-    p->is_whole = is_whole != 0;
-    return p->events >= 0 && p->now >= 0 ? 0 : -1;
+    *p = next_position(&f);
+    return last_field(&f);
 }
 
 /* All of its digits, the last thing on the line. */
@@ -193,37 +241,54 @@ static int read_digest(const char *digits, uint64_t *out)
     return strspn(digits, "0123456789abcdef") == N_DIGITS ? 0 : -1;
 }
 
-/* Which of the lines that there must be; N_KNOWN: another one. */
-static int which_of(const char *line)
+/* Which of the lines that there must be; N_KNOWN: another one. *f: behind its name. */
+static int which_of(const char *line, fields *f)
 {
-    static const char *const names[N_KNOWN] = {"network ", "stream ", "program ", "at ", "state "};
-    int which = 0;
-    while (which < N_KNOWN && strncmp(line, names[which], strlen(names[which])) != 0)
-        which++;
-    return which;
+    static const char *const names[] = {"network ", "stream ", "program ",
+                                        "at ",      "state ",  "change "};
+    for (int which = 0; which <= N_KNOWN; which++) {
+        size_t n = strlen(names[which]);
+        *f = (fields){line + n, false};
+        if (strncmp(line, names[which], n) == 0)
+            return which;
+    }
+    *f = (fields){"", true};
+    return N_KNOWN;
 }
 
 static int read_line(const char *line, checkpoint *k)
 {
-    int which = which_of(line);
+    fields f;
+    int which = which_of(line, &f);
     if (which < N_KNOWN && k->is_known[which])
         return -1;
     if (which < N_KNOWN)
         k->is_known[which] = true;
     switch (which) {
     case NETWORK:
-        return read_network(line, k);
+        return read_network(f, &k->options);
     case STREAM:
-        return read_stream(line, &k->options.stream);
+        return read_stream(f, &k->options.stream);
     case PROGRAM:
-        return read_digest(line + strlen("program "), &k->program);
+        return read_digest(f.at, &k->program);
     case AT:
-        return read_position(line, &k->at);
+        return read_position(f, &k->at);
     case STATE:
-        return read_digest(line + strlen("state "), &k->state);
+        return read_digest(f.at, &k->state);
     default:
-        return read_change(line, k);
+        return read_change(f, k);
     }
+}
+
+/* Runs go forward only. */
+static bool is_in_order(const checkpoint *k)
+{
+    for (size_t i = 0; i < k->n_changes; i++) {
+        th_position next = i + 1 < k->n_changes ? k->changes[i + 1].made : k->at;
+        if (k->changes[i].made.events > next.events || k->changes[i].made.now > next.now)
+            return false;
+    }
+    return true;
 }
 
 static bool is_complete(const checkpoint *k)
@@ -247,29 +312,36 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
         is_good = read_line(line, k) == 0;
     }
     fclose(f);
-    if (is_good && is_complete(k))
+    if (is_good && is_complete(k) && is_in_order(k))
         return 0;
     return th_error_set(err, "TCL-0414", "%s:%d: not a checkpoint of this version, or cut off", path, number);
 }
 
-static int check_objects(const th_system *s, const checkpoint *k)
+static bool has_objects(const th_system *s, const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
         const th_alteration *c = &k->changes[i].change;
-        int n = c->kind == TH_CHANGE_CLOCK ? s->n_accels : s->n_links;
-        if (c->object < 0 || c->object >= n || (c->kind != TH_CHANGE_CLOCK && c->kind != TH_CHANGE_BANDWIDTH) ||
-            !(c->factor >= 0 && c->factor <= TH_FACTOR_MAX))
-            return -1;
+        if (c->object >= (c->kind == TH_CHANGE_CLOCK ? s->n_accels : s->n_links))
+            return false;
     }
-    return 0;
+    return true;
+}
+
+/* Before anything is lowered, which can take long. */
+static int check_run(const th_session *s, const checkpoint *k, const char *path, th_error *err)
+{
+    uint64_t run;
+    if (digest_run(s, &k->options, &run, err) != 0)
+        return -1;
+    if (run == k->program && has_objects(s->system, k))
+        return 0;
+    return th_error_set(
+        err, "TCL-0415",
+        "%s: is of another system, workload or mapping (read those first), or was changed", path);
 }
 
 static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const char *path)
 {
-    const th_system *s = c->session->system;
-    if (check_objects(s, k) != 0 || digest_program(s, sim) != k->program)
-        return th_error_set(&c->err, "TCL-0415",
-                            "%s: is of another system, workload or mapping: read those first", path);
     for (size_t i = 0; i < k->n_changes; i++)
         if (th_position_reach(sim, k->changes[i].made, &c->err) != 0 ||
             th_machine_change(sim->machine, &k->changes[i].change, &c->err) != 0)
@@ -277,16 +349,20 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
     if (th_position_reach(sim, k->at, &c->err) != 0)
         return -1;
     sim->has_begun = true;
-    return digest_state(s, sim) == k->state
+    return digest_state(c->session->system, sim) == k->state
                ? 0
                : th_error_set(&c->err, "TCL-0416",
-                              "%s: another run came of it: written by another version of the simulator", path);
+                              "%s: another run came of it: of another version of the simulator, or "
+                              "of procedures of "
+                              "designs that have changed since",
+                              path);
 }
 
 static int load(th_call *c, checkpoint *k, const char *path)
 {
     th_session *s = c->session;
-    if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0)
+    if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0 ||
+        check_run(s, k, path, &c->err) != 0)
         return -1;
     th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
     if (fresh == NULL)

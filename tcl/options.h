@@ -48,11 +48,12 @@ enum {
         .choice = th_deadlock_name}
 
 /* Rows of an option table, from place first on: what comes in. */
+enum { TH_STREAM_PARTS_MAX = 1000000 }; /* inputs of a stream, and micro-batches of each */
 enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREAM_OPTIONS };
 #define TH_STREAM_OPTIONS(first)                                                                   \
     [(first) + TH_STREAM_INPUTS] = {"-inputs", TH_OPTION_INTEGER,                                  \
                                     "N",       "Inputs of the stream, each a whole batch (1).",    \
-                                    1,         1000000},                                           \
+                                    1,         TH_STREAM_PARTS_MAX},                               \
                [(first) + TH_STREAM_INTERVAL] = {"-interval", TH_OPTION_TIME, "TIME",              \
                                                  "Between the arrivals of two inputs (0)."},       \
                [(first) + TH_STREAM_MICRO_BATCHES] = {"-micro_batches",                            \
@@ -60,7 +61,7 @@ enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREA
                                                       "M",                                         \
                                                       "Parts into which every batch is cut (1).",  \
                                                       1,                                           \
-                                                      1000000}
+                                                      TH_STREAM_PARTS_MAX}
 
 /* What those options say on top of *out; *out is unchanged where they are not given. 0 or -1. */
 int th_network_parse(th_call *c, int first, th_run_options *out);
