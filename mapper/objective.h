@@ -18,7 +18,7 @@ enum { TH_FRONT_MAX = TH_N_TERMS };          /* objectives of a Pareto front */
 /* What a replay measures. */
 typedef struct th_metrics {
     th_time latency_ps;  /* the makespan */
-    th_time interval_ps; /* mean time between inputs in the steady state; one input: the makespan */
+    th_time interval_ps; /* mean time between batches, in the steady state; one: the makespan */
     th_time lateness_ps; /* past the deadlines, summed; 0: in time, or there is none */
     double energy_j;     /* of the whole run; 0 where the problem's objective does not ask for it */
 } th_metrics;

@@ -97,8 +97,8 @@ int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n);
  * n/2, but whole waves where inputs are under way together and so may end together, and all of a
  * stream whose half is no wave. */
 int32_t th_throughput_counted(int32_t n, int32_t wave);
-/* Inputs per second in the steady state: c / (t_N - t_{N-c}), c = th_throughput_counted, t_0 =
- * 0. */
+/* Inputs of the stream, each a whole batch, per second in the steady state: c / (t_N - t_{N-c}),
+ * c = th_throughput_counted, t_0 = 0. Samples per second are th_workload_samples times that. */
 double th_result_throughput(const th_result *r);
 double th_energy_sum(const th_energy *e);
 void th_energy_add(th_energy *sum, const th_energy *e);

@@ -21,7 +21,7 @@
 enum {
     PATIENCE_MS = 20 * 1000, /* for somebody else who reads or writes */
     APPLICATION = 0x54487374,
-    FORMAT = 1
+    FORMAT = 2 /* files of format 1 hold batches per second as throughput */
 };
 
 struct th_store {

@@ -22,9 +22,10 @@ static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "Which figures, out of latency throughput link_utilization accel_utilization energy; all "
-         "that there are when left out. Energy is - for runs on systems that do not say what things "
-         "cost.", .choice = metric_name},
+         "Which figures, out of latency throughput batch_throughput link_utilization "
+         "accel_utilization energy; all that there are when left out, batch_throughput where a "
+         "batch has more than one sample. Energy is - for runs on systems that do not say what "
+         "things cost.", .choice = metric_name},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},
@@ -57,8 +58,19 @@ static bool any_energy(const th_runs *runs)
     return false;
 }
 
+/* Else batches per second say what samples per second do. */
+static bool any_batch(const th_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        if (runs->all[i]->samples > 1)
+            return true;
+    return false;
+}
+
 static bool is_standard_metric(int m, const th_runs *runs)
 {
+    if (m == TH_METRIC_BATCH_THROUGHPUT)
+        return any_batch(runs);
     if (m == TH_METRIC_THROUGHPUT || m == TH_METRIC_ACCELS)
         return any_computes(runs);
     return m != TH_METRIC_ENERGY || any_energy(runs);

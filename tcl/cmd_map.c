@@ -70,8 +70,8 @@ static const th_option map_options[] = {
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
     [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
-                       "What is made small: latency (the time to the end), throughput (the time "
-                       "between inputs), energy (of the whole run) or edp (energy times latency). "
+                       "What is made small: latency (the makespan), throughput (the time "
+                       "between batches), energy (of the whole run) or edp (energy times latency). "
                        "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
                        "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
                        "its first mapping is taken, select_mapping takes others.", .choice = th_objective_name},

@@ -482,9 +482,11 @@ static int run_report_breakpoints(th_call *c)
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
      "print latency, throughput, work and traffic of the run",
-     "Latency is the mean time from an input's arrival to its end; throughput is that of the "
-     "steady state, "
-     "(N - N/2) / (t_N - t_N/2). Latency and multiply-accumulates are those of inputs that are "
+     "Makespan is the time to the end of the run. Latency is the mean time from the arrival of an "
+     "input, a whole batch, to its end. Throughput is that of the steady state, (N - N/2) / (t_N - "
+     "t_N/2) batches per second, in samples: times the batch, or where several networks share the "
+     "system times the sum of their batches. Text has batches per second where that is more than "
+     "one; csv and json always. Latency and multiply-accumulates are those of inputs that are "
      "through.",
      .run = run_report_summary, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, utilization_options,

@@ -40,7 +40,8 @@ static const th_option create_options[] = {
                        "own.",
                        .required = true},
     [CREATE_METRICS] = {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-                        "What is kept: latency, makespan, throughput, link_utilization, "
+                        "What is kept: latency, makespan, throughput (samples per second), "
+                        "batch_throughput, link_utilization, "
                         "accel_utilization, moved, energy of the run; {NAME KIND}: what the script "
                         "returns in a dictionary, KIND being count, number, time, bytes, bandwidth, "
                         "rate, share, energy or text.",

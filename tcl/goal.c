@@ -182,8 +182,8 @@ th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m)
 th_column th_objective_column(th_objective o)
 {
     static const th_column columns[TH_N_TERMS] = {
-        [TH_OBJECTIVE_LATENCY] = {"latency", "latency", TH_KIND_TIME},
-        [TH_OBJECTIVE_THROUGHPUT] = {"interval", "time between inputs", TH_KIND_TIME},
+        [TH_OBJECTIVE_LATENCY] = {"makespan", "makespan", TH_KIND_TIME},
+        [TH_OBJECTIVE_THROUGHPUT] = {"interval", "time between batches", TH_KIND_TIME},
         [TH_OBJECTIVE_ENERGY] = {"energy", "energy", TH_KIND_ENERGY},
         [TH_OBJECTIVE_EDP] = {"edp_js", "EDP, J s", TH_KIND_NUMBER},
     };
@@ -193,4 +193,32 @@ th_column th_objective_column(th_objective o)
 th_quantity th_objective_quantity(th_objective o, const th_metrics *m)
 {
     return th_goal_quantity(&(th_goal){.objective = o}, m);
+}
+
+/* ---- throughput, which a search minimises as the time between batches ---- */
+
+bool th_goal_has_throughput(const th_goal *g)
+{
+    if (g->objective == TH_OBJECTIVE_WEIGHTED)
+        return g->weight[TH_OBJECTIVE_THROUGHPUT] > 0;
+    for (int i = 0; i < g->n_front; i++)
+        if (g->front[i] == TH_OBJECTIVE_THROUGHPUT)
+            return true;
+    return g->objective == TH_OBJECTIVE_THROUGHPUT;
+}
+
+void th_goal_rate_columns(const th_goal *g, int64_t samples, th_column *out)
+{
+    bool is_shown = th_goal_has_throughput(g);
+    out[0] = (th_column){"throughput", is_shown ? "throughput, samples" : NULL, TH_KIND_RATE};
+    out[1] = (th_column){"batch_throughput", is_shown && samples > 1 ? "throughput, batches" : NULL,
+                         TH_KIND_RATE};
+}
+
+void th_goal_rates(const th_goal *g, int64_t samples, const th_metrics *m, th_quantity *out)
+{
+    bool is_known = th_goal_has_throughput(g) && m->interval_ps > 0;
+    double batches = is_known ? (double)TH_PS_PER_S / (double)m->interval_ps : 0;
+    out[0] = is_known ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE);
+    out[1] = is_known ? th_rate(batches) : th_absent(TH_KIND_RATE);
 }

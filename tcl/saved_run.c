@@ -44,7 +44,9 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->n_inputs = sim->options.stream.n_inputs;
     r->latency_ps = th_simulation_latency(sim, result);
     r->makespan_ps = result->elapsed_ps;
-    r->throughput_per_s = th_result_throughput(result);
+    r->samples = s->workload != NULL ? th_workload_samples(s->workload) : 0;
+    r->batch_throughput_per_s = th_result_throughput(result);
+    r->throughput_per_s = (double)r->samples * r->batch_throughput_per_s;
     r->link_utilization = th_result_link_utilization(result);
     r->accel_utilization = th_result_accel_utilization(result);
     r->network_bytes = result->moved_bytes;

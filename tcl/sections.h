@@ -90,7 +90,8 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err);
  * relative_to. */
 enum {
     TH_METRIC_LATENCY,
-    TH_METRIC_THROUGHPUT,
+    TH_METRIC_THROUGHPUT, /* samples */
+    TH_METRIC_BATCH_THROUGHPUT,
     TH_METRIC_LINKS,
     TH_METRIC_ACCELS,
     TH_METRIC_ENERGY,

@@ -58,13 +58,13 @@ static void add_row(th_table *t, const char *name, th_time makespan, th_time int
 int th_section_bounds(th_session *s, th_report *r, th_error *err)
 {
     static const th_column one[] = {
-        {"bound", "bound", TH_KIND_TEXT},        {"latency", "latency", TH_KIND_TIME},
+        {"bound", "bound", TH_KIND_TEXT},        {"makespan", "makespan", TH_KIND_TIME},
         {"gap", "gap", TH_KIND_SHARE},           {"interval", NULL, TH_KIND_TIME},
         {"interval_gap", NULL, TH_KIND_SHARE},   {"limited_by", "limited by", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     static const th_column stream[] = {
-        {"bound", "bound", TH_KIND_TEXT},        {"latency", "latency", TH_KIND_TIME},
+        {"bound", "bound", TH_KIND_TEXT},        {"makespan", "makespan", TH_KIND_TIME},
         {"gap", "gap", TH_KIND_SHARE},           {"interval", "interval", TH_KIND_TIME},
         {"interval_gap", "gap", TH_KIND_SHARE},  {"limited_by", "limited by", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},

@@ -222,6 +222,9 @@ static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b
     if (!is_made) {
         note(&d, NULL, "latency", th_ps(a->latency_ps), th_ps(b->latency_ps));
         note(&d, NULL, "throughput", th_rate(a->throughput_per_s), th_rate(b->throughput_per_s));
+        if (a->samples > 1 || b->samples > 1)
+            note(&d, NULL, "throughput, batches", th_rate(a->batch_throughput_per_s),
+                 th_rate(b->batch_throughput_per_s));
         note(&d, NULL, "accelerators busy", th_share(a->accel_utilization), th_share(b->accel_utilization));
     }
     note(&d, NULL, "used links busy", th_share(a->link_utilization), th_share(b->link_utilization));

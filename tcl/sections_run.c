@@ -69,11 +69,13 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
-    static const th_column columns[] = {
+    int64_t samples = s->made == NULL ? th_workload_samples(s->workload) : 0;
+    const th_column columns[] = {
         {"state", "state", TH_KIND_TEXT},
         {"makespan", "makespan", TH_KIND_TIME},
         {"latency", "latency", TH_KIND_TIME},
-        {"throughput", "throughput, inputs", TH_KIND_RATE},
+        {"throughput", "throughput, samples", TH_KIND_RATE},
+        {"batch_throughput", samples > 1 ? "throughput, batches" : NULL, TH_KIND_RATE},
         {"inputs_done", "inputs done", TH_KIND_COUNT},
         {"macs", "multiply-accumulates", TH_KIND_COUNT},
         {"achieved_macs", "achieved, MACs", TH_KIND_RATE},
@@ -94,11 +96,13 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     int32_t done = inputs_done(x);
     int64_t macs = th_workload_macs(s->workload) * done;
     bool has_time = x->elapsed_ps > 0 && done > 0;
+    double batches = th_result_throughput(x);
     th_quantity cells[] = {
         th_text(x->is_done ? "done" : "stopped"),
         th_ps(x->elapsed_ps),
         done > 0 ? th_ps(th_simulation_latency(s->simulation, x)) : th_absent(TH_KIND_TIME),
-        x->is_done ? th_rate(th_result_throughput(x)) : th_absent(TH_KIND_RATE),
+        x->is_done ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE),
+        x->is_done ? th_rate(batches) : th_absent(TH_KIND_RATE),
         th_count(done),
         th_count(macs),
         has_time ? th_rate((double)macs * (double)TH_PS_PER_S / (double)x->elapsed_ps)

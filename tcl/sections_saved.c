@@ -8,12 +8,14 @@
 #include "tcl/saved_figures.h"
 #include "tcl/sections.h"
 
-const char *const th_metric_names[TH_N_METRICS + 1] = {"latency", "throughput", "link_utilization",
+const char *const th_metric_names[TH_N_METRICS + 1] = {"latency",           "throughput",
+                                                       "batch_throughput",  "link_utilization",
                                                        "accel_utilization", "energy", NULL};
 
 static const th_column metric_columns[TH_N_METRICS] = {
     {"latency", "latency", TH_KIND_TIME},
     {"throughput", "throughput", TH_KIND_RATE},
+    {"batch_throughput", "batches", TH_KIND_RATE},
     {"link_utilization", "links busy", TH_KIND_SHARE},
     {"accel_utilization", "accels busy", TH_KIND_SHARE},
     {"energy", "energy", TH_KIND_ENERGY},
@@ -26,6 +28,8 @@ static th_quantity value_of(const th_saved_run *run, int metric)
         return th_ps(run->latency_ps);
     case TH_METRIC_THROUGHPUT:
         return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
+    case TH_METRIC_BATCH_THROUGHPUT:
+        return run->program == NULL ? th_rate(run->batch_throughput_per_s) : th_absent(TH_KIND_RATE);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
     case TH_METRIC_ENERGY:
@@ -202,6 +206,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         {"latency", "latency", TH_KIND_TIME},
         {"makespan", "makespan", TH_KIND_TIME},
         {"throughput", "throughput", TH_KIND_RATE},
+        {"batch_throughput", NULL, TH_KIND_RATE},
         {"link_utilization", "links busy", TH_KIND_SHARE},
         {"accel_utilization", "accels busy", TH_KIND_SHARE},
         {"moved", "moved", TH_KIND_BYTES},
@@ -221,6 +226,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
                                x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),
                                th_text(x->network), th_count(x->n_inputs), th_ps(x->latency_ps),
                                th_ps(x->makespan_ps), value_of(x, TH_METRIC_THROUGHPUT),
+                               value_of(x, TH_METRIC_BATCH_THROUGHPUT),
                                th_share(x->link_utilization), th_share(x->accel_utilization),
                                th_bytes(x->network_bytes), value_of(x, TH_METRIC_ENERGY)});
     }

@@ -73,17 +73,19 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     double bound;
     if (th_searched_bound(s, &bound, err) != 0)
         return -1;
-    th_column *columns = th_report_columns(r, N_FIRST + 1);
+    int64_t samples = th_workload_samples(s->workload);
+    th_column *columns = th_report_columns(r, N_FIRST + 1 + TH_GOAL_RATES);
     if (columns == NULL)
         return th_error_no_memory(err);
     for (int i = 0; i < N_FIRST; i++)
         columns[i] = first[i];
     columns[N_FIRST] = th_goal_column(&f->goal);
-    columns[N_FIRST + 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_goal_rate_columns(&f->goal, samples, &columns[N_FIRST + 1]);
+    columns[N_FIRST + 1 + TH_GOAL_RATES] = (th_column){NULL, NULL, TH_KIND_TEXT};
     if (f->seconds <= 0)
         columns[TIME_BUDGET].title = NULL; /* not in text */
     th_goal_describe(&f->goal, objective, sizeof objective);
-    th_quantity cells[] = {
+    th_quantity cells[N_FIRST + 1 + TH_GOAL_RATES] = {
         th_text(f->type != NULL ? f->type->name : "file"),
         if_found(f, th_text(objective)),
         th_text(sets_of(f)),
@@ -105,6 +107,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         if_found(f, th_text(f->is_proven || th_bounds_met(f->fitness.value, bound) ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
+    th_goal_rates(&f->goal, samples, m, &cells[N_FIRST + 1]);
     th_table_row(th_report_record(r, "search", NULL, columns), cells);
     return 0;
 }
@@ -182,22 +185,28 @@ int th_section_front(th_session *s, th_report *r, th_error *err)
 {
     const th_searched *f = &s->searched;
     int n = f->goal.n_front;
-    th_column *columns = th_report_columns(r, n + 3);
+    int rates = th_goal_has_throughput(&f->goal) ? TH_GOAL_RATES : 0;
+    int64_t samples = th_workload_samples(s->workload);
+    th_column *columns = th_report_columns(r, n + rates + 3);
     if (columns == NULL)
         return th_error_no_memory(err);
     columns[0] = (th_column){"mapping", "mapping", TH_KIND_COUNT};
     for (int i = 0; i < n; i++)
         columns[1 + i] = th_objective_column(f->goal.front[i]);
-    columns[n + 1] = (th_column){"n_sets", "sets", TH_KIND_COUNT};
-    columns[n + 2] = (th_column){"state", "state", TH_KIND_TEXT};
-    columns[n + 3] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    if (rates > 0)
+        th_goal_rate_columns(&f->goal, samples, &columns[1 + n]);
+    columns[n + rates + 1] = (th_column){"n_sets", "sets", TH_KIND_COUNT};
+    columns[n + rates + 2] = (th_column){"state", "state", TH_KIND_TEXT};
+    columns[n + rates + 3] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "front", "Pareto front", columns);
     for (int k = 0; k < f->front->n; k++) {
-        th_quantity cells[TH_FRONT_MAX + 3] = {th_count(k)};
+        th_quantity cells[TH_FRONT_MAX + TH_GOAL_RATES + 3] = {th_count(k)};
         for (int i = 0; i < n; i++)
             cells[1 + i] = th_objective_quantity(f->goal.front[i], &f->front->metrics[k]);
-        cells[n + 1] = th_count(f->front->mapping[k]->n_sets);
-        cells[n + 2] = th_text(k == f->selected ? "selected" : NULL);
+        if (rates > 0)
+            th_goal_rates(&f->goal, samples, &f->front->metrics[k], &cells[1 + n]);
+        cells[n + rates + 1] = th_count(f->front->mapping[k]->n_sets);
+        cells[n + rates + 2] = th_text(k == f->selected ? "selected" : NULL);
         th_table_row(t, cells);
     }
     return 0;

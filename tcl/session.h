@@ -56,7 +56,10 @@ typedef struct th_saved_run {
     char network[TH_NETWORK_TEXT_MAX];
     int32_t batch, n_inputs;
     th_time latency_ps, makespan_ps;
-    double throughput_per_s, link_utilization, accel_utilization;
+    double throughput_per_s;       /* samples; of a program made by hand 0 */
+    double batch_throughput_per_s; /* inputs of the stream */
+    int64_t samples;               /* of one of them */
+    double link_utilization, accel_utilization;
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;

@@ -11,6 +11,7 @@ typedef enum {
     LATENCY,
     MAKESPAN,
     THROUGHPUT,
+    BATCH_THROUGHPUT,
     LINK_UTILIZATION,
     ACCEL_UTILIZATION,
     MOVED,
@@ -25,6 +26,7 @@ static const struct {
     [LATENCY] = {"latency", TH_KIND_TIME},
     [MAKESPAN] = {"makespan", TH_KIND_TIME},
     [THROUGHPUT] = {"throughput", TH_KIND_RATE},
+    [BATCH_THROUGHPUT] = {"batch_throughput", TH_KIND_RATE},
     [LINK_UTILIZATION] = {"link_utilization", TH_KIND_SHARE},
     [ACCEL_UTILIZATION] = {"accel_utilization", TH_KIND_SHARE},
     [MOVED] = {"moved", TH_KIND_BYTES},
@@ -142,6 +144,9 @@ int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *ou
         break;
     case THROUGHPUT:
         *out = computes ? th_rate(r->throughput_per_s) : th_absent(TH_KIND_RATE);
+        break;
+    case BATCH_THROUGHPUT:
+        *out = computes ? th_rate(r->batch_throughput_per_s) : th_absent(TH_KIND_RATE);
         break;
     case LINK_UTILIZATION:
         *out = th_share(r->link_utilization);

@@ -322,7 +322,9 @@ static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, do
     if (r == NULL)
         return -1;
     w->end_ps = r->elapsed_ps;
-    w->throughput_per_s = th_result_throughput(r);
+    w->throughput_per_s = s->workload != NULL
+                              ? (double)th_workload_samples(s->workload) * th_result_throughput(r)
+                              : 0;
     return 0;
 }
 

@@ -24,7 +24,7 @@ typedef struct th_what_if {
     int n;
     /* filled by run */
     th_time end_ps;
-    double throughput_per_s;
+    double throughput_per_s; /* samples */
 } th_what_if;
 
 typedef struct th_what_ifs {

@@ -342,6 +342,11 @@ int th_workload_part_of(const th_workload *w, int layer, int hint)
     return hint > 0 ? th_workload_part_of(w, layer, 0) : 0;
 }
 
+int64_t th_workload_samples(const th_workload *w)
+{
+    return (int64_t)th_workload_parts(w) * w->batch; /* of which all networks have one */
+}
+
 int64_t th_workload_macs(const th_workload *w)
 {
     int64_t sum = 0;

@@ -68,6 +68,9 @@ th_model th_workload_part(const th_workload *w, int i);
 /* The number of the part that has layer; hint: one that may have it. */
 int th_workload_part_of(const th_workload *w, int layer, int hint);
 
+/* What one input of a stream holds: the sum over its networks of their batch. */
+int64_t th_workload_samples(const th_workload *w);
+
 /* Sums over layers. */
 int64_t th_workload_macs(const th_workload *w);
 int64_t th_workload_parameters(const th_workload *w);

@@ -220,7 +220,8 @@ static int better(const th_column *c)
 {
     static const char *const less[] = {"latency", "makespan", "energy",
                                        "moved",   "interval", "edp_js"},
-                             *const more[] = {"throughput", "accel_utilization"};
+                             *const more[] = {"throughput", "batch_throughput",
+                                             "accel_utilization"};
     for (size_t i = 0; i < sizeof less / sizeof *less; i++)
         if (strcmp(c->name, less[i]) == 0)
             return -1;

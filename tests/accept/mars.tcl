@@ -55,7 +55,7 @@ proc line {title args} {
     set with_stream [expr {"-inputs" in $args ? $::stream : {}}]
     set got [run_twice $with_stream]
     if {"throughput" in $args} {
-        set got [expr {1e12 / [figure report_summary throughput_per_s]}]
+        set got [expr {1e12 / [figure report_summary batch_throughput_per_s]}]
         set differs [expr {abs($got / $expected - 1) > 1e-9}]
     } else {
         set differs [expr {$got != $expected}]

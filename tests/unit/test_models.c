@@ -72,6 +72,7 @@ static void models_join_models(void)
     TAP_ASSERT_TEXT(third->layers[6].name, "q/b");
     CU_ASSERT_TRUE(third->n_models == 3 && third->models[0].deadline_ps == 2 &&
                    third->models[1].arrival_ps == 3 && third->models[2].first_layer == 5);
+    CU_ASSERT_EQUAL(th_workload_samples(third), 3 * one->batch);
     CU_ASSERT_EQUAL(th_workload_macs(third), 2 * th_workload_macs(one) + th_workload_macs(two));
     th_workload_free(first);
     th_workload_free(second);

@@ -242,7 +242,7 @@ static void refuses_what_was_tampered_with(void)
         const char *sql, *id;
     } cases[] = {
         {"PRAGMA application_id = 5", "STUDY-0021"},
-        {"PRAGMA user_version = 2", "STUDY-0022"},
+        {"PRAGMA user_version = 1", "STUDY-0022"},
         {"UPDATE value SET value = '3' WHERE value = '16'", "STUDY-0030"},
         {"UPDATE study SET value = 'puts' WHERE key = 'script'", "STUDY-0030"},
         {"DELETE FROM study", "STUDY-0030"},
