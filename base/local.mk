@@ -7,6 +7,7 @@ libtharsis_la_SOURCES += \
 	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
 	base/error.c base/error.h \
+	base/file_lock.c base/file_lock.h \
 	base/map.c base/map.h \
 	base/names.c base/names.h \
 	base/random.c base/random.h \

@@ -12,11 +12,8 @@
 #include <unistd.h>
 #include <sqlite3.h>
 #include "base/alloc.h"
+#include "base/file_lock.h"
 #include "study/store_study.h"
-
-#ifndef F_OFD_SETLK
-#define F_OFD_SETLK F_SETLK
-#endif
 
 enum {
     PATIENCE_MS = 20 * 1000, /* for somebody else who reads or writes */
@@ -83,12 +80,6 @@ static void bind_text(sqlite3_stmt *s, int place, const char *text)
 
 /* ---- opening and closing ---- */
 
-bool th_store_exists(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && s.st_size > 0;
-}
-
 void th_store_close(th_store *t)
 {
     if (t == NULL)
@@ -152,6 +143,17 @@ static int what_is_there(th_store *t, th_error *err)
         return 1;
     return th_error_set(err, "STUDY-0022", "%s: is a study of format %lld: must be %d", t->path,
                         (long long)format, (int)FORMAT);
+}
+
+bool th_store_exists(const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0 || s.st_size == 0)
+        return false;
+    th_store *t = open_file(path, SQLITE_OPEN_READWRITE, NULL);
+    bool is_empty = t != NULL && what_is_there(t, NULL) == 0;
+    th_store_close(t);
+    return !is_empty;
 }
 
 th_store *th_store_open(const char *path, th_error *err)
@@ -371,17 +373,16 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
 /* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends, however. */
 int th_store_lock(th_store *t, th_error *err)
 {
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
     if (t->lock >= 0)
         return 0;
     t->lock = open(t->path, O_RDWR | O_CLOEXEC);
     if (t->lock < 0)
         return th_error_set(err, "STUDY-0026", "%s: cannot be opened: %s", t->path, strerror(errno));
-    if (fcntl(t->lock, F_OFD_SETLK, &all) == 0)
+    int taken = th_file_lock(t->lock, INT64_MAX - 1, 1);
+    if (taken == 0)
         return 0;
-    bool is_taken = errno == EAGAIN || errno == EACCES;
     th_error_set(err, "STUDY-0027", "%s: %s", t->path,
-                 is_taken ? "the study is being run by another process" : strerror(errno));
+                 taken > 0 ? "the study is being run by another process" : strerror(errno));
     close(t->lock);
     t->lock = -1;
     return -1;

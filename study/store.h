@@ -37,7 +37,7 @@ typedef struct th_study_point {
     th_figure figures[TH_STUDY_METRICS_MAX];
 } th_study_point;
 
-/* Is there a file with anything in it? */
+/* Is there a file with anything in it? What a process that was killed within create left is taken back first. */
 bool th_store_exists(const char *path);
 /* A new file with the study and its points, all waiting: the n cells, in their order. A file that is there must
  * be empty. NULL: err says why, and nothing was made but perhaps an empty file. */

@@ -59,6 +59,7 @@ shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
 $(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
 EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \
+	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/alternatives.test \

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file_lock.h"
 #include "base/map.h"
 #include "mapper/pool/wire.h"
 
@@ -161,10 +162,9 @@ static int read_header(th_journal *j, th_error *err)
 
 static int lock(th_journal *j, th_error *err)
 {
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(j->fd, F_SETLK, &all) == 0 || (errno != EACCES && errno != EAGAIN))
+    if (th_file_lock(j->fd, 0, 0) <= 0)
         return 0; /* a file system without locks has none */
-    return refuse(j, "MAP-0106", "is in use by another process", err);
+    return refuse(j, "MAP-0106", "is in use by another search", err);
 }
 
 static int read_log(th_journal *j, th_error *err)

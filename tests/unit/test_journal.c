@@ -267,8 +267,7 @@ static void files_that_cannot_be_are_told(void)
     assert_cannot_open("/tmp", "MAP-0102");
 }
 
-/* In a process of its own: locks are the process's. */
-static void another_process_is_kept_out(void)
+static void another_search_is_kept_out(void)
 {
     make_journal(1);
     th_journal *j = opened(&plain);
@@ -282,6 +281,8 @@ static void another_process_is_kept_out(void)
     int status = 1;
     waitpid(child, &status, 0);
     CU_ASSERT_EQUAL(status, 0);
+    assert_cannot_open(path, "MAP-0106"); /* by a thread of this process */
+    assert_cannot_open(path, "MAP-0106"); /* nor once that has closed the file */
     th_journal_free(j);
 }
 
@@ -434,7 +435,7 @@ int main(int argc, char **argv)
         TAP(a_smaller_budget_leaves_the_log_alone),
         TAP(a_difference_in_the_midst_is_refused),
         TAP(files_that_cannot_be_are_told),
-        TAP(another_process_is_kept_out),
+        TAP(another_search_is_kept_out),
         TAP(a_full_disk_is_told_and_nothing_is_lost),
         TAP(no_memory_leaves_nothing_behind),
         TAP(searches_go_on_to_the_same),
