@@ -10,6 +10,7 @@
 #include <config.h>
 #include "base/units.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,19 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err)
     return parse(&power_quantity, text, out_nw, err);
 }
 
+int th_parse_factor(const char *text, double *out, th_error *err)
+{
+    char *end = NULL;
+    bool is_decimal =
+        *text == 'x' && text[1] != '-' && text[1 + strspn(text + 1, "0123456789.eE+-")] == '\0';
+    double factor = is_decimal ? strtod(text + 1, &end) : -1;
+    if (!is_decimal || end == text + 1 || *end != '\0' || !isfinite(factor))
+        return th_error_set(err, "BASE-0009",
+                            "factor \"%.100s\": must be an x and a number (as in x0.5)", text);
+    *out = factor;
+    return 0;
+}
+
 /* ---- durations ---- */
 
 /* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. Most fit into 64
@@ -338,5 +352,16 @@ char *th_format_energy(double joules, char *out, size_t size)
             break;
     }
     snprintf(out, size, "%s%s", text, units[u]);
+    return out;
+}
+
+char *th_format_factor(double factor, char *out, size_t size)
+{
+    enum { FEWEST_DIGITS = 6, EXACT_DIGITS = 17 };
+    double back = -1;
+    for (int digits = FEWEST_DIGITS; digits <= EXACT_DIGITS && back != factor; digits++) {
+        snprintf(out, size, "x%.*g", digits, factor);
+        back = strtod(out + 1, NULL);
+    }
     return out;
 }

@@ -41,6 +41,9 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err);
 #define TH_J_PER_AJ 1e-18
 #define TH_W_PER_NW 1e-9
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err);
+/* "x0.5": so many times another quantity. Finite, not negative. A number without the x is
+ * refused. */
+int th_parse_factor(const char *text, double *out, th_error *err);
 
 /* ceil(bytes * 8 * 1e12 / bits_per_s) in 128 bits: the time that bytes need on a link, in ps.
  * bytes >= 0, bits_per_s > 0; saturates at TH_TIME_MAX. */
@@ -56,5 +59,7 @@ char *th_format_bytes(int64_t bytes, char *out, size_t size);
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size);
 char *th_format_frequency(int64_t hz, char *out, size_t size);
 char *th_format_energy(double joules, char *out, size_t size); /* not negative */
+/* "x0.5", with as many digits as it takes to read the same factor back. */
+char *th_format_factor(double factor, char *out, size_t size);
 
 #endif

@@ -74,11 +74,13 @@ static const th_attribute accel_attributes[] = {
     [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
     [ACCEL_BUFFER_FILL] = {"buffer_fill", TH_KIND_COUNT,
                            "tiles in its buffers: operands not used up, outputs not stored"},
-    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output", array_state},
+    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output",
+                     array_state},
     [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
     [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
     [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
-    [ACCEL_CLOCK] = {"clock", TH_KIND_SHARE, "its clock now, as a share of what the system says"},
+    [ACCEL_CLOCK] = {"clock", TH_KIND_FACTOR,
+                     "its clock now, as a factor of what the system says (x0.5)"},
     [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
@@ -211,7 +213,7 @@ static th_quantity accel_value(th_session *s, int index, int attribute)
     case ACCEL_GROUP:
         return th_count(node->group);
     case ACCEL_CLOCK:
-        return th_share(factor_of(s, TH_CHANGE_CLOCK, index));
+        return th_factor(factor_of(s, TH_CHANGE_CLOCK, index));
     case ACCEL_DRAM_BYTES:
         return th_bytes(node->a.dram_bytes);
     case ACCEL_DRAM_BANDWIDTH:

@@ -297,9 +297,9 @@ static const char *value_text(const th_session *s, th_report *r, const th_what_i
     int64_t value = value_of(s->system, w, 0);
     for (int i = 1; i < w->n; i++)
         if (value_of(s->system, w, i) != value)
-            return th_report_printf(r, "x %g", factor);
+            return th_report_printf(r, "x%g", factor);
     if (w->what == TH_WHAT_CLOCK)
-        return th_report_printf(r, "x %g", factor);
+        return th_report_printf(r, "x%g", factor);
     int64_t changed = (int64_t)llround((double)value * factor);
     if (w->what == TH_WHAT_MEMORY)
         return th_report_printf(r, "%s", th_format_bytes(changed, text, sizeof text));

@@ -36,236 +36,195 @@ typedef struct th_example {
 static const th_example examples[] = {
     {"help", "help map_workload\nhelp collective\n"},
     {"set_threads", "set_threads 2\n"},
-    {"set_units",
-     "set_units -time us -size kB\n"
-     "report_utilization -limit 3\n"
-     "set_units -time auto -size auto\n"},
+    {"set_units", "set_units -time us -size kB\n"
+                  "report_utilization -limit 3\n"
+                  "set_units -time auto -size auto\n"},
     {"log_begin", "log_begin out/session.log\nreport_summary\nlog_end\n"},
     {"log_end", "log_begin out/session.log -append\nreport_summary\nlog_end\n"},
     {"suppress_message", "suppress_message TCL-0300\nsuppress_message -off\n"},
-    {"read_system",
-     "read_system f1_16xlarge\n"
-     "read_system ws128 -design {name ws128 rows 256}\n"},
-    {"create_system",
-     "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
-     "    -link_bandwidth 100Gbps -link_latency 500ns\n"
-     "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"
-     "    -link_bandwidth {300GB/s 25GB/s} -link_latency {500ns 2us}\n"},
-    {"read_workload",
-     "read_workload resnet18 -batch 4\n"
-     "read_workload alexnet -name cam -deadline 40ms\n"
-     "read_workload lenet -add -name small -arrival 1ms\n"},
-    {"create_workload",
-     "create_workload -name tiny -input {3 32 32} -batch 4 -layers {\n"
-     "    {stem conv outputs 16 kernel 3 padding 1 norm true}\n"
-     "    {c1   conv outputs 16 kernel 3 padding 1}\n"
-     "    {sum  add  inputs {c1 stem}}\n"
-     "    {pool mean_pool}\n"
-     "    {fc   fc   outputs 10}\n"
-     "}\n"},
-    {"write_system",
-     "create_system -name pair -topology ring -dims 2 -accel npu_v1 \\\n"
-     "    -link_bandwidth 100Gbps -link_latency 500ns\n"
-     "write_system out/pair.cfg\n"
-     "read_system out/pair.cfg\n"},
+    {"read_system", "read_system f1_16xlarge\n"
+                    "read_system ws128 -design {name ws128 rows 256}\n"},
+    {"create_system", "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
+                      "    -link_bandwidth 100Gbps -link_latency 500ns\n"
+                      "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"
+                      "    -link_bandwidth {300GB/s 25GB/s} -link_latency {500ns 2us}\n"},
+    {"read_workload", "read_workload resnet18 -batch 4\n"
+                      "read_workload alexnet -name cam -deadline 40ms\n"
+                      "read_workload lenet -add -name small -arrival 1ms\n"},
+    {"create_workload", "create_workload -name tiny -input {3 32 32} -batch 4 -layers {\n"
+                        "    {stem conv outputs 16 kernel 3 padding 1 norm true}\n"
+                        "    {c1   conv outputs 16 kernel 3 padding 1}\n"
+                        "    {sum  add  inputs {c1 stem}}\n"
+                        "    {pool mean_pool}\n"
+                        "    {fc   fc   outputs 10}\n"
+                        "}\n"},
+    {"write_system", "create_system -name pair -topology ring -dims 2 -accel npu_v1 \\\n"
+                     "    -link_bandwidth 100Gbps -link_latency 500ns\n"
+                     "write_system out/pair.cfg\n"
+                     "read_system out/pair.cfg\n"},
     {"write_workload", "write_workload out/alexnet.cfg\nread_workload out/alexnet.cfg -batch 8\n"},
-    {"read_mapping",
-     "read_system ring8\n"
-     "read_workload gpt2_block\n"
-     "read_mapping gpt2_tp8\n"},
+    {"read_mapping", "read_system ring8\n"
+                     "read_workload gpt2_block\n"
+                     "read_mapping gpt2_tp8\n"},
     {"check_setup", "if {![check_setup]} { exit 1 }\n"},
     {"get_accels", "get_accels\nget_accels -filter {utilization < 0.5} -quiet\n"},
     {"get_links", "get_links -of accel/3\nget_links 0_* -filter {bandwidth >= 8Gbps}\n"},
     {"get_nodes", "get_nodes -filter {kind == host}\n"},
-    {"get_layers", "get_layers c*\nget_layers -filter {kind == conv && macs > 140000000}\nget_layers -of accel/0 -quiet\n"},
+    {"get_layers", "get_layers c*\nget_layers -filter {kind == conv && macs > "
+                   "140000000}\nget_layers -of accel/0 -quiet\n"},
     {"get_tasks", "get_tasks c1\nget_tasks -of accel/0 -filter {kind == compute}\n"},
-    {"get_property",
-     "get_property accel/3\n"
-     "get_property link/0_1 bandwidth\n"
-     "get_property link/0_1 bandwidth -exact\n"},
-    {"report_property", "report_property accel/3\nreport_property [get_links 0_*] -sort_by attribute\n"},
-    {"set_property",
-     "restart\n"
-     "set_property [get_links host_*] bandwidth 1Gbps\n"
-     "set_property accel/3 clock 0.5\n"
-     "run\n"},
+    {"get_property", "get_property accel/3\n"
+                     "get_property link/0_1 bandwidth\n"
+                     "get_property link/0_1 bandwidth -exact\n"},
+    {"report_property",
+     "report_property accel/3\nreport_property [get_links 0_*] -sort_by attribute\n"},
+    {"set_property", "restart\n"
+                     "set_property [get_links host_*] bandwidth 1Gbps\n"
+                     "set_property accel/3 clock x0.5\n"
+                     "run\n"},
     {"examine", "restart\nrun -until 1ms\nexamine accel/3.state\n"},
     {"map_workload",
      "map_workload -evaluations 100\n"
      "map_workload -algorithm two_level -seed 7 -evaluations 50 -objective latency\n"
      "map_workload -algorithm greedy -inputs 4 -objective throughput\n"},
-    {"select_mapping",
-     "read_system f1_16xlarge_energy\n"
-     "map_workload -objective {pareto latency energy} -evaluations 60\n"
-     "report_search -pareto\n"
-     "select_mapping 0\n"},
+    {"select_mapping", "read_system f1_16xlarge_energy\n"
+                       "map_workload -objective {pareto latency energy} -evaluations 60\n"
+                       "report_search -pareto\n"
+                       "select_mapping 0\n"},
     {"write_mapping", "write_mapping out/alexnet.map\n"},
-    {"create_program",
-     "create_program exchange\n"
-     "add_collective all_reduce -bytes 64MB\n"
-     "run\n"},
-    {"add_transfer",
-     "create_program relay\n"
-     "set first [add_transfer -from 0 -to 1 -bytes 20MB]\n"
-     "add_transfer -from 1 -to 2 -bytes 20MB -after $first\n"},
-    {"add_collective",
-     "create_program exchange\n"
-     "add_collective all_reduce -bytes 64MB -algorithm ring\n"
-     "add_collective broadcast -bytes 1MB -accels {0 1 2 3} -root 2\n"},
-    {"add_traffic",
-     "create_program load\n"
-     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
-     "run\n"
-     "report_latency -since 200us\n"},
-    {"run",
-     "restart\n"
-     "run -until 1ms\n"
-     "run -for 500us\n"
-     "run\n"
-     "restart\n"
-     "run -network packet -inputs 2\n"},
+    {"create_program", "create_program exchange\n"
+                       "add_collective all_reduce -bytes 64MB\n"
+                       "run\n"},
+    {"add_transfer", "create_program relay\n"
+                     "set first [add_transfer -from 0 -to 1 -bytes 20MB]\n"
+                     "add_transfer -from 1 -to 2 -bytes 20MB -after $first\n"},
+    {"add_collective", "create_program exchange\n"
+                       "add_collective all_reduce -bytes 64MB -algorithm ring\n"
+                       "add_collective broadcast -bytes 1MB -accels {0 1 2 3} -root 2\n"},
+    {"add_traffic", "create_program load\n"
+                    "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
+                    "run\n"
+                    "report_latency -since 200us\n"},
+    {"run", "restart\n"
+            "run -until 1ms\n"
+            "run -for 500us\n"
+            "run\n"
+            "restart\n"
+            "run -network packet -inputs 2\n"},
     {"step", "restart\nstep\nstep 100\n"},
     {"now", "puts \"stopped at [now]\"\n"},
     {"restart", "restart\nrun -until 1ms\n"},
-    {"stop",
-     "restart\n"
-     "add_breakpoint -on task_end -of layer/c1 -continue -do {\n"
-     "    if {[examine accel/0.idle -exact] > 0} { stop }\n"
-     "}\n"
-     "run\n"},
-    {"save_run",
-     "save_run as_is\n"
-     "restart\n"
-     "run -network ideal\n"
-     "save_run ideal\n"
-     "report_compare {as_is ideal} -relative_to as_is\n"},
-    {"inject_fault",
-     "restart\n"
-     "inject_fault link/host_0 -at 200us -for 1ms\n"
-     "inject_fault accel/3 -at 1ms -clock 0.5\n"
-     "run\n"},
-    {"save_checkpoint",
-     "restart\n"
-     "run -until 1ms\n"
-     "save_checkpoint out/half.ckpt\n"},
-    {"load_checkpoint",
-     "restart\n"
-     "run -until 1ms\n"
-     "save_checkpoint out/half.ckpt\n"
-     "run\n"
-     "load_checkpoint out/half.ckpt\n"},
-    {"add_breakpoint",
-     "restart\n"
-     "add_breakpoint -when {link/host_0.flows > 2 && accel/0.tasks < 1}\n"
-     "add_breakpoint -on task_start -of layer/c2 -once\n"
-     "add_breakpoint -at 1ms -continue -do { puts \"$bp(name) at $bp(time)\" }\n"
-     "run\n"},
+    {"stop", "restart\n"
+             "add_breakpoint -on task_end -of layer/c1 -continue -do {\n"
+             "    if {[examine accel/0.idle -exact] > 0} { stop }\n"
+             "}\n"
+             "run\n"},
+    {"save_run", "save_run as_is\n"
+                 "restart\n"
+                 "run -network ideal\n"
+                 "save_run ideal\n"
+                 "report_compare {as_is ideal} -relative_to as_is\n"},
+    {"inject_fault", "restart\n"
+                     "inject_fault link/host_0 -at 200us -for 1ms\n"
+                     "inject_fault accel/3 -at 1ms -clock x0.5\n"
+                     "run\n"},
+    {"save_checkpoint", "restart\n"
+                        "run -until 1ms\n"
+                        "save_checkpoint out/half.ckpt\n"},
+    {"load_checkpoint", "restart\n"
+                        "run -until 1ms\n"
+                        "save_checkpoint out/half.ckpt\n"
+                        "run\n"
+                        "load_checkpoint out/half.ckpt\n"},
+    {"add_breakpoint", "restart\n"
+                       "add_breakpoint -when {link/host_0.flows > 2 && accel/0.tasks < 1}\n"
+                       "add_breakpoint -on task_start -of layer/c2 -once\n"
+                       "add_breakpoint -at 1ms -continue -do { puts \"$bp(name) at $bp(time)\" }\n"
+                       "run\n"},
     {"delete_breakpoint", "add_breakpoint -name late -at 5ms\ndelete_breakpoint late\n"},
-    {"enable_breakpoint",
-     "add_breakpoint -name late -at 5ms -disable\nenable_breakpoint late\n"},
+    {"enable_breakpoint", "add_breakpoint -name late -at 5ms -disable\nenable_breakpoint late\n"},
     {"disable_breakpoint", "add_breakpoint -name late -at 5ms\ndisable_breakpoint late\n"},
-    {"when",
-     "restart\n"
-     "when {accel/0.state == computing} { puts \"begins at [now]\" } -once\n"
-     "run\n"},
+    {"when", "restart\n"
+             "when {accel/0.state == computing} { puts \"begins at [now]\" } -once\n"
+             "run\n"},
     {"report_mapping", "report_mapping\nreport_mapping -alternatives -limit 3\n"},
-    {"report_search",
-     "map_workload -algorithm two_level -evaluations 50\n"
-     "report_search -convergence\n"},
+    {"report_search", "map_workload -algorithm two_level -evaluations 50\n"
+                      "report_search -convergence\n"},
     {"report_bounds", "report_bounds\n"},
     {"report_summary", "report_summary\nreport_summary -format json > out/summary.json\n"},
     {"report_utilization", "report_utilization -sort_by busy -limit 3\n"},
-    {"report_layers", "report_layers -sort_by active -limit 5\nreport_layers -format csv > out/layers.csv\n"},
-    {"report_energy",
-     "read_system f1_16xlarge_energy\n"
-     "map_workload -algorithm greedy\n"
-     "run\n"
-     "report_energy -by accel\n"},
+    {"report_layers",
+     "report_layers -sort_by active -limit 5\nreport_layers -format csv > out/layers.csv\n"},
+    {"report_energy", "read_system f1_16xlarge_energy\n"
+                      "map_workload -algorithm greedy\n"
+                      "run\n"
+                      "report_energy -by accel\n"},
     {"report_links", "report_links -used -limit 5\nreport_links -over_time host_0 -limit 10\n"},
     {"report_latency", "report_latency\n"},
-    {"report_collectives",
-     "create_program exchange\n"
-     "add_collective all_gather -bytes 8MB\n"
-     "run\n"
-     "report_collectives\n"},
+    {"report_collectives", "create_program exchange\n"
+                           "add_collective all_gather -bytes 8MB\n"
+                           "run\n"
+                           "report_collectives\n"},
     {"report_memory", "report_memory -limit 3\n"},
     {"report_critical_path", "report_critical_path -limit 10\n"},
-    {"report_compare",
-     "save_run as_is\n"
-     "restart\n"
-     "set_property link/host_0 bandwidth 1Gbps\n"
-     "run\n"
-     "save_run slower\n"
-     "report_compare {as_is slower} -metrics latency -relative_to as_is\n"},
+    {"report_compare", "save_run as_is\n"
+                       "restart\n"
+                       "set_property link/host_0 bandwidth 1Gbps\n"
+                       "run\n"
+                       "save_run slower\n"
+                       "report_compare {as_is slower} -metrics latency -relative_to as_is\n"},
     {"report_breakpoints", "add_breakpoint -at 5ms\nreport_breakpoints\n"},
     {"write_report", "write_report out/alexnet.html\n"},
     {"write_results", "write_results out/alexnet.json\n"},
-    {"write_plot",
-     "write_plot out/utilization.txt -of utilization\n"
-     "write_plot out/links.txt -of links\n"},
-    {"open_trace",
-     "restart\n"
-     "open_trace out/alexnet.vcd -format vcd -resolution 1ns\n"
-     "add_trace [get_accels] -signals {state queue_depth}\n"
-     "add_trace [get_links -of accel/3]\n"
-     "run\n"
-     "close_trace\n"},
-    {"add_trace",
-     "restart\n"
-     "open_trace out/inside.json -format chrome -until 1ms\n"
-     "add_trace accel/0 -signals {array load_input load_weight store}\n"
-     "run\n"
-     "close_trace\n"},
+    {"write_plot", "write_plot out/utilization.txt -of utilization\n"
+                   "write_plot out/links.txt -of links\n"},
+    {"open_trace", "restart\n"
+                   "open_trace out/alexnet.vcd -format vcd -resolution 1ns\n"
+                   "add_trace [get_accels] -signals {state queue_depth}\n"
+                   "add_trace [get_links -of accel/3]\n"
+                   "run\n"
+                   "close_trace\n"},
+    {"add_trace", "restart\n"
+                  "open_trace out/inside.json -format chrome -until 1ms\n"
+                  "add_trace accel/0 -signals {array load_input load_weight store}\n"
+                  "run\n"
+                  "close_trace\n"},
     {"close_trace", "restart\nopen_trace out/alexnet.csv\nrun\nclose_trace\n"},
-    {"read_measurements",
-     MEASUREMENTS},
+    {"read_measurements", MEASUREMENTS},
     {"train_predictor",
-     MEASUREMENTS
-     "train_predictor -held_out 10 -learner roofline\n"
-     "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
-    {"evaluate_predictor",
-     MEASUREMENTS
-     "train_predictor -held_out 10 -learner roofline\n"
-     "evaluate_predictor -held_out\n"
-     "evaluate_predictor -learners\n"},
+     MEASUREMENTS "train_predictor -held_out 10 -learner roofline\n"
+                  "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
+    {"evaluate_predictor", MEASUREMENTS "train_predictor -held_out 10 -learner roofline\n"
+                                        "evaluate_predictor -held_out\n"
+                                        "evaluate_predictor -learners\n"},
     {"read_predictor",
      "read_predictor default\n"
      "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
     {"write_predictor", "read_predictor default\nwrite_predictor out/mine.model\n"},
-    {"predict_layer",
-     "read_predictor default\n"
-     "predict_layer conv batch 8 in_size 56 channels_in 64 channels_out 64 \\\n"
-     "    kernel 3 padding 1 -device V100 -interval\n"},
-    {"predict_network",
-     "read_predictor default\n"
-     "read_workload vgg16\n"
-     "predict_network -gpu V100 -batch 16\n"
-     "predict_network -gpu P100 -batch 16 -per_layer -limit 5\n"},
-    {"create_study",
-     STUDY
-     "run_study links\n"
-     "report_study links\n"},
-    {"run_study",
-     STUDY
-     "run_study links -limit 1\n"
-     "run_study links\n"},
-    {"report_study",
-     STUDY
-     "run_study links\n"
-     "report_study links -sort_by latency -increasing -limit 1\n"
-     "report_study links -format csv > out/links.csv\n"},
-    {"read_study",
-     STUDY
-     "read_study out/links.db\n"
-     "run_study links\n"},
-    {"report_sensitivity", "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},
-    {"report_diff",
-     "save_run as_is\n"
-     "restart\n"
-     "set_property link/host_0 bandwidth 1Gbps\n"
-     "run\n"
-     "save_run slower\n"
-     "report_diff as_is slower -limit 3\n"},
+    {"predict_layer", "read_predictor default\n"
+                      "predict_layer conv batch 8 in_size 56 channels_in 64 channels_out 64 \\\n"
+                      "    kernel 3 padding 1 -device V100 -interval\n"},
+    {"predict_network", "read_predictor default\n"
+                        "read_workload vgg16\n"
+                        "predict_network -gpu V100 -batch 16\n"
+                        "predict_network -gpu P100 -batch 16 -per_layer -limit 5\n"},
+    {"create_study", STUDY "run_study links\n"
+                           "report_study links\n"},
+    {"run_study", STUDY "run_study links -limit 1\n"
+                        "run_study links\n"},
+    {"report_study", STUDY "run_study links\n"
+                           "report_study links -sort_by latency -increasing -limit 1\n"
+                           "report_study links -format csv > out/links.csv\n"},
+    {"read_study", STUDY "read_study out/links.db\n"
+                         "run_study links\n"},
+    {"report_sensitivity",
+     "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},
+    {"report_diff", "save_run as_is\n"
+                    "restart\n"
+                    "set_property link/host_0 bandwidth 1Gbps\n"
+                    "run\n"
+                    "save_run slower\n"
+                    "report_diff as_is slower -limit 3\n"},
 };
 
 const char *th_example_of(const char *command)

@@ -3,6 +3,7 @@ face_sources = \
 	tcl/attributes.c \
 	tcl/breakpoint.c tcl/breakpoint.h \
 	tcl/cmd_breakpoint.c \
+	tcl/change_list.c tcl/change_list.h \
 	tcl/changes.c tcl/changes.h \
 	tcl/cmd_build.c \
 	tcl/cmd_change.c \

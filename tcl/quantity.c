@@ -67,6 +67,11 @@ th_quantity th_joules(double joules)
     return (th_quantity){.kind = TH_KIND_ENERGY, .real = joules};
 }
 
+th_quantity th_factor(double factor)
+{
+    return (th_quantity){.kind = TH_KIND_FACTOR, .real = factor};
+}
+
 th_quantity th_absent(th_kind kind)
 {
     return (th_quantity){.kind = kind, .is_absent = true};
@@ -75,7 +80,8 @@ th_quantity th_absent(th_kind kind)
 bool th_kind_is_real(th_kind kind)
 {
     return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE ||
-           kind == TH_KIND_MEAN || kind == TH_KIND_NUMBER || kind == TH_KIND_ENERGY;
+           kind == TH_KIND_MEAN || kind == TH_KIND_NUMBER || kind == TH_KIND_ENERGY ||
+           kind == TH_KIND_FACTOR;
 }
 
 /* With a decimal prefix: "4.1M". */
@@ -126,6 +132,9 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
     case TH_KIND_ENERGY:
         th_format_energy(q->real, text, sizeof text);
         break;
+    case TH_KIND_FACTOR:
+        th_format_factor(q->real, text, sizeof text);
+        break;
     }
     th_strbuf_add(out, text);
 }
@@ -157,6 +166,9 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
     case TH_KIND_ENERGY:
         rc = th_parse_energy(text, &q.whole, err);
         q.real = (double)q.whole * TH_J_PER_AJ;
+        break;
+    case TH_KIND_FACTOR:
+        rc = th_parse_factor(text, &q.real, err);
         break;
     case TH_KIND_COUNT:
     case TH_KIND_SHARE:

@@ -19,9 +19,10 @@ typedef enum {
     TH_KIND_RATE,      /* real, per second */
     TH_KIND_MEAN,      /* real, of counts */
     TH_KIND_NUMBER,    /* real, of any magnitude */
-    TH_KIND_ENERGY     /* real, J */
+    TH_KIND_ENERGY,    /* real, J */
+    TH_KIND_FACTOR     /* real, of what the system says; written x0.5 */
 } th_kind;
-enum { TH_N_KINDS = TH_KIND_ENERGY + 1 };
+enum { TH_N_KINDS = TH_KIND_FACTOR + 1 };
 
 typedef struct th_quantity {
     th_kind kind;
@@ -42,6 +43,7 @@ th_quantity th_rate(double per_s);
 th_quantity th_mean(double mean);
 th_quantity th_number(double number);
 th_quantity th_joules(double joules);
+th_quantity th_factor(double factor);
 th_quantity th_absent(th_kind kind);
 th_quantity th_ps_or_absent(th_time ps); /* absent when negative */
 

@@ -37,6 +37,8 @@ void th_report_free(th_report *r)
         return;
     for (th_table *t = r->first; t != NULL; t = t->next)
         th_free(t->cells);
+    if (r->head_table != NULL)
+        th_free(r->head_table->cells);
     th_arena_free(r->arena);
     th_free(r);
 }
@@ -88,6 +90,14 @@ th_column *th_report_columns(th_report *r, int n)
     return th_arena_alloc(r->arena, (size_t)(n + 1) * sizeof(th_column));
 }
 
+const char *th_report_keep(th_report *r, const char *text)
+{
+    const char *copy = th_arena_string(r->arena, text);
+    if (copy == NULL)
+        r->failed = true;
+    return copy != NULL ? copy : "";
+}
+
 const char *th_report_printf(th_report *r, const char *format, ...)
 {
     char text[400];
@@ -95,13 +105,10 @@ const char *th_report_printf(th_report *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const char *copy = th_arena_string(r->arena, text);
-    if (copy == NULL)
-        r->failed = true;
-    return copy != NULL ? copy : "";
+    return th_report_keep(r, text);
 }
 
-static th_table *add_table(th_report *r, const char *name, const char *title,
+static th_table *new_table(th_report *r, const char *name, const char *title,
                            const th_column *columns, bool is_record)
 {
     th_table *t = th_arena_alloc(r->arena, sizeof *t);
@@ -113,9 +120,23 @@ static th_table *add_table(th_report *r, const char *name, const char *title,
         .name = name, .title = title, .columns = columns, .is_record = is_record, .report = r};
     while (columns[t->n_columns].name != NULL)
         t->n_columns++;
+    return t;
+}
+
+static th_table *add_table(th_report *r, const char *name, const char *title,
+                           const th_column *columns, bool is_record)
+{
+    th_table *t = new_table(r, name, title, columns, is_record);
+    if (t == NULL)
+        return NULL;
     *r->last = t;
     r->last = &t->next;
     return t;
+}
+
+th_table *th_report_head_table(th_report *r, const char *name, const th_column *columns)
+{
+    return r->head_table = new_table(r, name, NULL, columns, false);
 }
 
 th_table *th_report_table(th_report *r, const char *name, const char *title,
@@ -293,6 +314,7 @@ const char *th_kind_suffix(th_kind kind, const char *key)
     case TH_KIND_COUNT:
     case TH_KIND_MEAN:
     case TH_KIND_NUMBER:
+    case TH_KIND_FACTOR:
         break;
     case TH_KIND_TIME:
         return "_ps";
@@ -346,19 +368,23 @@ static void add_csv_cell(th_strbuf *out, const th_quantity *q)
         add_number(out, q);
 }
 
+static void add_csv_row(const th_table *t, size_t row, th_strbuf *out)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_add(out, c > 0 ? "," : "");
+        add_csv_cell(out, &t->cells[row * (size_t)t->n_columns + (size_t)c]);
+    }
+    th_strbuf_add(out, "\n");
+}
+
 static void render_csv_table(const th_table *t, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++)
         th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
                          th_kind_suffix(t->columns[c].kind, t->columns[c].name));
     th_strbuf_add(out, "\n");
-    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++) {
-        for (int c = 0; c < t->n_columns; c++) {
-            th_strbuf_add(out, c > 0 ? "," : "");
-            add_csv_cell(out, &t->cells[row * (size_t)t->n_columns + (size_t)c]);
-        }
-        th_strbuf_add(out, "\n");
-    }
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++)
+        add_csv_row(t, row, out);
 }
 
 /* The head as lines that start with #; tables are parted by an empty line and named. */
@@ -371,6 +397,10 @@ static void render_csv(const th_report *r, th_strbuf *out)
                          th_kind_suffix(r->head[i].value.kind, r->head[i].key));
         add_csv_cell(out, &r->head[i].value);
         th_strbuf_add(out, "\n");
+    }
+    for (size_t row = 0; r->head_table != NULL && row < r->head_table->n_rows; row++) {
+        th_strbuf_printf(out, "# %s: ", r->head_table->name);
+        add_csv_row(r->head_table, row, out);
     }
     for (const th_table *t = r->first; t != NULL; t = t->next) {
         if (r->first->next != NULL)
@@ -428,6 +458,8 @@ static void render_json(const th_report *r, th_strbuf *out)
         th_strbuf_add(out, ",\n  ");
         add_json_field(out, r->head[i].key, &r->head[i].value);
     }
+    if (r->head_table != NULL)
+        render_json_table(r->head_table, out);
     for (const th_table *t = r->first; t != NULL; t = t->next)
         render_json_table(t, out);
     th_strbuf_add(out, "\n}\n");

@@ -28,12 +28,16 @@ void th_report_free(th_report *r);                             /* accepts NULL *
 /* A line of the head, in text; the fields of the head, in CSV and JSON. */
 void th_report_head_line(th_report *r, const char *key, const char *text);
 void th_report_head_field(th_report *r, const char *key, th_quantity value);
+/* A table of the head, at most one: in JSON behind its fields, in CSV a line for each row, in text
+ * nowhere. */
+th_table *th_report_head_table(th_report *r, const char *name, const th_column *columns);
 
 /* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is
  * out. */
 th_column *th_report_columns(th_report *r, int n);
 /* A text that lives as long as the report, for the names of such columns; "" when memory is out. */
 const char *th_report_printf(th_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *th_report_keep(th_report *r, const char *text); /* the same of a text of any length */
 /* columns must outlive the report. A record is a table of one row, in text a list of its values. */
 th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
@@ -106,6 +110,7 @@ struct th_report {
     struct th_arena *arena;
     th_head_item head[TH_HEAD_MAX];
     int n_head;
+    th_table *head_table; /* NULL: none */
     th_table *first, **last;
     const char *const *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
     bool failed, was_interrupted;

@@ -151,6 +151,7 @@ th_scale th_scale_of_column(const th_table *t, int column)
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
     case TH_KIND_NUMBER:
+    case TH_KIND_FACTOR:
         break;
     case TH_KIND_TIME:
         return unit_for(t, TH_KIND_TIME, reference_of_kind(t, TH_KIND_TIME), 6);
@@ -199,6 +200,8 @@ const char *th_cell_format(const th_table *t, const th_quantity *q, const th_sca
         snprintf(out, size, "%lld", (long long)q->whole);
     else if (q->kind == TH_KIND_NUMBER)
         snprintf(out, size, "%.6g", q->real);
+    else if (q->kind == TH_KIND_FACTOR)
+        th_format_factor(q->real, out, size);
     else
         snprintf(out, size, "%.*f", scale->decimals, number_of(q) / scale->divisor);
     return out;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/change_list.h"
 #include "tcl/options.h"
 #include "tcl/saved_figures.h"
 
@@ -16,6 +17,7 @@ static void free_run(th_saved_run *r)
     th_free(r->system);
     th_free(r->workload);
     th_free(r->program);
+    th_change_list_free(r->changes);
     th_saved_figures_free(r->figures);
     th_free(r);
 }
@@ -52,7 +54,6 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->network_bytes = result->moved_bytes;
     r->has_energy = result->has_energy;
     r->energy_j = th_result_energy_j(result);
-    r->was_changed = s->n_changes > 0;
 }
 
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)
@@ -64,8 +65,10 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
     r->system = th_alloc_string(s->system->name);
     r->workload = s->workload != NULL ? th_alloc_string(s->workload->name) : NULL;
     r->program = s->made != NULL ? th_alloc_string(s->made->name) : NULL;
+    r->changes = th_change_list_of(s);
     r->figures = th_saved_figures_of(s, result);
-    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL) || r->figures == NULL) {
+    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL) ||
+        r->changes == NULL || r->figures == NULL) {
         free_run(r);
         return NULL;
     }

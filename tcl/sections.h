@@ -6,7 +6,7 @@
 #include "tcl/report.h"
 #include "tcl/session.h"
 
-/* System, workload, mapping, run, version: what a report is about. */
+/* System, workload, mapping, run, what was changed in it, version: what a report is about. */
 int th_section_head(th_session *s, th_report *r, th_error *err);
 
 /* sections_search.c: of a search, every best so far; of one for a Pareto front, its members. */
@@ -102,7 +102,10 @@ typedef struct th_runs {
     th_saved_run **all;
     int n;
 } th_runs;
-enum { TH_RUN_INPUTS = 3 }; /* its last columns: system and digests; not in text, whose head tells of them */
+/* The last columns of its table: system, digests, changes; not in text, whose head tells of them. */
+enum { TH_RUN_INPUTS = 4 };
+/* Characters for what stands behind the key of a line of a head, in 80 columns. */
+enum { TH_HEAD_WIDTH = 64 };
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err);
 /* sections_diff.c: what two runs were given, and what came of it, where they differ. */
@@ -112,7 +115,8 @@ typedef struct th_diff_options {
 } th_diff_options;
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
                     th_error *err);
-/* What all of these runs have in common, and, run by run, systems and workloads where they are not the same. */
+/* What all of these runs have in common, and, run by run, systems and workloads where they are not
+ * the same, and what was changed in them. */
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
 

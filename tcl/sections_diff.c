@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_diff.c - two saved runs: what they were given, and what came of it, where they differ.
- *   inputs; then totals, layers, accelerators, links: match by name -> differences -> the largest first
+ *   inputs; changes in the runs; then totals, layers, accelerators, links:
+ *   match by name -> differences -> the largest first
  * Times come before bytes, bytes before joules; among them the largest absolute difference is first. Text
  * gives each value its own unit; csv and json have ps, bytes, joules. */
 #include <config.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
+#include "tcl/change_list.h"
 #include "tcl/saved_figures.h"
 #include "tcl/sections.h"
 
@@ -69,7 +71,56 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
     add_input(t, "seed", seed_of(r, a), seed_of(r, b));
     add_input(t, "network", a->network, b->network);
     add_input(t, "inputs", th_report_printf(r, "%d", (int)a->n_inputs), th_report_printf(r, "%d", (int)b->n_inputs));
-    add_input(t, "changes in the run", a->was_changed ? "yes" : "no", b->was_changed ? "yes" : "no");
+    return 0;
+}
+
+/* ---- what was changed in them ---- */
+
+/* How many changes the lists begin with, or end with, that are the same. */
+static int common(const th_change_list *a, const th_change_list *b, int most, bool at_end)
+{
+    int n = 0;
+    while (n < most) {
+        int i = at_end ? a->n - 1 - n : n, j = at_end ? b->n - 1 - n : n;
+        if (strcmp(a->all[i].text, b->all[j].text) != 0)
+            break;
+        n++;
+    }
+    return n;
+}
+
+static void add_changes_of(th_table *t, const th_saved_run *run, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const th_listed_change *c = &run->changes->all[i];
+        th_quantity cells[2 + TH_CHANGE_COLUMNS] = {th_text(run->name), th_text(c->text)};
+        th_change_list_cells(c, &cells[2]);
+        th_table_row(t, cells);
+    }
+}
+
+/* Of each run those between the first and the last at which the two differ. In text a table without
+ * rows is left out. */
+static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                       const th_diff_options *o, th_error *err)
+{
+    int fewer = a->changes->n < b->changes->n ? a->changes->n : b->changes->n;
+    int before = common(a->changes, b->changes, fewer, false);
+    int after = common(a->changes, b->changes, fewer - before, true);
+    if (o->is_text && before + after == a->changes->n && before + after == b->changes->n)
+        return 0;
+    th_column *columns = th_report_columns(r, 2 + TH_CHANGE_COLUMNS);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"run", "run", TH_KIND_TEXT};
+    columns[1] = (th_column){"change", "change", TH_KIND_TEXT};
+    memcpy(&columns[2], th_change_columns, sizeof th_change_columns);
+    th_table *t = th_report_table(r, "changes", "Changes in the runs", columns);
+    th_table_wrap(t);
+    add_changes_of(t, a, before, a->changes->n - after);
+    add_changes_of(t, b, before, b->changes->n - after);
+    if (o->limit > 0)
+        th_table_limit(t, o->limit);
     return 0;
 }
 
@@ -290,7 +341,7 @@ int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, 
         return -1;
     if (o->is_text && r->first != NULL && r->first->n_rows == 0)
         th_report_drop_first(r);
-    if (add_totals(r, a, b, o, err) != 0)
+    if (add_changes(r, a, b, o, err) != 0 || add_totals(r, a, b, o, err) != 0)
         return -1;
     for (int c = 0; c < TH_N_SAVED; c++)
         if (add_class(r, (th_saved_class)c, a, b, o, err) != 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/change_list.h"
 #include "tcl/options.h"
 #include "tcl/sections.h"
 
@@ -94,6 +95,26 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));
 }
 
+/* What set_property and inject_fault did: a line, and all of it in CSV and JSON. */
+static void head_changes(const th_session *s, th_report *r)
+{
+    th_change_list *changes = th_change_list_of(s);
+    th_table *t = th_report_head_table(r, "changes", th_change_columns);
+    th_strbuf line = TH_STRBUF_INIT;
+    if (changes != NULL)
+        th_change_list_add_line(changes, TH_HEAD_WIDTH, &line);
+    if (line.text != NULL)
+        th_report_head_line(r, "changes", line.text);
+    for (int i = 0; changes != NULL && i < changes->n; i++) {
+        th_quantity cells[TH_CHANGE_COLUMNS];
+        th_change_list_cells(&changes->all[i], cells);
+        th_table_row(t, cells);
+    }
+    r->failed |= changes == NULL || line.failed;
+    th_strbuf_clear(&line);
+    th_change_list_free(changes);
+}
+
 int th_section_head(th_session *s, th_report *r, th_error *err)
 {
     char digest[20];
@@ -101,6 +122,7 @@ int th_section_head(th_session *s, th_report *r, th_error *err)
     th_session_digest(s, digest, sizeof digest);
     head_lines(s, r, digest);
     head_run_line(s, r);
+    head_changes(s, r);
     th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
     head_fields(s, r, digest);
     return 0;

@@ -2,9 +2,11 @@
 /* sections_saved.c - saved runs side by side. */
 #include <config.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/change_list.h"
 #include "tcl/saved_figures.h"
 #include "tcl/sections.h"
 
@@ -75,7 +77,19 @@ static const th_column input_columns[TH_RUN_INPUTS] = {
     {"system", NULL, TH_KIND_TEXT},
     {"system_digest", NULL, TH_KIND_TEXT},
     {"workload_digest", NULL, TH_KIND_TEXT},
+    {"changes", NULL, TH_KIND_TEXT},
 };
+
+/* All changes of a run in a line, in the memory of the report; NULL: there are none. */
+static const char *changes_of(th_report *r, const th_saved_run *run)
+{
+    th_strbuf line = TH_STRBUF_INIT;
+    th_change_list_add_line(run->changes, INT_MAX, &line);
+    const char *kept = line.text != NULL ? th_report_keep(r, line.text) : NULL;
+    r->failed |= line.failed;
+    th_strbuf_clear(&line);
+    return kept;
+}
 
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err)
@@ -102,6 +116,7 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
         cells[n++] = th_text(runs->all[i]->system);
         cells[n++] = th_text(runs->all[i]->figures->system);
         cells[n++] = th_text(runs->all[i]->figures->workload);
+        cells[n++] = th_text(changes_of(r, runs->all[i]));
         th_table_row(t, cells);
     }
     th_free(cells);
@@ -163,6 +178,24 @@ static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *
     }
 }
 
+/* What was changed in those runs in which something was. */
+static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
+{
+    bool is_first = true;
+    for (int i = 0; i < n_runs; i++) {
+        th_strbuf line = TH_STRBUF_INIT;
+        if (runs[i]->changes->n == 0)
+            continue;
+        th_strbuf_printf(&line, "%.30s: ", runs[i]->name);
+        th_change_list_add_line(runs[i]->changes, TH_HEAD_WIDTH - (int)line.length, &line);
+        if (line.text != NULL)
+            th_report_head_line(r, is_first ? "changes" : "", line.text);
+        is_first = false;
+        r->failed |= line.failed;
+        th_strbuf_clear(&line);
+    }
+}
+
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
 {
     bool has_one_system = n_runs > 0, has_one_workload = n_runs > 0;
@@ -186,6 +219,25 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     if (!has_one_workload)
         add_lines(r, "workloads", say_workload, runs, n_runs);
     add_lines(r, "runs", say_run, runs, n_runs);
+    add_changes(r, runs, n_runs);
+}
+
+/* A row for each change of each run. */
+static int add_run_changes(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
+{
+    th_column *columns = th_report_columns(r, 1 + TH_CHANGE_COLUMNS);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"run", NULL, TH_KIND_TEXT};
+    memcpy(&columns[1], th_change_columns, sizeof th_change_columns);
+    th_table *t = th_report_table(r, "run_changes", NULL, columns);
+    for (int i = 0; i < n_runs; i++)
+        for (int k = 0; k < runs[i]->changes->n; k++) {
+            th_quantity cells[1 + TH_CHANGE_COLUMNS] = {th_text(runs[i]->name)};
+            th_change_list_cells(&runs[i]->changes->all[k], &cells[1]);
+            th_table_row(t, cells);
+        }
+    return 0;
 }
 
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
@@ -213,7 +265,6 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         {"energy", NULL, TH_KIND_ENERGY},
         {NULL, NULL, TH_KIND_TEXT},
     };
-    (void)err;
     th_table *t = th_report_table(r, "runs", "Saved runs", columns);
     for (int i = 0; i < n_runs; i++) {
         const th_saved_run *x = runs[i];
@@ -230,5 +281,5 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
                                th_share(x->link_utilization), th_share(x->accel_utilization),
                                th_bytes(x->network_bytes), value_of(x, TH_METRIC_ENERGY)});
     }
-    return 0;
+    return add_run_changes(r, runs, n_runs, err);
 }

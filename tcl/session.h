@@ -63,7 +63,7 @@ typedef struct th_saved_run {
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
-    bool was_changed; /* by set_property or inject_fault */
+    struct th_change_list *changes;   /* tcl/change_list.h; never NULL */
     struct th_saved_figures *figures; /* tcl/saved_figures.h; never NULL */
 } th_saved_run;
 

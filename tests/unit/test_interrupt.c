@@ -153,9 +153,12 @@ static void a_run_goes_on_to_where_it_was_to_go(void)
 static void restart_gives_up_whole(void)
 {
     static const interrupted x = {
-        .setup = "create_system -name s -topology ring -dims 3 -accel npu_v1 -link_bandwidth 100Gbps -link_latency 500ns;"
-                 "create_program p; for {set i 1} {$i <= 520} {incr i} {add_collective all_reduce -bytes ${i}kB {*}[expr {$i > 6 ? {-algorithm ring -chunks 1} : {}}]};"
-                 "inject_fault accel/0 -at 5us -clock 0.5; run -for 20us; set_property link/0_1 bandwidth 1Gbps; run -for 20us",
+        .setup = "create_system -name s -topology ring -dims 3 -accel npu_v1 -link_bandwidth "
+                 "100Gbps -link_latency 500ns;"
+                 "create_program p; for {set i 1} {$i <= 520} {incr i} {add_collective all_reduce "
+                 "-bytes ${i}kB {*}[expr {$i > 6 ? {-algorithm ring -chunks 1} : {}}]};"
+                 "inject_fault accel/0 -at 5us -clock x0.5; run -for 20us; set_property link/0_1 "
+                 "bandwidth 1Gbps; run -for 20us",
         .script = "restart",
         .says = "restart: interrupted; the run is as it was",
         .probe = OF_A_RUN,
@@ -166,19 +169,39 @@ static void restart_gives_up_whole(void)
 static void what_has_not_begun_has_not(void)
 {
     static const interrupted all[] = {
-        {.setup = MAPPED, .script = "step", .says = "step: interrupted; nothing has run",
-         .or_says = "interrupted at 0s; run goes on", .probe = "now", .step = 1},
-        {.setup = MAPPED, .script = "run", .says = "interrupted before it began; nothing has run",
-         .or_says = "interrupted at 0s; run goes on", .probe = "now", .step = 1},
-        {.setup = MAPPED, .script = "get_tasks", .says = "get_tasks: interrupted; nothing was changed", .probe = "now",
+        {.setup = MAPPED,
+         .script = "step",
+         .says = "step: interrupted; nothing has run",
+         .or_says = "interrupted at 0s; run goes on",
+         .probe = "now",
          .step = 1},
-        {.setup = EXCHANGE, .script = "set_property accel/0 clock 0.5",
-         .says = "set_property: interrupted; nothing was changed", .probe = "list [now] [get_property accel/0 clock]", .step = 1},
+        {.setup = MAPPED,
+         .script = "run",
+         .says = "interrupted before it began; nothing has run",
+         .or_says = "interrupted at 0s; run goes on",
+         .probe = "now",
+         .step = 1},
+        {.setup = MAPPED,
+         .script = "get_tasks",
+         .says = "get_tasks: interrupted; nothing was changed",
+         .probe = "now",
+         .step = 1},
+        {.setup = EXCHANGE,
+         .script = "set_property accel/0 clock x0.5",
+         .says = "set_property: interrupted; nothing was changed",
+         .probe = "list [now] [get_property accel/0 clock]",
+         .step = 1},
         {.setup = EXCHANGE,
          .script = "add_traffic -pattern uniform -rate 100Gbps -message_bytes 100B -duration 100us",
-         .says = "add_traffic: interrupted; the program is as it was", .probe = "get_tasks", .step = 9},
-        {.setup = "", .script = "create_study s -file test_interrupt.db -parameters {a {1 2}} -metrics latency -where {$a > 0} -script {}",
-         .says = "create_study: interrupted; no study was made", .probe = "file exists test_interrupt.db", .step = 1},
+         .says = "add_traffic: interrupted; the program is as it was",
+         .probe = "get_tasks",
+         .step = 9},
+        {.setup = "",
+         .script = "create_study s -file test_interrupt.db -parameters {a {1 2}} -metrics latency "
+                   "-where {$a > 0} -script {}",
+         .says = "create_study: interrupted; no study was made",
+         .probe = "file exists test_interrupt.db",
+         .step = 1},
     };
     remove("test_interrupt.db");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -72,6 +72,27 @@ static void parses_frequencies(void)
     CU_ASSERT_EQUAL(value_of(th_parse_frequency, "0.5Hz"), 1);
 }
 
+/* All digits count: a factor that was written is read back as it was. */
+static void parses_and_writes_factors(void)
+{
+    static const double factors[] = {0, 0.5, 1, 1000, 1.0 / 3, 0.1, 1e-9, 123456789};
+    char text[64];
+    double factor = -1;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        CU_ASSERT_EQUAL(
+            th_parse_factor(th_format_factor(factors[i], text, sizeof text), &factor, NULL), 0);
+        CU_ASSERT_EQUAL(factor, factors[i]);
+    }
+    TAP_ASSERT_TEXT(th_format_factor(0.5, text, sizeof text), "x0.5");
+    static const char *const wrong[] = {"0.5",  "x",      "x-1",  "x0.5 ", "x0x1",
+                                        "xnan", "x1e999", "0.5x", "x.",    ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        th_error e = {"", ""};
+        CU_ASSERT_EQUAL(th_parse_factor(wrong[i], &factor, &e), -1);
+        TAP_ASSERT_TEXT(e.id, "BASE-0009");
+    }
+}
+
 static void parses_energies_and_powers(void)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_energy, "0.9pJ"), 900000);
@@ -254,6 +275,7 @@ int main(int argc, char **argv)
                                      TAP(parses_sizes),
                                      TAP(parses_bandwidths),
                                      TAP(parses_frequencies),
+                                     TAP(parses_and_writes_factors),
                                      TAP(parses_energies_and_powers),
                                      TAP(reaches_the_limits),
                                      TAP(refuses_what_is_no_number),
