@@ -3,17 +3,18 @@
  * exclusive shards with the least transfer + compute + reduction, given what the layers before it
  * took. greedy_rotating: the same, among strategies that rotate too. model_parallel: the same as
  * greedy, but a layer splits one of its dimensions K C H W, never the images.
- *   init, per design: its accelerators -> walk the layers -> a candidate; where a layer cannot be
- *   shared by so many, half as many
+ *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate; where a
+ *   layer cannot be shared by so many, half as many
  *
  * Times are the estimates of plan.h: compute and reduction of the slowest position by itself, and
  * the busiest medium of each transfer. What follows a layer is never looked at, nor is memory; the
- * best design is that of the best simulation. */
+ * best design and order of members are those of the best simulation. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "mapper/search/baseline.h"
 #include "mapper/search/searches.h"
+#include "mapper/search/sets.h"
 #include "mapper/search/strategies.h"
 
 typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
@@ -176,6 +177,21 @@ static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, allowed what
 
 /* --- the searches ----------------------------------------------------------------------------- */
 
+/* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
+static int add_orders(th_search *s, th_seeder *seeder, int32_t design, const int32_t *accels,
+                      int32_t n, allowed what, th_error *err)
+{
+    int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
+    int failed = n_orders < 0 ? th_error_no_memory(err) : 1;
+    for (int32_t i = 0; i < n_orders && failed >= 0; i++) {
+        th_mapping *m = th_baseline_on(s, design, orders + (size_t)i * (size_t)n, n);
+        int walked = add_walk(s, seeder, m, what, err);
+        failed = walked < failed ? walked : failed;
+    }
+    th_free(orders);
+    return failed;
+}
+
 static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *err)
 {
     const th_system *system = s->problem.system;
@@ -184,7 +200,7 @@ static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *
     for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
         int32_t n = th_baseline_crew(s, d, accels, &in_group);
         for (failed = 1; failed > 0 && n > 0; n /= 2)
-            failed = add_walk(s, seeder, th_baseline_on(s, d, accels, n), what, err);
+            failed = add_orders(s, seeder, d, accels, n, what, err);
     }
     th_free(accels);
     return failed < 0 ? -1 : 0;

@@ -2,8 +2,8 @@
 /* baseline_uniform.c - uniform: one set (one accelerator, the first group, or all), one design, one
  * split for all convolutions and one for all other layers on the array: the best of all by
  * simulation; docs/models/baselines.md.
- *   init, per set: designs x splits -> combinations -> where there are very many, those of least
- *   estimated time -> candidates
+ *   init, per set and order of its members: designs x splits -> combinations -> where there are very
+ *   many, those of least estimated time -> candidates
  *
  * Estimates add up what layers take by themselves and what their inputs take to come (plan.h), apart
  * for convolutions and what follows them, and for the others: so they cost a sum of splits, where the
@@ -19,7 +19,8 @@
 #include "mapper/search/sets.h"
 #include "mapper/search/strategies.h"
 
-/* Pairs of accelerators times simulated combinations of one set: 512 of eight accelerators, 8 of 64. */
+/* Pairs of accelerators times simulated combinations of one set in one order: 512 of eight accelerators,
+ * 8 of 64. */
 enum { SIMULATED = 32768 };
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
     int order;
 } combination;
 
-/* Of one set. */
+/* Of one set, its members in one order. */
 typedef struct {
     th_search *search;
     th_set set;
@@ -247,9 +248,9 @@ static int add_combinations(combinations *k, th_error *err)
     return 0;
 }
 
-static int add_set(th_search *s, const th_set *set, th_error *err)
+static int add_set(th_search *s, int32_t *accels, int32_t n, th_error *err)
 {
-    combinations k = {.search = s, .set = *set};
+    combinations k = {.search = s, .set = {.n_accels = n, .accels = accels}};
     int failed = add_combinations(&k, err);
     th_free(k.conv.split);
     th_free(k.conv.time);
@@ -259,26 +260,35 @@ static int add_set(th_search *s, const th_set *set, th_error *err)
     return failed;
 }
 
+/* The set of these accelerators in every order of its members. */
+static int add_orders(th_search *s, const int32_t *accels, int32_t n, th_error *err)
+{
+    int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
+    int failed = n_orders < 0 ? th_error_no_memory(err) : 0;
+    for (int32_t i = 0; !failed && i < n_orders; i++)
+        failed = add_set(s, orders + (size_t)i * (size_t)n, n, err);
+    th_free(orders);
+    return failed;
+}
+
 /* All accelerators where a set may span groups; the first group; the first accelerator. The large sets
  * come first: mostly they are quick, and then what runs on few accelerators is soon stopped. */
 static int init(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;
     int32_t all = system->n_accels, group = th_sets_first_group(system);
-    th_set set = {.accels = th_alloc_zero((size_t)all, sizeof *set.accels)};
-    int failed = set.accels ? 0 : th_error_no_memory(err);
+    int32_t n = 0, *accels = th_alloc_zero((size_t)all, sizeof *accels);
+    int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t own = 1; !failed && own >= 0; own--) /* the group's first, then the rest */
         for (int32_t a = 0; a < all; a++)
             if ((system->nodes[system->accel_node[a]].group ==
                  system->nodes[system->accel_node[0]].group) == own)
-                set.accels[set.n_accels++] = a;
+                accels[n++] = a;
     const int32_t sizes[] = {s->options.sets_inside_groups ? group : all, group, 1};
-    for (int i = 0; i < 3; i++) {
-        set.n_accels = sizes[i];
+    for (int i = 0; i < 3; i++)
         if (!failed && (i == 0 || sizes[i] < sizes[i - 1]))
-            failed = add_set(s, &set, err);
-    }
-    th_free(set.accels);
+            failed = add_orders(s, accels, sizes[i], err);
+    th_free(accels);
     return failed;
 }
 

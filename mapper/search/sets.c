@@ -171,8 +171,9 @@ static int add_children(th_set_tree *t, const th_system *s, int32_t parent, cons
     return 0;
 }
 
-static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, bool *inside, int32_t *above,
-                     int32_t *part_of)
+/* At most most_parted nodes get children, the root first. */
+static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_parted,
+                     bool *inside, int32_t *above, int32_t *part_of)
 {
     if (add_node(t, -1, s->n_accels) < 0)
         return -1;
@@ -181,7 +182,7 @@ static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, b
         if (!is_taken || !is_taken[a])
             t->node[0].accels[t->node[0].n++] = a;
     note_groups(s, &t->node[0]);
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->n && i < most_parted; i++) {
         if (t->node[i].n < 2)
             continue;
         int32_t parts = part(s, &t->node[i], inside, above, part_of);
@@ -191,18 +192,25 @@ static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, b
     return 0;
 }
 
-int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken)
+static int init_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_parted)
 {
     size_t nodes = (size_t)s->n_nodes + 1;
     bool *inside = th_alloc_zero(nodes, sizeof *inside);
     int32_t *above = th_alloc_zero(nodes, sizeof *above),
             *part_of = th_alloc_zero(nodes, sizeof *part_of);
     *t = (th_set_tree){0};
-    int failed = inside && above && part_of ? grow_tree(t, s, is_taken, inside, above, part_of) : -1;
+    int failed = inside && above && part_of
+                     ? grow_tree(t, s, is_taken, most_parted, inside, above, part_of)
+                     : -1;
     th_free(inside);
     th_free(above);
     th_free(part_of);
     return failed;
+}
+
+int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken)
+{
+    return init_tree(t, s, is_taken, SIZE_MAX);
 }
 
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n)
@@ -235,6 +243,38 @@ void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t
         int32_t round = i / (block * at->n_children), c = i / block % at->n_children;
         accels[i] = child[c].accels[round * block + i % block];
     }
+}
+
+/* Room for the order as given, and behind it the interleaved orders of the root's members. */
+static int32_t list_orders(const th_set_tree *t, int32_t n, int32_t **out)
+{
+    int32_t n_orders = 1;
+    for (int32_t block = 1; block < n; block++)
+        n_orders += th_set_tree_can_deal(t, 0, block);
+    *out = th_alloc_array((size_t)n_orders * (size_t)n, sizeof **out);
+    for (int32_t block = 1, i = 1; *out && i < n_orders; block++)
+        if (th_set_tree_can_deal(t, 0, block))
+            th_set_tree_deal(t, 0, block, *out + (size_t)i++ * (size_t)n);
+    return *out ? n_orders : -1;
+}
+
+int32_t th_set_orders(const th_system *s, const int32_t *accels, int32_t n, int32_t **out)
+{
+    bool *is_outside = th_alloc_array((size_t)s->n_accels, sizeof *is_outside);
+    th_set_tree t = {0};
+    int32_t n_orders = -1;
+    *out = NULL;
+    for (int32_t a = 0; is_outside && a < s->n_accels; a++)
+        is_outside[a] = true;
+    for (int32_t i = 0; is_outside && i < n; i++)
+        is_outside[accels[i]] = false;
+    if (is_outside && init_tree(&t, s, is_outside, 1) == 0)
+        n_orders = list_orders(&t, n, out);
+    if (n_orders > 0)
+        memcpy(*out, accels, (size_t)n * sizeof *accels);
+    th_set_tree_clear(&t);
+    th_free(is_outside);
+    return n_orders;
 }
 
 void th_set_tree_clear(th_set_tree *t)

@@ -35,6 +35,10 @@ bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block);
 /* The members of a node into accels, dealt out in blocks (0, or where that cannot be: as they are). Of
  * a mixed radix of splits the last digit then goes across the slow links, not the first. */
 void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels);
+/* The orders in which n accelerators may take the positions of one set: as given, then interleaved in
+ * blocks of every size that can be. *out: the orders one after another, n accelerators each, by number;
+ * the caller's (th_free). Their number, or -1: memory is out. */
+int32_t th_set_orders(const th_system *s, const int32_t *accels, int32_t n, int32_t **out);
 
 /* Can every accelerator of the set be configured with this design? */
 bool th_set_can_take(const th_system *s, const th_set *set, int32_t design);

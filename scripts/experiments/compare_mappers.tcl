@@ -16,4 +16,4 @@ foreach search {random two_level} {
     run -all
     lappend runs [save_run $search]
 }
-report_compare $runs -metrics latency -relative_to {computation_prioritized uniform greedy}
+report_compare $runs -metrics latency -relative_to {uniform greedy greedy_rotating}

@@ -80,6 +80,33 @@ static void members_are_dealt_across_slow_links(void)
     th_system_free(s);
 }
 
+static void assert_orders(const th_system *s, const char *members, const char *expected)
+{
+    int32_t n = (int32_t)strlen(members), accels[8], *orders;
+    th_strbuf text = TH_STRBUF_INIT;
+    for (int32_t i = 0; i < n; i++)
+        accels[i] = members[i] - '0';
+    int32_t n_orders = th_set_orders(s, accels, n, &orders);
+    for (int32_t i = 0; i < n_orders * n; i++)
+        th_strbuf_printf(&text, "%s%d", i > 0 && i % n == 0 ? " " : "", (int)orders[i]);
+    TAP_ASSERT_TEXT(text.text, expected);
+    th_strbuf_clear(&text);
+    th_free(orders);
+}
+
+/* As given, then one of each group in turn, then two, where the groups are as large as one another: links
+ * to accelerators outside the set do not count. Inside a group links are alike. */
+static void orders_of_a_set(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    assert_orders(s, "01234567", "01234567 04152637 01452367");
+    assert_orders(s, "104567", "104567");
+    assert_orders(s, "102457", "102457 041527");
+    assert_orders(s, "3210", "3210");
+    assert_orders(s, "5", "5");
+    th_system_free(s);
+}
+
 /* Links alike: halves by number, the first one larger when odd. */
 static void rings_and_meshes_are_halved(void)
 {
@@ -204,6 +231,17 @@ static void no_memory_leaves_nothing_behind(void)
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
     CU_ASSERT_TRUE(k > 15);
+    int32_t n_orders = -1;
+    for (k = 1; n_orders < 0; k++) {
+        int32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7}, *orders;
+        th_alloc_fail_at(k);
+        n_orders = th_set_orders(s, all, 8, &orders);
+        th_alloc_fail_at(0);
+        CU_ASSERT_TRUE(n_orders == (orders ? 3 : -1));
+        th_free(orders);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(k > 5);
     th_system_free(s);
 }
 
@@ -212,6 +250,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(f1_parts_into_its_groups),
         TAP(members_are_dealt_across_slow_links),
+        TAP(orders_of_a_set),
         TAP(rings_and_meshes_are_halved),
         TAP(weak_links_part_a_chain),
         TAP(every_node_is_the_union_of_its_children),
