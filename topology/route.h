@@ -10,8 +10,9 @@
  * way that would need another tail than the next node's own is not taken.)
  * ecmp: as shortest; where several first links begin ways that are equally good (links, bandwidth,
  * latency), a hash of (source, destination, node) takes one.
- * dimension_order: dimension 0 first; on a ring the shorter way, upwards on a tie. Nodes outside
- * the dimensions (a host) are reached, and reach, as by shortest.
+ * dimension_order: dimension 0 first; on a ring the shorter way, half way round by the parity of
+ * source and destination. Nodes outside the dimensions (a host) are reached, and reach, as by
+ * shortest.
  * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up
  * the destination chooses (D-mod-k).
  * dragonfly: at most one local link, a global one, at most one local link.

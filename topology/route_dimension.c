@@ -4,9 +4,12 @@
  * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest.
  * A route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T.
  * Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a
- * line step by step, on a ring the shorter way and upwards on a tie, where all are joined in one
- * link, through a switch in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b -
- * a modulo size, 1, or 2 links, and each step comes nearer: a walk ends.
+ * line step by step, on a ring the shorter way, where all are joined in one link, through a switch
+ * in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size, 1, or 2
+ * links, and each step comes nearer: a walk ends.
+ * Half way round a ring both ways are equally long. The parity of source and destination decides
+ * (is_upwards_on_tie), so that under uniform traffic half of such routes go up and half go down,
+ * and all links of a ring carry the same.
  * A switch of dimension d has the coordinates of its nodes but for d, where its own counts as 0. To
  * a switch the route sets all other coordinates right, then goes up. Nodes outside the dimensions
  * (hosts) are reached over a link of their own where there is one, else, and from them, as by
@@ -58,46 +61,76 @@ static int place_below(const th_system *s, const dimension_data *data, int node,
 
 /* ---- a step ---- */
 
-/* The coordinate after the next link from a to b != a along a line or ring. */
-static int step(const th_shape_dim *dim, int a, int b)
+/* Does the route from src to dst go upwards where it has half of ring d before it? It does if the
+ * source's coordinate on the ring and all other coordinates of both ends have an even sum. The
+ * coordinate on the ring alternates along it; the others even out, over all pairs, what is left on
+ * rings of 6, 10, 14 ... nodes. ASTRA-sim's rings go upwards always. */
+static bool is_upwards_on_tie(const th_system *s, const dimension_data *data, int src, int dst,
+                              int d)
 {
-    if (dim->kind == TH_DIM_LINE)
-        return b > a ? a + 1 : a - 1;
-    int upwards = b > a ? b - a : b - a + dim->size;
-    if (2 * upwards <= dim->size)
-        return a + 1 < dim->size ? a + 1 : 0;
-    return a > 0 ? a - 1 : dim->size - 1;
+    const int32_t *from = coordinates_of(s, data, src), *to = coordinates_of(s, data, dst);
+    int sum = from[d];
+    for (int i = 0; i < s->n_dims; i++)
+        sum += i != d ? from[i] + to[i] : 0;
+    return sum % 2 == 0 || s->astra;
 }
 
-/* The node after the place at on the way to coordinate b of dimension d. */
-static int next_along(const th_system *s, const dimension_data *data, int at, int d, int b)
+typedef struct {
+    int at, src, dst; /* nodes inside; src is at where the route began outside */
+} walk;
+
+/* The coordinate after the next link along ring d. */
+static int next_on_ring(const th_system *s, const dimension_data *data, const walk *w, int d)
 {
-    int a = coordinates_of(s, data, at)[d];
-    if (s->dims[d].kind == TH_DIM_SWITCH)
-        return switch_of(s, data, at, d);
-    if (s->dims[d].kind != TH_DIM_FULL)
-        b = step(&s->dims[d], a, b);
-    return at + (b - a) * data->below[d];
+    int a = coordinates_of(s, data, w->at)[d], b = coordinates_of(s, data, w->dst)[d];
+    int size = s->dims[d].size, upwards = b > a ? b - a : b - a + size;
+    bool goes_up = 2 * upwards < size;
+    if (2 * upwards == size)
+        goes_up = is_upwards_on_tie(s, data, w->src, w->dst, d);
+    if (goes_up)
+        return a + 1 < size ? a + 1 : 0;
+    return a > 0 ? a - 1 : size - 1;
 }
 
-static int next_node(const th_system *s, const dimension_data *data, int at, int dst)
+/* The node after the place w->at along dimension d. */
+static int next_along(const th_system *s, const dimension_data *data, const walk *w, int d)
 {
+    int a = coordinates_of(s, data, w->at)[d], b = coordinates_of(s, data, w->dst)[d];
+    switch ((th_dim_kind)s->dims[d].kind) {
+    case TH_DIM_LINE:
+        b = b > a ? a + 1 : a - 1;
+        break;
+    case TH_DIM_RING:
+        b = next_on_ring(s, data, w, d);
+        break;
+    case TH_DIM_FULL:
+        break;
+    case TH_DIM_SWITCH:
+        return switch_of(s, data, w->at, d);
+    }
+    return w->at + (b - a) * data->below[d];
+}
+
+static int next_node(const th_system *s, const dimension_data *data, const walk *w)
+{
+    int at = w->at, dst = w->dst;
     const int32_t *to = coordinates_of(s, data, dst), *here = coordinates_of(s, data, at);
     int d_at = dim_of_switch(s, data, at), d_dst = dim_of_switch(s, data, dst);
     if (d_at >= 0)
         return place_below(s, data, at, d_at, to[d_at]);
     for (int d = 0; d < s->n_dims; d++)
         if (d != d_dst && here[d] != to[d])
-            return next_along(s, data, at, d, to[d]);
+            return next_along(s, data, w, d);
     return dst; /* at is the destination or hangs on it */
 }
 
 static int next(const th_system *s, int at, int src, int dst)
 {
     const dimension_data *data = s->routing_data;
-    (void)src;
-    if (at < data->n_inside && dst < data->n_inside)
-        return th_neighbors_link(&data->neighbors, s, at, next_node(s, data, at, dst));
+    if (at < data->n_inside && dst < data->n_inside) {
+        const walk w = {at, src < data->n_inside ? src : at, dst};
+        return th_neighbors_link(&data->neighbors, s, at, next_node(s, data, &w));
+    }
     int direct = th_neighbors_link(&data->neighbors, s, at, dst);
     return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
 }
@@ -224,5 +257,5 @@ static void release(th_system *s)
 }
 
 const th_routing_type th_routing_dimension_order = {
-    "dimension_order", "dimension 0 first; on a ring the shorter way, upwards on a tie", prepare,
+    "dimension_order", "dimension 0 first; on a ring the shorter way, ties by parity", prepare,
     next, release};

@@ -417,6 +417,16 @@ static void sends_messages_along_a_ring(void)
     expect_messages(AWARE, &u, queued, 4);
 }
 
+/* Half way round a ring of 4 ASTRA-sim goes upwards whatever the source: from 1 to 3 over 2, so that
+ * the message to 2 waits for 931 ns. A hop takes floor(100 + 931.32) = 1031. */
+static void goes_upwards_half_way_round_a_ring(void)
+{
+    static const setup u = {"Ring", "4", "1", "100", RING1, 1};
+    static const sent both[] = {{1, 3, 1000, 0, 0, 2 * 1031000},
+                                {1, 2, 1000, 10, 0, 931000 + 1031000}};
+    expect_messages(AWARE, &u, both, 2);
+}
+
 /* Ring of 4 with 1 GB/s, 100 ns, then a switch of 3 with 2 GB/s, 50.5 ns; 1000 bytes. From (0, 0)
  * to (1, 2): one step along the ring, 1031; then the switch, floor(101 + 465.66) = 566 unaware,
  * 2 floor(50.5 + 465.66) = 1032 aware. */
@@ -570,6 +580,7 @@ int main(int argc, char **argv)
         TAP(refuses_what_it_cannot),
         TAP(needs_the_files),
         TAP(sends_messages_along_a_ring),
+        TAP(goes_upwards_half_way_round_a_ring),
         TAP(sends_messages_across_dimensions),
         TAP(memory_follows_the_messages_that_live),
         TAP(counts_bytes_on_links),

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine.h"
+#include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate.h"
 #include "topology/route.h"
@@ -140,6 +141,21 @@ static void classes_leave_no_cycle(void)
     gsl_rng_free(r);
 }
 
+/* Half-way routes go both ways round each ring: two classes are enough (one date line per ring and
+ * direction), and leave no cycle. Rings of two and three nodes have no routes of three links. */
+static void a_torus_takes_two_classes(void)
+{
+    const int cases[][3] = {{4, 4, 1}, {6, 4, 1}, {2, 6, 1}, {8, 1, 1}, {4, 2, 3}, {5, 4, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_system *s = generated("torus", cases[i], 3);
+        th_channels *c = th_channels_new(s, NULL);
+        CU_ASSERT_EQUAL(th_channels_needed(c), 2);
+        th_channels_free(c);
+        assert_no_deadlock(s);
+        th_system_free(s);
+    }
+}
+
 /* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
  * than it is given: all arrive. */
 static void large_systems_do_not_deadlock_either(void)
@@ -197,6 +213,7 @@ int main(int argc, char **argv)
         TAP(a_deadlock_is_detected_and_explained),
         TAP(a_run_that_is_stuck_ends_with_the_reason),
         TAP(classes_leave_no_cycle),
+        TAP(a_torus_takes_two_classes),
         TAP(large_systems_do_not_deadlock_either),
         TAP(a_missing_route_is_told),
         TAP_END,

@@ -135,17 +135,35 @@ static void meshes_go_along_dimension_0_first(void)
     th_system_free(s);
 }
 
-/* 4 x 5: row 3 -> 0 wraps (1 step); two steps along a row of 4 are a tie and go upwards; columns of
- * 5 go the shorter way: from row 0 to row 3 downwards through row 4. */
-static void tori_go_the_shorter_way_and_upwards_on_a_tie(void)
+/* 4 x 5: row 3 -> 0 wraps (1 step); columns of 5 go the shorter way: from row 0 to row 3 downwards
+ * through row 4. Two steps along a row of 4 are a tie: up where x of the source and y of both ends
+ * have an even sum. */
+static void tori_go_the_shorter_way_and_by_parity_on_a_tie(void)
 {
     th_system *s = new_grid(4, 5, true);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 3, 0), "3 0");
+    TAP_ASSERT_TEXT(way(s, 0, 12), "0 16 12");
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 1 2");
     TAP_ASSERT_TEXT(way(s, 2, 0), "2 3 0");
-    TAP_ASSERT_TEXT(way(s, 0, 12), "0 16 12");
+    TAP_ASSERT_TEXT(way(s, 1, 3), "1 0 3");
+    TAP_ASSERT_TEXT(way(s, 5, 7), "5 4 7");
+    TAP_ASSERT_TEXT(way(s, 0, 6), "0 3 2 6");
     TAP_ASSERT_TEXT(way(s, 1, 15), "1 2 3 19 15");
+    TAP_ASSERT_TEXT(way(s, 1, 7), "1 2 3 7");
+    th_system_free(s);
+}
+
+/* 4 x 4 and a host at node 1: it has no coordinates, so those of 1 count. In the row to 3, x is 1:
+ * down; in the column to 9, y is 0 and x is 1 at both ends: up. */
+static void from_outside_a_tie_goes_as_from_where_the_route_comes_in(void)
+{
+    th_system *s = new_grid(4, 4, true);
+    int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, NULL);
+    th_system_connect(s, host, 1, 50, 5, true, NULL);
+    finish(s);
+    TAP_ASSERT_TEXT(way(s, host, 3), "host 1 0 3");
+    TAP_ASSERT_TEXT(way(s, host, 9), "host 1 5 9");
     th_system_free(s);
 }
 
@@ -279,7 +297,8 @@ int main(int argc, char **argv)
                                      TAP(avoids_nodes_that_do_not_forward),
                                      TAP(says_when_there_is_no_way),
                                      TAP(meshes_go_along_dimension_0_first),
-                                     TAP(tori_go_the_shorter_way_and_upwards_on_a_tie),
+                                     TAP(tori_go_the_shorter_way_and_by_parity_on_a_tie),
+                                     TAP(from_outside_a_tie_goes_as_from_where_the_route_comes_in),
                                      TAP(a_mesh_ignores_short_cuts),
                                      TAP(refuses_routes_that_are_too_long),
                                      TAP(ways_between_hosts_may_be_too_long),

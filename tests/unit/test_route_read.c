@@ -97,7 +97,7 @@ static void reads_the_routing(void)
     th_system_free(s);
     s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\nrouting = \"shortest\";\n");
     TAP_ASSERT_TEXT(s->routing->name, "shortest");
-    TAP_ASSERT_TEXT(links_of(s, 2, 0), "2_1 1_0"); /* dimension order goes upwards, over 3 */
+    TAP_ASSERT_TEXT(links_of(s, 2, 0), "2_1 1_0"); /* dimension order goes over 3 */
     th_system_free(s);
 }
 
