@@ -15,7 +15,8 @@ libtharsis_la_SOURCES += \
 	base/strbuf.c base/strbuf.h \
 	base/text_file.c base/text_file.h \
 	base/time_order.c base/time_order.h \
-	base/units.c base/units.h
+	base/units.c base/units.h \
+	base/write_file.c base/write_file.h
 
 # It alone knows where the sources and the installation keep what belongs to Tharsis.
 noinst_LTLIBRARIES += libdatafile.la

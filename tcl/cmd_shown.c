@@ -93,9 +93,7 @@ static int run_log_end(th_call *c)
 {
     if (c->session->log == NULL)
         return th_error_set(&c->err, "TCL-0614", "no log is open: log_begin first");
-    int rc = th_log_end(c->session->log, &c->err);
-    c->session->log = NULL;
-    return rc;
+    return th_session_end_log(c->session, &c->err);
 }
 
 /* ---- suppress_message ---- */

@@ -235,30 +235,29 @@ static int run_add_trace(th_call *c)
 
 static int run_close_trace(th_call *c)
 {
-    th_session *s = c->session;
-    if (need_open_trace(c) != 0)
-        return -1;
-    th_trace *trace = s->watch.trace;
-    if (s->simulation != NULL)
-        th_trace_advance(trace, th_machine_now(s->simulation->machine));
-    s->watch.trace = NULL;
-    int rc = th_watching_update(s, &c->err);
-    return th_trace_close(trace, &c->err) != 0 ? -1 : rc;
+    return need_open_trace(c) != 0 ? -1 : th_session_close_trace(c->session, &c->err);
 }
 
 const th_command th_trace_commands[] = {
     {"open_trace", GROUP, "FILE", 1, 1, open_options, "write what happens to a file, as it happens",
      "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
-     "add_trace says of what; without it, of everything but what happens inside tasks. From now on, "
-     "and one trace at a time; restart begins it anew. It refers to system and workload or program, "
+     "add_trace says of what; without it, of everything but what happens inside tasks. From now "
+     "on, "
+     "and one trace at a time; restart begins it anew. It refers to system and workload or "
+     "program, "
      "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
      "missing on the way are made. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
      "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
-     "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, and "
+     "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, "
+     "and "
      "as finely as -resolution says. That takes longer there, and changes no time.",
      .run = run_add_trace},
-    {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file", NULL, .run = run_close_trace},
+    {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
+     "A trace that is open when the session ends is closed then. Where not all of it could be "
+     "written, that is an "
+     "error, at the end of the program too: exit status 1.",
+     .run = run_close_trace},
     {.name = NULL},
 };

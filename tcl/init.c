@@ -1,16 +1,71 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* init.c - Tharsis as a package: a session for the interpreter, and its commands in ::tharsis. */
+/* init.c - Tharsis as a package: a session for the interpreter, and its commands in ::tharsis.
+ * A session ends with its interpreter, or with the program, which does not delete its interpreters: a
+ * handler of Tcl's closes what is open then. A trace or log that could not be written makes the exit
+ * status 1. */
 #include <config.h>
 #include "tcl/init.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "tcl/session.h"
 
 static const char session_key[] = "tharsis";
 
+/* ---- the end ---- */
+
+static atomic_bool has_lost_output;
+
+/* Called by exit(), whose status Tcl has chosen before it closed anything. */
+static void end_with_failure(void)
+{
+    if (!atomic_load(&has_lost_output))
+        return;
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
+}
+
+static void say_lost(const th_error *err)
+{
+    Tcl_Channel to = Tcl_GetStdChannel(TCL_STDERR);
+    atomic_store(&has_lost_output, true);
+    if (to == NULL)
+        return;
+    Tcl_Obj *line = Tcl_ObjPrintf("Error %s: %s\n", err->id, err->text);
+    Tcl_IncrRefCount(line);
+    Tcl_WriteObj(to, line);
+    Tcl_Flush(to);
+    Tcl_DecrRefCount(line);
+}
+
+/* The log last: what is said of the trace is in it. */
+static void close_files(ClientData session)
+{
+    th_error err;
+    if (th_session_close_trace(session, &err) != 0)
+        say_lost(&err);
+    if (th_session_end_log(session, &err) != 0)
+        say_lost(&err);
+}
+
 static void free_session(ClientData data, Tcl_Interp *interp)
 {
     (void)interp;
+    close_files(data);
+    Tcl_DeleteThreadExitHandler(close_files, data);
     th_session_free(data);
 }
+
+static void watch_the_end(th_session *s)
+{
+    static atomic_flag is_watched = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_watched))
+        atexit(end_with_failure);
+    Tcl_CreateThreadExitHandler(close_files, s);
+}
+
+/* ---- the package ---- */
 
 int th_init_commands(Tcl_Interp *interp)
 {
@@ -21,6 +76,7 @@ int th_init_commands(Tcl_Interp *interp)
             return TCL_ERROR;
         }
         Tcl_SetAssocData(interp, session_key, free_session, s);
+        watch_the_end(s);
         th_commands_create(interp, s);
     }
     return Tcl_PkgProvide(interp, "tharsis", PACKAGE_VERSION);

@@ -4,16 +4,19 @@
 #include <config.h>
 #include "tcl/log.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/alloc.h"
+#include "base/write_file.h"
 
 enum { N_CHANNELS = 2 };
 
 struct th_log {
     Tcl_Interp *interp;
-    FILE *file;
+    char *path;
+    int file;                      /* descriptor */
     Tcl_Channel layer[N_CHANNELS]; /* NULL: there is no such channel */
     Tcl_Trace trace;
     int is_paused;
@@ -22,9 +25,7 @@ struct th_log {
 
 static void put(th_log *log, const char *bytes, size_t n)
 {
-    bool is_written = fwrite(bytes, 1, n, log->file) == n;
-    is_written = fflush(log->file) == 0 && is_written;
-    if (!is_written && log->error == 0)
+    if (log->error == 0 && th_write_all(log->file, bytes, n) != 0)
         log->error = errno;
 }
 
@@ -142,14 +143,16 @@ th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error
         return NULL;
     }
     th_log *log = th_alloc_zero(1, sizeof *log);
-    if (log == NULL) {
+    if (log == NULL || (log->path = th_alloc_string(path)) == NULL) {
         th_error_no_memory(err);
+        th_free(log);
         return NULL;
     }
     log->interp = interp;
-    log->file = fopen(path, appends ? "a" : "w");
-    if (log->file == NULL) {
+    log->file = open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0666);
+    if (log->file < 0) {
         th_error_set(err, "TCL-0612", "log \"%s\": cannot be opened: %s", path, strerror(errno));
+        th_free(log->path);
         th_free(log);
         return NULL;
     }
@@ -175,8 +178,12 @@ int th_log_end(th_log *log, th_error *err)
     if (!Tcl_InterpDeleted(log->interp))
         Tcl_DeleteTrace(log->interp, log->trace);
     int error = log->error;
-    if (fclose(log->file) != 0 && error == 0)
+    if (close(log->file) != 0 && error == 0)
         error = errno;
+    if (error != 0)
+        th_error_set(err, "TCL-0616", "%s: not all of the log could be written: %s", log->path,
+                     strerror(error));
+    th_free(log->path);
     th_free(log);
-    return error == 0 ? 0 : th_error_set(err, "TCL-0616", "not all of the log could be written: %s", strerror(error));
+    return error == 0 ? 0 : -1;
 }

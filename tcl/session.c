@@ -44,10 +44,8 @@ void th_session_free(th_session *s)
 {
     if (s == NULL)
         return;
-    th_error lost;
-    th_log_end(s->log, &lost);
-    th_trace_close(s->watch.trace, NULL);
-    s->watch.trace = NULL;
+    th_session_close_trace(s, NULL);
+    th_session_end_log(s, NULL);
     th_session_drop_run(s);
     th_watch_clear(&s->watch);
     th_free(s->watched_links);
@@ -371,6 +369,25 @@ int th_session_write_file(th_session *s, const char *path, bool append, const ch
         return th_error_set(err, "TCL-0028", "%s: cannot be written: %s", path,
                             Tcl_ErrnoMsg(Tcl_GetErrno()));
     return 0;
+}
+
+int th_session_close_trace(th_session *s, th_error *err)
+{
+    th_trace *trace = s->watch.trace;
+    if (trace == NULL)
+        return 0;
+    if (s->simulation != NULL)
+        th_trace_advance(trace, th_machine_now(s->simulation->machine));
+    s->watch.trace = NULL;
+    int rc = th_watching_update(s, err);
+    return th_trace_close(trace, err) != 0 ? -1 : rc;
+}
+
+int th_session_end_log(th_session *s, th_error *err)
+{
+    int rc = th_log_end(s->log, err);
+    s->log = NULL;
+    return rc;
 }
 
 /* ---- Ctrl-C ---- */

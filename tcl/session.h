@@ -105,7 +105,7 @@ struct th_session {
 };
 
 th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
-void th_session_free(th_session *s);
+void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
 
 /* All of these own what they get from then on. */
 void th_session_set_system(th_session *s, th_system *system);
@@ -159,6 +159,11 @@ int th_session_print(th_session *s, const char *text, th_error *err);
 int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
                           th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
+
+/* Close what may be open when a session ends; nothing is done where nothing is. 0, or -1: it is
+ * closed, and not all of it could be written. */
+int th_session_close_trace(th_session *s, th_error *err);
+int th_session_end_log(th_session *s, th_error *err);
 
 /* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
 bool th_session_is_interrupted(th_session *s);

@@ -167,6 +167,17 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
 
 /* ---- the point ---- */
 
+/* A point of which a file is not whole has failed. */
+static void close_files(evaluation *e)
+{
+    th_error err;
+    int rc = th_session_close_trace(e->session, &err);
+    if (th_session_end_log(e->session, rc == 0 ? &err : NULL) != 0)
+        rc = -1;
+    if (rc != 0 && e->out->point.state != TH_POINT_FAILED)
+        fail_with(e->out, &err);
+}
+
 static void run_script(evaluation *e)
 {
     Tcl_Obj *script = Tcl_NewStringObj(e->job->study->script, -1);
@@ -181,6 +192,7 @@ static void run_script(evaluation *e)
     } else {
         fail_with_script(e, code);
     }
+    close_files(e);
 }
 
 static void clear_figures(th_outcome *out)

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* out.c - text on its way to a trace file, in blocks.
  * Numbers are written here rather than by printf, which takes longer than all the rest of a trace.
- * Failures stay in the stream, and are asked for at the end. */
+ * The first failure is kept, and asked for at the end; what comes behind it is dropped. */
 #include <config.h>
 
 #include "sim/trace/writer.h"
 
+#include <errno.h>
+
+#include "base/write_file.h"
+
+static void put(th_out *o, size_t n)
+{
+    if (o->error == 0 && th_write_all(o->file, o->text, n) != 0)
+        o->error = errno;
+}
+
 void th_out_flush(th_out *o)
 {
-    if (o->n > 0)
-        fwrite(o->text, 1, o->n, o->file);
+    put(o, o->n);
     o->n = 0;
     o->is_heard = false;
 }
 
 void th_out_put_block(th_out *o)
 {
-    fwrite(o->text, 1, TH_OUT_BLOCK, o->file);
+    put(o, TH_OUT_BLOCK);
     o->n -= TH_OUT_BLOCK;
     memmove(o->text, o->text + TH_OUT_BLOCK, o->n);
     o->is_heard = false;

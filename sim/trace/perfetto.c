@@ -10,6 +10,8 @@
 
 #include "sim/trace/timeline.h"
 
+#include <stdio.h>
+
 typedef enum { VARINT = 0, FIXED64 = 1, BYTES = 2 } wire_type;
 
 enum {

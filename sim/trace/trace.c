@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.c - the table of trace writers, opening and closing.
  *   open -> what told.c is told -> close
- * Write errors are sticky in the stream and told at close. */
+ * The first write that fails is told at close. */
 #include <config.h>
 
 #include "sim/trace/trace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,8 +98,8 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_tr
         free_trace(t);
         return NULL;
     }
-    t->out.file = fopen(path, "w");
-    if (!t->out.file) {
+    t->out.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (t->out.file < 0) {
         th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path,
                      strerror(errno));
         free_trace(t);
@@ -123,8 +124,8 @@ void th_trace_restart(th_trace *t, const th_program *p)
     t->program = p;
     if (t->is_told) { /* where the file is none, what is in it stays */
         t->out.n = 0;
-        if (fflush(t->out.file) == 0 && ftruncate(fileno(t->out.file), 0) == 0)
-            rewind(t->out.file);
+        if (ftruncate(t->out.file, 0) == 0 && lseek(t->out.file, 0, SEEK_SET) == 0)
+            t->out.error = 0;
     }
     th_free(t->own);
     t->own = NULL;
@@ -139,11 +140,12 @@ int th_trace_close(th_trace *t, th_error *err)
     th_trace_finish(t);
     t->is_out_of_memory |= th_tile_streams_have_failed(t->streams);
     th_out_flush(&t->out);
-    int failed = ferror(t->out.file) != 0;
-    failed |= fclose(t->out.file) != 0;
+    if (close(t->out.file) != 0 && t->out.error == 0)
+        t->out.error = errno;
+    int failed = t->out.error != 0;
     if (failed)
         th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path,
-                     strerror(errno));
+                     strerror(t->out.error));
     else if (t->is_out_of_memory)
         failed = th_error_no_memory(err);
     free_trace(t);

@@ -6,7 +6,6 @@
 #ifndef TH_SIM_TRACE_WRITER_H
 #define TH_SIM_TRACE_WRITER_H
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include "sim/trace/stamps.h"
 #include "sim/trace/trace.h"
@@ -16,7 +15,8 @@ enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MA
 /* What is still to go to the file. It goes there in whole blocks, each of which begins where a page of the file does:
  * the kernel takes twice to three times as long for others, and somewhat longer for more and smaller ones. */
 typedef struct th_out {
-    FILE *file;
+    int file;  /* descriptor */
+    int error; /* errno of the first write that failed; 0: none has */
     size_t n;
     bool is_heard; /* phrases.h: all that is heard, from here on, is still here, and these are the stamps in it */
     size_t heard_from;
