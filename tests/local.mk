@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	tests/accept/collectives.tcl \
 	tests/accept/mars.tcl \
 	tests/accept/h2h.tcl \
+	tests/accept/known_misses \
 	tests/accept/onnx.tcl \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \

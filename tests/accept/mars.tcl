@@ -11,6 +11,7 @@
 set networks {alexnet vgg16 resnet34 resnet101 wrn50_2}
 set baselines {computation_prioritized uniform greedy greedy_rotating single data_parallel model_parallel pipeline_parallel}
 set evaluations 200
+set seeded_evaluations 2000
 set portfolio_evaluations 1000
 set other_evaluations 400
 set stream_evaluations 40
@@ -89,9 +90,10 @@ proc is_on_array {layer} {
 
 # ---- bars ----
 
+# A line that tests/check/accept.sh reads.
 proc bar {what got bar unit} {
     set holds [expr {$got >= $bar}]
-    puts [format "bar: %-70s %8.2f, at least %g %s: %s" $what $got $bar $unit [expr {$holds ? "holds" : "MISSED"}]]
+    puts [format "bar: %s: got %.4g %s, at least %g %s: %s" $what $got $unit $bar $unit [expr {$holds ? "holds" : "MISSED"}]]
     if {!$holds} {set ::missed 1}
 }
 
@@ -105,6 +107,14 @@ proc less {one other} {
 }
 
 # ---- the platform ----
+
+# Both searches try the same initial mappings first, 133 of each network, of which the best can stay the best for
+# hundreds of evaluations: so the budget must reach far beyond them for the searches to be what is compared.
+proc map_seeded {network} {
+    return [lmap search {two_level random} {
+        line "$network $search, $::seeded_evaluations" -algorithm $search -seeds heuristic -evaluations $::seeded_evaluations
+    }]
+}
 
 # Every baseline and search on one network; adds to the lists of reductions.
 proc map_network {network} {
@@ -122,12 +132,11 @@ proc map_network {network} {
     }
     set took(portfolio) [line "$network portfolio" -algorithm portfolio -evaluations $::portfolio_evaluations]
     show_mapping
-    foreach {name search seeds} {lone two_level random  chance random random  seeded random heuristic} {
-        set took($name) [line "$network $search, $seeds seeds" -algorithm $search -seeds $seeds \
-            -evaluations $::evaluations]
+    foreach {name search} {lone two_level  chance random} {
+        set took($name) [line "$network $search, random seeds" -algorithm $search -seeds random -evaluations $::evaluations]
     }
     lappend r(random) [less $took(lone) $took(chance)]
-    lappend r(heuristic) [less $took(free) $took(seeded)]
+    lappend r(heuristic) [less {*}[map_seeded $network]]
     foreach name {inside free portfolio} {lappend r($name) [less $took($name) $took(computation_prioritized)]}
     foreach name {uniform greedy greedy_rotating} {lappend r($name) [less $took(portfolio) $took($name)]}
 }
@@ -142,6 +151,8 @@ proc show_platform {} {
     }
     bar "two_level under random, without seeds, mean" [mean $reductions(random)] 20 %
     bar "two_level under random, with the same seeds, least" [tcl::mathfunc::min {*}$reductions(heuristic)] 0 %
+    bar "networks where two_level is ahead of random with the same seeds" \
+        [llength [lmap reduction $reductions(heuristic) {if {$reduction <= 0} continue; set reduction}]] 1 networks
     puts "On a chain of layers computation_prioritized leaves one group of accelerators idle, so a reduction against it\
         says less than one against uniform or greedy."
     return [mean $reductions(portfolio)]
