@@ -36,6 +36,19 @@ static th_port port_of(const th_machine *m, const th_accel_state *a)
     return th_port_of(&m->system->nodes[m->system->accel_node[th_accel_number(m, a)]].a);
 }
 
+void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
+                             th_pipeline_begin *b)
+{
+    th_prefetch_set_begin(m, a, b);
+    if (a->task < 0) {
+        th_port port = port_of(m, a);
+        th_pipeline_start_with(p, &th_no_schedule, &port, b);
+        return;
+    }
+    const th_work *w = th_accel_work(m, a);
+    th_pipeline_start_with(p, &w->schedule, &w->port, b);
+}
+
 static void advance_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
@@ -144,16 +157,15 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     a->was_coupled = th_accel_is_coupled(m, a);
     if (a->was_coupled) {
         count_unfolding(m, a, 0);
-        th_prefetch_start_pipeline(m, a, &a->pipeline,
-                                   &(th_pipeline_begin){.rates_from_outside = true});
+        th_accel_start_pipeline(m, a, &a->pipeline,
+                                &(th_pipeline_begin){.rates_from_outside = true});
         if (th_accel_is_shown(a))
             th_accel_show_tiles(m, a);
         return tell_demand(m, a, err);
     }
     double draw = th_network_draw(m->network, th_accel_number(m, a));
     count_unfolding(m, a, draw);
-    th_prefetch_start_pipeline(m, a, &a->pipeline,
-                               &(th_pipeline_begin){.foreign_bytes_per_s = draw});
+    th_accel_start_pipeline(m, a, &a->pipeline, &(th_pipeline_begin){.foreign_bytes_per_s = draw});
     if (th_accel_is_shown(a))
         th_accel_show_tiles(m, a);
     return post_step(m, a, err);
@@ -335,8 +347,8 @@ static void catch_up(th_machine *m, th_accel_state *a)
 {
     const th_work *w = th_accel_work(m, a);
     if (a->mode == TH_ACCEL_FOLDED)
-        th_prefetch_start_pipeline(m, a, &a->pipeline,
-                                   &(th_pipeline_begin){.skip = !m->options.no_skip});
+        th_accel_start_pipeline(m, a, &a->pipeline,
+                                &(th_pipeline_begin){.skip = !m->options.no_skip});
     else if (a->mode == TH_ACCEL_UNFOLDED)
         th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
@@ -471,7 +483,7 @@ static int begin_loading(th_machine *m, bool coupled, th_error *err)
         th_pipeline_begin how = {.rates_from_outside = coupled};
         if (!coupled)
             how.foreign_bytes_per_s = th_network_draw(m->network, i);
-        th_prefetch_start_pipeline(m, a, &a->pipeline, &how);
+        th_accel_start_pipeline(m, a, &a->pipeline, &how);
         if (coupled && tell_demand(m, a, err))
             return -1;
     }

@@ -51,7 +51,7 @@ void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline 
     const th_work *w = th_accel_work(m, a);
     const th_draw_history *h = &a->history;
     if (from == 0)
-        th_prefetch_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
+        th_accel_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
     for (size_t i = from; i < h->n; i++) {
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
         th_pipeline_set_foreign(p, &w->port, h->change[i].bytes_per_s);

@@ -36,7 +36,7 @@ void th_accel_show_from_start(const th_machine *m, th_accel_state *a)
     th_history_begin(m, a);
     bool comes_ahead = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
     if (comes_ahead)
-        th_prefetch_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
+        th_accel_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
     show_from(m, a, comes_ahead ? &p : NULL, a->history.digest);
 }
 

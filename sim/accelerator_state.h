@@ -26,8 +26,12 @@ static inline bool th_accel_is_shown(const th_accel_state *a)
     return a->is_watched || a->is_traced;
 }
 
-/* accelerator.c: its one event, of this kind, in the place of the one before. 0 or -1. */
+/* accelerator.c. set_event: its one event, of this kind, in the place of the one before; 0 or -1.
+ * start_pipeline: the pipeline of its task, at the clock of the task, from the task's start on; without
+ * a task, of the weights that it loads ahead. b says how, but for what prefetch.c fills in. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
+void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
+                             th_pipeline_begin *b);
 
 /* accelerator_history.c. begin: of a task that flows have not drawn on; add: a change; apply: those from number
  * `from` on, to the pipeline, which starts with the first. add: 0 or -1. */

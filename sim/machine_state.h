@@ -169,9 +169,9 @@ int th_energy_account(const th_machine *m, th_result *r);
 bool th_prefetch_is_on(const th_machine *m, int accel);
 int th_prefetch_load(th_machine *m);
 void th_prefetch_task_begins(th_machine *m, th_accel_state *a);
-/* The pipeline of the running task, or, without one, of what is loaded ahead. */
-void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                                th_pipeline_begin *b);
+/* Into *b: the weights that a pipeline of the accelerator starts with, and those that it loads ahead.
+ * Where the accelerator loads none ahead, *b stays as it is. */
+void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b);
 void th_prefetch_digest(const th_machine *m, th_accel_state *a);
 bool th_prefetch_has_more(const th_machine *m, th_accel_state *a);
 

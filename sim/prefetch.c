@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prefetch.c - accelerators that load the first weights of their next task while this one drains.
  *
- *   load -> (task_begins -> start_pipeline -> (has_more -> start_pipeline)?)*
+ *   load -> (task_begins -> set_begin -> (has_more -> set_begin)?)*
  *
  * What comes next on an accelerator is fixed by the program: the first task, in program order, that
  * has weights and has not started (its target). Where its weights follow from its inputs (rows of
@@ -119,18 +119,13 @@ void th_prefetch_task_begins(th_machine *m, th_accel_state *a)
     a->target = next_target(m, a);
 }
 
-void th_prefetch_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                                th_pipeline_begin *b)
+void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b)
 {
-    const th_work *w = a->task >= 0 ? work_of_task(m, a->task) : NULL;
-    int accel = (int)(a - m->accels);
-    if (th_prefetch_is_on(m, accel)) {
-        b->own = a->task >= 0 ? &a->own : NULL;
-        b->next = a->target >= 0 ? plan_of(m, a->target) : NULL;
-        b->next_done = &a->ahead;
-    }
-    th_port port = w ? w->port : th_port_of(&m->system->nodes[m->system->accel_node[accel]].a);
-    th_pipeline_start_with(p, w ? &w->schedule : &th_no_schedule, &port, b);
+    if (!th_prefetch_is_on(m, (int)(a - m->accels)))
+        return;
+    b->own = a->task >= 0 ? &a->own : NULL;
+    b->next = a->target >= 0 ? plan_of(m, a->target) : NULL;
+    b->next_done = &a->ahead;
 }
 
 /* What a task's end depends on besides its work and the draws. */

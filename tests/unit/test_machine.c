@@ -219,6 +219,62 @@ static void a_flow_slows_the_task_at_its_ends(void)
     take_down(&u);
 }
 
+/* The same at half the clock of accelerator 1: 1250 ns to compute. 3000 bytes slow the load down to
+ * 1160 ns as before; the store begins at 1160 + 1250 + 100 = 2510 ns, has 15 GB/s until 3200 ns
+ * (10350 bytes), then 16 GB/s for 5650 bytes: 353.125 ns. Once the transfer has ended, nobody draws:
+ * 1100 + 1250 + 1100 = 3450 ns. Accelerator 0 keeps its clock. */
+static void a_flow_slows_a_task_on_a_changed_clock(void)
+{
+    const th_alteration half = {.kind = TH_CHANGE_CLOCK, .object = 1, .factor = 0.5};
+    setup u = set_up();
+    compute(u.program, 1, u.row);
+    transfer(u.program, 0, 1, 3000);
+    compute(u.program, 0, u.row);
+    compute(u.program, 1, u.row);
+    load(&u);
+    CU_ASSERT_EQUAL(th_machine_change(u.machine, &half, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, NULL), TH_STOP_DONE);
+    th_result r;
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(u.machine, &r, NULL), 0);
+    assert_task(&r, 0, 0, 3553125, -1);
+    assert_task(&r, 2, 0, 2951667, -1);
+    assert_task(&r, 3, 3553125, 3553125 + 3450000, 0);
+    CU_ASSERT_EQUAL(r.accels[1].did.busy_ps, 2 * 1250000);
+    th_result_clear(&r);
+    take_down(&u);
+}
+
+/* A convolution that is known by its time alone, 41.5 us, so that nothing on its DRAM slows it. At
+ * half the clock it takes 83 us: by itself, with 1 kB that crosses its DRAM from the start on, with
+ * 1 kB from 20 us on, and each of these tile by tile. */
+static void a_measured_time_scales_with_the_clock(void)
+{
+    const th_alteration half = {.kind = TH_CHANGE_CLOCK, .object = 0, .factor = 0.5};
+    th_system *s = shipped_system("measured_example");
+    th_works *works = th_works_new(s, NULL);
+    th_shard shard = conv_shard(1, 32, 16, 28, 28, 3);
+    shard.in_h = shard.in_w = 28;
+    int32_t conv = th_works_intern(works, 0, 0, &shard, NULL);
+    for (int i = 0; i < 6; i++) {
+        th_machine *m = th_machine_new(s, works, &(th_machine_options){.unfold_all = i >= 3}, NULL);
+        th_program *p = th_program_new(NULL);
+        compute(p, s->accel_node[0], conv);
+        if (i % 3 > 0)
+            transfer(p, s->accel_node[0], s->host_node[0], 1000);
+        if (i % 3 == 2)
+            th_program_depend(p, 1, host(p, 20000000), NULL);
+        CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_change(m, &half, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
+        CU_ASSERT_EQUAL(th_machine_times(m)[0].end_ps, 83000000);
+        th_machine_free(m);
+        th_program_free(p);
+    }
+    th_works_free(works);
+    th_system_free(s);
+}
+
 /* DRAM of 1.5 GB/s, links of 1 GB/s: shared. The load (latency 100 ns) and the flow (200 ns) have
  * 0.75 each when both are there: until 200 ns the load has 150 bytes at 1.5; the flow's 3000 bytes
  * end at 200 + 4000 ns; by then the load has 3150, and the remaining 12850 at 1.5: 8566.667 ns ->
@@ -395,6 +451,8 @@ int main(int argc, char **argv)
         TAP(an_accelerator_takes_the_lowest_number_first),
         TAP(transfers_overlap_computes),
         TAP(a_flow_slows_the_task_at_its_ends),
+        TAP(a_flow_slows_a_task_on_a_changed_clock),
+        TAP(a_measured_time_scales_with_the_clock),
         TAP(flows_share_a_weak_dram_with_the_engines),
         TAP(can_be_looked_at_while_it_runs),
         TAP(releases_are_kept_in_any_order),
