@@ -16,7 +16,7 @@
 #include "base/text_file.h"
 
 enum { FILE_MAX = 1 << 20 };
-enum { NAME = TH_N_GPU_NUMBERS, ALIASES, N_COLUMNS };
+enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, N_COLUMNS };
 
 static const char *const columns[N_COLUMNS] = {
     [TH_GPU_BANDWIDTH] = "memory_bandwidth_GBps",
@@ -28,6 +28,7 @@ static const char *const columns[N_COLUMNS] = {
     [TH_GPU_MEMORY] = "memory_GB",
     [NAME] = "device",
     [ALIASES] = "aliases",
+    [SOURCE] = "source",
 };
 
 const char *th_gpu_number_column(th_gpu_number i)
@@ -42,11 +43,23 @@ static int read_header(const th_csv *c, const char *path, int *place, th_error *
         for (int f = 0; f < c->n_fields; f++)
             if (strcmp(c->field[f], columns[i]) == 0)
                 place[i] = f;
-        if (place[i] < 0 && i != ALIASES)
+        if (place[i] < 0 && i != ALIASES && i != SOURCE)
             return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path,
                                 c->line, columns[i]);
     }
     return 0;
+}
+
+/* A file that names its sources names them all. */
+static int check_source(const th_csv *c, const char *path, int place, const char *name,
+                        th_error *err)
+{
+    if (place < 0 || (place < c->n_fields && c->field[place][0] != '\0'))
+        return 0;
+    return th_error_set(err, "PRED-0016",
+                        "%s:%d: device \"%s\": source: must say where its numbers come from, or "
+                        "\"assumed\"",
+                        path, c->line, name);
 }
 
 static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu *out, th_error *err)
@@ -70,7 +83,7 @@ static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu 
             return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0",
                                 path, c->line, columns[i], text);
     }
-    return 0;
+    return check_source(c, path, place[SOURCE], name, err);
 }
 
 static int index_of(const th_gpus *g, const char *name)

@@ -182,7 +182,7 @@ class DryGpu:
 
     def describe(self):
         return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 10, "cores_per_sm": 64, "clock_MHz": 1000,
-                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "aliases": ""}
+                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "aliases": "", "source": "assumed"}
 
     def measure(self, layer, phases, _optimizer):
         for phase in phases_of(layer, phases):
@@ -226,7 +226,8 @@ class TorchGpu:
                 "cores_per_sm": cores, "clock_MHz": sm,
                 "fp32_GFLOPs": round(2e-3 * p.multi_processor_count * cores * sm),
                 "l2_MB": round(getattr(p, "L2_cache_size", 0) / 2**20, 2) or 1,
-                "memory_GB": round(p.total_memory / 2**30), "aliases": ""}
+                "memory_GB": round(p.total_memory / 2**30), "aliases": "",
+                "source": "what CUDA and nvidia-smi report of the card"}
 
     def ask(self, what):
         words = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "-i", str(self.index)]

@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/text_file.h"
 #include "predictor/measurements.h"
 #include "predictor/unpack.h"
 #include "tests/unit/predict_help.h"
@@ -384,10 +385,38 @@ static void wrong_gpus_are_refused(void)
                         "d.csv:2: device \"\": must be 1 to 47 characters");
     assert_gpus_refused(HEAD "x,1,2,3,4,none,6,7\n", "PRED-0013",
                         "d.csv:2: fp32_GFLOPs \"none\": must be a number above 0");
+    assert_gpus_refused("source," HEAD " ,x,1,2,3,4,5,6,7\n", "PRED-0016",
+                        "d.csv:2: device \"x\": source: must say where its numbers come from, or "
+                        "\"assumed\"");
     char *long_text = th_alloc_zero(1, (1 << 20) + 10);
     memset(long_text, 'x', (1 << 20) + 5);
     assert_gpus_refused(long_text, "PRED-0015", "d.csv: must be 1048576 bytes at most");
     th_free(long_text);
+}
+
+/* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each unit
+ * in a cycle. */
+static void the_gpus_of_the_project_have_sources_and_peaks_that_follow(void)
+{
+    th_gpus g = {.gpu = NULL};
+    th_error e = {"", ""};
+    th_strbuf text = TH_STRBUF_INIT;
+    char path[400];
+    const char *top = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/predictor/devices.csv", top ? top : ".");
+    CU_ASSERT_EQUAL(th_text_file_read(path, 1 << 20, &text, &e), 0);
+    char *end_of_names = strchr(text.text, '\n');
+    *end_of_names = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, ",source"));
+    CU_ASSERT_EQUAL(th_gpus_read(&g, path, &e), 0);
+    CU_ASSERT(g.n >= 32);
+    for (int i = 0; i < g.n; i++) {
+        const double *x = g.gpu[i].x;
+        double peak = 2 * x[TH_GPU_SMS] * x[TH_GPU_CORES] * x[TH_GPU_CLOCK] / 1000;
+        CU_ASSERT_DOUBLE_EQUAL(x[TH_GPU_PEAK] / peak, 1, 2e-3);
+    }
+    th_strbuf_clear(&text);
+    th_gpus_clear(&g);
 }
 
 static void a_gpu_told_again_is_replaced(void)
@@ -442,6 +471,7 @@ int main(int argc, char **argv)
         TAP(packed_files_are_whole_or_refused),
         TAP(gpus_are_found_by_name_or_alias),
         TAP(wrong_gpus_are_refused),
+        TAP(the_gpus_of_the_project_have_sources_and_peaks_that_follow),
         TAP(a_gpu_told_again_is_replaced),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
