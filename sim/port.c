@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "base/elementary.h"
+
 th_port th_port_of(const th_accel *a)
 {
     return (th_port){a->dram_bits_per_s,  a->dram_latency_ps,       a->dram_burst_bytes,
@@ -27,8 +29,8 @@ double th_port_efficiency(const th_port *port, int64_t run_bytes)
     for (int i = 1; i < e->n; i++) {
         if (run_bytes > e->run_bytes[i])
             continue;
-        double from = log((double)e->run_bytes[i - 1]), to = log((double)e->run_bytes[i]);
-        double part = (log((double)run_bytes) - from) / (to - from);
+        double from = th_log((double)e->run_bytes[i - 1]), to = th_log((double)e->run_bytes[i]);
+        double part = (th_log((double)run_bytes) - from) / (to - from);
         return e->share[i - 1] + part * (e->share[i] - e->share[i - 1]);
     }
     return e->share[e->n - 1];

@@ -10,11 +10,11 @@
 
 #include "sim/traffic.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/elementary.h"
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
@@ -244,7 +244,7 @@ static bool next_release(const th_traffic_options *o, gsl_rng *r, th_time *at)
     th_time end = o->start_ps + o->duration_ps;
     double mean_ps = (double)o->message_bytes / o->bytes_per_s * (double)TH_PS_PER_S;
     if (o->process == TH_TRAFFIC_POISSON) {
-        double gap = -log1p(-th_random_unit(r)) * mean_ps;
+        double gap = -th_log(1 - th_random_unit(r)) * mean_ps;
         if (gap >= (double)(end - *at))
             return false;
         *at += (th_time)gap;

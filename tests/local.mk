@@ -27,6 +27,7 @@ check_scripts += \
 	tests/check/headers.sh \
 	tests/check/html.sh \
 	tests/check/includes.sh \
+	tests/check/libm.sh \
 	tests/check/messages.sh \
 	tests/check/mpi.sh
 

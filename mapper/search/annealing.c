@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/elementary.h"
 #include "mapper/search/breed.h"
 #include "mapper/search/searches.h"
 
@@ -152,7 +153,7 @@ static double temperature(const th_search *s)
 {
     const annealing *a = s->state;
     double way = (double)a->step / (double)a->cycle;
-    return s->best_fitness.value * HOT * pow(COLD / HOT, way);
+    return s->best_fitness.value * HOT * th_pow(COLD / HOT, way);
 }
 
 /* What a step makes: of every chain a neighbour, and the greatest value with which it is taken. */
@@ -165,7 +166,7 @@ static int neighbour(th_breed *b, void *all, int i, th_mapping **out, th_error *
 {
     neighbours *n = all;
     const state *c = &n->of->chain[i];
-    n->limit[i] = c->value - n->temperature * log(1 - th_random_unit(b->random));
+    n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(b->random));
     if (th_breed_chance(b, LEVEL1_RATE))
         return th_breed_level1(b, c->mapping, out, err);
     if (th_breed_chance(b, BLURRED_RATE))

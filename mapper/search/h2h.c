@@ -174,7 +174,9 @@ static void try_choice(const h2h *h, round_ *r)
 /* Every accelerator for every layer, the last layer's fastest. */
 static void try_all_assignments(const h2h *h, round_ *r)
 {
-    double trials = pow(r->n_accels, r->n_layers);
+    double trials = 1;
+    for (int i = 0; i < r->n_layers; i++)
+        trials *= r->n_accels;
     while (trials > TRIALS_MAX && r->n_layers > 1) {
         trials /= r->n_accels;
         r->n_layers--; /* the others wait for the next round */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/elementary.h"
 #include "base/text_file.h"
 
 enum { SIZE_MAX_BYTES = 16 << 20 };
@@ -269,9 +270,9 @@ const th_timed_row *th_time_table_find(const th_time_table *t, const th_timed_sh
 static double distance(const th_timed_shape *a, const th_timed_shape *b)
 {
     double sum =
-        fabs(log((double)a->stride / b->stride)) + fabs(log((double)a->groups / b->groups));
+        fabs(th_log((double)a->stride / b->stride)) + fabs(th_log((double)a->groups / b->groups));
     for (int d = 0; d < TH_N_DIMS; d++)
-        sum += fabs(log((double)a->dim[d] / b->dim[d]));
+        sum += fabs(th_log((double)a->dim[d] / b->dim[d]));
     return sum;
 }
 

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling_choice.h"
 #include "sim/pipeline.h"
@@ -64,7 +65,7 @@ static bool fits(const th_tiling *t, const th_level *const in[TH_N_TENSORS])
 static double rank_of(double ps)
 {
     enum { RANKS_PER_E = 200 };
-    return floor(log(ps) * RANKS_PER_E);
+    return floor(th_log(ps) * RANKS_PER_E);
 }
 
 static bool is_better(const th_candidate *a, const th_candidate *b)
@@ -160,7 +161,9 @@ static extents extents_of(int64_t given, int64_t largest, int64_t all, int at_mo
         return (extents){1, {given}};
     extents e = {0};
     int64_t pieces = largest > 0 ? th_ceil_div(all, largest) : 1;
-    double growth = pow((double)all / (double)pieces, 1.0 / (at_most - 1));
+    /* A whole power must not fall short of itself by its last bit. */
+    static const double slack = 1 + 1e-12;
+    double growth = th_pow((double)all / (double)pieces, 1.0 / (at_most - 1)) * slack;
     while (pieces < all && e.n < at_most - 1) {
         int64_t extent = th_ceil_div(all, pieces);
         if (e.n == 0 || extent < e.extent[e.n - 1])
