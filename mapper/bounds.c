@@ -2,7 +2,7 @@
 /* bounds.c - lower bounds on the makespan, from what single layers take at least.
  *
  *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds (that of
- *   links is in bounds_cut.c)
+ *   links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say nothing of
  *
  * head[l]: no task of layer l starts earlier after its pass is released. end[l]: no part of its
  * output is there earlier. tail[l]: the pass goes on for so long after any task of it. Work that is
@@ -43,6 +43,8 @@ const char *th_limit_name(th_limit l)
 th_bound_physics th_bound_physics_of(const th_problem *p)
 {
     const char *name = (p->network ? p->network : th_network_types[0])->name;
+    if (p->system->transfers_serially)
+        return TH_BOUND_SERIAL;
     return strcmp(name, "fluid") == 0    ? TH_BOUND_SHARED_MEDIA
            : strcmp(name, "packet") == 0 ? TH_BOUND_SHARED_LINKS
            : strcmp(name, "ideal") == 0  ? TH_BOUND_FREE_LINKS
@@ -66,7 +68,11 @@ static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
     a->arrival = fmin(a->arrival, b->arrival);
     a->reads_always &= b->reads_always;
     a->reads_any &= b->reads_any;
-    a->is_known &= b->is_known;
+    a->is_coarse |= b->is_coarse;
+    if (a->doubt == TH_DOUBT_NONE) {
+        a->doubt = b->doubt;
+        a->doubtful = b->doubtful;
+    }
 }
 
 static int find_floor(th_bound_finder *f, int layer, th_error *err)
@@ -74,13 +80,18 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
     const th_stream *s = &f->problem->stream;
     int32_t small = f->workload->batch / s->micro_batches,
             n_large = f->workload->batch % s->micro_batches;
-    double n = s->n_inputs, n_small = s->micro_batches - n_large;
+    int n_classes = f->floors.n_classes;
+    double n = s->n_inputs, n_small = s->micro_batches - n_large,
+           *whole = &f->whole[layer * n_classes],
+           *of_large = &f->whole[f->workload->n_layers * n_classes];
     th_layer_floor large = {.occupied = 0}, *least = &f->floor[layer];
-    if (th_floors_layer(&f->floors, layer, small, least, err) ||
-        (n_large > 0 && th_floors_layer(&f->floors, layer, small + 1, &large, err)))
+    if (th_floors_layer(&f->floors, layer, small, least, whole, err) ||
+        (n_large > 0 && th_floors_layer(&f->floors, layer, small + 1, &large, of_large, err)))
         return -1;
     f->work[layer] = n * (n_small * least->occupied + n_large * large.occupied);
     f->bytes[layer] = n * (n_small * least->dram_bytes + n_large * large.dram_bytes);
+    for (int k = 0; k < n_classes; k++)
+        whole[k] = n * (n_small * whole[k] + (n_large > 0 ? n_large * of_large[k] : 0));
     if (n_large > 0)
         take_lesser(least, &large);
     return 0;
@@ -100,12 +111,21 @@ static bool is_inner(const th_workload *w, int layer)
     return !is_output(w, layer);
 }
 
-/* The first inner layer of the same shape. */
-static int first_alike(const th_plans *plans, const th_workload *w, int layer)
+/* Does the mapping of the scope split both alike, among the same accelerators? */
+static bool splits_alike(const th_mapping *m, int a, int b)
 {
+    return !m ||
+           (m->set_of[a] == m->set_of[b] && th_strategy_equal(&m->strategy[a], &m->strategy[b]));
+}
+
+/* The first inner layer of the same shape. */
+static int first_alike(const th_bound_finder *f, const th_plans *plans, int layer)
+{
+    const th_workload *w = f->workload;
+    const th_mapping *m = f->floors.any_cuts ? f->floors.scope.mapping : NULL;
     int l = 0;
     while (l < layer && (th_plans_class(plans, l) != th_plans_class(plans, layer) ||
-                         !is_inner(w, l) || !is_inner(w, layer)))
+                         !is_inner(w, l) || !is_inner(w, layer) || !splits_alike(m, l, layer)))
         l++;
     return l;
 }
@@ -114,14 +134,16 @@ static int find_floors(th_bound_finder *f, th_error *err)
 {
     th_plans *plans = th_plans_new(f->system, f->workload, err);
     int failed = plans ? 0 : -1;
+    int n = f->floors.n_classes;
     for (int l = 0; !failed && l < f->workload->n_layers; l++) {
-        int same = first_alike(plans, f->workload, l);
+        int same = first_alike(f, plans, l);
         if (same == l) {
             failed = find_floor(f, l, err);
         } else {
             f->floor[l] = f->floor[same];
             f->work[l] = f->work[same];
             f->bytes[l] = f->bytes[same];
+            memcpy(&f->whole[l * n], &f->whole[same * n], (size_t)n * sizeof *f->whole);
         }
     }
     th_plans_free(plans);
@@ -269,21 +291,52 @@ static double rate_bound(const th_bound_finder *f, const double *amount, double 
     return most;
 }
 
-static void find_compute(th_bound_finder *f)
+/* Where accelerators differ: by prices, and layer by layer by what all of them reach together.
+ * *n: layers that count. 0 or -1: memory is out. */
+static int unlike_bound(const th_bound_finder *f, double *ps, int *n)
+{
+    int n_layers = f->workload->n_layers, count = 0;
+    double *price = th_alloc_zero((size_t)(f->floors.n_classes + n_layers) + 1, sizeof *price),
+           *cost = price ? price + f->floors.n_classes : NULL;
+    if (!price || th_bound_find_prices(f, price)) {
+        th_free(price);
+        return -1;
+    }
+    for (int l = 0; l < n_layers; l++)
+        cost[l] = th_bound_priced(f, price, l);
+    double most = rate_bound(f, cost, 1, true, &count);
+    for (int l = 0; l < n_layers; l++) {
+        double alone = th_bound_shared(f, l);
+        if (alone > 0 && f->head[l] + alone + f->tail[l] > most) {
+            most = f->head[l] + alone + f->tail[l];
+            count = 1;
+        }
+    }
+    if (most > *ps) {
+        *ps = most;
+        *n = count;
+    }
+    th_free(price);
+    return 0;
+}
+
+static int find_compute(th_bound_finder *f)
 {
     th_bounds *b = f->out;
     double rate = th_floors_speed(&f->floors);
-    int n = 0, unknown = 0;
+    int n = 0, unknown = 0, n_accels = f->system->n_accels;
     for (int l = 0; l < f->workload->n_layers; l++)
-        unknown += f->work[l] == 0;
+        unknown += f->floor[l].doubt != TH_DOUBT_NONE && f->floor[l].doubt != TH_DOUBT_SOME;
     double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n) : 0;
+    if (f->floors.n_classes > 1 && unlike_bound(f, &ps, &n))
+        return -1;
     b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_whole_ps(ps);
-    snprintf(b->why[TH_LIMIT_COMPUTE], sizeof b->why[0],
-             "%d of %d layers on %d accelerators", n, f->workload->n_layers,
-             f->system->n_accels);
-    if (unknown > 0 && strlen(b->why[TH_LIMIT_COMPUTE]) < sizeof b->why[0] / 2)
-        snprintf(b->why[TH_LIMIT_COMPUTE] + strlen(b->why[TH_LIMIT_COMPUTE]), sizeof b->why[0] / 2,
-                 "; %d unknown", unknown);
+    char *why = b->why[TH_LIMIT_COMPUTE];
+    int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s", n,
+                      f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s");
+    if (unknown > 0)
+        snprintf(why + at, sizeof b->why[0] - (size_t)at, "; %d unknown", unknown);
+    return 0;
 }
 
 static void find_memory(th_bound_finder *f)
@@ -337,9 +390,118 @@ static void find_path(th_bound_finder *f)
     }
     th_time since = (f->problem->stream.n_inputs - 1) * f->problem->stream.interval_ps;
     b->makespan_ps[TH_LIMIT_PATH] = since + th_bound_whole_ps(most);
+    if (most == 0) {
+        snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "no layer is known to take time");
+        return;
+    }
     n = path_length(f, last, &first);
     snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
              n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
+}
+
+/* --- what nothing is said of
+ * -------------------------------------------------------------------- */
+
+int th_bound_note(th_bound_finder *f, th_unknown_bound gap)
+{
+    th_bounds *b = f->out;
+    size_t capacity = (size_t)b->n_unknown;
+    if (th_grow(&b->unknown, &capacity, (size_t)b->n_unknown + 1, sizeof *b->unknown))
+        return -1;
+    b->unknown[b->n_unknown++] = gap;
+    return 0;
+}
+
+/* Compute and critical path; a layer that its rates are known of has no path. */
+static int note_layers(th_bound_finder *f, th_limit limit)
+{
+    int failed = 0;
+    for (int l = 0; !failed && l < f->workload->n_layers; l++) {
+        const th_layer_floor *x = &f->floor[l];
+        th_unknown_bound gap = {limit, l, x->doubtful, x->doubt};
+        if (limit == TH_LIMIT_PATH && x->is_coarse && x->doubt != TH_DOUBT_NOBODY)
+            gap = (th_unknown_bound){limit, l, -1, TH_DOUBT_SIZE};
+        if (gap.why != TH_DOUBT_NONE)
+            failed = th_bound_note(f, gap);
+    }
+    return failed;
+}
+
+static int note_cut(th_bound_finder *f)
+{
+    th_bound_physics how = th_bound_physics_of(f->problem);
+    th_doubt why = how == TH_BOUND_SERIAL     ? TH_DOUBT_SERIAL
+                   : how == TH_BOUND_NO_LINKS ? TH_DOUBT_NETWORK
+                                              : TH_DOUBT_NONE;
+    return why == TH_DOUBT_NONE ? 0
+                                : th_bound_note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
+}
+
+/* Bytes of script designs are as unknown as their cycles. */
+static int note_unknown(th_bound_finder *f)
+{
+    return note_layers(f, TH_LIMIT_COMPUTE) || note_cut(f) || note_layers(f, TH_LIMIT_PATH) ? -1
+                                                                                            : 0;
+}
+
+static const char *design_text(const th_unknown_bound *g, const th_system *s, char *out,
+                               size_t size)
+{
+    const th_design_block *d = g->design >= 0 ? &s->designs[g->design] : NULL;
+    snprintf(out, size, "%.60s (%.20s)", d ? d->name : "-", d ? d->type : "-");
+    return out;
+}
+
+const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, char *out, size_t size)
+{
+    char d[100];
+    design_text(g, s, d, sizeof d);
+    *out = '\0';
+    switch (g->why) {
+    case TH_DOUBT_NONE:
+        break;
+    case TH_DOUBT_NOBODY:
+        snprintf(out, size, "no accelerator can run it");
+        break;
+    case TH_DOUBT_NO_SCRIPT:
+        snprintf(out, size, "the procedure of design %s cannot be asked", d);
+        break;
+    case TH_DOUBT_SCRIPT:
+        snprintf(out, size, "the procedure of design %s failed, or would be asked too often", d);
+        break;
+    case TH_DOUBT_RATE:
+        snprintf(out, size, "no rate is known that no shard exceeds on design %s", d);
+        break;
+    case TH_DOUBT_SOME:
+        snprintf(out, size,
+                 "known for even cuts and this mapping's on design %s, not for all shares", d);
+        break;
+    case TH_DOUBT_SIZE:
+        snprintf(out, size, "a shard may be so small that it takes no time");
+        break;
+    case TH_DOUBT_NETWORK:
+        snprintf(out, size, "the network follows no links");
+        break;
+    case TH_DOUBT_SERIAL:
+        snprintf(out, size, "accelerators move data themselves, and may keep it");
+        break;
+    }
+    return out;
+}
+
+bool th_bounds_are_of_some(const th_bounds *b)
+{
+    for (int i = 0; i < b->n_unknown; i++)
+        if (b->unknown[i].why == TH_DOUBT_SOME)
+            return true;
+    return false;
+}
+
+void th_bounds_clear(th_bounds *b)
+{
+    th_free(b->unknown);
+    b->unknown = NULL;
+    b->n_unknown = 0;
 }
 
 /* --- all ---------------------------------------------------------------------------------------- */
@@ -349,13 +511,15 @@ static int allocate(th_bound_finder *f, th_error *err)
     size_t n = (size_t)f->workload->n_layers + 1;
     f->floor = th_alloc_zero(n, sizeof *f->floor);
     f->work = th_alloc_zero(n, sizeof *f->work);
+    f->whole = th_alloc_zero(n * (size_t)f->floors.n_classes, sizeof *f->whole);
     f->bytes = th_alloc_zero(n, sizeof *f->bytes);
     f->head = th_alloc_zero(n, sizeof *f->head);
     f->end = th_alloc_zero(n, sizeof *f->end);
     f->tail = th_alloc_zero(n, sizeof *f->tail);
     f->from = th_alloc_zero(n, sizeof *f->from);
     f->order = th_alloc_zero(n, sizeof *f->order);
-    return f->floor && f->work && f->bytes && f->head && f->end && f->tail && f->from && f->order
+    return f->floor && f->work && f->whole && f->bytes && f->head && f->end && f->tail && f->from &&
+                   f->order
                ? 0
                : th_error_no_memory(err);
 }
@@ -364,8 +528,8 @@ static int allocate(th_bound_finder *f, th_error *err)
 static void set_ways(th_bound_finder *f)
 {
     th_bound_physics how = th_bound_physics_of(f->problem);
-    f->floors.in.exists &= how != TH_BOUND_NO_LINKS;
-    f->floors.out.exists &= how != TH_BOUND_NO_LINKS;
+    f->floors.in.exists &= how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
+    f->floors.out.exists &= how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
     f->in_ps_per_byte = f->floors.in.ps_per_byte;
     int readings = 0;
     for (int l = 0; l < f->workload->n_layers; l++)
@@ -394,13 +558,14 @@ static int find(th_bound_finder *f, th_error *err)
     if (find_tails(f))
         return th_error_no_memory(err);
     sort_by_tail(f);
-    find_compute(f);
+    if (find_compute(f))
+        return th_error_no_memory(err);
     find_memory(f);
     if (th_bound_find_cut(f, err))
         return -1;
     find_path(f);
     finish(f);
-    return 0;
+    return note_unknown(f) ? th_error_no_memory(err) : 0;
 }
 
 th_cuts th_bounds_cuts_of(const th_mapping *m)
@@ -416,6 +581,7 @@ static void clear(th_bound_finder *f)
     th_floors_clear(&f->floors);
     th_free(f->floor);
     th_free(f->work);
+    th_free(f->whole);
     th_free(f->bytes);
     th_free(f->head);
     th_free(f->end);
@@ -424,30 +590,31 @@ static void clear(th_bound_finder *f)
     th_free(f->order);
 }
 
-int th_bounds_find(const th_problem *p, th_cuts cuts, th_bounds *out, th_error *err)
+int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds *out, th_error *err)
 {
     th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system, .out = out};
     *out = (th_bounds){.largest = TH_LIMIT_COMPUTE};
     if (th_stream_check(&p->stream, p->workload, err))
         return -1;
-    if (p->system->transfers_serially) {
-        for (int i = 0; i < TH_N_LIMITS; i++)
-            snprintf(out->why[i], sizeof out->why[i], "unknown: transfers are serial");
-        return 0;
-    }
-    int failed = th_floors_init(&f.floors, p->system, p->workload, err);
-    f.floors.any_cuts =
-        cuts == TH_CUTS_ANY || (cuts == TH_CUTS_OF_SEARCHES && f.floors.n_classes > 1);
+    int failed = th_floors_init(&f.floors, p, scope, err);
     if (!failed)
         failed = find(&f, err);
     clear(&f);
+    if (failed)
+        th_bounds_clear(out);
     return failed;
 }
 
 int th_bounds_tails(const th_problem *p, double *tail, th_error *err)
 {
+    th_problem silent = *p; /* scripts are not asked: who asks is in the midst of a search */
+    silent.scripts = NULL;
     th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system};
-    int failed = th_floors_init(&f.floors, p->system, p->workload, err) || allocate(&f, err) ? -1 : 0;
+    int failed =
+        th_floors_init(&f.floors, &silent, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, err) ||
+                allocate(&f, err)
+            ? -1
+            : 0;
     if (!failed) {
         set_ways(&f);
         failed = find_floors(&f, err) ? -1 : find_tails(&f) ? th_error_no_memory(err) : 0;

@@ -40,9 +40,11 @@ static void add_link(const th_bound_finder *f, int link, cut *c)
     if (*counted)
         return;
     int64_t bits = f->system->media[x->medium].bits_per_s;
+    double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[x->medium] : 1;
     *counted = true;
     c->n++;
-    c->bytes_per_ps += bits == TH_UNLIMITED ? INFINITY : (double)bits / 8 / (double)TH_PS_PER_S;
+    c->bytes_per_ps +=
+        bits == TH_UNLIMITED ? INFINITY : part * (double)bits / 8 / (double)TH_PS_PER_S;
 }
 
 /* One link of the route of every accelerator to or from its host: all its bytes go over it. 0 or -1. */
@@ -182,8 +184,10 @@ int th_bound_find_cut(th_bound_finder *f, th_error *err)
 {
     crossing in = {0}, out = {0};
     th_bound_physics how = th_bound_physics_of(f->problem);
-    snprintf(f->out->why[TH_LIMIT_CUT], sizeof f->out->why[0], "nothing must cross links");
-    if (!f->floors.in.exists || how == TH_BOUND_NO_LINKS)
+    bool is_known = how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
+    snprintf(f->out->why[TH_LIMIT_CUT], sizeof f->out->why[0],
+             is_known ? "nothing must cross links" : "unknown");
+    if (!f->floors.in.exists)
         return 0;
     if (external_bytes(f, &in))
         return th_error_no_memory(err);

@@ -13,6 +13,7 @@ typedef struct {
     double in_ps_per_byte; /* of the widest way from a host, also where that says nothing of a position */
     th_layer_floor *floor; /* by layer: the lesser of those of both sizes of micro-batch */
     double *work, *bytes;  /* by layer, of all passes */
+    double *whole; /* by layer and class: what all passes of it take there (bounds_layer.h) */
     double *head, *end, *tail;
     int32_t *from;  /* by layer: the input that head follows; -1: the external one, or none */
     int32_t *order; /* layers by descending tail */
@@ -21,6 +22,7 @@ typedef struct {
 
 /* Physics that the bounds on transfers hold for; those of ASTRA-sim follow no links. */
 typedef enum {
+    TH_BOUND_SERIAL, /* accelerators move data themselves */
     TH_BOUND_NO_LINKS,
     TH_BOUND_FREE_LINKS,
     TH_BOUND_SHARED_MEDIA,
@@ -36,6 +38,19 @@ th_time th_bound_whole_ps(double ps);
 double th_bound_rest_of(const th_bound_finder *f, int l);
 /* Elements of input i that layer l reads, of one image of all. -1: memory is out. */
 int64_t th_bound_elements_read(const th_layer *l, int i);
+
+/* Notes that a limit says nothing of a layer, or not of all mappings. 0 or -1: memory is out. */
+int th_bound_note(th_bound_finder *f, th_unknown_bound gap);
+
+/* --- bounds_price.c --------------------------------------------------------------------------- */
+
+/* Prices of classes, for which all layers together cost most (bounds_price.c). 0 or -1: memory
+ * is out. */
+int th_bound_find_prices(const th_bound_finder *f, double *price);
+/* What layer l costs at least: its part of the time of all accelerators together. */
+double th_bound_priced(const th_bound_finder *f, const double *price, int l);
+/* What layer l takes where all accelerators share it and do nothing else. */
+double th_bound_shared(const th_bound_finder *f, int l);
 
 /* --- bounds_cut.c ----------------------------------------------------------------------------- */
 

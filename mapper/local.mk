@@ -5,6 +5,8 @@ libtharsis_la_SOURCES += \
 	mapper/bounds_cut.c \
 	mapper/bounds_layer.c \
 	mapper/bounds_layer.h \
+	mapper/bounds_price.c \
+	mapper/bounds_rate.c \
 	mapper/bounds_state.h \
 	mapper/bounds_task.c \
 	mapper/bounds_task.h \
@@ -116,6 +118,7 @@ unit_tests += \
 	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
 	tests/unit/test_bounds \
+	tests/unit/test_bounds_unlike \
 	tests/unit/test_brood \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
@@ -149,6 +152,8 @@ unit_tests += \
 tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_test_bounds_unlike_SOURCES = tests/unit/test_bounds_unlike.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_exhaustive_SOURCES = tests/unit/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h

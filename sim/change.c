@@ -112,7 +112,7 @@ void th_changes_clear(th_machine *m)
 
 /* ---- works at other clocks ------------------------------------------------------------------- */
 
-static int64_t scaled_hz(int64_t hz, double factor)
+int64_t th_change_hz(int64_t hz, double factor)
 {
     double scaled = (double)hz * factor;
     return scaled < 1 ? 1 : (int64_t)llround(scaled);
@@ -126,7 +126,7 @@ static th_work *make_slowed(th_machine *m, const th_work *w, double factor)
     if (!s)
         return NULL;
     *s = *w;
-    s->schedule.hz = scaled_hz(w->schedule.hz, factor);
+    s->schedule.hz = th_change_hz(w->schedule.hz, factor);
     th_pipeline p;
     th_pipeline_start(&p, &s->schedule, &s->port, 0, true);
     s->folded_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
@@ -137,7 +137,7 @@ static th_work *make_slowed(th_machine *m, const th_work *w, double factor)
 int32_t th_change_work(th_machine *m, int32_t work, double factor)
 {
     const th_work *w = th_works_get(m->works, work);
-    int64_t hz = scaled_hz(w->schedule.hz, factor);
+    int64_t hz = th_change_hz(w->schedule.hz, factor);
     for (size_t i = 0; i < m->n_slowed; i++)
         if (m->slowed[i]->number == work && m->slowed[i]->schedule.hz == hz)
             return (int32_t)i;

@@ -29,6 +29,8 @@ enum { TH_FACTOR_MAX = 1000 };
 int th_machine_may_change(const struct th_machine *m, const th_alteration *c, th_error *err);
 /* 0, or -1: it may not, or memory is out; then nothing has changed. */
 int th_machine_change(struct th_machine *m, const th_alteration *c, th_error *err);
+/* A clock of so many Hz times factor, in whole Hz, at least 1. */
+int64_t th_change_hz(int64_t hz, double factor);
 /* What holds now. */
 double th_machine_factor(const struct th_machine *m, th_change_kind kind, int object);
 

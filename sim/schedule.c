@@ -136,6 +136,12 @@ bool th_shard_multiplies_activations(const th_shard *s)
     return s->kind == TH_LAYER_MATMUL && s->n_operands == 2;
 }
 
+bool th_shard_is_for_arrays(const th_shard *s)
+{
+    return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
+           s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
+}
+
 int64_t th_shard_macs(const th_shard *s)
 {
     const int32_t *d = s->dim;

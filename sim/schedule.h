@@ -43,6 +43,7 @@ typedef struct th_shard {
  * log2 m bits for every one that is kept). */
 int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements);
 int64_t th_shard_macs(const th_shard *s); /* as if dense; 0 for what the vector unit runs */
+bool th_shard_is_for_arrays(const th_shard *s); /* else it is for the vector unit */
 /* A matmul of two inputs: the second one takes the weights' way, and every image has its own. */
 bool th_shard_multiplies_activations(const th_shard *s);
 

@@ -10,6 +10,7 @@
 #include "sim/work.h"
 
 #include <assert.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -140,16 +141,10 @@ bool th_works_scripts_are_current(const th_works *w)
     return true;
 }
 
-static bool is_for_arrays(const th_shard *s)
-{
-    return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
-           s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
-}
-
 /* Else it is for the vector unit. */
 static bool runs_on_design(const th_works *w, int design, const th_shard *s)
 {
-    return design >= 0 && (is_for_arrays(s) || w->designs[design].type->runs_all);
+    return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
 }
 
 /* What comes the weights' way is another task's output, or is picked by one. */
@@ -172,6 +167,23 @@ int th_works_schedule(const th_works *w, int accel, int design, const th_shard *
                                   out, err);
     th_vector_schedule(a, shard, out);
     return 0;
+}
+
+bool th_works_least_cycles(const th_works *w, int accel, int design, const th_shard *shard,
+                           double *cycles, int64_t *hz)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    th_design_peak peak;
+    if (!runs_on_design(w, design, shard)) {
+        *cycles = (double)th_vector_operations(a, shard) / (double)a->vector_elements_per_cycle;
+        *hz = a->vector_hz;
+        return true;
+    }
+    if (!th_design_peak_of(w->designs[design].type, &w->designs[design].config, shard, &peak))
+        return false;
+    *cycles = peak.macs_per_cycle > 0 ? th_plain_macs(shard) / peak.macs_per_cycle : INFINITY;
+    *hz = peak.hz;
+    return true;
 }
 
 static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,

@@ -58,6 +58,11 @@ int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
 /* The schedule alone of such a work, and the memory that it meets; nothing is kept. 0 or -1. */
 int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
                       th_schedule *out, th_port *port, th_error *err);
+/* Cycles, of a clock of *hz, that all of a shard takes at least on accelerator accel with
+ * design, summed over its parts, however it is cut; INFINITY: no part can run. False: none are
+ * known of the design. */
+bool th_works_least_cycles(const th_works *w, int accel, int design, const th_shard *shard,
+                           double *cycles, int64_t *hz);
 const th_work *th_works_get(const th_works *w, int32_t number); /* stays where it is */
 int32_t th_works_count(th_works *w);
 /* Equal for accelerators with equal memories and vector units. */

@@ -146,10 +146,11 @@ static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
                             text, PERCENT_MAX);
     if (!th_call_has(c, MAP_STOP_GAP))
         return 0;
-    if (th_bounds_find(p, cuts_of(p, o), &bounds, &c->err))
+    if (th_bounds_find(p, &(th_bounds_scope){.cuts = cuts_of(p, o)}, &bounds, &c->err))
         return -1;
     o->stop_gap = percent / 100;
     o->lower_bound = th_bounds_value(&bounds, p);
+    th_bounds_clear(&bounds);
     return 0;
 }
 

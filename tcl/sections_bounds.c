@@ -70,11 +70,13 @@ int th_section_bounds(th_session *s, th_report *r, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_problem p = problem_under(s, &s->defaults);
-    th_cuts cuts = s->mapping != NULL ? th_bounds_cuts_of(s->mapping) : TH_CUTS_EVEN;
+    th_bounds_scope scope = {.mapping = s->mapping};
+    if (s->mapping != NULL)
+        scope.cuts = th_bounds_cuts_of(s->mapping);
     bool is_stream = p.stream.n_inputs > 1;
     th_metrics m = {0};
     th_bounds b;
-    if (th_bounds_find(&p, cuts, &b, err) != 0 || measure(s, &p, &m, err) != 0)
+    if (measure(s, &p, &m, err) != 0 || th_bounds_find(&p, &scope, &b, err) != 0)
         return -1;
     th_table *t = th_report_table(r, "bounds", "Lower bounds", is_stream ? stream : one);
     for (int i = 0; i < TH_N_LIMITS; i++)
@@ -82,6 +84,7 @@ int th_section_bounds(th_session *s, th_report *r, th_error *err)
                 is_stream, false);
     add_row(t, "largest", b.makespan_ps[b.largest], b.interval_ps[b.largest],
             th_limit_name(b.largest), &m, is_stream, true);
+    th_bounds_clear(&b);
     return 0;
 }
 
@@ -93,8 +96,9 @@ int th_searched_bound(const th_session *s, double *bound, th_error *err)
     *bound = 0;
     if (s->searched.type == NULL)
         return 0;
-    if (th_bounds_find(&p, s->searched.cuts, &b, err) != 0)
+    if (th_bounds_find(&p, &(th_bounds_scope){.cuts = s->searched.cuts}, &b, err) != 0)
         return -1;
     *bound = th_bounds_value(&b, &p);
+    th_bounds_clear(&b);
     return 0;
 }

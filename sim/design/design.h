@@ -59,6 +59,12 @@ typedef struct th_design_config {
     void *data;                           /* what prepare made */
 } th_design_config;
 
+/* What no part of a layer exceeds, however it is cut. */
+typedef struct th_design_peak {
+    double macs_per_cycle; /* as if dense; 0: the design runs no part of the layer */
+    int64_t hz;
+} th_design_peak;
+
 typedef struct th_design_type {
     const char *name;
     const char *synopsis;
@@ -70,6 +76,10 @@ typedef struct th_design_type {
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
      * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
+    /* For lower bounds (mapper/bounds.h): the rate that no part of the shard exceeds. A design
+     * that has it moves, or has moved for it, all weights that a part reads and all outputs that
+     * it makes, as far as its schedule of the whole shard does. NULL: no such rate is known. */
+    th_design_peak (*peak)(const th_design_config *c, const th_shard *shard);
     /* What the host does for a shard, where it is the first or the last that the accelerator runs of an
      * input; NULL: nothing. */
     void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);
@@ -106,6 +116,12 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
                        const th_shard *shard, const th_port *memory, th_schedule *out,
                        th_error *err);
 int th_plain_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err);
+/* Multiply-accumulates that arrays do for all of a shard at least, whatever parts it is cut
+ * into. */
+double th_plain_macs(const th_shard *shard);
+/* type->peak of what the shard is turned into. False: none is known. */
+bool th_design_peak_of(const th_design_type *type, const th_design_config *config,
+                       const th_shard *shard, th_design_peak *out);
 
 /* The unit beside the array, for everything without multiply-accumulates. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);

@@ -341,11 +341,18 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return th_two_slot_cycles(is_recurrent ? &steps : &rows);
 }
 
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    (void)s;
+    return (th_design_peak){d->value[LANES], value(d, CLOCK)};
+}
+
 const th_design_type th_design_gemv = {
     .name = "gemv",
     .synopsis = "matrix-vector engine for recurrent layers (ESE, Brainwave)",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
 };

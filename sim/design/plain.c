@@ -112,3 +112,28 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
         out->weight_stays &= (uint8_t) ~(1u << TH_LOOP_B);
     return 0;
 }
+
+/* Of a transposed convolution those of the plain shards of its parts, ceil left out: a part in
+ * the outputs and kernel rows is that part of them. th_shard_macs counts products that no output
+ * holds, too. */
+double th_plain_macs(const th_shard *s)
+{
+    if (s->up_h == 1 && s->up_w == 1)
+        return (double)th_shard_macs(s);
+    const int32_t *d = s->dim;
+    double phases = (double)(s->up_h / greatest_divisor(s->up_h, s->dilation_h)) *
+                    (s->up_w / greatest_divisor(s->up_w, s->dilation_w));
+    return (double)d[TH_DIM_B] * d[TH_DIM_K] * ((d[TH_DIM_C] + s->groups - 1) / s->groups) *
+           d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S] / phases;
+}
+
+/* Parts of a shard become parts of its plain shard. */
+bool th_design_peak_of(const th_design_type *type, const th_design_config *config,
+                       const th_shard *shard, th_design_peak *out)
+{
+    th_shard plain;
+    if (!type->peak || th_plain_shard(shard, type->kinds, &plain, NULL))
+        return false;
+    *out = type->peak(config, &plain);
+    return true;
+}

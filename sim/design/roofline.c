@@ -205,10 +205,17 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return out[(p.n - 1) & 1];
 }
 
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    return (th_design_peak){peak(d, s) * d->value[EFFICIENCY] / worked_part(d, s),
+                            (int64_t)d->value[CLOCK]};
+}
+
 const th_design_type th_design_roofline = {
     .name = "roofline",
     .synopsis = "peak, efficiency and bandwidth",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
 };

@@ -273,11 +273,20 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return stream_form(d, s, s->groups, b * rows, inner, k, inner * k);
 }
 
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    int only = (int)d->value[ONLY];
+    bool runs =
+        (only == ONLY_ANY || only == only_of(s)) && (s->kind != TH_LAYER_CONV || has_tiles(d));
+    return (th_design_peak){runs ? 1.0 / OPERATIONS_PER_MAC : 0, operations_per_s(d)};
+}
+
 const th_design_type th_design_serial_tiled = {
     .name = "serial_tiled",
     .synopsis = "tiles without overlap on a local bus (H2H, DAC'22)",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
     .prepare = prepare,

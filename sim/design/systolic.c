@@ -261,10 +261,18 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return d->value[OVERLAP] != 0 ? (folds - 1) * period + fold : folds * fold;
 }
 
+/* Structured zeros are skipped. */
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    double kept = s->sparse_m > 0 ? (double)s->sparse_n / s->sparse_m : 1;
+    return (th_design_peak){d->value[ROWS] * d->value[COLS] / kept, (int64_t)d->value[CLOCK]};
+}
+
 const th_design_type th_design_systolic = {
     .name = "systolic",
     .synopsis = "systolic array rows x cols, output-, weight- or input-stationary",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
 };

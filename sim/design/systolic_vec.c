@@ -182,10 +182,18 @@ static double closed_form(const th_design_config *d, const th_shard *s)
                 computed_after(1, q, t, c, f, overlaps) + passes * store);
 }
 
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    (void)s;
+    return (th_design_peak){d->value[ROWS] * d->value[COLS] * d->value[VEC],
+                            (int64_t)d->value[CLOCK]};
+}
+
 const th_design_type th_design_systolic_vec = {
     .name = "systolic_vec",
     .synopsis = "rows x cols x vec systolic array (DAC'17)",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
 };

@@ -111,11 +111,41 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return row ? (double)row->time_ps : NAN;
 }
 
+static double row_macs(const th_timed_shape *x)
+{
+    th_shard s = {.kind = x->kind, .groups = x->groups};
+    memcpy(s.dim, x->dim, sizeof s.dim);
+    return (double)th_shard_macs(&s);
+}
+
+/* May a part of a shard have the shape? */
+static bool may_be_part(const th_timed_shape *x, const th_timed_shape *whole)
+{
+    bool fits = x->kind == whole->kind && x->stride == whole->stride && x->groups <= whole->groups;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        fits &= x->dim[d] <= whole->dim[d];
+    return fits;
+}
+
+/* That of the best row. */
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    const th_time_table *t = d->data;
+    const th_timed_shape whole = shape_of(s);
+    th_design_peak most = {0, TH_PS_PER_S};
+    for (size_t i = 0; i < t->n; i++)
+        if (may_be_part(&t->rows[i].shape, &whole))
+            most.macs_per_cycle =
+                fmax(most.macs_per_cycle, row_macs(&t->rows[i].shape) / (double)t->rows[i].time_ps);
+    return most;
+}
+
 const th_design_type th_design_table = {
     .name = "table",
     .synopsis = "measured times per layer shape, from a file",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
     .prepare = prepare,

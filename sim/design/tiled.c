@@ -227,11 +227,19 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return tiles * larger(per_tile, t_o) + smaller(t_l, t_c) + smaller(t_o, per_tile);
 }
 
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    (void)s;
+    return (th_design_peak){array_of(d, ARRAY_K, TILE_K) * array_of(d, ARRAY_C, TILE_C),
+                            (int64_t)d->value[CLOCK]};
+}
+
 const th_design_type th_design_tiled = {
     .name = "tiled",
     .synopsis = "loop tiling Tm x Tn x Tr x Tc (FPGA'15)",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
     .prepare = prepare,
 };

@@ -430,10 +430,21 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return th_two_slot_cycles(&n);
 }
 
+/* Per element and cycle: n^2 products, or an output tile of m x m, for each of which a
+ * sub-kernel of r x r taps at most is summed. */
+static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
+{
+    const double *v = d->value;
+    double n = v[M] + v[RR] - 1, direct = n * n;
+    double taps = fmin(s->dim[TH_DIM_R], v[RR]) * fmin(s->dim[TH_DIM_S], v[RR]);
+    return (th_design_peak){v[PN] * v[PM] * fmax(direct, v[M] * v[M] * taps), (int64_t)v[CLOCK]};
+}
+
 const th_design_type th_design_winograd = {
     .name = "winograd",
     .synopsis = "F(m x m, r x r) fast convolution (FCCM'17)",
     .keys = keys,
     .schedule = schedule,
+    .peak = peak_of,
     .closed_form = closed_form,
 };

@@ -73,7 +73,7 @@ static th_bounds bounds_of(const th_problem *p)
 {
     th_bounds b;
     th_error e = {"", ""};
-    if (th_bounds_find(p, TH_CUTS_EVEN, &b, &e))
+    if (th_bounds_find(p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, &b, &e))
         bail_out(&e);
     return b;
 }
@@ -241,10 +241,14 @@ static void check_run(const th_problem *p, const th_bounds *b, th_evaluator *v, 
     }
 }
 
-static void draw_shares(gsl_rng *r, th_mapping *m)
+/* Or none. */
+static void draw_shares(gsl_rng *r, th_mapping *m, bool any)
 {
     int32_t shares[RANDOM_ACCELS_MAX];
     for (int i = 0; i < m->n_sets; i++) {
+        th_set_share(&m->sets[i], NULL);
+        if (!any)
+            continue;
         for (int a = 0; a < m->sets[i].n_accels; a++)
             shares[a] = (int32_t)pick(r, 1, 5);
         th_set_share(&m->sets[i], shares);
@@ -264,13 +268,14 @@ static void check_case(const th_system *s, int number)
     bool any_cuts = pick(r, 0, 2) == 0;
     th_bounds b;
     th_evaluator *v = th_evaluator_new(&p, &e);
-    if (!v || th_bounds_find(&p, any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN, &b, &e))
+    if (!v || th_bounds_find(&p, &(th_bounds_scope){.cuts = any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN},
+                             &b, &e))
         bail_out(&e);
     case_number = number;
     for (int i = 0; i < 12; i++) {
         th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
-        if (m && any_cuts)
-            draw_shares(r, m);
+        if (m)
+            draw_shares(r, m, any_cuts);
         if (m && th_mapping_check(m, s, w, &e) == 0)
             check_run(&p, &b, v, m);
         th_mapping_free(m);

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_bounds_unlike.c - lower bounds on systems of unlike accelerators and of all designs: by
+ * hand, and no random mapping below any of them on random systems. A failure prints the number
+ * of its case; THARSIS_CASE=N runs that one alone. */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/bounds.h"
+#include "mapper/lower/plan_state.h"
+#include "mapper/search/strategies.h"
+#include "sim/design/script_memo.h"
+#include "tests/unit/learned_help.h"
+#include "tests/unit/random_net.h"
+#include "tests/unit/tap.h"
+
+/* --- a script without an interpreter ---------------------------------------------------------- */
+
+/* Cycles that follow no rate: small shards are slow, and some sizes run twice as fast. */
+typedef struct {
+    int calls;
+    bool fails;
+} fake;
+
+static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
+{
+    (void)context;
+    (void)procedure;
+    (void)err;
+    *digest = 7;
+    return 0;
+}
+
+static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
+{
+    fake *f = context;
+    const th_shard *s = q->shard;
+    double macs = (double)th_shard_macs(s);
+    f->calls++;
+    if (f->fails)
+        return th_error_set(err, "TCL-0137", "it fails");
+    *out = (th_script_answer){.cannot = ""};
+    out->has[TH_SCRIPT_CYCLES] = true;
+    out->number[TH_SCRIPT_CYCLES] = ceil(macs / (s->dim[TH_DIM_K] % 3 == 0 ? 8 : 4)) + 20;
+    return 0;
+}
+
+/* --- by hand ---------------------------------------------------------------------------------- */
+
+#define ACCEL(NAME, DESIGN)                                                                        \
+    "{ name = \"" NAME "\"; dram = { capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = "   \
+    "\"0ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"" DESIGN     \
+    "\"]; }"
+#define RATE(NAME, MACS)                                                                           \
+    "{ name = \"" NAME "\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = " MACS "; }"
+#define PAIR                                                                                       \
+    "links = ( { between = [\"x\", \"y\"]; bandwidth = \"1000Gbps\"; latency = \"0ns\"; } );"
+
+/* 4 x 4 pixels, 8 -> 16 channels: 2048 multiply-accumulates. */
+#define ONE_LAYER                                                                                  \
+    "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 8; height = 4; width = 4; "  \
+    "}; layers = ( { name = \"a\"; type = \"conv\"; outputs = 16; kernel = 1; } );"
+
+static th_bounds find(const th_problem *p, const th_bounds_scope *scope)
+{
+    th_bounds b;
+    th_error e = {"", ""};
+    if (th_bounds_find(p, scope, &b, &e))
+        bail_out(&e);
+    return b;
+}
+
+static th_problem problem_on(const th_system *s, const th_workload *w, const char *network)
+{
+    return (th_problem){.system = s,
+                        .workload = w,
+                        .stream = th_stream_single,
+                        .network = th_network_find(network)};
+}
+
+static th_time makespan_of(const th_problem *p, const th_mapping *m)
+{
+    th_error e = {"", ""};
+    th_fitness f;
+    th_evaluator *v = th_evaluator_new(p, &e);
+    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
+        bail_out(&e);
+    th_evaluator_free(v);
+    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
+}
+
+/* 1 and 3 multiply-accumulates per ns: 2048 / 4 = 512 ns, which rows in the proportion 1 : 3
+ * reach. */
+static void a_layer_takes_its_operations_over_the_sum_of_rates(void)
+{
+    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
+        "e", "3") " ); "
+                  "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
+    th_workload *w = workload_of(ONE_LAYER);
+    th_problem p = problem_on(s, w, "fluid");
+    th_mapping *m = mapping_on("01", w);
+    m->sets[0].design = TH_DESIGN_OWN;
+    put_layer(m, 0, 0, "H2");
+    th_set_share(&m->sets[0], (const int32_t[]){1, 3});
+    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 512000);
+    CU_ASSERT_EQUAL(makespan_of(&p, m), 512000);
+    CU_ASSERT_EQUAL(b.n_unknown, 1);
+    CU_ASSERT_EQUAL(b.unknown[0].limit, TH_LIMIT_PATH);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_SIZE);
+    th_bounds_clear(&b);
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* A relu of 64 elements, as quick on both, and 2048 multiply-accumulates that y does at a tenth
+ * of x's rate of 10 per ns. Priced at 10 : 1 a nanosecond, 64 / 11 + 2048 / 11 = 192 ns: x does
+ * convolutions alone. Equal prices would say (64 + 204.8) / 2 = 134.4 ns. */
+static void prices_tell_who_is_to_do_what(void)
+{
+    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "10") ", " RATE(
+        "e", "1") " ); "
+                  "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
+    th_workload *w = workload_of("name = \"n\"; batch = 1; element_bytes = 2; input = { channels = "
+                                 "4; height = 4; width = 4; }; "
+                                 "layers = ( { name = \"r\"; type = \"relu\"; }, { name = \"a\"; "
+                                 "type = \"conv\"; outputs = 32; "
+                                 "kernel = 1; } );");
+    th_problem p = problem_on(s, w, "fluid");
+    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] <= 192000);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] > 191000);
+    th_bounds_clear(&b);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* A run that doubles the clock of x and halves that of y: 2 + 1.5 multiply-accumulates per ns. */
+static void clocks_are_those_of_the_run(void)
+{
+    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
+        "e", "3") " ); "
+                  "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
+    th_workload *w = workload_of(ONE_LAYER);
+    th_problem p = problem_on(s, w, "fluid");
+    const double clock[] = {2, 0.5};
+    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .clock = clock});
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 585143); /* 2048 / 3.5, rounded up */
+    th_bounds_clear(&b);
+    const double dead[] = {0, 1};
+    b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .clock = dead});
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 682667); /* 2048 / 3 */
+    th_bounds_clear(&b);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+#define SCRIPTED "{ name = \"q\"; type = \"script\"; procedure = \"p\"; clock = \"1GHz\"; }"
+
+static th_bounds scripted(fake *f, const th_bounds_scope *scope)
+{
+    const th_script_provider provider = {f, identify, answer};
+    th_script_memo *memo = th_script_memo_new(&provider, NULL);
+    th_system *s = system_of("name = \"t\"; designs = ( " SCRIPTED ", " RATE(
+        "e", "3") " ); "
+                  "accelerators = ( " ACCEL("x", "q") ", " ACCEL("y", "e") " ); " PAIR);
+    th_workload *w = workload_of(ONE_LAYER);
+    th_problem p = problem_on(s, w, "fluid");
+    p.scripts = memo;
+    th_bounds b = find(&p, scope);
+    th_workload_free(w);
+    th_system_free(s);
+    th_script_memo_free(memo);
+    return b;
+}
+
+/* Of even cuts a procedure is asked. Of any cuts nothing is known, unless a mapping tells which
+ * there are. */
+static void scripts_are_asked_about_even_cuts(void)
+{
+    fake f = {0};
+    th_bounds b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
+    CU_ASSERT_TRUE(f.calls > 0);
+    CU_ASSERT_EQUAL(b.n_unknown, 0);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] >
+                   200000); /* 2048 / (3 + at most 8 less 20 cycles) */
+    th_bounds_clear(&b);
+    f = (fake){0};
+    b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    CU_ASSERT_EQUAL(f.calls, 0);
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 0);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_RATE);
+    CU_ASSERT_EQUAL(b.unknown[0].layer, 0);
+    CU_ASSERT_EQUAL(b.unknown[0].design, 0);
+    th_bounds_clear(&b);
+    f = (fake){.fails = true};
+    b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 0);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_SCRIPT);
+    th_bounds_clear(&b);
+}
+
+/* --- random systems --------------------------------------------------------------------------- */
+
+enum { KINDS_MAX = 3 };
+
+static const char *const designs[] = {
+    "type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 4; bandwidth = \"3GB/s\"",
+    "type = \"roofline\"; clock = \"300MHz\"; macs_per_cycle = 16; efficiency = 0.7; zero_skipping "
+    "= \"both\"",
+    "type = \"tiled\"; clock = \"500MHz\"; tile_k = 2; tile_c = 3; tile_h = 2; tile_w = 3; "
+    "input_port = 4; "
+    "weight_port = 3; output_port = 2",
+    "type = \"systolic\"; clock = \"700MHz\"; rows = 4; cols = 2; dataflow = \"ws\"",
+    "type = \"systolic\"; clock = \"700MHz\"; rows = 2; cols = 4; dataflow = \"os\"",
+    "type = \"systolic_vec\"; clock = \"400MHz\"; rows = 2; cols = 3; vec = 2; input_port = 3; "
+    "weight_port = 2; output_port = 2",
+    "type = \"winograd\"; clock = \"500MHz\"; m = 2; r = 3; pn = 1; pm = 2; input_port = 4; "
+    "weight_port = 4; "
+    "output_port = 4; weight_buffer = \"4KiB\"",
+    "type = \"gemv\"; clock = \"600MHz\"; lanes = 6; gate_lanes = 2; weight_buffer = \"1KiB\"; "
+    "input_port = 2; "
+    "weight_port = 4; output_port = 2",
+    "type = \"serial_tiled\"; clock = \"200MHz\"; bus_bits = 32; tile_k = 2; tile_c = 2; tile_h = "
+    "2; tile_w = 2",
+    "type = \"script\"; procedure = \"p\"; clock = \"100MHz\"",
+    "type = \"learned\"; model = \"%s\"; gpu = \"large\"",
+    "type = \"table\"; file = \"%s\"",
+};
+enum { N_DESIGNS = sizeof designs / sizeof *designs };
+
+static void add_design(th_strbuf *t, gsl_rng *r, int number, const char *model, const char *table)
+{
+    const char *text = designs[pick(r, 0, N_DESIGNS - 1)];
+    th_strbuf_printf(t, "%s{ name = \"d%d\"; ", number > 0 ? ", " : "", number);
+    if (strstr(text, "learned"))
+        th_strbuf_printf(t, "type = \"learned\"; model = \"%s\"; gpu = \"large\"", model);
+    else if (strstr(text, "table"))
+        th_strbuf_printf(t, "type = \"table\"; file = \"%s\"", table);
+    else
+        th_strbuf_add(t, text);
+    th_strbuf_add(t, "; }");
+}
+
+/* Of n accelerators, with designs from the first on. */
+static void add_kind(th_strbuf *t, gsl_rng *r, int kind, int n, int first, int n_designs)
+{
+    static const char *const bandwidths[] = {"unlimited", "1GB/s", "20GB/s"};
+    th_strbuf_printf(
+        t,
+        "%s{ count = %d; dram = { capacity = \"1GiB\"; bandwidth = \"%s\"; latency = \"%dns\"; }; "
+        "vector = { clock = \"%dMHz\"; elements_per_cycle = %d; }; designs = [",
+        kind > 0 ? ", " : "", n, bandwidths[pick(r, 0, 2)], (int)pick(r, 0, 2) * 30,
+        (int)pick(r, 1, 4) * 250, (int)pick(r, 1, 4));
+    for (int d = 0; d < n_designs; d++)
+        th_strbuf_printf(t, "%s\"d%d\"", d > 0 ? ", " : "", first + d);
+    th_strbuf_add(t, "]; }");
+}
+
+/* One to three kinds, each of one or two accelerators and designs, round a host. */
+static th_system *random_system(gsl_rng *r, const char *model, const char *table)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int n_kinds = (int)pick(r, 1, KINDS_MAX), n_designs[KINDS_MAX], n = 0, n_accels = 0;
+    th_strbuf_printf(&text, "name = \"t\"; %s designs = ( ",
+                     pick(r, 0, 4) == 0 ? "transfers = \"serial\";" : "");
+    for (int k = 0; k < n_kinds; k++) {
+        n_designs[k] = (int)pick(r, 1, 2);
+        for (int d = 0; d < n_designs[k]; d++)
+            add_design(&text, r, n++, model, table);
+    }
+    th_strbuf_add(&text, " ); accelerators = ( ");
+    for (int k = 0, first = 0; k < n_kinds; first += n_designs[k++]) {
+        int count = (int)pick(r, 1, 2);
+        add_kind(&text, r, k, count, first, n_designs[k]);
+        n_accels += count;
+    }
+    th_strbuf_add(&text, " ); ");
+    th_strbuf_printf(&text,
+                     "topology = { type = \"fully_connected\"; dims = [%d]; bandwidth = \"8Gbps\"; "
+                     "latency = \"100ns\"; host = { bandwidth = \"%dGbps\"; }; };",
+                     n_accels, (int)pick(r, 1, 4));
+    th_system *s = system_of(text.text);
+    th_strbuf_clear(&text);
+    return s;
+}
+
+/* Times of most shards of even cuts of the layers, of which any may be the quickest for its
+ * operations. */
+static temporary_file table_for(gsl_rng *r, const th_workload *w)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_map *known = th_map_new();
+    int64_t seen;
+    th_strbuf_add(&text, "kind,B,K,C,H,W,R,S,stride,groups,time_ns\nconv,1,1,1,1,1,1,1,9,1,5\n");
+    for (int l = 0; l < w->n_layers; l++) {
+        const th_layer *x = &w->layers[l];
+        const char *kind = x->kind == TH_LAYER_CONV ? "conv" : x->kind == TH_LAYER_FC ? "fc" : NULL;
+        for (int n = 1; kind && n <= 4; n++) {
+            th_strategy *list;
+            int count = th_strategies_list_all(x, w->batch, n, &list);
+            for (int i = 0; i < count * n; i++) {
+                th_loop_box loops = th_shard_loops(x, w->batch, &list[i / n], NULL, i % n);
+                th_shard s = th_plan_shard(x, &loops);
+                int32_t key[] = {x->kind,  s.dim[0], s.dim[1], s.dim[2],   s.dim[3],
+                                 s.dim[4], s.dim[5], s.dim[6], s.stride_h, s.groups};
+                if (th_map_get(known, key, sizeof key, &seen) ||
+                    th_map_put(known, key, sizeof key, 1))
+                    continue;
+                th_strbuf_printf(&text, "%s", kind);
+                for (size_t k = 1; k < sizeof key / sizeof *key; k++)
+                    th_strbuf_printf(&text, ",%d", (int)key[k]);
+                th_strbuf_printf(&text, ",%d\n", (int)pick(r, 1, 500));
+            }
+            th_free(list);
+        }
+    }
+    temporary_file f = write_text("times.csv", text.text);
+    th_strbuf_clear(&text);
+    th_map_free(known);
+    return f;
+}
+
+/* --- no mapping is below any bound
+ * ------------------------------------------------------------- */
+
+typedef struct {
+    int number;
+    const th_problem *problem;
+    const char *of; /* which bounds */
+} which;
+
+/* Those that work on any system; the others want files of ASTRA-sim. */
+static const char *const networks[] = {"fluid", "ideal", "packet"};
+enum { N_NETWORKS = sizeof networks / sizeof *networks };
+
+static int n_wrong, n_runs, n_shared, n_known, n_serial, ran_on[N_NETWORKS], ran_with[N_DESIGNS];
+
+static bool is_type(const th_design_block *d, const char *design)
+{
+    char type[40];
+    snprintf(type, sizeof type, "type = \"%s\"", d->type);
+    return strstr(design, type) != NULL;
+}
+
+/* Which networks and designs have been held to the bounds. */
+static void count_run(const th_problem *p, const th_mapping *m)
+{
+    int network = 0;
+    while (strcmp(networks[network], p->network->name) != 0)
+        network++;
+    n_runs++;
+    n_serial += p->system->transfers_serially;
+    ran_on[network] += !p->system->transfers_serially;
+    for (int i = 0; i < m->n_sets; i++)
+        for (int r = 0; r < m->sets[i].n_accels; r++)
+            for (int d = 0; d < N_DESIGNS; d++)
+                ran_with[d] += is_type(
+                    &p->system->designs[th_set_design(&m->sets[i], r, p->system)], designs[d]);
+}
+
+/* Sets whose members cannot all take the design have each its own. */
+static void mend_designs(th_mapping *m, const th_system *s)
+{
+    for (int i = 0; i < m->n_sets; i++)
+        if (th_mapping_check_set(m, i, s, "", NULL))
+            m->sets[i].design = TH_DESIGN_OWN;
+}
+
+static void hold(const which *x, const th_bounds *b, th_time took)
+{
+    for (int i = 0; i < TH_N_LIMITS; i++) {
+        if (took >= b->makespan_ps[i] && took / x->problem->stream.n_inputs >= b->interval_ps[i])
+            continue;
+        if (n_wrong++ < 10)
+            printf("# case %d, %s, %s cuts: %s %lld ps, but took %lld (%s)\n", x->number,
+                   x->problem->network->name, x->of, th_limit_name((th_limit)i),
+                   (long long)b->makespan_ps[i], (long long)took, b->why[i]);
+    }
+}
+
+/* A mapping with shares is above the bounds of all cuts, and above those for its own shards; one
+ * without is above those of even cuts besides. */
+static void check_mapping(which x, const th_bounds *even, const th_bounds *any, th_time took,
+                          const th_mapping *m)
+{
+    th_cuts cuts = th_bounds_cuts_of(m);
+    count_run(x.problem, m);
+    x.of = "any";
+    hold(&x, any, took);
+    if (cuts == TH_CUTS_EVEN) {
+        x.of = "even";
+        hold(&x, even, took);
+        return;
+    }
+    n_shared++;
+    th_bounds own = find(x.problem, &(th_bounds_scope){.cuts = cuts, .mapping = m});
+    x.of = "own";
+    hold(&x, &own, took);
+    n_known += own.makespan_ps[TH_LIMIT_COMPUTE] > 0;
+    th_bounds_clear(&own);
+}
+
+static void check_case(int number, const char *model)
+{
+    enum { MAPPINGS = 8 };
+    gsl_rng *r = th_random_stream(12, "bounds", (uint64_t)number);
+    fake f = {0};
+    const th_script_provider provider = {&f, identify, answer};
+    th_error e = {"", ""};
+    th_workload *w = random_workload(r);
+    temporary_file table = table_for(r, w);
+    th_system *s = random_system(r, model, table.path);
+    th_script_memo *memo = th_script_memo_new(&provider, NULL);
+    th_problem p = {.system = s,
+                    .workload = w,
+                    .stream = random_stream(r, w),
+                    .network = th_network_find(networks[pick(r, 0, N_NETWORKS - 1)]),
+                    .scripts = memo};
+    th_evaluator *v = th_evaluator_new(&p, &e);
+    if (!v)
+        bail_out(&e);
+    th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}),
+              any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    for (int i = 0; i < MAPPINGS; i++) {
+        th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
+        th_fitness fit = {.fit = TH_FIT_INFEASIBLE};
+        if (m)
+            mend_designs(m, s);
+        if (m && th_mapping_check(m, s, w, &e) == 0 && th_evaluator_run(v, m, INFINITY, &fit, &e))
+            bail_out(&e);
+        if (fit.fit == TH_FIT)
+            check_mapping((which){number, &p, NULL}, &even, &any, fit.metrics.latency_ps, m);
+        th_mapping_free(m);
+    }
+    th_bounds_clear(&even);
+    th_bounds_clear(&any);
+    th_evaluator_free(v);
+    th_system_free(s);
+    th_workload_free(w);
+    th_script_memo_free(memo);
+    remove_file(&table);
+    gsl_rng_free(r);
+}
+
+static void no_mapping_is_below_any_bound(void)
+{
+    enum { CASES = 1500 };
+    temporary_file model = learned_file();
+    const char *only = getenv("THARSIS_CASE");
+    for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
+        check_case(i, model.path);
+        if (only)
+            break;
+    }
+    printf("# %d runs, %d of them with shares, of %d of which a bound on computing is known\n",
+           n_runs, n_shared, n_known);
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    CU_ASSERT_TRUE(only ||
+                   (n_runs > 2000 && n_shared > 500 && n_known > n_shared / 2 && n_serial > 100));
+    for (int i = 0; i < N_NETWORKS; i++) {
+        printf("# %s: %d runs\n", networks[i], ran_on[i]);
+        CU_ASSERT_TRUE(only || ran_on[i] > 50);
+    }
+    for (int d = 0; d < N_DESIGNS; d++) {
+        printf("# %.22s: %d sets\n", designs[d], ran_with[d]);
+        CU_ASSERT_TRUE(only || ran_with[d] > 50);
+    }
+    remove_file(&model);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(a_layer_takes_its_operations_over_the_sum_of_rates),
+        TAP(prices_tell_who_is_to_do_what),
+        TAP(clocks_are_those_of_the_run),
+        TAP(scripts_are_asked_about_even_cuts),
+        TAP(no_mapping_is_below_any_bound),
+        TAP_END,
+    };
+    return tap_main("bounds_unlike", tests, argc, argv);
+}
