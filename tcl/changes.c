@@ -68,6 +68,36 @@ int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_
     return th_position_reach(sim, (th_position){0, t, true}, err);
 }
 
+/* Before anything else happens at time 0. */
+static bool is_at_start(const th_made_alteration *c)
+{
+    return c->change.at == 0 && c->made.now == 0 && c->made.events == 0 && !c->made.is_whole;
+}
+
+static double *factor_of(const th_session *s, const th_made_alteration *c, double *clock,
+                         double *bandwidth)
+{
+    return c->change.kind == TH_CHANGE_CLOCK
+               ? &clock[c->change.object]
+               : &bandwidth[s->system->links[c->change.object].medium];
+}
+
+void th_changes_most(const th_session *s, double *clock, double *bandwidth)
+{
+    for (int a = 0; a < s->system->n_accels; a++)
+        clock[a] = 1;
+    for (int m = 0; m < s->system->n_media; m++)
+        bandwidth[m] = 1;
+    for (size_t i = 0; i < s->n_changes; i++)
+        if (is_at_start(&s->changes[i]))
+            *factor_of(s, &s->changes[i], clock, bandwidth) = s->changes[i].change.factor;
+    for (size_t i = 0; i < s->n_changes; i++) {
+        double *most = factor_of(s, &s->changes[i], clock, bandwidth);
+        if (!is_at_start(&s->changes[i]) && s->changes[i].change.factor > *most)
+            *most = s->changes[i].change.factor;
+    }
+}
+
 void th_changes_drop(th_session *s)
 {
     th_free(s->changes);

@@ -31,6 +31,9 @@ int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
  * run until then; *next: how many of these changes it has seen, 0 at first. 0, or -1: it failed, or was
  * interrupted. */
 int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t, th_error *err);
+/* What holds at most at any time of the present run, of what the system says: clocks by
+ * accelerator, bandwidths by medium. */
+void th_changes_most(const th_session *s, double *clock, double *bandwidth);
 void th_changes_drop(th_session *s);
 
 #endif

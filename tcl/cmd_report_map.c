@@ -107,7 +107,7 @@ static int run_report_bounds(th_call *c)
     th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
     if (r == NULL)
         return -1;
-    int rc = th_section_bounds(c->session, r, &c->err);
+    int rc = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
     return th_report_finish(c, r, rc, r->first);
 }
 
@@ -118,23 +118,37 @@ const th_command th_report_map_commands[] = {
      "line. The shard is "
      "the largest that one accelerator has (over the layers of a line: the largest of each "
      "extent); extents of 1 are "
-     "left out. With -alternatives, for each layer that runs on the array: its time alone on its set, "
-     "as it is and by the quickest strategy under every design that the set could take; and the best "
-     "exclusive shards (ES), which rotate nothing: of a layer that rotates, those with which the whole "
-     "run would be shortest. What rotates, the largest piece that travels in a phase, and the change of "
-     "the run with those in its place say what the rotation buys (+) or costs (-); where none fit, why. "
+     "left out. With -alternatives, for each layer that runs on the array: its time alone on its "
+     "set, "
+     "as it is and by the quickest strategy under every design that the set could take; and the "
+     "best "
+     "exclusive shards (ES), which rotate nothing: of a layer that rotates, those with which the "
+     "whole "
+     "run would be shortest. What rotates, the largest piece that travels in a phase, and the "
+     "change of "
+     "the run with those in its place say what the rotation buys (+) or costs (-); where none fit, "
+     "why. "
      "Times alone are estimates that seeds go by; runs are simulated.",
      .run = run_report_mapping, .is_report = true},
-    {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found", NULL,
+    {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found",
+     "All of it is under the network and stream of map_workload; where the run has others, the "
+     "line "
+     "searched under says which.",
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
      "print what no mapping can beat, and the gap to it",
-     "Lower bounds on the time to the end, proven for every mapping of the workload on the system: all "
-     "accelerators at work together, each task where it is quickest (compute); the bytes of all tasks "
+     "Lower bounds on the time to the end, proven for every mapping of the workload on the system: "
+     "all "
+     "accelerators at work together, each task where it is quickest (compute); the bytes of all "
+     "tasks "
      "through all DRAMs (memory); input and output over the links of the hosts (cut); layers that "
-     "follow each other, each split as it is quickest (critical path). Of a stream also the time per "
-     "input in the long run. The gap is the mapping's time over the bound, less one. Stream and "
-     "network are those that map_workload was told.",
+     "follow each other, each split as it is quickest (critical path). Of a stream also the time "
+     "per "
+     "input in the long run. Stream, network and clocks are those of the run, and the gap is its "
+     "time over "
+     "the bound, less one; before a run, those of the run to come, and the gap of the mapping. A "
+     "second "
+     "table names the layers that a bound says nothing of, or not for all mappings, and why.",
      .run = run_report_bounds, .is_report = true},
     {.name = NULL},
 };

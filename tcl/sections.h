@@ -14,9 +14,12 @@ int th_section_search(th_session *s, th_report *r, th_error *err);
 int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
-int th_section_bounds(th_session *s, th_report *r, th_error *err); /* sections_bounds.c */
-/* Of what a search could find, as a value of its objective; 0: none is known, or nothing was searched. */
-int th_searched_bound(const th_session *s, double *bound, th_error *err);
+/* sections_bounds.c; is_folded: layers of which nothing is known for one reason share a line. */
+int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err);
+/* Of what a search could find, under its options, as a value of its objective; 0: none is known,
+ * or nothing was searched. *for_all: the same where that holds for some mappings alone
+ * (TH_DOUBT_SOME). */
+int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
 /* sections_map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);

@@ -5,6 +5,7 @@
 #include "mapper/bounds.h"
 #include "mapper/due.h"
 #include "tcl/goal.h"
+#include "tcl/options.h"
 #include "tcl/sections.h"
 
 /* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */
@@ -41,10 +42,37 @@ static const char *describe_time(const th_searched *f, char *out, size_t size)
     return out;
 }
 
+/* "ideal network, 8 inputs": what the mapping was judged under, and all figures of the search
+ * stand for. */
+static const char *describe_options(const th_searched *f, char *out, size_t size)
+{
+    char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
+    const th_stream *x = &f->run.stream;
+    if (f->type == NULL)
+        return NULL;
+    if (x->interval_ps > 0)
+        snprintf(interval, sizeof interval, " every %s",
+                 th_format_time(x->interval_ps, time, sizeof time));
+    if (x->micro_batches > 1)
+        snprintf(parts, sizeof parts, ", %d micro-batches", (int)x->micro_batches);
+    snprintf(out, size, "%s network%s, %d input%s%s%s", f->run.network->name,
+             th_network_describe_options(&f->run, network, sizeof network), (int)x->n_inputs,
+             x->n_inputs == 1 ? "" : "s", interval, parts);
+    return out;
+}
+
+/* Does the head tell of a run under other options than the search's? */
+static bool is_of_another_run(const th_session *s)
+{
+    return s->simulation != NULL && s->simulation->has_begun && s->searched.type != NULL &&
+           !th_run_options_equal(&s->simulation->options, &s->searched.run);
+}
+
 int th_section_search(th_session *s, th_report *r, th_error *err)
 {
     static const th_column first[] = {
         {"algorithm", "algorithm", TH_KIND_TEXT},
+        {"searched_under", "searched under", TH_KIND_TEXT},
         {"objective", "objective", TH_KIND_TEXT},
         {"sets", "sets", TH_KIND_TEXT},
         {"seed", "seed", TH_KIND_COUNT},
@@ -64,14 +92,14 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         {"pruned", "cut off", TH_KIND_COUNT},
         {"proven", "proven optimal", TH_KIND_TEXT},
     };
-    enum { N_FIRST = sizeof first / sizeof *first, TIME_BUDGET = 6 };
+    enum { N_FIRST = sizeof first / sizeof *first, UNDER = 1, TIME_BUDGET = 7 };
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline = f->goal.deadline_ps > 0 ||
                         (f->type != NULL && th_due_has_deadlines(s->workload));
-    char objective[200], time_budget[120];
-    double bound;
-    if (th_searched_bound(s, &bound, err) != 0)
+    char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
+    double bound, for_all;
+    if (th_searched_bound(s, &bound, &for_all, err) != 0)
         return -1;
     int64_t samples = th_workload_samples(s->workload);
     th_column *columns = th_report_columns(r, N_FIRST + 1 + TH_GOAL_RATES);
@@ -84,9 +112,12 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     columns[N_FIRST + 1 + TH_GOAL_RATES] = (th_column){NULL, NULL, TH_KIND_TEXT};
     if (f->seconds <= 0)
         columns[TIME_BUDGET].title = NULL; /* not in text */
+    if (!is_of_another_run(s))
+        columns[UNDER].title = NULL;
     th_goal_describe(&f->goal, objective, sizeof objective);
     th_quantity cells[N_FIRST + 1 + TH_GOAL_RATES] = {
         th_text(f->type != NULL ? f->type->name : "file"),
+        th_text(describe_options(f, under, sizeof under)),
         if_found(f, th_text(objective)),
         th_text(sets_of(f)),
         if_searched(f, th_count((int64_t)f->seed)),
@@ -104,7 +135,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         bound > 0 ? th_share(f->fitness.value / bound - 1) : th_absent(TH_KIND_SHARE),
         f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
         f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
-        if_found(f, th_text(f->is_proven || th_bounds_met(f->fitness.value, bound) ? "yes" : "no")),
+        if_found(f,
+                 th_text(f->is_proven || th_bounds_met(f->fitness.value, for_all) ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_goal_rates(&f->goal, samples, m, &cells[N_FIRST + 1]);

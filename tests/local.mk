@@ -65,6 +65,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/alternatives.test \
+	tests/tcl/bounds.test \
 	tests/tcl/breakpoint.test \
 	tests/tcl/build.test \
 	tests/tcl/change.test \

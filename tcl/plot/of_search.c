@@ -32,12 +32,13 @@ static void add_found(th_plot *p, const th_searched *f, double unit)
 th_plot *th_plot_of_search(th_session *s, th_error *err)
 {
     const th_searched *f = &s->searched;
-    double bound = 0, unit;
+    double bound = 0, unit, for_all;
     if (f->type == NULL || f->n_found == 0) {
         th_error_set(err, "TCL-0374", "there is nothing to draw: map_workload searches first");
         return NULL;
     }
-    th_plot *p = th_searched_bound(s, &bound, err) == 0 ? th_plot_new(TH_PLOT_LINE) : NULL;
+    th_plot *p =
+        th_searched_bound(s, &bound, &for_all, err) == 0 ? th_plot_new(TH_PLOT_LINE) : NULL;
     if (p == NULL)
         return NULL;
     th_quantity first = th_goal_quantity(&f->goal, &f->found[0].metrics);
