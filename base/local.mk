@@ -40,4 +40,5 @@ unit_tests += \
 	tests/unit/test_shared_map \
 	tests/unit/test_strbuf \
 	tests/unit/test_time_order \
-	tests/unit/test_units
+	tests/unit/test_units \
+	tests/unit/test_write_file

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_file.c - see write_file.h. */
+/* write_file.c - see write_file.h.
+ *   th_replace_file: follow links -> make the new file -> fill it -> sync -> rename
+ * Where a step fails the new file is removed again. The signal of a file that grows beyond the
+ * limit of the process (SIGXFSZ) must be ignored: the write then fails with EFBIG. */
 #include <config.h>
 
 #include "base/write_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+enum {
+    LINKS_MAX = 40,      /* symbolic links in a row, as Linux has it */
+    NAME_KEPT_MAX = 200, /* bytes of a name that the new file's has, too: NAME_MAX is 255 */
+    TRIES_MAX = 1000,    /* new files that killed processes of the same number left */
+};
 
 int th_write_all(int fd, const void *bytes, size_t n)
 {
@@ -18,4 +36,180 @@ int th_write_all(int fd, const void *bytes, size_t n)
         n -= done > 0 ? (size_t)done : 0;
     }
     return 0;
+}
+
+/* By errno. */
+static int refuse(const char *path, th_error *err)
+{
+    return errno == ENOMEM
+               ? th_error_no_memory(err)
+               : th_error_set(err, "BASE-0040", "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* --- in place --------------------------------------------------------------------------------- */
+
+/* Like th_write_all; but a regular file is cut back to what it was. */
+static int append(int fd, const void *bytes, size_t n)
+{
+    struct stat before;
+    if (fstat(fd, &before) != 0)
+        return -1;
+    if (th_write_all(fd, bytes, n) == 0)
+        return 0;
+    int error = errno;
+    if (S_ISREG(before.st_mode) && ftruncate(fd, before.st_size) != 0)
+        error = errno;
+    errno = error;
+    return -1;
+}
+
+int th_append_file(const char *path, const void *bytes, size_t n, th_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return refuse(path, err);
+    int failed = append(fd, bytes, n), error = errno;
+    if (close(fd) != 0 && !failed) {
+        failed = -1;
+        error = errno;
+    }
+    errno = error;
+    return failed ? refuse(path, err) : 0;
+}
+
+/* --- where the file is ------------------------------------------------------------------------ */
+
+/* Bytes of the path up to and with the last slash. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* Links of /proc stand for what processes have open, whatever they say. */
+static bool is_of_proc(const char *path)
+{
+    struct stat link, proc;
+    return lstat(path, &link) == 0 && stat("/proc/self", &proc) == 0 && link.st_dev == proc.st_dev;
+}
+
+/* What the symbolic link at `path` points to, in *next. 1; 0: there is no link; -1 and errno. */
+static int follow_link(const char *path, th_strbuf *next)
+{
+    char to[PATH_MAX];
+    ssize_t n = readlink(path, to, sizeof to);
+    if (n < 0)
+        return 0;
+    if ((size_t)n == sizeof to) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (to[0] != '/')
+        th_strbuf_add_bytes(next, path, (size_t)folder_length(path));
+    th_strbuf_add_bytes(next, to, (size_t)n);
+    errno = ENOMEM;
+    return next->failed ? -1 : 1;
+}
+
+/* *target: the path at the end of the links. 0; 1: it is to be written in place; -1 and errno. */
+static int find_target(const char *path, th_strbuf *target)
+{
+    struct stat now;
+    if (stat(path, &now) == 0 && !S_ISREG(now.st_mode))
+        return 1;
+    th_strbuf_add(target, path);
+    for (int i = 0; i < LINKS_MAX && !target->failed; i++) {
+        th_strbuf next = TH_STRBUF_INIT;
+        int found = is_of_proc(target->text) ? 0 : follow_link(target->text, &next);
+        if (found <= 0) {
+            th_strbuf_clear(&next);
+            return found == 0 && is_of_proc(target->text) ? 1 : found;
+        }
+        th_strbuf_clear(target);
+        *target = next;
+    }
+    errno = target->failed ? ENOMEM : ELOOP;
+    return -1;
+}
+
+/* --- the new file ----------------------------------------------------------------------------- */
+
+/* Makes a file of a name that is free, which *name is then. Its descriptor, or -1 and errno. */
+static int make_new(const char *target, th_strbuf *name)
+{
+    int folder = folder_length(target), fd = -1;
+    errno = EEXIST;
+    for (int i = 0; i < TRIES_MAX && fd < 0 && errno == EEXIST; i++) {
+        th_strbuf_clear(name);
+        th_strbuf_printf(name, "%.*s.%.*s.%ld.%d.new", folder, target, (int)NAME_KEPT_MAX,
+                         target + folder, (long)getpid(), i);
+        errno = ENOMEM;
+        if (!name->failed)
+            fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return fd;
+}
+
+/* A file that may not be written is not replaced either. 0, or -1 and errno. */
+static int take_permissions(int fd, const char *target)
+{
+    enum { PERMISSIONS = 0777 };
+    struct stat old, new;
+    if (stat(target, &old) != 0)
+        return errno == ENOENT ? 0 : -1;
+    if (faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) != 0 || fstat(fd, &new) != 0)
+        return -1;
+    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+        fchown(fd, old.st_uid, old.st_gid) != 0) {
+        /* then it is ours */
+    }
+    return (old.st_mode & PERMISSIONS) == (new.st_mode &PERMISSIONS)
+               ? 0
+               : fchmod(fd, old.st_mode & PERMISSIONS);
+}
+
+/* Some file systems cannot, and need not. */
+static int sync_to_disk(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
+}
+
+/* Closes fd. 0, or -1 and errno. */
+static int fill(int fd, const char *target, const void *bytes, size_t n)
+{
+    int failed = take_permissions(fd, target) || th_write_all(fd, bytes, n) || sync_to_disk(fd);
+    int error = errno;
+    if (close(fd) != 0 && !failed)
+        return -1;
+    errno = error;
+    return failed ? -1 : 0;
+}
+
+/* 0, or -1 and errno. */
+static int replace(const char *target, const void *bytes, size_t n)
+{
+    th_strbuf name = TH_STRBUF_INIT;
+    int fd = make_new(target, &name), failed = fd < 0, error = errno;
+    if (fd >= 0) {
+        failed = fill(fd, target, bytes, n) || rename(name.text, target);
+        error = errno;
+        if (failed)
+            unlink(name.text);
+    }
+    th_strbuf_clear(&name);
+    errno = error;
+    return failed ? -1 : 0;
+}
+
+int th_replace_file(const char *path, const void *bytes, size_t n, th_error *err)
+{
+    th_strbuf target = TH_STRBUF_INIT;
+    int found = find_target(path, &target);
+    int failed = found == 0 ? replace(target.text, bytes, n) : found;
+    int error = errno;
+    th_strbuf_clear(&target);
+    if (found > 0)
+        return th_append_file(path, bytes, n, err);
+    errno = error;
+    return failed ? refuse(path, err) : 0;
 }

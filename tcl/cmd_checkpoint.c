@@ -112,7 +112,7 @@ static int run_save_checkpoint(th_call *c)
     write_position(&b, th_position_of(sim));
     th_strbuf_printf(&b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
     int rc = b.failed ? th_error_no_memory(&c->err)
-                      : th_session_write_file(s, th_call_word(c, 0), false, b.text, &c->err);
+                      : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
     th_strbuf_clear(&b);
     if (rc == 0)
         Tcl_SetObjResult(c->interp, c->words[0]);

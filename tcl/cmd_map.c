@@ -473,7 +473,7 @@ static int run_write_mapping(th_call *c)
     th_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(s->mapping, s->system, s->workload, &text);
     int rc = text.failed ? th_error_no_memory(&c->err)
-                         : th_session_write_file(s, th_call_word(c, 0), false, text.text, &c->err);
+                         : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
     th_strbuf_clear(&text);
     if (rc == 0)
         th_call_return_text(c, th_call_word(c, 0));

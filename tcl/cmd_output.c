@@ -42,7 +42,7 @@ static int run_write_results(th_call *c)
     if (rc == 0)
         rc = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
     if (rc == 0)
-        rc = th_session_write_file(s, th_call_word(c, 0), false, text.text, &c->err);
+        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
     if (rc == 0)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);
@@ -60,7 +60,7 @@ static int run_write_report(th_call *c)
     th_strbuf text = TH_STRBUF_INIT;
     int rc = th_html_page(s, &text, &c->err);
     if (rc == 0)
-        rc = th_session_write_file(s, th_call_word(c, 0), false, text.text, &c->err);
+        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
     if (rc == 0)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);

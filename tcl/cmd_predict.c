@@ -311,7 +311,7 @@ static int run_write(th_call *c)
     th_predictor_write(p, &text);
     int rc = text.failed
                  ? th_error_no_memory(&c->err)
-                 : th_session_write_file(c->session, th_call_word(c, 0), false, text.text, &c->err);
+                 : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
     th_strbuf_clear(&text);
     if (rc == 0)
         th_call_return_text(c, th_call_word(c, 0));

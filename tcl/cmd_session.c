@@ -44,7 +44,7 @@ static int write_page(th_call *c, const char *folder, const th_command *row)
                      row != NULL ? row->name : "");
     int rc = text.failed || path.failed
                  ? th_error_no_memory(&c->err)
-                 : th_session_write_file(c->session, path.text, false, text.text, &c->err);
+                 : th_session_write_file(c->session, path.text, false, &text, &c->err);
     th_strbuf_clear(&text);
     th_strbuf_clear(&path);
     return rc;

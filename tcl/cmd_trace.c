@@ -246,7 +246,7 @@ const th_command th_trace_commands[] = {
      "and one trace at a time; restart begins it anew. It refers to system and workload or "
      "program, "
      "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
-     "missing on the way are made. Returns FILE.",
+     "missing on the way are made, and a file that is there is emptied: it grows as the run goes on. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
      "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "

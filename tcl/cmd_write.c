@@ -16,7 +16,7 @@ static int write_text(th_call *c, th_strbuf *text, int failed)
 {
     int rc = failed;
     if (rc == 0)
-        rc = th_session_write_file(c->session, th_call_word(c, 0), false, text->text, &c->err);
+        rc = th_session_write_file(c->session, th_call_word(c, 0), false, text, &c->err);
     if (rc == 0)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(text);

@@ -5,6 +5,7 @@
  * status 1. */
 #include <config.h>
 #include "tcl/init.h"
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,11 +58,21 @@ static void free_session(ClientData data, Tcl_Interp *interp)
     th_session_free(data);
 }
 
+/* A write beyond the limit on sizes of files fails then, like one on a full disk. */
+static void ignore_file_size_signal(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        signal(SIGXFSZ, SIG_IGN);
+}
+
 static void watch_the_end(th_session *s)
 {
     static atomic_flag is_watched = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&is_watched))
+    if (!atomic_flag_test_and_set(&is_watched)) {
         atexit(end_with_failure);
+        ignore_file_size_signal();
+    }
     Tcl_CreateThreadExitHandler(close_files, s);
 }
 

@@ -40,7 +40,7 @@ static int deliver(th_call *c, th_report *r)
     r->units = c->session->units;
     int rc = th_report_render(r, th_report_format(c), &text, &c->err);
     if (rc == 0 && c->redirect != NULL)
-        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, text.text,
+        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, &text,
                                    &c->err);
     else if (rc == 0 && th_call_has(c, REPORT_RETURN_STRING))
         th_call_return_text(c, text.text);

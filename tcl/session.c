@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/write_file.h"
 #include "mapper/pool/wire.h"
 #include "tcl/breakpoint.h"
 #include "tcl/changes.h"
@@ -352,23 +353,25 @@ int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
     return rc == TCL_OK ? 0 : -1;
 }
 
-int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
+int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err)
 {
-    if (text == NULL)
+    if (bytes->text == NULL || bytes->failed)
         return th_error_no_memory(err);
     if (th_session_make_folder_of(s, path, err) != 0)
         return -1;
-    Tcl_Channel file = Tcl_OpenFileChannel(NULL, path, append ? "a" : "w", 0666);
-    if (file == NULL)
-        return th_error_set(err, "TCL-0027", "%s: cannot be opened: %s", path,
-                            Tcl_ErrnoMsg(Tcl_GetErrno()));
-    bool is_written = Tcl_WriteChars(file, text, -1) >= 0;
-    is_written = Tcl_Close(NULL, file) == TCL_OK && is_written;
-    if (!is_written)
-        return th_error_set(err, "TCL-0028", "%s: cannot be written: %s", path,
-                            Tcl_ErrnoMsg(Tcl_GetErrno()));
-    return 0;
+    Tcl_Obj *name = Tcl_NewStringObj(path, -1);
+    Tcl_IncrRefCount(name);
+    const char *native = Tcl_FSGetNativePath(name);
+    int rc;
+    if (native == NULL)
+        rc = th_error_set(err, "TCL-0027", "\"%s\": is not a file name", path);
+    else if (append)
+        rc = th_append_file(native, bytes->text, bytes->length, err);
+    else
+        rc = th_replace_file(native, bytes->text, bytes->length, err);
+    Tcl_DecrRefCount(name);
+    return rc;
 }
 
 int th_session_close_trace(th_session *s, th_error *err)

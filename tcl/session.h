@@ -155,8 +155,9 @@ int th_session_input_digests(const th_session *s, char *system, char *workload, 
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
-/* Writes text to path; folders that are missing on the way are made. 0 or -1. */
-int th_session_write_file(th_session *s, const char *path, bool append, const char *text,
+/* The bytes become the whole of the file (base/write_file.h), or are added to its end; folders that
+ * are missing on the way are made. 0, or -1: the file is as it was. */
+int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 

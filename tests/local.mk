@@ -77,6 +77,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/diff.test \
 	tests/tcl/docs.test \
 	tests/tcl/energy.test \
+	tests/tcl/files.test \
 	tests/tcl/forecast.test \
 	tests/tcl/gpus.test \
 	tests/tcl/help.test \
