@@ -230,14 +230,6 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
             search->type->name, (long long)search->n_evaluations);
 }
 
-static int end_early(th_call *c, const th_search *search)
-{
-    if (search == NULL || search->journal == NULL)
-        return th_call_cancel(c, "map_workload: interrupted; the mapping is the one before");
-    return th_call_cancel(c, "map_workload: interrupted; the mapping is the one before; the same "
-                             "command goes on from its checkpoint");
-}
-
 /* What of a search outlives it; th_free(found), th_front_free(front). */
 static int copy_findings(const th_search *search, th_searched *how, th_error *err)
 {
@@ -252,8 +244,10 @@ static int copy_findings(const th_search *search, th_searched *how, th_error *er
     return how->front != NULL ? 0 : -1;
 }
 
-/* The session takes over the best mapping and how it was found. */
-static int keep_best(th_call *c, const th_search *search, const th_run_options *run)
+/* The session takes over the best mapping and how it was found; of a search that was interrupted,
+ * as if -evaluations had ended it there. */
+static int keep_best(th_call *c, const th_search *search, const th_run_options *run,
+                     bool is_interrupted)
 {
     char value[160];
     assert(search->best != NULL); /* a search that finds nothing that fits fails */
@@ -263,8 +257,8 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
         .seeds = search->options.seeds,
-        .budget = search->budget,
-        .seconds = search->options.seconds,
+        .budget = is_interrupted ? search->n_evaluations : search->budget,
+        .seconds = is_interrupted ? 0 : search->options.seconds,
         .elapsed_s = th_search_elapsed_s(search),
         .evaluations = search->n_evaluations,
         .infeasible = search->n_infeasible,
@@ -292,6 +286,31 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
     c->session->defaults = *run;
     th_call_return_text(c, th_goal_format(&how.goal, &how.fitness.metrics, value, sizeof value));
     return 0;
+}
+
+/* After Ctrl-C; search: NULL where it was not even made. Returns -1. */
+static int end_early(th_call *c, const th_search *search, const th_run_options *run)
+{
+    char text[300], value[160];
+    const char *after = search != NULL && search->journal != NULL
+                            ? "; the same command goes on from its checkpoint"
+                            : "";
+    if (search == NULL || !th_search_has_result(search)) {
+        snprintf(text, sizeof text,
+                 "map_workload: interrupted before it found a mapping that fits and is in time; "
+                 "the mapping is the one before%s",
+                 after);
+        return th_call_cancel(c, text);
+    }
+    if (keep_best(c, search, run, true) != 0)
+        return -1;
+    snprintf(
+        text, sizeof text,
+        "map_workload: interrupted; the mapping is the best found, %s; "
+        "-evaluations %lld gives it again%s",
+        th_goal_format(&search->problem.goal, &search->best_fitness.metrics, value, sizeof value),
+        (long long)search->n_evaluations, after);
+    return th_call_cancel(c, text);
 }
 
 static int parse_goal(th_call *c, th_goal *out)
@@ -392,9 +411,9 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     if (rc == 0)
         warn_of_baseline(c, search);
     if (rc == 0)
-        rc = keep_best(c, search, run);
+        rc = keep_best(c, search, run, false);
     else if (rc == 1)
-        rc = end_early(c, search);
+        rc = end_early(c, search, run);
     th_search_free(search);
     return rc;
 }
@@ -483,14 +502,13 @@ static int run_write_mapping(th_call *c)
 const th_command th_map_commands[] = {
     {"map_workload", GROUP, "", 0, 0, map_options,
      "search for a good mapping of the workload on the system",
-     "Returns the value of the objective for the best mapping, simulated like any run, and keeps the "
-     "mapping. The "
-     "same seed and "
-     "options give the same mapping on any number of threads. The stream options and the network "
-     "hold for run too. "
-     "Ctrl-C leaves the session as it was. With -checkpoint a search that ended for whatever reason, "
-     "killed or out of disk, goes on when the same command is given again, to the same result; another "
-     "number of evaluations or threads may be given then.",
+     "Returns the value of the objective for the best mapping, simulated like any run, and keeps "
+     "the mapping. The same seed and options give the same mapping on any number of threads. The "
+     "stream options and the network hold for run too. Ctrl-C ends the search: the session has the "
+     "best mapping found so far, and a message says which -evaluations gives it again. With "
+     "-checkpoint a search that ended for whatever reason, killed or out of disk, goes on when the "
+     "same command is given again, to the same result; another number of evaluations or threads may "
+     "be given then.",
      .run = run_map_workload, .not_while_running = true},
     {"select_mapping", GROUP, "N", 1, 1, NULL,
      "take another mapping of the Pareto front that was found",

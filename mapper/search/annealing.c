@@ -174,24 +174,24 @@ static int neighbour(th_breed *b, void *all, int i, th_mapping **out, th_error *
     return th_breed_child(b, c->mapping, NULL, out, err);
 }
 
-/* A neighbour of each of the first chains that has one, their chains and limits. The number of neighbours, or -1. */
-static int make_neighbours(th_search *s, int wanted, th_mapping **next, int *chain, double *limit,
+/* A neighbour of each chain that has one, as many as the budget allows, their chains and limits.
+ * The number of neighbours, or -1. */
+static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *limit,
                            th_error *err)
 {
     annealing *a = s->state;
     neighbours all = {.of = a, .temperature = temperature(s)};
     int n = 0;
-    wanted = wanted < a->n ? wanted : a->n;
-    if (th_breed_brood(&a->breed, neighbour, &all, wanted, TH_BREED_TRIES, next, err))
+    if (th_breed_brood(&a->breed, neighbour, &all, a->n, TH_BREED_TRIES, next, err))
         return -1;
-    for (int i = 0; i < wanted; i++) {
+    for (int i = 0; i < a->n; i++) {
         if (!next[i])
             continue;
         next[n] = next[i];
         chain[n] = i;
         limit[n++] = all.limit[i];
     }
-    return n;
+    return th_breed_keep_to_budget(&a->breed, next, n);
 }
 
 static int step(th_search *s, th_error *err)
@@ -201,7 +201,7 @@ static int step(th_search *s, th_error *err)
     th_fitness fitness[CHAINS];
     int chain[CHAINS];
     double limit[CHAINS], bound = 0;
-    int n = make_neighbours(s, th_search_left(s, CHAINS), next, chain, limit, err);
+    int n = make_neighbours(s, next, chain, limit, err);
     if (n < 0)
         return -1;
     for (int i = 0; i < n; i++)

@@ -73,10 +73,16 @@ int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_m
 /* Those that there are to the front; their number. */
 int th_breed_close_ranks(th_mapping **batch, int n);
 
-/* Up to "wanted" mappings into batch: seeds while there are some, then a brood, so that the offspring of
- * seeds come when these have been judged. Their number, none where nothing more can be made; or -1. */
+/* The first of n mappings that the search's budget still allows; frees the others. Their number. A
+ * brood is made whole and cut by this, so that a search with a smaller budget is the beginning of one
+ * with a larger. */
+int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n);
+
+/* The next mappings to evaluate into batch[size], within the budget: seeds while there are some, then
+ * a brood, so that the offspring of seeds come when these have been judged. Their number, none where
+ * nothing more can be made or the budget is spent; or -1. */
 int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
-                  int wanted, th_error *err);
+                  int size, th_error *err);
 
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 

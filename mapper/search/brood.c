@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* brood.c - many offspring at once: the threads that will judge them make them.
  *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
- *   fill:       seeds | a brood
+ *   fill:       seeds | a brood -> what the budget still allows of it
  * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers of its own: on
  * (seed, stream, number of the member in it). So it matters not who makes it, nor how many do. Left are all
  * where the pool has one thread or designs are procedures, and those for which plans would have had to be
@@ -115,12 +115,20 @@ int th_breed_close_ranks(th_mapping **batch, int n)
     return kept;
 }
 
+int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n)
+{
+    int left = th_search_left(b->search, n);
+    while (n > left)
+        th_mapping_free(batch[--n]);
+    return n;
+}
+
 int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
-                  int wanted, th_error *err)
+                  int size, th_error *err)
 {
     if (th_breed_has_seeds(b))
-        return th_breed_seeds(b, batch, wanted, err);
-    return th_breed_brood(b, offspring, state, wanted, tries, batch, err)
-               ? -1
-               : th_breed_close_ranks(batch, wanted);
+        return th_breed_seeds(b, batch, th_search_left(b->search, size), err);
+    if (th_breed_brood(b, offspring, state, size, tries, batch, err))
+        return -1;
+    return th_breed_keep_to_budget(b, batch, th_breed_close_ranks(batch, size));
 }

@@ -26,10 +26,10 @@
 #include "mapper/search/strategies.h"
 
 enum {
-    BATCH = 32,               /* simulations at once */
-    NODES = 2048,             /* prefixes looked at between two looks at the clock */
-    FIRST_EVALUATIONS = 500,  /* of the search that gives the first best; half of a smaller budget */
-    ACCELS_MAX = 6            /* of whose sets all are listed */
+    BATCH = 32,              /* simulations at once */
+    NODES = 2048,            /* prefixes looked at between two looks at the clock */
+    FIRST_EVALUATIONS = 500, /* of the search that gives the first best, whatever the budget */
+    ACCELS_MAX = 6           /* of whose sets all are listed */
 };
 
 typedef struct {
@@ -105,11 +105,9 @@ static int init(th_search *s, th_error *err)
 {
     exhaustive *x = s->state;
     const th_problem *p = &s->problem;
-    int64_t first = s->budget / 2 < FIRST_EVALUATIONS ? s->budget / 2 : FIRST_EVALUATIONS;
     bool has_budget = s->options.evaluations > 0 || s->options.seconds > 0 || s->parent;
     x->is_too_large = p->system->n_accels > ACCELS_MAX;
-    if (x->is_too_large)
-        first = s->budget == INT64_MAX ? FIRST_EVALUATIONS : s->budget;
+    int64_t first = x->is_too_large && s->budget < INT64_MAX ? s->budget : FIRST_EVALUATIONS;
     if (x->is_too_large && !has_budget)
         return th_error_set(err, "MAP-0070",
                             "exhaustive: \"%s\" has %d accelerators, of which 2^%d sets can be made: "
@@ -121,8 +119,7 @@ static int init(th_search *s, th_error *err)
                 !x->is_too_large;
     if (x->prunes && !(x->prefix = th_prefix_new(p, err)))
         return -1;
-    x->first = th_search_new_child(s, &th_search_two_level, first > 0 ? first : 1, s->options.seed,
-                                   err);
+    x->first = th_search_new_child(s, &th_search_two_level, first, s->options.seed, err);
     return x->first ? 0 : -1;
 }
 

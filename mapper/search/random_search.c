@@ -34,7 +34,7 @@ static int iterate(th_search *s, th_error *err)
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
     bool seeding = th_breed_has_seeds(s->state);
-    int n = th_breed_fill(s->state, draw, s, TRIES_PER_DRAW, batch, th_search_left(s, BATCH), err);
+    int n = th_breed_fill(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);

@@ -187,13 +187,17 @@ static int too_late(const th_search *s, th_error *err)
                         s->problem.system->name, deadline, took, late);
 }
 
+bool th_search_has_result(const th_search *s)
+{
+    return s->best && (s->options.keep_late || s->best_fitness.metrics.lateness_ps <= 0);
+}
+
 /* What an outermost search that is done has to show. */
 static int conclude(const th_search *s, th_error *err)
 {
-    if (!s->best)
-        return nothing_found(s, err);
-    bool is_late = s->best_fitness.metrics.lateness_ps > 0;
-    return is_late && !s->options.keep_late ? too_late(s, err) : 0;
+    if (th_search_has_result(s))
+        return 0;
+    return s->best ? too_late(s, err) : nothing_found(s, err);
 }
 
 double th_search_elapsed_s(const th_search *s)

@@ -97,6 +97,8 @@ th_search *th_search_new_child(th_search *parent, const th_search_type *type, in
                                uint64_t seed, th_error *err);
 /* One batch. 0 or -1. That nothing was found is an error of the outermost search alone. */
 int th_search_iterate(th_search *s, th_error *err);
+/* Does it have a best that it may end with: in time, or options.keep_late? */
+bool th_search_has_result(const th_search *s);
 void th_search_free(th_search *s);
 /* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs, so
  * that a search that looks at the clock sees the same again. */

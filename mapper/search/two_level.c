@@ -185,8 +185,7 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch,
-                          th_search_left(s, BATCH), err);
+    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);

@@ -175,6 +175,41 @@ static void what_cannot_be_made_is_tried_and_left_out(void)
     }
 }
 
+/* By a search with this budget: a brood of which every second member cannot be made. */
+static int fill_within(int64_t budget, th_mapping **out, int size)
+{
+    nest n = {.mother = NULL};
+    th_error e = {"", ""};
+    th_breed b = {0};
+    th_search_options o = th_search_defaults;
+    o.evaluations = budget;
+    th_search *s = search_of("two_level", &problem, &o);
+    CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+    b.cursor.stage = TH_SEED_END;
+    int filled = th_breed_fill(&b, nothing, &n, 1, out, size, &e);
+    th_breed_clear(&b);
+    th_search_free(s);
+    return filled;
+}
+
+/* A smaller budget has the first of the same members, not members of a smaller brood. */
+static void a_budget_cuts_a_whole_brood(void)
+{
+    enum { SIZE = 16, MADE = SIZE / 2 };
+    th_mapping *all[SIZE], *some[SIZE];
+    CU_ASSERT_EQUAL_FATAL(fill_within(100, all, SIZE), MADE);
+    for (int budget = 1; budget <= MADE + 1; budget++) {
+        int n = fill_within(budget, some, SIZE);
+        CU_ASSERT_EQUAL(n, budget < MADE ? budget : MADE);
+        for (int i = 0; i < n; i++) {
+            CU_ASSERT_TRUE(th_mapping_equal(some[i], all[i]));
+            th_mapping_free(some[i]);
+        }
+    }
+    for (int i = 0; i < MADE; i++)
+        th_mapping_free(all[i]);
+}
+
 /* With one thread, so that it is known whose allocation fails. */
 static void no_memory_leaves_nothing_behind(void)
 {
@@ -209,6 +244,7 @@ int main(int argc, char **argv)
         TAP(full_memos_change_nothing),
         TAP(the_first_failure_is_told),
         TAP(what_cannot_be_made_is_tried_and_left_out),
+        TAP(a_budget_cuts_a_whole_brood),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
     };

@@ -166,6 +166,86 @@ static void restart_gives_up_whole(void)
     CU_ASSERT_TRUE(count_interruptions(&x) >= 5);
 }
 
+/* The mapping, how it was found, and the mappings that select_mapping would take. */
+#define OF_A_SEARCH                                                                                \
+    "list [report_mapping -return_string] [report_search -return_string -format json] "            \
+    "[catch {report_search -pareto -return_string -format json} front] $front"
+
+/* Ctrl-C at the n-th look of a search. False: there are fewer looks. Else it gives the mapping that
+ * its message says, or, before it has found one, leaves the one before. */
+static bool is_kept_at(const char *command, int n, int *kept)
+{
+    static const char AGAIN[] = "gives it again";
+    th_strbuf script = TH_STRBUF_INIT, found = TH_STRBUF_INIT;
+    long long evaluations = 0;
+    text_of("map_workload -algorithm single");
+    th_strbuf_printf(&found, "%s", text_of("report_mapping -return_string"));
+    th_strbuf_printf(&script, "if {[catch {%s -evaluations 1000000} said]} {error $said}", command);
+    th_interrupt_at_look(n);
+    int code = eval(script.text);
+    bool is_over = th_interrupt_at_look(0) > 0 || (code == TCL_OK && th_interrupt_take());
+    if (!is_over) {
+        const char *said = Tcl_GetStringResult(interp), *budget = strstr(said, "-evaluations ");
+        CU_ASSERT_TRUE(Tcl_StringMatch(said, "map_workload: interrupted*"));
+        if (budget != NULL && strstr(said, AGAIN) != NULL)
+            sscanf(budget, "-evaluations %lld", &evaluations);
+        else
+            TAP_ASSERT_TEXT(
+                said,
+                "map_workload: interrupted before it found a mapping that fits and is in time; "
+                "the mapping is the one before");
+    }
+    if (!is_over && evaluations == 0)
+        TAP_ASSERT_TEXT(text_of("report_mapping -return_string"), found.text);
+    if (!is_over && evaluations > 0) {
+        ++*kept;
+        th_strbuf_clear(&found);
+        th_strbuf_clear(&script);
+        th_strbuf_printf(&found, "%s", text_of(OF_A_SEARCH));
+        th_strbuf_printf(&script, "%s -evaluations %lld", command, evaluations);
+        text_of(script.text);
+        TAP_ASSERT_TEXT(text_of(OF_A_SEARCH), found.text);
+    }
+    th_strbuf_clear(&script);
+    th_strbuf_clear(&found);
+    return !is_over;
+}
+
+static void a_search_keeps_the_best_it_has_found(void)
+{
+    static const char *const of[] = {
+        "portfolio", "two_level", "nsga2",     "nsga2 -objective {pareto latency throughput}",
+        "ga",        "dp",        "annealing", "polish",
+        "random",    "h2h",       "uniform",   "exhaustive"};
+    set_up("read_system f1_16xlarge; read_workload alexnet; suppress_message TCL-0300 TCL-0301");
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        for (int threads = 1; threads <= 2; threads++) {
+            char command[160];
+            int kept = 0;
+            snprintf(command, sizeof command, "map_workload -seed 3 -threads %d -algorithm %s",
+                     threads, of[i]);
+            for (int n = 1; n <= 8 && is_kept_at(command, n, &kept); n += n + threads)
+                ;
+            if (kept == 0)
+                printf("# %s: nothing is kept\n", command);
+            CU_ASSERT_TRUE(kept >= 1);
+        }
+    }
+    Tcl_DeleteInterp(interp);
+}
+
+/* A deadline that nothing meets: the least late mapping is no result, unless it is asked for. */
+static void a_search_that_is_late_keeps_nothing(void)
+{
+    int kept = 0;
+    set_up("read_system f1_16xlarge; read_workload alexnet");
+    CU_ASSERT_TRUE(is_kept_at("map_workload -algorithm random -deadline 1ns", 5, &kept));
+    CU_ASSERT_EQUAL(kept, 0);
+    CU_ASSERT_TRUE(is_kept_at("map_workload -algorithm random -deadline 1ns -keep_late", 5, &kept));
+    CU_ASSERT_EQUAL(kept, 1);
+    Tcl_DeleteInterp(interp);
+}
+
 static void what_has_not_begun_has_not(void)
 {
     static const interrupted all[] = {
@@ -216,6 +296,8 @@ int main(int argc, char **argv)
         TAP(what_is_long_is_told_whole_or_not_at_all),
         TAP(a_run_goes_on_to_where_it_was_to_go),
         TAP(restart_gives_up_whole),
+        TAP(a_search_keeps_the_best_it_has_found),
+        TAP(a_search_that_is_late_keeps_nothing),
         TAP(what_has_not_begun_has_not),
         TAP_END,
     };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/search.h"
+#include "tests/unit/random_net.h"
 #include "tests/unit/search_main.h"
 
 /* --- what every search keeps ------------------------------------------------------------------ */
@@ -131,6 +132,63 @@ static void evaluations_give_what_time_gave(void)
         th_search_free(timed);
         th_search_free(counted);
     }
+}
+
+/* Where a search stood after a batch. */
+typedef struct {
+    int64_t evaluations;
+    th_mapping *best;
+    double value;
+} standing;
+
+static void assert_ends_there(const th_search *whole, const standing *at)
+{
+    th_search_options o = whole->options;
+    o.seconds = 0;
+    o.evaluations = at->evaluations;
+    o.threads = 1 + (int)(at->evaluations % 2);
+    th_search *s = found(whole->type->name, &whole->problem, &o);
+    bool is_same = s->n_evaluations == at->evaluations && s->best_fitness.value == at->value &&
+                   th_mapping_equal(s->best, at->best);
+    CU_ASSERT_TRUE(is_same);
+    if (!is_same)
+        printf("# %s: after %lld evaluations %g; as a budget %lld evaluations, %g\n",
+               whole->type->name, (long long)at->evaluations, at->value,
+               (long long)s->n_evaluations, s->best_fitness.value);
+    th_search_free(s);
+}
+
+/* After the batches 1 2 4 7 11 17 ... */
+static void check_ends(const th_search_type *type, const th_problem *p)
+{
+    enum { LAST = TAP_REPEATS(40) };
+    th_search_options o = {.seed = 5, .seconds = 1e6, .threads = 2};
+    th_search *s = search_of(type->name, p, &o);
+    for (int next = 1; !s->done && next <= LAST && th_search_iterate(s, NULL) == 0;) {
+        if (s->n_batches < next || !s->best)
+            continue;
+        standing at = {s->n_evaluations, s->best, s->best_fitness.value};
+        assert_ends_there(s, &at);
+        next += 1 + next / 2;
+    }
+    th_search_free(s);
+}
+
+/* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the small
+ * system exhaustive goes through all mappings. */
+static void any_end_is_that_of_a_budget(void)
+{
+    th_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
+    th_workload *few =
+        workload_of("name = \"few\"; batch = 1; input = { channels = 3; height = 6; width = 6; };"
+                    "layers = ({ name = \"a\"; type = \"conv\"; outputs = 4; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 2; });");
+    const th_problem problems[] = {problem_of(f1, branches), problem_of(small, few)};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; th_search_types[i]; i++)
+            check_ends(th_search_types[i], &problems[k]);
+    th_workload_free(few);
+    th_system_free(small);
 }
 
 static void the_table_is_in_order(void)
@@ -342,6 +400,7 @@ int main(int argc, char **argv)
         TAP(a_budget_ends_a_baseline_early),
         TAP(a_short_portfolio_is_good_already),
         TAP(evaluations_give_what_time_gave),
+        TAP(any_end_is_that_of_a_budget),
         TAP(the_table_is_in_order),
         TAP(two_level_beats_baselines_and_chance),
         TAP(two_level_is_never_behind_chance_with_the_same_seeds),
