@@ -209,6 +209,7 @@ static int find_columns(th_call *c, const th_table *t, plot_source source, const
 static int study_table(th_call *c, th_store *store, th_report *r)
 {
     const th_study_selection what = {.where = th_call_text(c, PLOT_WHERE, NULL),
+                                     .interp = c->interp,
                                      .by = c->option[PLOT_BY].word};
     th_table *t;
     return th_study_table(r, store, &what, &t, &c->err);

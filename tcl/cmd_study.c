@@ -137,13 +137,20 @@ static int run_read_study(th_call *c)
 
 /* ---- run_study ---- */
 
-enum { RUN_THREADS, RUN_LIMIT, RUN_RETRY };
+enum { RUN_THREADS, RUN_LIMIT, RUN_SECONDS, RUN_RETRY };
+enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const th_option run_options[] = {
-    [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N", "Points at a time (as set_threads says; "
-                     "where there are ranks, 1 beside one on each of the others).", 1,
-                     1024},
+    [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
+                     "Points at a time (as set_threads says; "
+                     "where there are ranks, 1 beside one on each of the others).",
+                     1, 1024},
     [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many points now.", 1, INT64_MAX},
+    [RUN_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
+                     "Wall time for each point: one that takes longer is given up and recorded as "
+                     "failed, which depends on the machine. Without it a point has all the time it "
+                     "takes.",
+                     1, SECONDS_MAX},
     [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Points that failed are done again."},
     {.name = NULL},
 };
@@ -190,6 +197,7 @@ static int run_run_study(th_call *c)
     int usual = c->session->post != NULL ? 1 : c->session->threads;
     const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
+                                .seconds = th_call_number(c, RUN_SECONDS, 0),
                                 .retries = th_call_has(c, RUN_RETRY)};
     th_study_end end = TH_STUDY_DONE;
     if (c->session->is_in_study)
@@ -248,6 +256,7 @@ static int arrange(th_call *c, th_table *t)
 static int fill_report(th_call *c, th_report *r, th_store *store)
 {
     const th_study_selection what = {.where = th_call_text(c, STUDY_WHERE, NULL),
+                                     .interp = c->interp,
                                      .columns = c->option[STUDY_COLUMNS].word,
                                      .pareto = c->option[STUDY_PARETO].word,
                                      .maximize = c->option[STUDY_MAXIMIZE].word};

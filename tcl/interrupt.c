@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -16,6 +17,8 @@ static struct {
     Tcl_AsyncHandler handler;
     Tcl_Interp *interp;
 } state;
+
+static _Thread_local double limit_s; /* by the monotonic clock; 0: none */
 
 static void interrupt_set(sigset_t *set)
 {
@@ -103,7 +106,24 @@ bool th_interrupt_take(void)
 bool th_interrupt_is_pending(void)
 {
     count_look();
-    return atomic_load(&state.is_pending);
+    return atomic_load(&state.is_pending) || th_interrupt_is_late();
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void th_interrupt_set_limit(double seconds)
+{
+    limit_s = seconds > 0 ? now_s() + seconds : 0;
+}
+
+bool th_interrupt_is_late(void)
+{
+    return limit_s > 0 && now_s() >= limit_s;
 }
 
 void th_interrupt_set_prompt(const char *prompt)

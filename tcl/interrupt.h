@@ -17,7 +17,11 @@ int th_interrupt_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing the
 /* True once per Ctrl-C. Never true where start was not called (a plain tclsh keeps its own
  * Ctrl-C). */
 bool th_interrupt_take(void);
-bool th_interrupt_is_pending(void); /* as take, but it stays so */
+bool th_interrupt_is_pending(void); /* as take, but it stays so; or this thread is late */
+/* What this thread does is to be over so many seconds from now: a time limit of the point of a study,
+ * which whoever looks for Ctrl-C finds too. 0: there is none (any more). */
+void th_interrupt_set_limit(double seconds);
+bool th_interrupt_is_late(void);
 /* For tests, which would be of how quick a machine is if they waited: the n-th look from now on, by take or is_pending and
  * from any thread, finds Ctrl-C. 0: none does. Returns how many looks were still to come. */
 int th_interrupt_at_look(int n);

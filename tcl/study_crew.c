@@ -26,6 +26,7 @@ struct th_crew {
     bool is_stopping, is_over;
     const th_study *study;
     int threads_each;
+    int64_t seconds;
     char *auto_path;
     member *members;
     int n, n_started, n_busy;
@@ -72,6 +73,7 @@ static void do_point(member *m)
                                       .number = m->number,
                                       .cell = m->cell,
                                       .threads = c->threads_each,
+                                      .seconds = c->seconds,
                                       .auto_path = c->auto_path,
                                       .watch = {begin_point, end_point, m}},
                       &outcome);
@@ -107,8 +109,8 @@ static int start_members(th_crew *c, th_error *err)
     return 0;
 }
 
-th_crew *th_crew_new(const th_study *study, int n, int threads_each, const char *auto_path,
-                     th_error *err)
+th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t seconds,
+                     const char *auto_path, th_error *err)
 {
     th_crew *c = th_alloc_zero(1, sizeof *c);
     if (c == NULL) {
@@ -120,6 +122,7 @@ th_crew *th_crew_new(const th_study *study, int n, int threads_each, const char 
     pthread_cond_init(&c->done, NULL);
     c->study = study;
     c->threads_each = threads_each;
+    c->seconds = seconds;
     c->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
     c->n = n;
     c->members = th_alloc_zero((size_t)n, sizeof *c->members);

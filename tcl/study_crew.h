@@ -8,9 +8,10 @@
 
 typedef struct th_crew th_crew;
 
-/* n threads, whose searches have so many threads each. NULL: err says why. */
-th_crew *th_crew_new(const th_study *study, int n, int threads_each, const char *auto_path,
-                     th_error *err);
+/* n threads, whose searches have so many threads each; seconds for each point, 0: no limit. NULL: err says
+ * why. */
+th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t seconds,
+                     const char *auto_path, th_error *err);
 /* False: nobody is idle. */
 bool th_crew_give(th_crew *c, int64_t number, int64_t cell);
 /* A point that somebody is through with; *out is the caller's to clear. False: there is none. */

@@ -248,6 +248,14 @@ th_study *th_study_of_words(const th_study_words *w, th_error *err)
 
 /* ---- -where ---- */
 
+Tcl_Interp *th_study_where_interp(Tcl_Interp *parent, th_error *err)
+{
+    Tcl_Interp *interp = Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+    if (interp == NULL)
+        th_error_no_memory(err); /* its name is free: an expression cannot get here again */
+    return interp;
+}
+
 static int holds(Tcl_Interp *interp, Tcl_Obj *expression, const th_study *s, int64_t cell,
                  bool *answer, th_error *err)
 {
@@ -267,11 +275,12 @@ int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_
     enum { CELLS_BETWEEN = 1024 }; /* two looks for Ctrl-C */
     int64_t n_cells = th_study_n_cells(study);
     bool has_where = study->where[0] != '\0', is_in = true;
-    Tcl_Interp *interp = Tcl_CreateInterp();
+    Tcl_Interp *interp = th_study_where_interp(s->interp, err);
     Tcl_Obj *expression = Tcl_NewStringObj(study->where, -1);
     int rc = 0;
+    if (interp == NULL)
+        return -1;
     Tcl_IncrRefCount(expression);
-    Tcl_MakeSafe(interp); /* it asks parameters, nothing else */
     *n = 0;
     *cells = th_alloc_array((size_t)n_cells, sizeof **cells);
     if (*cells == NULL)
@@ -281,7 +290,7 @@ int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_
             rc = holds(interp, expression, study, c, &is_in, err);
         if (rc == 0 && is_in)
             (*cells)[(*n)++] = c;
-        if (c % CELLS_BETWEEN == 0 && th_session_is_interrupted(s))
+        if ((rc != 0 || c % CELLS_BETWEEN == 0) && th_session_is_interrupted(s))
             rc = th_error_interrupted(err, "no study was made");
     }
     if (rc == 0 && *n == 0)

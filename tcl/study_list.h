@@ -15,6 +15,10 @@ const char *th_studies_name(const th_session *s, size_t i); /* NULL after the la
 /* The file of a study, opened; NULL with near misses in err. */
 th_store *th_studies_open(th_session *s, const char *name, th_error *err);
 
+/* A safe interpreter for the expressions of -where: a child of parent, so that whatever cancels parent ends an
+ * expression too. To be deleted, before another one is made. NULL: err says why. */
+Tcl_Interp *th_study_where_interp(Tcl_Interp *parent, th_error *err);
+
 /* What create_study was told, as words; NULL: not. */
 typedef struct th_study_words {
     const char *name;

@@ -165,6 +165,35 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
         e->out->point.mapping = e->out->mapping;
 }
 
+/* ---- the time limit ---- */
+
+/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit; neither is held
+ * up by a catch. */
+static void begin_limit(const evaluation *e)
+{
+    Tcl_Time until;
+    if (e->job->seconds == 0)
+        return;
+    Tcl_GetTime(&until);
+    until.sec += (long)e->job->seconds;
+    Tcl_LimitSetTime(e->interp, &until);
+    Tcl_LimitTypeSet(e->interp, TCL_LIMIT_TIME);
+    th_interrupt_set_limit((double)e->job->seconds);
+}
+
+/* A point that is through all the same keeps its result. */
+static void end_limit(evaluation *e)
+{
+    th_error err;
+    bool is_late = th_interrupt_is_late() || Tcl_LimitExceeded(e->interp);
+    th_interrupt_set_limit(0);
+    if (!is_late || e->out->point.state != TH_POINT_FAILED)
+        return;
+    th_error_set(&err, "STUDY-0091", "given up after %lld s: run_study -seconds allows no more",
+                 (long long)e->job->seconds);
+    fail_with(e->out, &err);
+}
+
 /* ---- the point ---- */
 
 /* A point of which a file is not whole has failed. */
@@ -217,8 +246,11 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     set_variables(&e);
     bool may_begin = watch->begin == NULL || watch->begin(watch->state, e.interp);
     th_crash_enter(job->number);
-    if (may_begin)
+    if (may_begin) {
+        begin_limit(&e);
         run_script(&e);
+        end_limit(&e);
+    }
     th_crash_leave();
     /* A run may have seen Ctrl-C before anybody who looks after it has. */
     bool was_stopped = watch->end != NULL && watch->end(watch->state);

@@ -27,6 +27,7 @@ typedef struct th_point_job {
     const th_study *study;
     int64_t number, cell;
     int threads;           /* of the searches of the script */
+    int64_t seconds; /* of wall time: then it is given up, and has failed; 0: as long as it takes */
     const char *auto_path; /* where packages are; NULL: as by default */
     th_point_watch watch;  /* .begin NULL: nobody */
 } th_point_job;

@@ -17,6 +17,7 @@ struct th_ranks {
     const th_study *study;
     char *auto_path; /* NULL: as by default */
     const char *path; /* of the study */
+    int64_t seconds;  /* for each point; 0: no limit */
     int n, n_busy;
     rank_state *ranks; /* 0 is here, and not used */
     char *received;
@@ -41,11 +42,12 @@ static void wire_metric(th_wire *w, th_study_metric *m)
 static void put_point(th_wire *w, const th_ranks *r, int64_t number, int64_t cell)
 {
     const th_study *s = r->study;
-    int64_t seed = s->seed;
+    int64_t seed = s->seed, seconds = r->seconds;
     int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
     const char *script = s->script, *auto_path = r->auto_path, *path = r->path;
     th_wire_int64(w, &number);
     th_wire_int64(w, &seed);
+    th_wire_int64(w, &seconds);
     th_wire_text(w, &script);
     th_wire_text(w, &auto_path);
     th_wire_text(w, &path);
@@ -62,15 +64,15 @@ static void put_point(th_wire *w, const th_ranks *r, int64_t number, int64_t cel
     }
 }
 
-/* A study of this point alone: its cell is 0. -1: memory is out. */
-static int get_point(th_wire *w, th_study *s, int64_t *number, const char **auto_path, const char **path,
-                     th_error *err)
+/* A study of this point alone: its cell is 0; path: of its file. -1: memory is out. */
+static int get_point(th_wire *w, th_study *s, th_point_job *job, const char **path, th_error *err)
 {
     int n = 0;
-    th_wire_int64(w, number);
+    th_wire_int64(w, &job->number);
     th_wire_int64(w, &s->seed);
+    th_wire_int64(w, &job->seconds);
     th_wire_text(w, &s->script);
-    th_wire_text(w, auto_path);
+    th_wire_text(w, &job->auto_path);
     th_wire_text(w, path);
     th_wire_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
@@ -118,16 +120,15 @@ int th_ranks_answer(void *unused, const void *bytes, size_t n, th_wire *answer)
     th_wire w = th_wire_open(bytes, n);
     th_study *s = th_study_new();
     th_outcome out = {.was_stopped = false};
-    const char *auto_path = NULL, *path = NULL;
-    int64_t number = 0;
+    th_point_job job = {.study = s, .threads = 1};
+    const char *path = NULL;
     th_error err;
-    if (s == NULL || get_point(&w, s, &number, &auto_path, &path, &err) != 0) {
+    if (s == NULL || get_point(&w, s, &job, &path, &err) != 0) {
         th_study_free(s);
         return -1;
     }
     th_crash_guard(path);
-    th_point_evaluate(&(th_point_job){.study = s, .number = number, .threads = 1, .auto_path = auto_path},
-                      &out);
+    th_point_evaluate(&job, &out);
     th_crash_unguard();
     wire_outcome(answer, &out.point, s->n_metrics);
     th_outcome_clear(&out);
@@ -137,7 +138,8 @@ int th_ranks_answer(void *unused, const void *bytes, size_t n, th_wire *answer)
 
 /* ---- here ---- */
 
-th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path, const char *auto_path)
+th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path,
+                       int64_t seconds, const char *auto_path)
 {
     th_ranks *r = th_alloc_zero(1, sizeof *r);
     if (r == NULL)
@@ -145,6 +147,7 @@ th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *p
     r->post = post;
     r->study = study;
     r->path = path;
+    r->seconds = seconds;
     r->n = post != NULL ? post->n() : 0;
     r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);
     r->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;

@@ -20,7 +20,8 @@ typedef struct th_post {
 typedef struct th_ranks th_ranks;
 
 /* post NULL: there is nobody. path: of the file of the study; lives as long as the ranks. NULL: memory is out. */
-th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path, const char *auto_path);
+th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path,
+                       int64_t seconds, const char *auto_path);
 void th_ranks_free(th_ranks *r); /* accepts NULL; nobody is busy */
 int th_ranks_n(const th_ranks *r);
 int th_ranks_busy(const th_ranks *r);

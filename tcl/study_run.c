@@ -212,10 +212,12 @@ static int start(study_run *r, const th_study *study)
     const char *auto_path =
         Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
-    r->ranks = th_ranks_new(r->session->post, study, th_store_path(r->store), auto_path);
+    r->ranks = th_ranks_new(r->session->post, study, th_store_path(r->store), r->options->seconds,
+                            auto_path);
     if (r->ranks == NULL)
         return th_error_no_memory(r->err);
-    r->crew = th_crew_new(study, n, r->options->threads / n, auto_path, r->err);
+    r->crew =
+        th_crew_new(study, n, r->options->threads / n, r->options->seconds, auto_path, r->err);
     return r->crew != NULL ? 0 : -1;
 }
 

@@ -8,6 +8,7 @@
 typedef struct th_study_options {
     int threads;
     int64_t limit; /* of points */
+    int64_t seconds; /* for each point; 0: as long as it takes */
     bool retries;  /* those that failed, too */
 } th_study_options;
 

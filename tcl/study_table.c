@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "study/pareto.h"
+#include "tcl/study_list.h"
 #include "tcl/study_metric.h"
 
 enum {
@@ -262,6 +263,8 @@ static int is_wanted(const making *m, const th_study_point *p)
     set_variables(m, p);
     if (Tcl_ExprBooleanObj(m->interp, m->where, &truth) == TCL_OK)
         return truth != 0;
+    if (Tcl_Canceled(m->what->interp, 0) == TCL_ERROR)
+        return th_error_interrupted(m->err, "nothing is reported");
     if (!take_missed(m->interp, missed, sizeof missed))
         return th_error_set(m->err, "STUDY-0073", "-where {%.200s}: %.300s", m->what->where,
                             Tcl_GetStringResult(m->interp));
@@ -289,8 +292,9 @@ static int add_row(void *state, const th_study_point *p)
 static int read_rows(making *m, th_store *t)
 {
     if (m->what->where != NULL) {
-        m->interp = Tcl_CreateInterp();
-        Tcl_MakeSafe(m->interp);
+        m->interp = th_study_where_interp(m->what->interp, m->err);
+        if (m->interp == NULL)
+            return -1;
         m->where = Tcl_NewStringObj(m->what->where, -1);
         Tcl_IncrRefCount(m->where);
     }

@@ -8,6 +8,7 @@
 
 typedef struct th_study_selection {
     const char *where;   /* an expression of Tcl about columns; NULL: all points */
+    Tcl_Interp *interp;  /* what cancels it ends where */
     Tcl_Obj *columns;    /* list; NULL: those that there are */
     Tcl_Obj *pareto;     /* list of columns: the points that no other one beats; NULL: all */
     Tcl_Obj *maximize;   /* those of them of which more is better; NULL: none */

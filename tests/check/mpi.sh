@@ -155,6 +155,19 @@ for n in 1 2 4; do
     verdict $? "$n ranks do the same study"
 done
 
+# Points that would never end, on ranks too: of 6 points 3.
+cat >"$folder/endless.tcl" <<'SCRIPT'
+create_study e -file [lindex $argv 0].db -parameters {x {1 2 3 4 5 6}} -metrics {{n count}} -script {
+    while {$x % 2} {}
+    dict create n $x
+}
+puts [run_study e -seconds 1 -threads 1]
+report_study e -format csv
+SCRIPT
+ranks 3 "$folder/endless.tcl" "$folder/endless" >"$folder/a.txt" 2>"$folder/err.txt"
+[ "$(grep -c ',failed,.*given up after 1 s' "$folder/a.txt")" -eq 3 ] && [ "$(grep -c ',done,' "$folder/a.txt")" -eq 3 ]
+verdict $? "ranks give up points that take too long"
+
 # A rank is killed in the middle of a study; what is recorded by then is done.
 cat >"$folder/slow_study.tcl" <<'SCRIPT'
 for {set x 1} {$x <= 60} {incr x} {lappend values $x}
