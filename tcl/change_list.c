@@ -35,12 +35,6 @@ void th_change_list_cells(const th_listed_change *c, th_quantity *cells)
 
 /* ---- which, and in what order ---- */
 
-/* A run that begins anew has faults again, and nothing else. */
-static bool is_of_run(const th_session *s, const th_made_alteration *c)
-{
-    return c->is_fault || s->simulation != NULL;
-}
-
 static th_time effect_of(const th_made_alteration *c)
 {
     return c->change.at > c->made.now ? c->change.at : c->made.now;
@@ -70,8 +64,7 @@ static sortable *sorted(const th_session *s, int *n)
     sortable *all = th_alloc_array(s->n_changes + 1, sizeof *all);
     *n = 0;
     for (size_t i = 0; all != NULL && i < s->n_changes; i++)
-        if (is_of_run(s, &s->changes[i]))
-            all[(*n)++] = (sortable){&s->changes[i], i};
+        all[(*n)++] = (sortable){&s->changes[i], i};
     if (*n > 0)
         qsort(all, (size_t)*n, sizeof *all, by_time);
     return all;

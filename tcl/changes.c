@@ -44,18 +44,25 @@ int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_faul
     return 0;
 }
 
-int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
+void th_changes_forget(th_session *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_changes; i++) {
         if (!s->changes[i].is_fault)
             continue;
-        if (th_machine_change(sim->machine, &s->changes[i].change, err) != 0)
-            return -1;
-        s->changes[i].made = (th_position){0, 0, false};
-        s->changes[n++] = s->changes[i];
+        s->changes[n] = s->changes[i];
+        s->changes[n++].made = (th_position){0, 0, false};
     }
     s->n_changes = n;
+}
+
+int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
+{
+    for (size_t i = 0; i < s->n_changes; i++)
+        if (s->changes[i].is_fault &&
+            th_machine_change(sim->machine, &s->changes[i].change, err) != 0)
+            return -1;
+    th_changes_forget(s);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* changes.h - what set_property and inject_fault have changed in the present run, and where it stood then.
- *   add* -> (again, when a run begins anew | replay, of a checkpoint) -> clear
+ *   add* -> (again, when a run begins anew | replay, of a checkpoint | forget, when it goes)* -> drop
  * A fault belongs to the session until its system goes: it happens again in every run. What set_property
  * has set ends with the run. */
 #ifndef TH_TCL_CHANGES_H
@@ -25,6 +25,8 @@ typedef struct th_made_alteration {
 
 /* Changes the present run n times, and remembers it. 0, or -1: nothing was changed. */
 int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_fault, th_error *err);
+/* There is no run any more: faults are to happen in the next one, all else is forgotten. */
+void th_changes_forget(th_session *s);
 /* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */
 int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
 /* sim, a run of the same from time 0 on, goes on up to and including time t, with what has changed the present

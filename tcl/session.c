@@ -69,9 +69,18 @@ void th_session_free(th_session *s)
 
 /* ---- what the session holds ---- */
 
+static void drop_simulation(th_session *s)
+{
+    if (s->simulation != NULL && s->watch.trace != NULL)
+        th_trace_leave(s->watch.trace);
+    th_simulation_free(s->simulation);
+    s->simulation = NULL;
+    s->links_of_task = -1;
+}
+
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
-    th_session_drop_run(s);
+    drop_simulation(s); /* and not the changes, which are of the fresh one already */
     s->simulation = fresh;
     th_breakpoints_reset(s);
     if (th_watching_update(s, err) == 0)
@@ -90,11 +99,8 @@ int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *er
 
 void th_session_drop_run(th_session *s)
 {
-    if (s->simulation != NULL && s->watch.trace != NULL)
-        th_trace_leave(s->watch.trace);
-    th_simulation_free(s->simulation);
-    s->simulation = NULL;
-    s->links_of_task = -1;
+    drop_simulation(s);
+    th_changes_forget(s);
 }
 
 static void clear_searched(th_searched *f)
