@@ -5,7 +5,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/bounds.h"
+#include "mapper/bounds_layer.h"
+#include "mapper/bounds_task.h"
 #include "mapper/lower/plan_state.h"
 #include "mapper/search/strategies.h"
 #include "sim/design/script_memo.h"
@@ -321,6 +322,121 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
     return f;
 }
 
+/* --- no shard exceeds its rate
+ * ----------------------------------------------------------------- */
+
+/* One accelerator, whose DRAM is quick enough for the array to count, or slow. */
+static th_system *system_of_design(gsl_rng *r, const char *design)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_printf(
+        &text,
+        "name = \"t\"; designs = ( { name = \"d\"; %s; } ); accelerators = ( { dram = "
+        "{ capacity = \"1GiB\"; bandwidth = \"%dGB/s\"; latency = \"0ns\"; }; vector = { "
+        "clock = \"1GHz\"; elements_per_cycle = 3; }; designs = [\"d\"]; } );",
+        design, pick(r, 0, 1) ? 1 : 1000);
+    th_system *s = system_of(text.text);
+    th_strbuf_clear(&text);
+    return s;
+}
+
+/* A convolution large enough for arrays to be full, or what has no multiply-accumulates. */
+static th_workload *layer_at_random(gsl_rng *r)
+{
+    static const char *const others[] = {"relu", "softmax", "layer_norm", "tanh"};
+    th_strbuf text = TH_STRBUF_INIT;
+    int groups = pick(r, 0, 3) == 0 ? 2 : 1, c = groups * (int)pick(r, 1, 16);
+    int kernel = (int)pick(r, 1, 5), stride = (int)pick(r, 1, 2);
+    th_strbuf_printf(
+        &text,
+        "name = \"n\"; batch = %d; element_bytes = 2; input = { channels = %d; height = %d; "
+        "width = %d; }; layers = ( { name = \"a\"; ",
+        (int)pick(r, 1, 3), c, (int)pick(r, 5, 20), (int)pick(r, 5, 20));
+    if (pick(r, 0, 4) == 0)
+        th_strbuf_printf(&text, "type = \"%s\"; } );", others[pick(r, 0, 3)]);
+    else
+        th_strbuf_printf(&text,
+                         "type = \"conv\"; %soutputs = %d; kernel = %d; stride = %d; padding = %d; "
+                         "groups = %d; } );",
+                         pick(r, 0, 3) == 0 ? "transposed = true; " : "",
+                         groups * (int)pick(r, 1, 24), kernel, stride, (int)pick(r, 0, kernel / 2),
+                         groups);
+    th_workload *w = workload_of(text.text);
+    th_strbuf_clear(&text);
+    return w;
+}
+
+/* Any box of the loops, as far as the layer can be split. */
+static th_loop_box box_at_random(gsl_rng *r, const th_layer *l, double *part)
+{
+    th_loop_box box = th_layer_loops(l);
+    *part = 1;
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        int32_t extent = box.hi[d];
+        if (extent == 1 || !th_layer_can_split(l, (th_dim)d, extent) || pick(r, 0, 1))
+            continue;
+        box.lo[d] = (int32_t)pick(r, 0, extent - 1);
+        box.hi[d] = (int32_t)pick(r, box.lo[d] + 1, extent);
+        *part *= (double)(box.hi[d] - box.lo[d]) / extent;
+    }
+    return box;
+}
+
+static int n_boxes, n_close;
+
+/* On the system's one accelerator: a box takes its part of what all of the layer takes, in time
+ * and in bytes. */
+static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
+{
+    enum { BOXES = 40 };
+    const th_problem p = problem_on(s, w, "fluid");
+    const th_layer *l = &w->layers[0];
+    th_layer_floor all;
+    th_floors f;
+    th_error e = {"", ""};
+    double ps, part;
+    if (th_floors_init(&f, &p, &(th_bounds_scope){.cuts = TH_CUTS_ANY}, &e) ||
+        th_floors_layer(&f, 0, w->batch, &all, &ps, &e))
+        bail_out(&e);
+    for (int i = 0; i < BOXES; i++) {
+        th_loop_box box = box_at_random(r, l, &part);
+        th_shard shard = th_plan_shard(l, &box);
+        th_schedule schedule;
+        th_port port;
+        if (th_works_schedule(f.works, 0, 0, &shard, &schedule, &port, &e))
+            continue;
+        double took = th_task_least_ps(&schedule, &port, true),
+               moved = th_task_least_bytes(&schedule, &port);
+        bool holds = took >= part * ps * (1 - 1e-9) && moved >= part * all.dram_bytes * (1 - 1e-9);
+        n_boxes++;
+        n_close += took <= 1.3 * part * ps;
+        if (!holds)
+            printf("# %s, %s: %g of it takes %g ps, not %g, moves %g, not %g\n", s->designs[0].type,
+                   th_layer_type_name(l), part, took, part * ps, moved, part * all.dram_bytes);
+        CU_ASSERT_TRUE(holds);
+    }
+    th_floors_clear(&f);
+}
+
+static void no_shard_exceeds_the_rate_of_its_design(void)
+{
+    enum { LAYERS = 60 };
+    for (int d = 0; d < N_DESIGNS; d++) {
+        gsl_rng *r = th_random_stream(13, "rates", (uint64_t)d);
+        for (int i = 0; i < LAYERS && !strchr(designs[d], '%') && !strstr(designs[d], "script");
+             i++) {
+            th_system *s = system_of_design(r, designs[d]);
+            th_workload *w = layer_at_random(r);
+            check_boxes(r, s, w);
+            th_workload_free(w);
+            th_system_free(s);
+        }
+        gsl_rng_free(r);
+    }
+    printf("# %d boxes, %d of them close to the rate\n", n_boxes, n_close);
+    CU_ASSERT_TRUE(n_boxes > 10000 && n_close > 500);
+}
+
 /* --- no mapping is below any bound
  * ------------------------------------------------------------- */
 
@@ -476,6 +592,7 @@ int main(int argc, char **argv)
         TAP(prices_tell_who_is_to_do_what),
         TAP(clocks_are_those_of_the_run),
         TAP(scripts_are_asked_about_even_cuts),
+        TAP(no_shard_exceeds_the_rate_of_its_design),
         TAP(no_mapping_is_below_any_bound),
         TAP_END,
     };
