@@ -236,7 +236,11 @@ int th_search_iterate(th_search *s, th_error *err)
         return 0;
     if (s->n_batches++ == 0 && s->options.start && !s->parent && judge_start(s, err))
         return -1;
-    if (s->type->iterate(s, err))
+    int failed = s->type->iterate(s, err);
+    if (s->journal_failure
+            .id[0]) /* which a search that passes over a child's failure does not know */
+        return th_error_set(err, s->journal_failure.id, "%s", s->journal_failure.text);
+    if (failed)
         return -1;
     s->is_proven |= meets(s, 0);
     s->done |= s->is_proven || meets(s, s->options.stop_gap);
@@ -286,13 +290,18 @@ static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bou
     if (!s->journal || n == 0)
         return th_pool_evaluate(s->pool, mappings, n, bound, fitness, err);
     uint64_t digest = th_checkpoint_batch(mappings, n, bound);
-    int answered = th_journal_answer(s->journal, digest, n, fitness, err);
-    if (answered != 0)
-        return answered > 0 ? 0 : -1;
+    th_error *lost = &s->journal_failure;
+    int answered = th_journal_answer(s->journal, digest, n, fitness, lost);
+    if (answered > 0)
+        return 0;
+    if (answered < 0)
+        return th_error_set(err, lost->id, "%s", lost->text);
     go_on(s);
     if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
         return -1;
-    return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, err);
+    return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, lost) == 0
+               ? 0
+               : th_error_set(err, lost->id, "%s", lost->text);
 }
 
 typedef struct {

@@ -68,6 +68,7 @@ struct th_search {
     th_pool *pool;             /* the parent's, where there is one */
     th_remembered *remembered; /* of the outermost search; NULL in others */
     struct th_journal *journal; /* likewise; NULL: no checkpoint */
+    th_error journal_failure;   /* its first; id "": none */
     bool goes_on;              /* past what the journal had */
     struct th_seeder *seeder;  /* likewise; NULL until one is asked for */
     int64_t budget;            /* of evaluations; INT64_MAX: none */
