@@ -127,6 +127,7 @@ unit_tests += \
 	tests/unit/test_h2h \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
+	tests/unit/test_large_sets \
 	tests/unit/test_level1 \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \

@@ -334,7 +334,7 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
                      (int)m->set_of[l]);
     for (int d = 0; d < TH_N_DIMS; d++) {
         if (s->split[d] > 1) {
-            th_strbuf_printf(out, "%s%c = %d;", separator, th_dim_letters[d], s->split[d]);
+            th_strbuf_printf(out, "%s%c = %d;", separator, th_dim_letters[d], (int)s->split[d]);
             separator = " ";
         }
     }
@@ -342,7 +342,7 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
     if (m->weights && m->weights[l] != TH_WEIGHTS_AUTO)
         th_strbuf_printf(out, "weights = \"%s\"; ", th_weights_place_names[m->weights[l]]);
     if (s->rotate != TH_NO_ROTATION)
-        th_strbuf_printf(out, "rotate = \"%c\"; ", th_dim_letters[(int)s->rotate]);
+        th_strbuf_printf(out, "rotate = \"%c\"; ", th_dim_letters[s->rotate]);
     th_strbuf_printf(out, "}%s\n", l + 1 < m->n_layers ? "," : "");
 }
 

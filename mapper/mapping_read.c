@@ -158,9 +158,9 @@ static int read_split(const reader *r, const th_config_node *g, th_strategy *s)
                 r->err, "MAP-0015",
                 "%s:%d: unknown dimension \"%s\", must be one of B, K, C, H, W, R, S",
                 th_config_file(item), th_config_line(item), key);
-        if (th_config_as_int(item, 1, UINT8_MAX, &n, r->err))
+        if (th_config_as_int(item, 1, INT32_MAX, &n, r->err))
             return -1;
-        s->split[letter - th_dim_letters] = (uint8_t)n;
+        s->split[letter - th_dim_letters] = (int32_t)n;
     }
     return 0;
 }
@@ -176,7 +176,7 @@ static int read_rotation(const reader *r, const th_config_node *g, th_strategy *
     if (!letter)
         return th_error_set(r->err, "MAP-0016", "%s:%d: rotate \"%s\" must be one of B, K, C, H, W",
                             th_config_file(g), th_config_line(g), text);
-    s->rotate = (int8_t)(letter - th_dim_letters);
+    s->rotate = (int32_t)(letter - th_dim_letters);
     return 0;
 }
 

@@ -48,7 +48,7 @@ bool th_segments_apply(const th_workload *w, const th_machine *m)
     return w->n_layers > 1 && th_machine_can_resume(m);
 }
 
-enum { PLACED_WORDS = 3 }; /* of a layer in the key of a piece: set, strategy */
+enum { PLACED_WORDS = 1 + TH_STRATEGY_WORDS }; /* of a layer in the key of a piece: set, strategy */
 
 /* With what is its own alone. NULL: memory is out. */
 static th_segments *new_segments(th_lower *l, th_program *p, th_machine *m)
@@ -187,12 +187,10 @@ static size_t kind_key(const th_segments *s, const th_piece *p, int32_t *key)
     for (int l = p->first > 0 ? p->first - 1 : 0; l <= p->last; l++) {
         key[n++] = s->lower->set_number[s->mapping->set_of[l]];
         memcpy(&key[n], &s->mapping->strategy[l], sizeof(th_strategy));
-        n += sizeof(th_strategy) / sizeof *key;
+        n += TH_STRATEGY_WORDS;
     }
     return n * sizeof *key;
 }
-_Static_assert(sizeof(th_strategy) == (PLACED_WORDS - 1) * sizeof(int32_t),
-               "strategies are compared by their bytes");
 
 static int plan(th_segments *s, int32_t first_piece, int32_t last_piece, th_error *err)
 {

@@ -54,6 +54,9 @@ void th_program_free(th_program *p)
 
 int th_program_grow_tasks(th_program *p, th_error *err)
 {
+    if (p->n_tasks == INT32_MAX)
+        return th_error_set(err, "SIM-0230", "the program has %d tasks, the most there can be",
+                            INT32_MAX);
     if (th_grow(&p->tasks, &p->task_capacity, (size_t)p->n_tasks + 1, sizeof *p->tasks))
         return th_error_no_memory(err);
     return 0;
@@ -119,6 +122,10 @@ static bool gives_up(const th_program *p, size_t i)
 int th_program_finish(th_program *p, th_error *err)
 {
     size_t n = (size_t)p->n_tasks, edges = (size_t)p->n_dependencies;
+    if (p->n_dependencies > INT32_MAX)
+        return th_error_set(err, "SIM-0231",
+                            "the program has %lld dependencies: must be %d at most",
+                            (long long)p->n_dependencies, INT32_MAX);
     if (th_grow(&p->successor_start, &p->start_capacity, n + 2, sizeof *p->successor_start) ||
         th_grow(&p->n_predecessors, &p->predecessor_capacity, n + 1, sizeof *p->n_predecessors) ||
         th_grow(&p->successors, &p->successor_capacity, edges + 1, sizeof *p->successors))

@@ -54,11 +54,13 @@ typedef struct th_program {
 th_program *th_program_new(th_error *err);
 void th_program_clear(th_program *p); /* no tasks, memory kept */
 void th_program_free(th_program *p);
-int th_program_grow_tasks(th_program *p, th_error *err); /* room for another task. 0 or -1 */
+/* Room for another task, of which there are INT32_MAX at most. 0 or -1. */
+int th_program_grow_tasks(th_program *p, th_error *err);
 /* Its number, or -1. */
 static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
 {
-    if ((size_t)p->n_tasks == p->task_capacity && th_program_grow_tasks(p, err))
+    if (((size_t)p->n_tasks == p->task_capacity || p->n_tasks == INT32_MAX) &&
+        th_program_grow_tasks(p, err))
         return -1;
     p->tasks[p->n_tasks] = *t;
     if (t->input >= p->n_inputs)
@@ -90,8 +92,8 @@ th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);
 /* Asked now and then by finish: true: give up (BASE-0008). NULL: never. */
 void th_program_ask(th_program *p, bool (*is_interrupted)(void));
-/* Builds the successor lists. A cycle is not looked for: a replay of it ends with SIM-0006. 0 or
- * -1. */
+/* Builds the successor lists, of INT32_MAX dependencies at most. A cycle is not looked for: a replay
+ * of it ends with SIM-0006. 0 or -1. */
 int th_program_finish(th_program *p, th_error *err);
 
 #endif

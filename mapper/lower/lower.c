@@ -140,6 +140,13 @@ th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err)
                      w->name);
         return NULL;
     }
+    if ((int64_t)w->n_layers * s->n_accels > INT32_MAX) {
+        th_error_set(err, "MAP-0121",
+                     "workload \"%s\" on \"%s\": %d layers on %d accelerators: must be %d at most "
+                     "multiplied",
+                     w->name, s->name, (int)w->n_layers, (int)s->n_accels, INT32_MAX);
+        return NULL;
+    }
     th_plans *plans = th_plans_new(s, w, err);
     return plans ? new_lower(s, w, plans, err) : NULL;
 }

@@ -346,17 +346,19 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-enum { PLACED_WORDS = 4, FEW_CONSUMERS = 16 }; /* few: their key fits on the stack */
+enum {
+    PLACED_WORDS = 2 + TH_STRATEGY_WORDS,
+    FEW_CONSUMERS = 16 /* their key fits on the stack */
+};
 
 static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
     key[0] = at ? p->class_of[at->layer] : -1;
     key[1] = number;
-    key[2] = key[3] = 0;
-    if (at) {
-        memcpy(&key[2], at->strategy.split, sizeof at->strategy.split);
-        memcpy((char *)&key[2] + sizeof at->strategy.split, &at->strategy.rotate, 1);
-    }
+    if (at)
+        memcpy(&key[2], &at->strategy, sizeof at->strategy);
+    else
+        memset(&key[2], 0, sizeof at->strategy);
 }
 
 static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)

@@ -71,6 +71,7 @@ typedef struct {
     th_reuse *reuses;
     size_t n_reuses, reuse_capacity;
     int32_t *first_of, *local_from, *first_reuse_of;
+    int32_t *made_at; /* by accelerator: the producer's position there; -1: none */
 } maker;
 
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
@@ -99,19 +100,30 @@ static int add_delivery(maker *k, int from, int from_node, int r, int to_node, s
 
 static int take_own(maker *k, int accel, int r)
 {
+    int32_t q = k->producer ? k->made_at[accel] : -1;
+    size_t before = k->out.n;
     k->local_from[r] = -1;
-    if (!k->producer)
+    if (q < 0)
         return 0;
-    for (int q = 0; q < k->made->n; q++) {
-        if (k->producer->set->accels[q] != accel)
-            continue;
-        size_t before = k->out.n;
-        if (take(&k->lacked, &k->made->at[q].held, &k->out))
-            return -1;
-        if (k->out.n > before)
-            k->local_from[r] = q;
-        k->out.n = before; /* only asked whether there was anything */
-    }
+    if (take(&k->lacked, &k->made->at[q].held, &k->out))
+        return -1;
+    if (k->out.n > before)
+        k->local_from[r] = q;
+    k->out.n = before; /* only asked whether there was anything */
+    return 0;
+}
+
+/* An accelerator is in a set once at most. */
+static int find_made_at(maker *k)
+{
+    int n = k->plans->system->n_accels;
+    k->made_at = th_alloc_array((size_t)n + 1, sizeof *k->made_at);
+    if (!k->made_at)
+        return -1;
+    for (int a = 0; a < n; a++)
+        k->made_at[a] = -1;
+    for (int q = 0; k->producer && q < k->made->n; q++)
+        k->made_at[k->producer->set->accels[q]] = q;
     return 0;
 }
 
@@ -185,7 +197,7 @@ static int plan_positions(maker *k)
     k->local_from = th_plans_alloc(k->plans, (size_t)k->reads->n, sizeof *k->local_from);
     k->first_reuse_of =
         th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_reuse_of);
-    if (!k->first_of || !k->local_from || !k->first_reuse_of)
+    if (!k->first_of || !k->local_from || !k->first_reuse_of || find_made_at(k))
         return -1;
     for (int r = 0; r < k->reads->n; r++)
         if (plan_position(k, r))
@@ -258,5 +270,6 @@ th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th
     th_free(k.out.box);
     th_free(k.deliveries);
     th_free(k.reuses);
+    th_free(k.made_at);
     return plan;
 }

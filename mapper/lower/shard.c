@@ -125,54 +125,89 @@ static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch
             err, "MAP-0001",
             "%slayer \"%s\" cannot rotate along %c: no operand that is cut along %c "
             "is the same on several accelerators",
-            prefix, l->name, th_dim_letters[(int)s->rotate], th_dim_letters[(int)s->rotate]);
-    int32_t shortest = extent_of(l, batch, s->rotate) / s->split[(int)s->rotate];
+            prefix, l->name, th_dim_letters[s->rotate], th_dim_letters[s->rotate]);
+    int32_t shortest = extent_of(l, batch, s->rotate) / s->split[s->rotate];
     if (shortest < th_shard_phases(l, s))
         return th_error_set(
             err, "MAP-0002", "%slayer \"%s\" cannot rotate along %c: %d pieces of %d elements",
-            prefix, l->name, th_dim_letters[(int)s->rotate], th_shard_phases(l, s), (int)shortest);
+            prefix, l->name, th_dim_letters[s->rotate], th_shard_phases(l, s), (int)shortest);
     return 0;
+}
+
+/* Pieces that rotate through n positions, and partial sums that they send each other, are counted
+ * in 32 bits. */
+static int check_traffic(const th_strategy *s, const th_layer *l, int n, const char *prefix,
+                         th_error *err)
+{
+    enum { ALWAYS_FEW = 46340 }; /* their square fits */
+    if (n <= ALWAYS_FEW)
+        return 0;
+    int phases = th_shard_phases(l, s), partners = th_shard_partners(s, l, 0, NULL, NULL);
+    bool is_rotation = phases > partners;
+    int each = is_rotation ? phases : partners;
+    if ((int64_t)n * each <= INT32_MAX)
+        return 0;
+    return th_error_set(
+        err, "MAP-0120",
+        "%slayer \"%s\": %d accelerators with %d %s each: must be %d at most in all", prefix,
+        l->name, n, each, is_rotation ? "rotating pieces" : "partial sums", INT32_MAX);
+}
+
+/* INT64_MAX: that many, or more. */
+static int64_t shards_of(const th_strategy *s)
+{
+    int64_t product = 1;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        product = product <= INT64_MAX / s->split[d] ? product * s->split[d] : INT64_MAX;
+    return product;
 }
 
 int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
                       const char *prefix, th_error *err)
 {
-    int64_t product = 1; /* at most 255^7, which 32 bits would wrap */
     for (int d = 0; d < TH_N_DIMS; d++) {
-        product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d))
             return th_error_set(
                 err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix,
-                l->name, th_dim_letters[d], s->split[d], (int)extent_of(l, batch, d));
+                l->name, th_dim_letters[d], (int)s->split[d], (int)extent_of(l, batch, d));
         if (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d]))
             return th_error_set(err, "MAP-0004",
                                 "%slayer \"%s\": a %s%s layer cannot be split %d ways along %c",
                                 prefix, l->name, l->groups > 1 ? "grouped " : "",
-                                th_layer_type_name(l), s->split[d], th_dim_letters[d]);
+                                th_layer_type_name(l), (int)s->split[d], th_dim_letters[d]);
     }
-    if (product != n)
+    if (shards_of(s) != n)
         return th_error_set(
             err, "MAP-0005",
             "%slayer \"%s\": the splits make %lld shards for a set of %d accelerators", prefix,
-            l->name, (long long)product, n);
-    return check_rotation(s, l, batch, prefix, err);
+            l->name, (long long)shards_of(s), n);
+    return check_rotation(s, l, batch, prefix, err) || check_traffic(s, l, n, prefix, err) ? -1 : 0;
 }
 
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n)
 {
-    int64_t product = 1; /* at most 255^7, which 32 bits would wrap */
     for (int d = 0; d < TH_N_DIMS; d++) {
-        product *= s->split[d];
         if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) ||
             (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d])))
             return false;
     }
-    return product == n && check_rotation(s, l, batch, "", NULL) == 0;
+    return shards_of(s) == n && check_rotation(s, l, batch, "", NULL) == 0 &&
+           check_traffic(s, l, n, "", NULL) == 0;
 }
 
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
 {
-    return memcmp(a->split, b->split, sizeof a->split) == 0 && a->rotate == b->rotate;
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+int th_strategy_compare(const th_strategy *a, const th_strategy *b)
+{
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (a->split[d] != b->split[d])
+            return a->split[d] < b->split[d] ? -1 : 1;
+    int32_t p = a->rotate == TH_NO_ROTATION ? TH_N_DIMS : a->rotate,
+            q = b->rotate == TH_NO_ROTATION ? TH_N_DIMS : b->rotate;
+    return p - q;
 }
 
 char *th_strategy_format(const th_strategy *s, char *out, size_t size)
@@ -182,10 +217,10 @@ char *th_strategy_format(const th_strategy *s, char *out, size_t size)
     for (int d = 0; d < TH_N_DIMS && n < size; d++)
         if (s->split[d] > 1)
             n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d],
-                                  s->split[d]);
+                                  (int)s->split[d]);
     if (s->rotate != TH_NO_ROTATION && n < size)
         n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "",
-                              th_dim_letters[(int)s->rotate]);
+                              th_dim_letters[s->rotate]);
     if (n == 0)
         snprintf(out, size, "-");
     return out;
@@ -217,22 +252,42 @@ static int32_t grain_of(const th_layer *l, int d, int n)
     return l->groups % n == 0 ? l->dim[d] / l->groups : 0;
 }
 
-/* Shares by coordinate of dimension d; returns their sum. */
-static int64_t weigh(const th_strategy *s, const int32_t *shares, int d, int64_t *weight)
+/* Shares of the positions by dimension d: those with one coordinate stand in blocks of `inner`, one
+ * block every `stride`. */
+typedef struct {
+    const int32_t *shares;
+    int n, inner, stride;
+    int64_t all; /* their sum */
+} weights;
+
+static weights weigh(const th_strategy *s, const int32_t *shares, int d)
 {
-    int inner = 1, n = 1;
-    int64_t all = 0;
+    weights w = {.shares = shares, .n = 1, .inner = 1};
     for (int i = 0; i < TH_N_DIMS; i++) {
-        n *= s->split[i];
-        inner *= i > d ? s->split[i] : 1;
+        w.n *= s->split[i];
+        w.inner *= i > d ? s->split[i] : 1;
     }
-    for (int i = 0; i < s->split[d]; i++)
-        weight[i] = 0;
-    for (int r = 0; r < n; r++) {
-        weight[r / inner % s->split[d]] += shares[r];
-        all += shares[r];
-    }
-    return all;
+    w.stride = w.inner * s->split[d];
+    for (int r = 0; r < w.n; r++)
+        w.all += shares[r];
+    return w;
+}
+
+static int64_t weight_of(const weights *w, int coordinate)
+{
+    int64_t sum = 0;
+    for (int block = coordinate * w->inner; block < w->n; block += w->stride)
+        for (int i = 0; i < w->inner; i++)
+            sum += w->shares[block + i];
+    return sum;
+}
+
+/* extent * so_far / all, rounded down; so_far is part of all, and extent 31 bits long. */
+static int64_t part_of(int64_t extent, int64_t so_far, int64_t all)
+{
+    enum { LOW = 1 << 16 };
+    int64_t high = extent / LOW * so_far; /* extent * so_far may need 65 bits */
+    return high / all * LOW + (high % all * LOW + extent % LOW * so_far) / all;
 }
 
 /* Piece "digit" of dimension d, from 0 to its extent in the box. */
@@ -241,16 +296,17 @@ static void cut_by_shares(const th_layer *l, const th_strategy *s, const int32_t
 {
     int32_t n = s->split[d], grain = grain_of(l, d, n),
             least = d == s->rotate ? th_shard_phases(l, s) : 1;
-    int64_t extent = grain > 0 ? box->hi[d] / grain : 0, weight[UINT8_MAX], so_far = 0, at = 0;
+    int64_t extent = grain > 0 ? box->hi[d] / grain : 0, so_far = 0, at = 0;
     if (extent < (int64_t)n * least) {
         cut_loops(box, d, digit, n);
         return;
     }
-    int64_t all = weigh(s, shares, d, weight);
+    const weights w = weigh(s, shares, d);
     for (int i = 0; i <= digit; i++) {
         box->lo[d] = (int32_t)at * grain;
-        so_far += weight[i];
-        int64_t cut_at = extent * so_far / all, room = extent - (int64_t)(n - i - 1) * least;
+        so_far += weight_of(&w, i);
+        int64_t cut_at = part_of(extent, so_far, w.all),
+                room = extent - (int64_t)(n - i - 1) * least;
         at = cut_at > at + least ? cut_at : at + least;
         at = at < room ? at : room;
     }
@@ -403,8 +459,7 @@ int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int
     th_loop_box loops = th_shard_loops(l, 1, s, shares, r), piece = loops;
     if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT) {
         int n = th_shard_phases(l, s);
-        piece.hi[(int)s->rotate] =
-            piece.lo[(int)s->rotate] + (extent(&loops, s->rotate) + n - 1) / n;
+        piece.hi[s->rotate] = piece.lo[s->rotate] + (extent(&loops, s->rotate) + n - 1) / n;
     }
     return th_shard_weight_piece_bytes(l, &piece) +
            th_tensor_bytes(parameters_per_channel(l) * extent(&loops, TH_DIM_K),

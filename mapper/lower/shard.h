@@ -24,10 +24,13 @@ enum {
     TH_SHARE_MAX = 10000 /* of one accelerator of a set */
 };
 
+/* Without padding: memos and digests take it as words. */
 typedef struct th_strategy {
-    uint8_t split[TH_N_DIMS]; /* by th_dim, each >= 1 */
-    int8_t rotate;            /* th_dim or TH_NO_ROTATION */
+    int32_t split[TH_N_DIMS]; /* by th_dim, each >= 1 */
+    int32_t rotate;           /* th_dim or TH_NO_ROTATION */
 } th_strategy;
+enum { TH_STRATEGY_WORDS = TH_N_DIMS + 1 };
+_Static_assert(sizeof(th_strategy) == TH_STRATEGY_WORDS * sizeof(int32_t), "no padding");
 
 typedef enum { TH_OPERAND_NONE, TH_OPERAND_INPUT, TH_OPERAND_WEIGHT } th_operand;
 
@@ -35,12 +38,14 @@ extern const th_strategy th_strategy_single; /* a set of one */
 
 /* 0, or -1 with the reason when n positions cannot run layer l (with batch images) by strategy s:
  * the product is not n, more pieces than extent, a dimension that this kind cannot split, a
- * rotation without a replicated operand or with fewer elements than members. prefix stands before
- * the reason in err. */
+ * rotation without a replicated operand or with fewer elements than members, or more than INT32_MAX
+ * messages. prefix stands before the reason in err. */
 int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
                       const char *prefix, th_error *err);
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n);
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b);
+/* < 0, 0, > 0: an order of strategies, by their splits, then their rotation, none of them last. */
+int th_strategy_compare(const th_strategy *a, const th_strategy *b);
 /* "K4", "H2 K2 rotate C", "-" for a set of one. Into out[size], returned. */
 char *th_strategy_format(const th_strategy *s, char *out, size_t size);
 

@@ -171,9 +171,10 @@ void th_wire_fitness(th_wire *w, th_fitness *f)
 static void strategy(th_wire *w, th_strategy *s)
 {
     uint8_t rotate = (uint8_t)(s->rotate - TH_NO_ROTATION);
-    th_wire_bytes(w, s->split, sizeof s->split);
+    for (int d = 0; d < TH_N_DIMS; d++)
+        th_wire_count(w, &s->split[d], INT32_MAX);
     th_wire_byte(w, &rotate);
-    s->rotate = (int8_t)(rotate + TH_NO_ROTATION);
+    s->rotate = rotate + TH_NO_ROTATION;
     w->failed |= rotate > TH_N_DIMS;
 }
 
@@ -274,8 +275,10 @@ void th_wire_put_mapping(th_wire *w, const th_mapping *m)
     int32_t *first = numbers + m->n_layers, n = number_strategies(m, numbers, first);
     put_sets(w, m);
     th_wire_count(w, &n, INT32_MAX);
-    for (int i = 0; i < n; i++)
-        strategy(w, &m->strategy[first[i]]);
+    for (int i = 0; i < n; i++) {
+        th_strategy copy = m->strategy[first[i]]; /* what is written is not touched */
+        strategy(w, &copy);
+    }
     for (int l = 0; l < m->n_layers; l++) {
         int32_t set = m->set_of[l];
         th_wire_count(w, &set, INT32_MAX);
@@ -334,7 +337,7 @@ static void get_layers(th_wire *w, th_mapping *m)
     int32_t n = 0;
     th_wire_count(w, &n, m->n_layers);
     th_strategy *distinct = th_alloc_zero((size_t)n + 1, sizeof *distinct);
-    w->failed |= !distinct || (n == 0 && m->n_layers > 0);
+    w->failed |= !distinct || ((n == 0 || m->n_sets == 0) && m->n_layers > 0);
     for (int i = 0; !w->failed && i < n; i++)
         strategy(w, &distinct[i]);
     for (int l = 0; !w->failed && l < m->n_layers; l++) {

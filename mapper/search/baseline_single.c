@@ -48,7 +48,7 @@ static int add_data_parallel(th_search *s, int32_t design, const int32_t *accels
     th_mapping *m = th_baseline_on(s, design, accels, n);
     for (int l = 0; m && l < m->n_layers; l++) {
         m->strategy[l] = th_strategy_single;
-        m->strategy[l].split[TH_DIM_B] = (uint8_t)n;
+        m->strategy[l].split[TH_DIM_B] = n;
         assert(th_strategy_fits(&m->strategy[l], &s->problem.workload->layers[l],
                                 th_search_batch(s), n)); /* every layer does all images alike */
     }
@@ -64,7 +64,7 @@ static int32_t at_most(int32_t n, int32_t most)
 static int init_data_parallel(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;
-    int32_t images = at_most(th_search_batch(s), UINT8_MAX), in_group,
+    int32_t images = th_search_batch(s), in_group,
             *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t d = 0; !failed && d < system->n_designs; d++) {

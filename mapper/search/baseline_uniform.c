@@ -74,11 +74,10 @@ static int make(const combinations *k, int32_t design, int conv, int dense, th_m
 /* All splits over dims (each n ways in all) as strategies of an imaginary layer that allows them. */
 static int list_splits(const th_search *s, int32_t n, bool is_conv, splits *out)
 {
-    th_layer any = {
-        .kind = TH_LAYER_MATMUL, .groups = 1, .dim = {1, UINT8_MAX, UINT8_MAX, 1, 1, 1, 1}};
+    th_layer any = {.kind = TH_LAYER_MATMUL, .groups = 1, .dim = {1, n, n, 1, 1, 1, 1}};
     any.dim[TH_DIM_B] = th_search_batch(s);
     if (is_conv)
-        any.dim[TH_DIM_H] = any.dim[TH_DIM_W] = UINT8_MAX;
+        any.dim[TH_DIM_H] = any.dim[TH_DIM_W] = n;
     int count = th_strategies_list(&any, th_search_batch(s), n, &out->split);
     for (int i = 0; i < count; i++)
         if (out->split[i].rotate == TH_NO_ROTATION)
@@ -233,7 +232,8 @@ static int add_combinations(combinations *k, th_error *err)
     if (list_splits(k->search, k->set.n_accels, true, &k->conv) ||
         list_splits(k->search, k->set.n_accels, false, &k->dense) || list_combinations(k))
         return th_error_no_memory(err);
-    size_t most = (size_t)(SIMULATED / (k->set.n_accels * k->set.n_accels) + 1);
+    int64_t pairs = (int64_t)k->set.n_accels * k->set.n_accels;
+    size_t most = (size_t)(SIMULATED / pairs + 1);
     if (k->n > most && sort(k, err))
         return -1;
     for (size_t i = 0, added = 0; i < k->n && added < most; i++) {

@@ -268,7 +268,7 @@ static int by_least(const void *a, const void *b)
         return x->members < y->members ? -1 : 1;
     if (x->design != y->design)
         return x->design < y->design ? -1 : 1;
-    return memcmp(&x->strategy, &y->strategy, sizeof x->strategy);
+    return th_strategy_compare(&x->strategy, &y->strategy);
 }
 
 /* Lists what the next layer can do: on sets in use, and on new ones of accelerators that are free. */

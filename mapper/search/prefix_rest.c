@@ -332,10 +332,9 @@ static int ask(th_rest *x, question *q, th_error *err)
 static int number_of(th_rest *x, int layer, const th_set *set, const th_strategy *s, size_t *number,
                      th_error *err)
 {
-    int32_t key[5] = {layer, (int32_t)members_of(set), set->design, 0, 0};
+    int32_t key[3 + TH_STRATEGY_WORDS] = {layer, (int32_t)members_of(set), set->design};
     int64_t known;
-    memcpy(&key[3], s->split, sizeof s->split);
-    memcpy((char *)&key[3] + sizeof s->split, &s->rotate, 1);
+    memcpy(&key[3], s, sizeof *s);
     if (th_map_get(x->numbers, key, sizeof key, &known)) {
         *number = (size_t)known;
         return 0;

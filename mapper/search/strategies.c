@@ -36,7 +36,7 @@ static int add_rotations(lister *l, th_strategy *s)
     if (add_if_fits(l, s))
         return -1;
     for (int i = 0; i < N_SEARCHED; i++) {
-        s->rotate = (int8_t)searched[i];
+        s->rotate = (int32_t)searched[i];
         if (add_if_fits(l, s))
             return -1;
     }
@@ -49,10 +49,10 @@ static int split_rest(lister *l, th_strategy *s, int i, int left)
 {
     if (i == l->n_dims)
         return left == 1 ? add_rotations(l, s) : 0;
-    for (int f = 1; f <= left && f <= UINT8_MAX; f++) {
+    for (int f = 1; f <= left; f++) {
         if (left % f != 0)
             continue;
-        s->split[l->dims[i]] = (uint8_t)f;
+        s->split[l->dims[i]] = f;
         if (split_rest(l, s, i + 1, left / f))
             return -1;
     }
@@ -108,8 +108,7 @@ static int roomiest(const th_strategy *s, const th_layer *l, int32_t batch, int 
     for (int i = 0; i < N_SEARCHED; i++) {
         int d = order[i], room = extent_of(l, batch, d) / s->split[d];
         int pieces = s->split[d] * f;
-        if (room >= f && room > best_room && pieces <= UINT8_MAX &&
-            th_layer_can_split(l, (th_dim)d, pieces)) {
+        if (room >= f && room > best_room && th_layer_can_split(l, (th_dim)d, pieces)) {
             best = d;
             best_room = room;
         }
@@ -124,7 +123,7 @@ static void shrink_to_fit(th_strategy *s, const th_layer *l, int32_t batch, int 
         while (s->split[d] > 1 &&
                (s->split[d] > extent_of(l, batch, d) || left % s->split[d] != 0 ||
                 !th_layer_can_split(l, (th_dim)d, s->split[d])))
-            s->split[d] = (uint8_t)(s->split[d] / smallest_factor(s->split[d]));
+            s->split[d] /= smallest_factor(s->split[d]);
         left /= s->split[d];
     }
 }
@@ -139,7 +138,7 @@ bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
         int f = smallest_factor(left), d = roomiest(s, l, batch, f);
         if (d < 0)
             return false;
-        s->split[d] = (uint8_t)(s->split[d] * f);
+        s->split[d] *= f;
         left /= f;
     }
     if (!th_strategy_fits(s, l, batch, n))
@@ -155,8 +154,7 @@ bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
         int pieces = s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S];
         s->rotate = TH_NO_ROTATION;
         s->split[TH_DIM_C] = s->split[TH_DIM_R] = s->split[TH_DIM_S] = 1;
-        if (s->split[TH_DIM_K] * pieces <= UINT8_MAX) /* reduced pieces are cut along K as a rule */
-            s->split[TH_DIM_K] = (uint8_t)(s->split[TH_DIM_K] * pieces);
+        s->split[TH_DIM_K] *= pieces; /* reduced pieces are cut along K as a rule */
     }
     return th_strategy_repair(s, l, batch, n);
 }
@@ -190,10 +188,10 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
     *s = th_strategy_single;
     if (second == TH_N_DIMS)
         half = 1;
-    if (first != TH_N_DIMS && n / half <= UINT8_MAX) /* else repair finds a way, or none */
-        s->split[first] = (uint8_t)(n / half);
+    if (first != TH_N_DIMS)
+        s->split[first] = n / half;
     if (second != TH_N_DIMS)
-        s->split[second] = (uint8_t)half;
+        s->split[second] = half;
     return th_strategy_repair(s, l, batch, n);
 }
 

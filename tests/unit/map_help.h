@@ -47,11 +47,11 @@ static inline th_strategy strategy_of(const char *text)
         bool rotates = *p == 'r';
         const char *letter = strchr(th_dim_letters, rotates ? p[1] : p[0]);
         if (rotates) {
-            s.rotate = (int8_t)(letter - th_dim_letters);
+            s.rotate = (int32_t)(letter - th_dim_letters);
             p++;
         } else {
             char *end;
-            s.split[letter - th_dim_letters] = (uint8_t)strtol(p + 1, &end, 10);
+            s.split[letter - th_dim_letters] = (int32_t)strtol(p + 1, &end, 10);
             p = end - 1;
         }
     }

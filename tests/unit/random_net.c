@@ -307,11 +307,11 @@ static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n,
                 continue;
             }
             int d = (int)pick(r, 0, TH_N_DIMS - 1);
-            out->split[d] = (uint8_t)(out->split[d] * primes[i]);
+            out->split[d] *= primes[i];
             left /= primes[i];
         }
         if (pick(r, 0, 1))
-            out->rotate = (int8_t)pick(r, 0, TH_DIM_W);
+            out->rotate = (int32_t)pick(r, 0, TH_DIM_W);
         if (th_strategy_fits(out, l, batch, n))
             return true;
     }

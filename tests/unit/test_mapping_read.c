@@ -124,7 +124,7 @@ static void refuses_what_is_no_mapping_at_all(void)
         LAYER("sett = 1;"),
         LAYER("split = ( 2 );"),
         LAYER("split = { H = 0; };"),
-        LAYER("split = { H = 256; };"),
+        LAYER("split = { H = 2147483648L; };"),
         LAYER("split = { H = \"2\"; };"),
         LAYER("rotate = 3;"),
         SETS "layers = ( { name = \"c\"; set = 2; } );",
@@ -137,7 +137,8 @@ static void refuses_what_is_no_mapping_at_all(void)
         "sets = ( { design = \"tiled\"; } ); layers = ( );",
         "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = 1; } ); layers = ( );",
         "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = [ 0 ]; } ); layers = ( );",
-        "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = [ 10001 ]; } ); layers = ( );",
+        "sets = ( { design = \"own\"; accelerators = [ \"0\" ]; shares = [ 10001 ]; } ); layers = "
+        "( );",
         "sets = ( ",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -123,6 +123,26 @@ static bool at_an_asking(void)
     return ++askings == answer_at;
 }
 
+/* Numbers of tasks and of dependencies have 32 bits: nothing is added, nothing written, at the last. */
+static void more_than_can_be_numbered_are_refused(void)
+{
+    th_error e = {"", ""};
+    th_program *p = th_program_new(NULL);
+    add(p, 0);
+    p->n_tasks = INT32_MAX;
+    CU_ASSERT_EQUAL(th_program_add(p, &(th_task){.kind = TH_TASK_HOST}, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0230");
+    CU_ASSERT_EQUAL(p->n_tasks, INT32_MAX);
+    p->n_tasks = 1;
+    p->n_dependencies = (int64_t)INT32_MAX + 1;
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0231");
+    TAP_ASSERT_TEXT(e.text, "the program has 2147483648 dependencies: must be 2147483647 at most");
+    p->n_dependencies = 0;
+    CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
+    th_program_free(p);
+}
+
 /* Asked at the first edge while successors are counted, and while they are written. */
 static void finishing_may_be_interrupted(void)
 {
@@ -150,6 +170,7 @@ int main(int argc, char **argv)
         TAP(is_as_it_was_once_cut),
         TAP(is_empty_again_once_cleared),
         TAP(any_allocation_may_fail),
+        TAP(more_than_can_be_numbered_are_refused),
         TAP(finishing_may_be_interrupted),
         TAP_END,
     };

@@ -340,18 +340,19 @@ static void refuses_what_a_layer_cannot_run(void)
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);
 }
 
-/* 2^32 wraps to 0 in 32 bits: the product is judged in more. */
-static void a_product_beyond_32_bits_is_no_small_one(void)
+/* 2^32 wraps to 0 in 32 bits, 2^70 in 64. */
+static void a_product_that_wraps_is_no_small_one(void)
 {
     th_layer l = conv();
     for (int d = 0; d < TH_N_DIMS; d++)
-        l.dim[d] = 300;
+        l.dim[d] = 2000;
     /* 128^4 * 16 = 2^32 */
     th_strategy s = strategy_of("B128 K128 C128 H128 W16");
-    CU_ASSERT_FALSE(th_strategy_fits(&s, &l, 300, 0));
+    CU_ASSERT_FALSE(th_strategy_fits(&s, &l, 2000, 0));
     th_error e = {"", ""};
-    s = strategy_of("B255 K255 C255 H255 W255 R255 S255");
-    CU_ASSERT_EQUAL(th_strategy_check(&s, &l, 300, 4, "", &e), -1);
+    s = strategy_of("B1024 K1024 C1024 H1024 W1024 R1024 S1024");
+    CU_ASSERT_FALSE(th_strategy_fits(&s, &l, 2000, 0));
+    CU_ASSERT_EQUAL(th_strategy_check(&s, &l, 2000, 4, "", &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0005");
 }
 
@@ -440,7 +441,7 @@ int main(int argc, char **argv)
         TAP(rotates_weights_along_c),
         TAP(rotates_inputs),
         TAP(refuses_what_a_layer_cannot_run),
-        TAP(a_product_beyond_32_bits_is_no_small_one),
+        TAP(a_product_that_wraps_is_no_small_one),
         TAP(formats),
         TAP(subtracts_like_brute_force),
         TAP_END,
