@@ -63,9 +63,11 @@ static void write_position(th_strbuf *b, th_position p)
 static void write_options(th_strbuf *b, const th_run_options *o)
 {
     const th_network_options *n = &o->network_options;
-    th_strbuf_printf(b, "network %s %d %" PRId64 " %" PRId64 " %" PRId32 " %" PRId64 " %" PRId64 " %d\n",
+    th_strbuf_printf(b, "network %s %d %" PRId64 " %" PRId64 " %" PRId32 " %" PRId64 " %" PRId64,
                      o->network->name, (int)n->weigh_by_latency, n->packet_bytes, n->buffer_bytes,
-                     n->n_virtual_channels, n->credit_delay_ps, n->router_delay_ps, (int)n->may_deadlock);
+                     n->n_virtual_channels, n->credit_delay_ps, n->router_delay_ps);
+    th_strbuf_printf(b, " %" PRId64 " %" PRId32 " %" PRId64 " %d\n", n->terminal_bits_per_s,
+                     n->n_crossbar_inputs, n->allocation_cycle_ps, (int)n->may_deadlock);
     th_strbuf_printf(b, "stream %" PRId32 " %" PRId64 " %" PRId32 " %" PRId32 "\n", o->stream.n_inputs,
                      o->stream.interval_ps, o->stream.micro_batches, o->stream.in_flight);
 }
@@ -198,6 +200,9 @@ static int read_network(fields f, th_run_options *o)
     n->n_virtual_channels = (int32_t)next_whole(&f, 0, TH_PACKET_CHANNELS_MAX);
     n->credit_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
     n->router_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->terminal_bits_per_s = next_whole(&f, 0, INT64_MAX);
+    n->n_crossbar_inputs = (int32_t)next_whole(&f, 0, TH_PACKET_CROSSBAR_MAX);
+    n->allocation_cycle_ps = next_whole(&f, 0, TH_TIME_MAX);
     n->may_deadlock = next_bool(&f);
     return o->network != NULL ? last_field(&f) : -1;
 }

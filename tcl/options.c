@@ -50,7 +50,8 @@ static int check_models(th_call *c, int first, const th_network_type *network)
 /* 0 stands for what is taken where nothing is given. */
 static int check_sizes(th_call *c, int first)
 {
-    static const int sizes[] = {TH_NETWORK_PACKET, TH_NETWORK_BUFFER, TH_NETWORK_CHANNELS};
+    static const int sizes[] = {TH_NETWORK_PACKET, TH_NETWORK_BUFFER, TH_NETWORK_CHANNELS,
+                                TH_NETWORK_CROSSBAR};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (th_call_has(c, first + sizes[i]) && th_call_number(c, first + sizes[i], 0) == 0)
             return th_error_set(&c->err, "TCL-0264", "%s \"%.40s\": must be more than 0",
@@ -69,6 +70,11 @@ static void take_options(th_call *c, int first, th_network_options *o)
         (int32_t)th_call_number(c, first + TH_NETWORK_CHANNELS, o->n_virtual_channels);
     o->credit_delay_ps = th_call_number(c, first + TH_NETWORK_CREDIT, o->credit_delay_ps);
     o->router_delay_ps = th_call_number(c, first + TH_NETWORK_ROUTER, o->router_delay_ps);
+    o->terminal_bits_per_s =
+        th_call_number(c, first + TH_NETWORK_TERMINAL, o->terminal_bits_per_s);
+    o->n_crossbar_inputs =
+        (int32_t)th_call_number(c, first + TH_NETWORK_CROSSBAR, o->n_crossbar_inputs);
+    o->allocation_cycle_ps = th_call_number(c, first + TH_NETWORK_CYCLE, o->allocation_cycle_ps);
     if (th_call_has(c, first + TH_NETWORK_DEADLOCK))
         o->may_deadlock = th_call_number(c, first + TH_NETWORK_DEADLOCK, 0) == 1;
 }
@@ -103,6 +109,14 @@ static void describe_packet(const th_network_options *o, th_strbuf *out)
     if (o->router_delay_ps != 0)
         th_strbuf_printf(out, ", router delay %s",
                          th_format_time(o->router_delay_ps, text, sizeof text));
+    if (o->terminal_bits_per_s != 0)
+        th_strbuf_printf(out, ", terminals of %s",
+                         th_format_bandwidth(o->terminal_bits_per_s, text, sizeof text));
+    if (o->n_crossbar_inputs != 0)
+        th_strbuf_printf(out, ", %d crossbar inputs", (int)o->n_crossbar_inputs);
+    if (o->allocation_cycle_ps != 0)
+        th_strbuf_printf(out, ", allocation cycle %s",
+                         th_format_time(o->allocation_cycle_ps, text, sizeof text));
     if (o->may_deadlock)
         th_strbuf_add(out, ", deadlock allowed");
 }

@@ -17,6 +17,9 @@ enum {
     TH_NETWORK_CHANNELS,
     TH_NETWORK_CREDIT,
     TH_NETWORK_ROUTER,
+    TH_NETWORK_TERMINAL,
+    TH_NETWORK_CROSSBAR,
+    TH_NETWORK_CYCLE,
     TH_NETWORK_DEADLOCK,
     TH_N_NETWORK_OPTIONS
 };
@@ -42,6 +45,18 @@ enum {
                                      "packet: until a sender knows of free space (0)."},           \
     [(first) + TH_NETWORK_ROUTER] = {"-router_delay", TH_OPTION_TIME, "TIME",                      \
                                      "packet: on top of the latency of every link (0)."},          \
+    [(first) + TH_NETWORK_TERMINAL] = {"-terminal_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",     \
+                                       "packet: what a node injects, and takes, at most (what its " \
+                                       "links carry)."},                                           \
+    [(first) + TH_NETWORK_CROSSBAR] = {"-crossbar_inputs", TH_OPTION_INTEGER,                      \
+                                       "N",                                                        \
+                                       "packet: how many packets the buffers of a link pass on "   \
+                                       "at once (any number).",                                    \
+                                       0,                                                          \
+                                       1000000},                                                   \
+    [(first) + TH_NETWORK_CYCLE] = {"-allocation_cycle", TH_OPTION_TIME, "TIME",                   \
+                                    "packet: of routers that allocate channels and crossbar "      \
+                                    "once per cycle (0: at once, without loss)."},                 \
     [(first) + TH_NETWORK_DEADLOCK] = {                                                            \
         "-deadlock", TH_OPTION_CHOICE, "WHAT",                                                     \
         "packet: routes that can deadlock are refused, or run all the same, to see it.",           \

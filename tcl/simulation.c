@@ -219,7 +219,9 @@ static bool network_options_equal(const th_network_options *a, const th_network_
     return a->weigh_by_latency == b->weigh_by_latency && a->packet_bytes == b->packet_bytes &&
            a->buffer_bytes == b->buffer_bytes && a->n_virtual_channels == b->n_virtual_channels &&
            a->credit_delay_ps == b->credit_delay_ps && a->router_delay_ps == b->router_delay_ps &&
-           a->may_deadlock == b->may_deadlock;
+           a->terminal_bits_per_s == b->terminal_bits_per_s &&
+           a->n_crossbar_inputs == b->n_crossbar_inputs &&
+           a->allocation_cycle_ps == b->allocation_cycle_ps && a->may_deadlock == b->may_deadlock;
 }
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b)

@@ -13,7 +13,7 @@
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
 /* Constraints are the searching rank's own matter, scripts its memo; no_segments changes no result. */
-_Static_assert(sizeof(th_problem) == 200 && sizeof(th_goal) == 72, "see th_wire_goal");
+_Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_wire_goal");
 #endif
 
 static void numbers(th_wire *w, int32_t *x, int n)
@@ -241,6 +241,9 @@ void th_wire_network(th_wire *w, const th_network_type **type, th_network_option
     th_wire_int(w, &o->n_virtual_channels);
     th_wire_int64(w, &o->credit_delay_ps);
     th_wire_int64(w, &o->router_delay_ps);
+    th_wire_int64(w, &o->terminal_bits_per_s);
+    th_wire_int(w, &o->n_crossbar_inputs);
+    th_wire_int64(w, &o->allocation_cycle_ps);
     th_wire_bool(w, &o->may_deadlock);
 }
 

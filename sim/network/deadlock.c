@@ -6,14 +6,14 @@
  *
  * An edge a -> b says that a packet in the buffer at the end of link a can wait for room in the
  * buffer at the end of link b: some route goes over a, then b, and does not end with b (the end of
- * a route always takes what comes). Without a cycle nothing can deadlock (W. Dally, C. Seitz,
+ * a route takes what comes, unless ends_wait). Without a cycle nothing can deadlock (W. Dally, C. Seitz,
  * "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on
  * Computers 36, 1987). Cycles are broken by classes of virtual channels. The links have a rank
  * (component, position): components in topological order, positions in reverse postorder of a
  * depth-first search. A packet begins in class 0, goes one class up where its route descends within
  * a component, and back to 0 where it goes on to a later component. So (component, class,
- * position) rises strictly along every route. In a torus this gives one date line per ring, and two
- * classes. Where not all routes have been looked at, one of the others may descend from component
+ * position) rises strictly along every route, and still does where all classes of a route are
+ * raised by the same (spread). In a torus this gives one date line per ring, and two classes. Where not all routes have been looked at, one of the others may descend from component
  * to component: then nothing takes a packet back to class 0, it goes up wherever the rank descends,
  * and (class, component, position) rises along every route, whatever the order is.
  * Cost: a look-up per link of each route looked at, twice where there are cycles; memory per edge.
@@ -45,6 +45,7 @@ struct th_channels {
     int32_t *component;      /* by link, in topological order */
     int32_t *position;       /* by link */
     bool is_complete;        /* all routes have been looked at */
+    bool ends_wait;          /* the last link of a route has a buffer like the others */
     int needed;
 };
 
@@ -163,10 +164,10 @@ static int next_route(const th_channels *c, pairs *p, int *links)
 static int collect_edges(th_channels *c)
 {
     pairs p = pairs_of(c);
-    int links[TH_ROUTE_MAX], n;
+    int links[TH_ROUTE_MAX], n, n_free = c->ends_wait ? 0 : 1;
     c->is_complete = p.is_complete;
     while ((n = next_route(c, &p, links)) >= 0)
-        for (int i = 0; i + 2 < n; i++)
+        for (int i = 0; i + 1 + n_free < n; i++)
             if (add_edge(c, links[i], links[i + 1]))
                 return -1;
     return n == TH_NO_MEMORY ? -1 : 0;
@@ -288,13 +289,21 @@ int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *
 {
     int class = 0, most = 0;
     for (int i = 0; i < n; i++) {
-        bool is_last = i + 1 == n;
+        bool is_last = i + 1 == n && !c->ends_wait;
         if (i > 0 && !is_last)
             class = next_class(c, class, links[i - 1], links[i]);
         class_of[i] = (uint8_t)(is_last ? 0 : class); /* beyond a byte it is refused */
         most = class > most ? class : most;
     }
     return most + 1;
+}
+
+void th_channels_spread(int n_left, int src, int dst, uint8_t *class_of, int n)
+{
+    const int32_t pair[] = {src, dst};
+    uint64_t raise = th_hash(pair, sizeof pair, 0) % (uint64_t)(n_left + 1);
+    for (int i = 0; i < n; i++)
+        class_of[i] = (uint8_t)(class_of[i] + raise);
 }
 
 static int count_needed(th_channels *c)
@@ -372,11 +381,12 @@ char *th_channels_cycle(const th_channels *c, char *out, size_t size)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_channels *th_channels_new(const th_system *s, th_error *err)
+th_channels *th_channels_new(const th_system *s, bool ends_wait, th_error *err)
 {
     th_channels *c = th_alloc_zero(1, sizeof *c);
     if (c) {
         c->system = s;
+        c->ends_wait = ends_wait;
         c->needed = 1;
     }
     if (!c || collect_ends(c) || collect_edges(c) || sort_edges(c) || order_links(c) ||

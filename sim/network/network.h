@@ -28,6 +28,11 @@ typedef struct th_network_options {
     int32_t n_virtual_channels;   /* of each link */
     th_time credit_delay_ps;      /* from a buffer's space becoming free to the sender knowing it */
     th_time router_delay_ps;      /* on top of each link's latency */
+    int64_t terminal_bits_per_s;  /* of the links between a node and its router, one each way; 0: a
+                                   * node injects into all its links at once, and takes from all */
+    int32_t n_crossbar_inputs;    /* packets that a link's buffers pass on at once; 0: any number */
+    th_time allocation_cycle_ps;  /* of a router that allocates in one pass per cycle, see
+                                   * packet_link.c; 0: without loss, at once */
     bool may_deadlock;            /* routes that can deadlock are run all the same, to see it */
 } th_network_options;
 

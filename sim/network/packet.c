@@ -11,6 +11,10 @@
  *   sum of (latency + router delay) + S / bandwidth of the narrowest link
  * if that link is the first, and at most one packet's time per link more where it is not.
  *
+ * With terminals a route begins with the link from its source into the source's router and ends
+ * with the one out of the destination's; these are links as any other, of latency 0, but that they
+ * are none of the system's and have no statistics.
+ *
  * The machine's queue holds one event of this model, the next instant at which something happens
  * inside (its object is NO_FLOW), and one for each message whose end is known. All work is done in
  * settle, when all that begins at an instant is known: so nothing depends on the order of starts
@@ -29,6 +33,25 @@
 #define NO_FLOW UINT32_MAX
 
 /* --- options ---------------------------------------------------------------------------------- */
+
+static int check_router(const th_network_options *o, th_error *err)
+{
+    if (o->terminal_bits_per_s < 0)
+        return th_error_set(err, "NET-0017",
+                            "network packet: terminals of %lld bits/s: must be more than 0 (0: no "
+                            "terminals)",
+                            (long long)o->terminal_bits_per_s);
+    if (o->n_crossbar_inputs < 0 || o->n_crossbar_inputs > TH_PACKET_CROSSBAR_MAX)
+        return th_error_set(err, "NET-0018",
+                            "network packet: %d crossbar inputs of each link: must be 1 to %d (0: "
+                            "no limit)",
+                            o->n_crossbar_inputs, TH_PACKET_CROSSBAR_MAX);
+    if (o->allocation_cycle_ps < 0)
+        return th_error_set(err, "NET-0019",
+                            "network packet: an allocation cycle of %lld ps: must not be negative",
+                            (long long)o->allocation_cycle_ps);
+    return 0;
+}
 
 static int check_options(const th_network_options *o, th_error *err)
 {
@@ -53,7 +76,7 @@ static int check_options(const th_network_options *o, th_error *err)
             "network packet: credit delay %lld ps, router delay %lld ps: must not be "
             "negative",
             (long long)o->credit_delay_ps, (long long)o->router_delay_ps);
-    return 0;
+    return check_router(o, err);
 }
 
 /* Evenly to the classes. */
@@ -106,6 +129,8 @@ static void destroy(th_network *n)
     th_free(p->buffers);
     th_free(p->wants);
     th_free(p->next_asker);
+    th_free(p->readers);
+    th_free(p->grants);
     th_blocks_clear(&p->hops);
     th_free(p->flows);
     th_free(p->packets);
@@ -125,47 +150,78 @@ static int64_t default_buffer(const th_packet_network *p, int64_t bits_per_s, th
     return bytes < most ? (int64_t)bytes : most;
 }
 
+static void fill_link(th_packet_network *p, const th_network_options *o, int32_t link,
+                      int32_t medium, th_time latency_ps)
+{
+    th_packet_link *l = &p->links[link];
+    th_packet_medium *m = &p->media[medium];
+    l->medium = medium;
+    l->latency_ps = latency_ps;
+    l->buffer_bytes =
+        o->buffer_bytes ? o->buffer_bytes : default_buffer(p, m->bits_per_s, latency_ps);
+    m->n++;
+}
+
+/* Into a router, and out of it: a medium each. */
+static void fill_terminals(th_packet_network *p, const th_network_options *o)
+{
+    int32_t n_links = p->head.system->n_links, n_media = p->head.system->n_media;
+    for (int32_t i = 0; n_links + i < p->n_links; i++) {
+        bool is_out = i % 2 != 0;
+        p->media[n_media + i].bits_per_s = o->terminal_bits_per_s;
+        fill_link(p, o, n_links + i, n_media + i, is_out ? o->router_delay_ps : 0);
+    }
+}
+
 static void fill_links(th_packet_network *p, const th_network_options *o)
 {
     const th_system *s = p->head.system;
-    for (int l = 0; l < s->n_links; l++) {
-        th_packet_link *link = &p->links[l];
-        link->medium = s->links[l].medium;
-        link->latency_ps = s->links[l].latency_ps + o->router_delay_ps;
-        link->buffer_bytes = o->buffer_bytes ? o->buffer_bytes
-                                             : default_buffer(p, s->media[link->medium].bits_per_s,
-                                                              link->latency_ps);
-        p->media[link->medium].n++;
-    }
-    int32_t first = 0;
-    for (int m = 0; m < s->n_media; m++) {
+    for (int m = 0; m < s->n_media; m++)
         p->media[m].bits_per_s = s->media[m].bits_per_s;
+    for (int l = 0; l < s->n_links; l++)
+        fill_link(p, o, l, s->links[l].medium, s->links[l].latency_ps + o->router_delay_ps);
+    fill_terminals(p, o);
+    int32_t first = 0;
+    for (int m = 0; m < p->n_media; m++) {
         p->media[m].first = first;
         first += p->media[m].n;
         p->media[m].n = 0;
     }
-    for (int l = 0; l < s->n_links; l++) {
+    for (int l = 0; l < p->n_links; l++) {
         th_packet_medium *m = &p->media[p->links[l].medium];
         p->links_of_media[m->first + m->n++] = l;
     }
 }
 
+static int create_crossbars(th_packet_network *p)
+{
+    size_t n = (size_t)p->n_links * (size_t)p->n_crossbar_inputs;
+    p->readers = n > INT32_MAX ? NULL : th_alloc_zero(n + 1, sizeof *p->readers);
+    if (p->allocation_cycle_ps > 0)
+        p->grants = th_alloc_array((size_t)p->n_media + 1, sizeof *p->grants);
+    return p->readers && (p->grants || p->allocation_cycle_ps == 0) ? 0 : -1;
+}
+
 static int create_parts(th_packet_network *p, const th_system *s)
 {
-    size_t links = (size_t)s->n_links + 1, buffers = links << p->channel_shift;
-    if (s->n_links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX)
+    size_t terminals = p->has_terminals ? 2 * (size_t)s->n_nodes : 0;
+    size_t links = (size_t)s->n_links + terminals + 1, buffers = links << p->channel_shift;
+    size_t media = (size_t)s->n_media + terminals + 1;
+    if (links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX)
         return -1; /* gigabytes beyond what any memory holds */
-    p->n_buffers = th_packet_first_of_link(p, s->n_links);
+    p->n_links = (int32_t)links - 1;
+    p->n_media = (int32_t)media - 1;
+    p->n_buffers = th_packet_first_of_link(p, p->n_links);
     p->links = th_alloc_zero(links, sizeof *p->links);
-    p->media = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->media);
+    p->media = th_alloc_zero(media, sizeof *p->media);
     p->links_of_media = th_alloc_zero(links, sizeof *p->links_of_media);
     p->buffers = th_alloc_zero(buffers, sizeof *p->buffers);
     p->wants = th_alloc_zero(buffers + links, sizeof *p->wants);
     p->next_asker = th_alloc_zero(buffers + links, sizeof *p->next_asker);
     if (!p->links || !p->media || !p->links_of_media || !p->buffers || !p->wants || !p->next_asker)
         return -1;
-    return th_small_set_init(&p->arrived, buffers) ||
-           th_small_set_init(&p->to_try, (size_t)s->n_media + 1);
+    return create_crossbars(p) || th_small_set_init(&p->arrived, buffers) ||
+           th_small_set_init(&p->to_try, media);
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -180,12 +236,15 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     th_instants_init(&p->instants);
     p->packet_bytes = o->packet_bytes ? (int32_t)o->packet_bytes : TH_PACKET_BYTES;
     p->credit_delay_ps = o->credit_delay_ps;
+    p->has_terminals = o->terminal_bits_per_s > 0;
+    p->n_crossbar_inputs = o->n_crossbar_inputs;
+    p->allocation_cycle_ps = o->allocation_cycle_ps;
     p->may_deadlock = o->may_deadlock;
     p->wake = TH_NO_EVENT;
     p->free_packet = p->free_flow = -1;
     th_blocks_init(&p->hops);
     if (th_network_head_init(&p->head, &th_network_packet, s) ||
-        !(p->channels = th_channels_new(s, err)))
+        !(p->channels = th_channels_new(s, p->has_terminals, err)))
         goto no_memory;
     if (choose_channels(p, o, err))
         goto fail;
@@ -204,20 +263,23 @@ static void reset(th_network *n)
 {
     th_packet_network *p = (th_packet_network *)n;
     th_network_head_reset(n);
-    for (int32_t l = 0; l < n->system->n_links; l++) {
+    for (int32_t l = 0; l < p->n_links; l++) {
         th_packet_link *link = &p->links[l];
         link->first_asker = link->last_asker = link->first_flow = link->last_flow = -1;
         link->next_channel = link->next_read = 0;
         for (int32_t b = th_packet_first_of_link(p, l); b < th_packet_first_of_link(p, l + 1); b++)
-            p->buffers[b] = (th_packet_buffer){link->buffer_bytes, -1, -1};
+            p->buffers[b] = (th_packet_buffer){link->buffer_bytes, 0, -1, -1};
     }
-    for (int m = 0; m < n->system->n_media; m++) {
+    for (int m = 0; m < p->n_media; m++) {
         p->media[m].busy_until = 0;
         p->media[m].turn = 0;
+        p->media[m].reads = -1;
         p->media[m].known_bytes = -1;
     }
-    for (int32_t a = 0; a < p->n_buffers + n->system->n_links; a++)
+    for (int32_t a = 0; a < p->n_buffers + p->n_links; a++)
         p->wants[a] = -1;
+    for (int32_t r = 0; r < p->n_links * p->n_crossbar_inputs; r++)
+        p->readers[r] = (th_packet_reader){0, -1, 0};
     th_instants_reset(&p->instants);
     th_small_set_reset(&p->arrived);
     th_small_set_reset(&p->to_try);
@@ -256,6 +318,24 @@ static th_time alone(const th_system *s, const int *links, int n, int64_t bytes)
     return th_time_add(latency_ps, slowest_ps);
 }
 
+/* 0 or -1. */
+static int keep_hops(th_packet_network *p, const th_message *m, const int *links,
+                     const uint8_t *class_of, int n, th_packet_flow *f)
+{
+    f->n_hops = p->has_terminals ? n + 2 : n;
+    f->first_hop = th_blocks_take(&p->hops, f->n_hops);
+    if (f->first_hop < 0)
+        return -1;
+    int32_t *hop = &p->hops.item[f->first_hop];
+    if (p->has_terminals)
+        *hop++ = th_hop(th_packet_terminal_in(p, m->src), 0, false);
+    for (int i = 0; i < n; i++)
+        *hop++ = th_hop(links[i], class_of[i], i + 1 == f->n_hops);
+    if (p->has_terminals)
+        *hop = th_hop(th_packet_terminal_out(p, m->dst), 0, true);
+    return 0;
+}
+
 /* The route and its classes. 0 or -1. */
 static int find_route(th_packet_network *p, const th_message *m, th_time now, th_packet_flow *f)
 {
@@ -274,17 +354,13 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
         int needed = th_channels_classes(p->channels, links, n, class_of);
         if (needed > p->n_classes)
             return refuse(p, needed, p->n_classes, &p->head.why);
+        th_channels_spread(p->n_classes - needed, src, dst, class_of, n);
     }
     if (th_network_end(&p->head, m, now, alone(s, links, n, m->bytes)) < 0)
         return -1;
-    f->n_hops = n;
-    f->first_hop = th_blocks_take(&p->hops, n);
-    if (f->first_hop < 0)
-        return -1;
-    for (int i = 0; i < n; i++)
-        p->hops.item[f->first_hop + i] =
-            th_hop(links[i], p->may_deadlock ? 0 : class_of[i], i + 1 == n);
-    return 0;
+    if (p->may_deadlock)
+        memset(class_of, 0, (size_t)n);
+    return keep_hops(p, m, links, class_of, n, f);
 }
 
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)

@@ -5,8 +5,9 @@
  *   packet_link.c   one instant: what arrives, and what each link sends
  *   packet_stuck.c  who waits for whom when nothing moves any more
  *   packet_time.c   what is to happen when
- * All state is indices. A buffer is that of one virtual channel at the end of one link: its number
- * is (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link:
+ * All state is indices. Links are those of the system; with terminals, two more for each node follow
+ * them, into its router and out of it. A buffer is that of one virtual channel at the end of one
+ * link: its number is (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link:
  * the number of a buffer, or n_buffers + link for what is injected there. */
 #ifndef TH_SIM_NETWORK_PACKET_H
 #define TH_SIM_NETWORK_PACKET_H
@@ -20,6 +21,7 @@ enum {
     TH_PACKET_BYTES_MAX = 1 << 30,
     TH_PACKET_CHANNELS = 4, /* default, or as many as the routes need */
     TH_PACKET_CHANNELS_MAX = 32,
+    TH_PACKET_CROSSBAR_MAX = 32,
     /* Default buffer: what a link carries in a round trip, and so many packets besides. */
     TH_PACKET_BUFFERED = 4
 };
@@ -28,7 +30,9 @@ typedef enum {
     TH_PACKET_ARRIVES,  /* object: packet; its head is at the end of its link */
     TH_PACKET_HAS_GONE, /* object: link; the last byte of what it sends has left */
     TH_PACKET_CREDIT,   /* object: buffer; so many bytes of it are free again */
-    TH_PACKET_INJECTS   /* object: flow; its first packet may go */
+    TH_PACKET_INJECTS,  /* object: flow; its first packet may go */
+    TH_PACKET_READY, /* object: buffer; its first packet has a channel and may ask for its link */
+    TH_PACKET_RETRY  /* object: medium; it may ask the crossbar again */
 } th_packet_happening;
 
 /* One link of a route, in one integer: the link, the class of virtual channels, is it the last? */
@@ -73,6 +77,7 @@ typedef struct th_packet_flow {
 
 typedef struct th_packet_buffer {
     int64_t free_bytes;  /* as far as the sender knows */
+    th_time ready_at;    /* from when on its first packet may ask for its link */
     int32_t first, last; /* packets, -1: none */
 } th_packet_buffer;
 
@@ -91,10 +96,26 @@ typedef struct th_packet_medium {
     int64_t bits_per_s;
     int32_t known_bytes; /* of the duration below: most packets are of one size */
     th_time known_ps;
-    int32_t link, bytes; /* that it carries now */
+    int32_t reads; /* the buffer whose packet it sends; -1: none, or nobody need know */
     int32_t first, n;    /* its links, in links_of_media */
     int32_t turn;        /* the one to try first */
 } th_packet_medium;
+
+/* One input of a router's crossbar: it reads the buffers of one link whose channels are its number
+ * modulo the inputs of that link. */
+typedef struct th_packet_reader {
+    th_time busy_until;
+    int32_t grant; /* of this instant, -1: none */
+    int32_t turn;  /* the medium to serve first */
+} th_packet_reader;
+
+/* What a link may send next. */
+typedef struct th_packet_grant {
+    int32_t link, asker; /* asker: who sends; the ring may hold a fellow of it */
+    int32_t standing, before;
+    int32_t room; /* buffer that takes it, -1 on the last link */
+    int32_t turn; /* the medium's next one */
+} th_packet_grant;
 
 typedef struct th_packet_injection {
     int32_t number, slot; /* of the flow */
@@ -104,7 +125,13 @@ typedef struct th_packet_network {
     th_network head;
     th_channels *channels;
     int32_t packet_bytes, n_channels, n_classes, n_buffers;
-    int channel_shift; /* the least with 1 << channel_shift >= n_channels */
+    int32_t n_links, n_media; /* with those of the terminals */
+    bool has_terminals;
+    int32_t n_crossbar_inputs;   /* of each link; 0: no limit */
+    th_time allocation_cycle_ps; /* 0: media choose one after the other */
+    th_packet_reader *readers;   /* link * n_crossbar_inputs + channel % n_crossbar_inputs */
+    th_packet_grant *grants;     /* one per medium */
+    int channel_shift;           /* the least with 1 << channel_shift >= n_channels */
     /* Channels of class c: first_channel[c] .. first_channel[c + 1] - 1. */
     uint8_t first_channel[TH_PACKET_CHANNELS_MAX + 1];
     th_time credit_delay_ps;
@@ -144,6 +171,30 @@ static inline int32_t th_packet_channel_of(const th_packet_network *p, int32_t b
 static inline int32_t th_packet_first_of_link(const th_packet_network *p, int32_t link)
 {
     return link << p->channel_shift;
+}
+
+/* The links between a node and its router. */
+static inline int32_t th_packet_terminal_in(const th_packet_network *p, int32_t node)
+{
+    return p->head.system->n_links + 2 * node;
+}
+static inline int32_t th_packet_terminal_out(const th_packet_network *p, int32_t node)
+{
+    return th_packet_terminal_in(p, node) + 1;
+}
+static inline bool th_packet_is_terminal(const th_packet_network *p, int32_t link)
+{
+    return link >= p->head.system->n_links;
+}
+
+/* The channels at the end of link that a packet of this class may use, [first, end). Nobody waits
+ * for room to inject but the node, so what is injected may use all. */
+static inline void th_packet_channels(const th_packet_network *p, int32_t link, int class,
+                                      int32_t *first, int32_t *end)
+{
+    bool is_any = th_packet_is_terminal(p, link);
+    *first = is_any ? 0 : p->first_channel[class];
+    *end = is_any ? p->n_channels : p->first_channel[class + 1];
 }
 
 static inline bool th_packet_is_flow(const th_packet_network *p, int32_t asker)

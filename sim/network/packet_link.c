@@ -17,15 +17,41 @@
  * channels, or the injection) stands there once; served, it goes to the end. Those who cannot go
  * for want of room are passed over and keep their place. Within an input the channels take turns,
  * and so do the links of a medium.
+ *
+ * Crossbar: with n_crossbar_inputs an input has that many readers. A reader serves the channels of
+ * its number modulo that, and reads one packet at a time, until that has left. Without an
+ * allocation cycle one link after the other picks among the readers that are free, so that no link
+ * stays idle that could send. With one, a router works as most do:
+ *   - Switch allocation is separable, one pass per cycle (N. McKeown, "The iSLIP scheduling
+ *     algorithm for input-queued switches", IEEE/ACM Transactions on Networking 7, 1999). Each link
+ *     grants to a packet without knowing of the others; a reader with several grants accepts one,
+ *     its links taking turns; a link whose grant was not accepted tries again a cycle later.
+ *   - Channel allocation takes a cycle for each packet, beginning when it is the first of its
+ *     buffer. Where it arrives as the first, that is part of the router's delay; where it waited
+ *     behind another, it may go a cycle after that has left.
  * Invariants: wants[a] is the link in whose ring a stands or that another channel of its input
  * stands for; of the channels of an input that want one link, exactly one stands in its ring.
- * Not modelled: flits, a limit of what an input can read at once, allocators that fail to match. */
+ * Not modelled: flits of several packets that take turns on a link, channels that are refused. */
 #include <config.h>
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "sim/network/packet.h"
+
+/* --- statistics: of the system's links, not of terminals ---------------------------------------- */
+
+static void enter(th_packet_network *p, int32_t link, th_time now)
+{
+    if (!th_packet_is_terminal(p, link))
+        th_network_link_enter(&p->head, link, now);
+}
+
+static void leave(th_packet_network *p, int32_t link, th_time now, int32_t bytes)
+{
+    if (!th_packet_is_terminal(p, link))
+        th_network_link_leave(&p->head, link, now, bytes);
+}
 
 /* --- rings of those who ask ------------------------------------------------------------------- */
 
@@ -106,8 +132,8 @@ static void ask_to_inject(th_packet_network *p, int32_t flow)
  * none. */
 static int32_t find_room(const th_packet_network *p, int32_t link, int class, int32_t bytes)
 {
-    int32_t first = p->first_channel[class], end = p->first_channel[class + 1];
-    int32_t turn = p->links[link].next_channel;
+    int32_t first, end, turn = p->links[link].next_channel;
+    th_packet_channels(p, link, class, &first, &end);
     if (turn < first || turn >= end)
         turn = first;
     for (int32_t i = first; i < end; i++) {
@@ -121,11 +147,14 @@ static int32_t find_room(const th_packet_network *p, int32_t link, int class, in
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    int32_t link, asker; /* asker: who sends; the ring may hold a fellow of it */
-    int32_t standing, before;
-    int32_t room; /* buffer that takes it, -1 on the last link */
-} choice;
+/* Who reads buffer; NULL: it is never in another's way. */
+static th_packet_reader *reader_of(const th_packet_network *p, int32_t buffer)
+{
+    int32_t n = p->n_crossbar_inputs;
+    if (n == 0 || th_packet_is_flow(p, buffer))
+        return NULL;
+    return &p->readers[th_packet_link_of(p, buffer) * n + th_packet_channel_of(p, buffer) % n];
+}
 
 static int32_t bytes_of_next(const th_packet_network *p, const th_packet_flow *f)
 {
@@ -133,9 +162,13 @@ static int32_t bytes_of_next(const th_packet_network *p, const th_packet_flow *f
 }
 
 /* Can asker send now? Fills room. */
-static bool can_send(const th_packet_network *p, int32_t link, int32_t asker, int32_t *room)
+static bool can_send(const th_packet_network *p, int32_t link, int32_t asker, th_time now,
+                     int32_t *room)
 {
     int32_t hop, bytes;
+    const th_packet_reader *reader = reader_of(p, asker);
+    if (reader && reader->busy_until > now)
+        return false;
     if (th_packet_is_flow(p, asker)) {
         const th_packet_flow *f = &p->flows[p->links[link].first_flow];
         hop = p->hops.item[f->first_hop];
@@ -151,27 +184,27 @@ static bool can_send(const th_packet_network *p, int32_t link, int32_t asker, in
 }
 
 /* A channel of the input that stands for link, whose turn it is and that can send. */
-static bool choose_channel(const th_packet_network *p, choice *c)
+static bool choose_channel(const th_packet_network *p, th_packet_grant *c, th_time now)
 {
     c->asker = c->standing;
     if (th_packet_is_flow(p, c->standing))
-        return can_send(p, c->link, c->asker, &c->room);
+        return can_send(p, c->link, c->asker, now, &c->room);
     int32_t first = first_of_input(p, c->standing), n = p->n_channels;
     int32_t turn = p->links[th_packet_link_of(p, first)].next_read;
     for (int32_t i = 0; i < n; i++) {
         c->asker = first + turn;
-        if (p->wants[c->asker] == c->link && can_send(p, c->link, c->asker, &c->room))
+        if (p->wants[c->asker] == c->link && can_send(p, c->link, c->asker, now, &c->room))
             return true;
         turn = turn + 1 < n ? turn + 1 : 0;
     }
     return false;
 }
 
-static bool choose(const th_packet_network *p, int32_t link, choice *c)
+static bool choose(const th_packet_network *p, int32_t link, th_packet_grant *c, th_time now)
 {
-    *c = (choice){.link = link, .standing = p->links[link].first_asker, .before = -1};
+    *c = (th_packet_grant){.link = link, .standing = p->links[link].first_asker, .before = -1};
     for (; c->standing >= 0; c->before = c->standing, c->standing = p->next_asker[c->standing])
-        if (choose_channel(p, c))
+        if (choose_channel(p, c, now))
             return true;
     return false;
 }
@@ -190,7 +223,7 @@ static int32_t new_packet(th_packet_network *p)
 
 /* The message whose turn it is gives a packet, and lets the next one go first. -1: memory is
  * out. */
-static int32_t take_from_flow(th_packet_network *p, const choice *c, th_time now)
+static int32_t take_from_flow(th_packet_network *p, const th_packet_grant *c, th_time now)
 {
     th_packet_link *l = &p->links[c->link];
     int32_t flow = l->first_flow, k = new_packet(p);
@@ -213,13 +246,13 @@ static int32_t take_from_flow(th_packet_network *p, const choice *c, th_time now
     }
     if (f->n_to_send > 0) {
         p->n_waiting++;
-        th_network_link_enter(&p->head, c->link, now);
+        enter(p, c->link, now);
         ask_to_inject(p, flow);
     }
     return k;
 }
 
-static int32_t take_from_buffer(th_packet_network *p, const choice *c)
+static int32_t take_from_buffer(th_packet_network *p, const th_packet_grant *c)
 {
     th_packet_buffer *b = &p->buffers[c->asker];
     int32_t k = b->first;
@@ -235,7 +268,7 @@ static int32_t take_from_buffer(th_packet_network *p, const choice *c)
     int32_t channel = th_packet_channel_of(p, c->asker);
     p->links[th_packet_link_of(p, c->asker)].next_read =
         (uint8_t)(channel + 1 < p->n_channels ? channel + 1 : 0);
-    if (b->first >= 0 && p->packets[b->first].has_arrived)
+    if (b->first >= 0 && p->packets[b->first].has_arrived && p->allocation_cycle_ps == 0)
         ask(p, c->asker);
     return k;
 }
@@ -294,7 +327,27 @@ static int pass_on(th_packet_network *p, int32_t k, int32_t buffer, th_time head
     return post(p, head, TH_PACKET_ARRIVES, k, 0);
 }
 
-static int send(th_packet_network *p, th_events *q, const choice *c, th_time now)
+/* The first packet of buffer may ask for its link after another cycle. */
+static int make_ready(th_packet_network *p, int32_t buffer)
+{
+    return post(p, p->buffers[buffer].ready_at, TH_PACKET_READY, buffer, 0);
+}
+
+/* A packet of buffer is being sent, until then, and its room is free after that. */
+static int occupy(th_packet_network *p, int32_t buffer, int32_t bytes, th_time until)
+{
+    th_packet_buffer *b = &p->buffers[buffer];
+    th_packet_reader *reader = reader_of(p, buffer);
+    if (reader)
+        reader->busy_until = until;
+    b->ready_at = th_time_add(until, p->allocation_cycle_ps);
+    bool has_next = b->first >= 0 && p->packets[b->first].has_arrived;
+    if (p->allocation_cycle_ps > 0 && has_next && make_ready(p, buffer))
+        return -1;
+    return post(p, th_time_add(until, p->credit_delay_ps), TH_PACKET_CREDIT, buffer, bytes);
+}
+
+static int send(th_packet_network *p, th_events *q, const th_packet_grant *c, th_time now)
 {
     const th_packet_link *l = &p->links[c->link];
     th_packet_medium *m = &p->media[l->medium];
@@ -306,11 +359,10 @@ static int send(th_packet_network *p, th_events *q, const choice *c, th_time now
     th_time sent = th_time_add(now, time_on(m, packet->bytes));
     th_time gone = sent > packet->tail ? sent : packet->tail;
     m->busy_until = gone;
-    m->link = c->link;
-    m->bytes = packet->bytes;
+    m->reads = reader_of(p, c->asker) ? c->asker : -1;
+    m->turn = c->turn;
     if (post(p, gone, TH_PACKET_HAS_GONE, c->link, packet->bytes) ||
-        (!injects &&
-         post(p, th_time_add(gone, p->credit_delay_ps), TH_PACKET_CREDIT, c->asker, packet->bytes)))
+        (!injects && occupy(p, c->asker, packet->bytes, gone)))
         return -1;
     if (c->room < 0)
         return deliver(p, q, k, th_time_add(gone, l->latency_ps));
@@ -318,47 +370,133 @@ static int send(th_packet_network *p, th_events *q, const choice *c, th_time now
                    th_time_add(gone, l->latency_ps));
 }
 
-/* The next link of the medium that can send something does. */
-static int try_medium(th_packet_network *p, th_events *q, int32_t medium, th_time now)
+/* The next link of the medium that can send something, and what. */
+static bool grant(const th_packet_network *p, int32_t medium, th_time now, th_packet_grant *c)
 {
-    th_packet_medium *m = &p->media[medium];
-    choice c;
+    const th_packet_medium *m = &p->media[medium];
     if (m->busy_until > now)
-        return 0;
+        return false;
     for (int32_t i = 0; i < m->n; i++) {
         int32_t turn = m->turn + i < m->n ? m->turn + i : m->turn + i - m->n;
-        if (!choose(p, p->links_of_media[m->first + turn], &c))
+        if (!choose(p, p->links_of_media[m->first + turn], c, now))
             continue;
-        m->turn = turn + 1 < m->n ? turn + 1 : 0;
-        return send(p, q, &c, now);
+        c->turn = turn + 1 < m->n ? turn + 1 : 0;
+        return true;
+    }
+    return false;
+}
+
+/* One medium after the other sends what it can. */
+static int send_in_turn(th_packet_network *p, th_events *q, th_time now)
+{
+    while (!th_small_set_is_empty(&p->to_try)) {
+        th_packet_grant c;
+        if (grant(p, th_small_set_take(&p->to_try), now, &c) && send(p, q, &c, now))
+            return -1;
+    }
+    return 0;
+}
+
+/* --- allocation in one pass ------------------------------------------------------------------- */
+
+/* How many media the turn of reader is before this one's. */
+static int32_t distance(const th_packet_network *p, const th_packet_reader *reader, int32_t grant)
+{
+    int32_t ahead = p->links[p->grants[grant].link].medium - reader->turn;
+    return ahead >= 0 ? ahead : ahead + p->n_media;
+}
+
+static void offer(th_packet_network *p, int32_t grant)
+{
+    th_packet_reader *reader = reader_of(p, p->grants[grant].asker);
+    if (reader &&
+        (reader->grant < 0 || distance(p, reader, grant) < distance(p, reader, reader->grant)))
+        reader->grant = grant;
+}
+
+/* Sends what was granted if its reader accepts it, else the medium tries again a cycle later. */
+static int accept(th_packet_network *p, th_events *q, int32_t grant, th_time now)
+{
+    const th_packet_grant *c = &p->grants[grant];
+    th_packet_reader *reader = reader_of(p, c->asker);
+    int32_t medium = p->links[c->link].medium;
+    if (reader && reader->grant != grant)
+        return post(p, th_time_add(now, p->allocation_cycle_ps), TH_PACKET_RETRY, medium, 0);
+    if (reader)
+        reader->turn = medium + 1 < p->n_media ? medium + 1 : 0;
+    return send(p, q, c, now);
+}
+
+static int send_matched(th_packet_network *p, th_events *q, th_time now)
+{
+    int32_t n = 0;
+    while (!th_small_set_is_empty(&p->to_try))
+        n += grant(p, th_small_set_take(&p->to_try), now, &p->grants[n]);
+    for (int32_t i = 0; i < n; i++)
+        offer(p, i);
+    for (int32_t i = 0; i < n; i++)
+        if (accept(p, q, i, now))
+            return -1;
+    for (int32_t i = 0; i < n; i++) {
+        th_packet_reader *reader = reader_of(p, p->grants[i].asker);
+        if (reader)
+            reader->grant = -1;
     }
     return 0;
 }
 
 /* --- an instant ------------------------------------------------------------------------------- */
 
-static void arrive(th_packet_network *p, int32_t k, th_time now)
+/* The reader of buffer is free: what it can read may go. */
+static void try_fellows(th_packet_network *p, int32_t buffer)
+{
+    int32_t first = first_of_input(p, buffer), n = p->n_crossbar_inputs;
+    for (int32_t c = th_packet_channel_of(p, buffer) % n; c < p->n_channels; c += n)
+        if (p->wants[first + c] >= 0)
+            th_small_set_add(&p->to_try, p->links[p->wants[first + c]].medium);
+}
+
+static int arrive(th_packet_network *p, int32_t k, th_time now)
 {
     th_packet *packet = &p->packets[k];
+    const th_packet_buffer *b = &p->buffers[packet->buffer];
     packet->has_arrived = true;
-    th_network_link_enter(&p->head, th_hop_link(p->hops.item[packet->hop]), now);
-    if (p->buffers[packet->buffer].first == k)
-        th_small_set_add(&p->arrived, packet->buffer);
+    enter(p, th_hop_link(p->hops.item[packet->hop]), now);
+    if (b->first != k)
+        return 0;
+    if (p->allocation_cycle_ps > 0 && b->ready_at > now)
+        return make_ready(p, packet->buffer);
+    th_small_set_add(&p->arrived, packet->buffer);
+    return 0;
+}
+
+/* Link has sent a packet: it is free, and so is the reader of that. */
+static void free_link(th_packet_network *p, int32_t link, int32_t bytes, th_time now)
+{
+    int32_t medium = p->links[link].medium, reads = p->media[medium].reads;
+    leave(p, link, now, bytes);
+    th_small_set_add(&p->to_try, medium);
+    if (reads >= 0)
+        try_fellows(p, reads);
 }
 
 static int happen(th_packet_network *p, const th_happening *h, th_time now)
 {
     switch ((th_packet_happening)h->kind) {
     case TH_PACKET_ARRIVES:
-        arrive(p, h->object, now);
-        return 0;
+        return arrive(p, h->object, now);
     case TH_PACKET_HAS_GONE:
-        th_network_link_leave(&p->head, h->object, now, h->bytes);
-        th_small_set_add(&p->to_try, p->links[h->object].medium);
+        free_link(p, h->object, h->bytes, now);
         return 0;
     case TH_PACKET_CREDIT:
         p->buffers[h->object].free_bytes += h->bytes;
         th_small_set_add(&p->to_try, p->links[th_packet_link_of(p, h->object)].medium);
+        return 0;
+    case TH_PACKET_READY:
+        th_small_set_add(&p->arrived, h->object);
+        return 0;
+    case TH_PACKET_RETRY:
+        th_small_set_add(&p->to_try, h->object);
         return 0;
     case TH_PACKET_INJECTS:
         if (th_grow(&p->injecting, &p->injecting_room, p->n_injecting + 1, sizeof *p->injecting))
@@ -383,7 +521,7 @@ static void inject_all(th_packet_network *p, th_time now)
         qsort(p->injecting, p->n_injecting, sizeof *p->injecting, by_number);
     for (size_t i = 0; i < p->n_injecting; i++) {
         int32_t flow = p->injecting[i].slot;
-        th_network_link_enter(&p->head, first_link(p, flow), now);
+        enter(p, first_link(p, flow), now);
         p->n_waiting++;
         ask_to_inject(p, flow);
     }
@@ -413,7 +551,7 @@ static int do_instant(th_packet_network *p, th_events *q, th_time at)
         return 0;
     ask_for_all(p, at);
     while (!th_small_set_is_empty(&p->to_try))
-        if (try_medium(p, q, th_small_set_take(&p->to_try), at))
+        if (p->grants ? send_matched(p, q, at) : send_in_turn(p, q, at))
             return -1;
     return 0;
 }

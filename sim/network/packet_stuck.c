@@ -16,9 +16,9 @@ static int32_t blocker(const th_packet_network *p, int32_t buffer)
 {
     const th_packet *k = &p->packets[p->buffers[buffer].first];
     int32_t hop = p->hops.item[k->hop], link = th_hop_link(hop);
-    int32_t first = th_packet_first_of_link(p, link) + p->first_channel[th_hop_class(hop)];
-    int32_t end = th_packet_first_of_link(p, link) + p->first_channel[th_hop_class(hop) + 1];
-    for (int32_t b = first; b < end; b++)
+    int32_t of_link = th_packet_first_of_link(p, link), first, end;
+    th_packet_channels(p, link, th_hop_class(hop), &first, &end);
+    for (int32_t b = of_link + first; b < of_link + end; b++)
         if (p->buffers[b].first >= 0)
             return b;
     return -1;

@@ -9,7 +9,7 @@
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
  *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
- *   bench packet               packet network: latency and load on a mesh, against BookSim2
+ *   bench packet               packet network: latency and saturation on meshes and tori, against BookSim2
  *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
  *   bench routes               what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_packet.c - the packet network on an 8 x 8 mesh: mean latency against load, beside
- * BookSim2's; where it saturates; cycles per CPU second at 0.45 flits per node and cycle. */
+/* bench_packet.c - the packet network on 8 x 8 meshes and tori: mean latency against load, beside
+ * BookSim2's; cycles per CPU second; the loads at which it saturates. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -24,75 +24,96 @@ static double run_load(const th_system *s, mesh_run *run)
 {
     th_error e = {"", ""};
     th_works *w = th_works_new(s, &e);
-    th_program *p = th_program_new(&e);
-    th_machine_options o = mesh_machine();
-    th_machine *m = th_machine_new(s, w, &o, &e);
-    th_result r;
-    if (!w || !p || !m || mesh_fill(run, s, p, &e))
+    double seconds = 0;
+    if (!w || mesh_replay(run, s, w, th_bench_cpu_seconds, &seconds, &e))
         stop_at(&e);
-    double start = th_bench_cpu_seconds();
-    if (th_machine_load(m, p, &e) || th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
-        stop_at(&e);
-    double seconds = th_bench_cpu_seconds() - start;
-    if (th_machine_result(m, &r, &e))
-        stop_at(&e);
-    mesh_measure(run, p, &r);
-    th_result_clear(&r);
-    th_machine_free(m);
-    th_program_free(p);
     th_works_free(w);
     return seconds;
 }
 
-static mesh_run new_run(double load)
+static mesh_run new_run(const mesh_case *k, double load)
 {
-    return (mesh_run){
-        .load = load, .warm_cycles = WARM_CYCLES, .measured_cycles = MEASURED_CYCLES, .seed = 1};
+    return (mesh_run){.is = k,
+                      .load = load,
+                      .warm_cycles = WARM_CYCLES,
+                      .measured_cycles = MEASURED_CYCLES,
+                      .seed = 1};
 }
 
 static void print_loads(const th_system *s)
 {
-    printf("8 x 8 mesh, dimension order, uniform, packets of one flit, 8 channels of 8 flits\n");
+    printf(
+        "8 x 8 mesh, uniform, packets of one flit: load as BookSim2 counts it, latency of messages "
+        "to others\n");
     printf("%8s %10s %10s %8s %12s %14s\n", "load", "BookSim2", "ours", "diff %", "cycles/CPU s",
            "M hops/CPU s");
     for (int i = 0; i < MESH_N_LOADS; i++) {
-        mesh_run run = new_run(mesh_booksim[i].load);
+        mesh_run run = new_run(&mesh_cases[0], mesh_load_to_others(mesh_booksim[i].load));
         double seconds = run_load(s, &run);
         double cycles = 2 * WARM_CYCLES + MEASURED_CYCLES;
-        printf("%8.2f %10.2f %10.2f %+8.1f %12.0f %14.2f\n", run.load, mesh_booksim[i].latency,
-               run.latency_cycles, 100 * (run.latency_cycles / mesh_booksim[i].latency - 1),
-               cycles / seconds, (double)run.n_packets * 16 / 3 / seconds * 1e-6);
+        double booksim = mesh_latency_to_others(mesh_booksim[i].latency);
+        printf("%8.2f %10.2f %10.2f %+8.1f %12.0f %14.2f\n", mesh_booksim[i].load, booksim,
+               run.latency_cycles, 100 * (run.latency_cycles / booksim - 1), cycles / seconds,
+               (double)run.n_packets * 16 / 3 / seconds * 1e-6);
         if (i == MESH_N_LOADS - 1)
             printf("at %.2f: %.1f times BookSim2's %d cycles per CPU second\n", run.load,
                    cycles / seconds / BOOKSIM_CYCLES_PER_S, BOOKSIM_CYCLES_PER_S);
     }
 }
 
-/* The load at which the mean latency is three times that at none, by halving. */
-static void print_saturation(const th_system *s)
+static double no_load(const mesh_case *k, const th_system *s)
 {
-    const double three_times = 3 * mesh_booksim[0].latency;
-    double low = 0.4, high = 0.6;
-    for (int i = 0; i < 6; i++) {
-        mesh_run run = new_run((low + high) / 2);
+    mesh_run run = new_run(k, 0.01);
+    run.warm_cycles = 0;
+    run.measured_cycles = 40000;
+    run_load(s, &run);
+    return run.latency_cycles;
+}
+
+/* The load at which the mean latency is three times that at none, by halving. */
+static double find_saturation(const mesh_case *k, const th_system *s, double latency)
+{
+    double low = 0.7 * k->saturation, high = 1.3 * k->saturation;
+    for (int i = 0; i < 8; i++) {
+        mesh_run run = new_run(k, (low + high) / 2);
         run_load(s, &run);
-        if (run.latency_cycles < three_times)
+        if (run.latency_cycles < 3 * latency)
             low = run.load;
         else
             high = run.load;
     }
-    printf("three times the latency at no load: %.3f flits per node and cycle\n", (low + high) / 2);
+    return (low + high) / 2;
+}
+
+static void print_saturations(const th_system *prototype)
+{
+    printf("load of three times the latency at no load; split: what is left of BookSim2's where a "
+           "pair goes one way half round\n");
+    printf("%-6s %-10s %6s %8s %9s %8s %8s %14s\n", "", "", "flits", "no load", "BookSim2", "ours",
+           "diff %", "diff of split %");
+    for (int i = 0; i < MESH_N_CASES; i++) {
+        const mesh_case *k = &mesh_cases[i];
+        th_error e = {"", ""};
+        th_system *s = mesh_system(prototype, k, &e);
+        if (!s)
+            stop_at(&e);
+        double latency = no_load(k, s), load = find_saturation(k, s, latency);
+        printf("%-6s %-10s %6d %8.2f %9.3f %8.3f %+8.1f %+14.1f\n", k->topology, k->pattern,
+               k->flits, latency, k->saturation, load, 100 * (load / k->saturation - 1),
+               100 * (load / (k->saturation * k->split) - 1));
+        th_system_free(s);
+    }
 }
 
 void th_bench_packet(void)
 {
     th_error e = {"", ""};
     th_system *prototype = th_system_read("topology/systems/ring8.cfg", &e);
-    th_system *s = prototype ? mesh_system(prototype, &e) : NULL;
+    th_system *s = prototype ? mesh_system(prototype, &mesh_cases[0], &e) : NULL;
     if (!s)
         stop_at(&e);
     print_loads(s);
-    print_saturation(s);
+    print_saturations(prototype);
     th_system_free(s);
     th_system_free(prototype);
 }

@@ -211,7 +211,7 @@ static void switches_that_reduce_are_ends_too(void)
     for (int i = 0; i < 2; i++)
         th_system_connect(s, i, 2 + i, 8000, 1000, true, NULL);
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
-    th_channels *c = th_channels_new(s, &e);
+    th_channels *c = th_channels_new(s, false, &e);
     CU_ASSERT_EQUAL(th_channels_needed(c), 2);
     for (int from = 0; from < s->n_nodes; from++)
         for (int to = 0; to < s->n_nodes; to++) {

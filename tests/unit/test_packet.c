@@ -160,6 +160,113 @@ static void more_channels_let_packets_pass(void)
     th_system_free(s);
 }
 
+/* --- routers, by hand ------------------------------------------------------------------------- */
+
+/* 0 sends 1000 bytes to 1 and to 2 over a link each, then 1 and 2 send to 0; 1 GB/s, 100 ns, the
+ * router takes 30. Without terminals both are through at the same time. With terminals of 1 GB/s
+ * the second follows the first into 0's router, and out of it; and each takes 30 ns more out of the
+ * last router. */
+static void terminals_carry_what_a_node_injects_and_takes(void)
+{
+    th_network_options o = {.packet_bytes = 1000, .router_delay_ps = 30 * NS};
+    th_system *s = new_system(3, 100);
+    connect(s, 0, 1, GB, 100);
+    connect(s, 0, 2, GB, 100);
+    finish(s);
+    transfer t[] = {{0, 0, 1, 1000, 0},
+                    {0, 0, 2, 1000, 0},
+                    {9000 * NS, 1, 0, 1000, 0},
+                    {9000 * NS, 2, 0, 1000, 0}};
+    drive(s, &o, t, 4);
+    CU_ASSERT_TRUE(t[0].end == 1130 * NS && t[1].end == 1130 * NS);
+    CU_ASSERT_TRUE(t[2].end == 10130 * NS && t[3].end == 10130 * NS);
+    o.terminal_bits_per_s = GB;
+    drive(s, &o, t, 4);
+    CU_ASSERT_TRUE(t[0].end == 1160 * NS && t[1].end == 2160 * NS);
+    CU_ASSERT_TRUE(t[2].end == 10160 * NS && t[3].end == 11160 * NS);
+    /* Half as fast, they set the pace. */
+    o.terminal_bits_per_s = GB / 2;
+    drive(s, &o, t, 4);
+    CU_ASSERT_TRUE(t[0].end == 2160 * NS && t[1].end == 4160 * NS);
+    th_system_free(s);
+}
+
+/* 0 sends a packet to 3, then one to 2, through 1, whose links out take 10000 ns for one. The
+ * second comes to 1 at 1000 ns, in another channel. One crossbar input reads it when it has read
+ * the first, at 10000 ns; two read both, if they are not those of one crossbar input: channels 0
+ * and 1 are not. */
+static void a_crossbar_input_reads_one_packet_at_a_time(void)
+{
+    const struct {
+        int n_inputs, n_channels;
+        th_time end_ps;
+    } cases[] = {{0, 2, 11000 * NS}, {1, 2, 20000 * NS}, {2, 2, 11000 * NS}, {1, 3, 20000 * NS}};
+    th_system *s = new_system(4, 100);
+    connect(s, 0, 1, GB, 0);
+    connect(s, 1, 2, GB / 10, 0);
+    connect(s, 1, 3, GB / 10, 0);
+    finish(s);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        transfer t[] = {{0, 0, 3, 1000, 0}, {1, 0, 2, 1000, 0}};
+        drive(s,
+              &(th_network_options){.packet_bytes = 1000,
+                                    .n_virtual_channels = cases[i].n_channels,
+                                    .n_crossbar_inputs = cases[i].n_inputs},
+              t, 2);
+        CU_ASSERT_TRUE(t[0].end == 10000 * NS && t[1].end == cases[i].end_ps);
+    }
+    th_system_free(s);
+}
+
+/* One channel: the second packet is given its channel while a cycle of 70 ns goes by after the
+ * first has left. The first of all does not wait, nor does one that comes when the buffer is
+ * empty for longer than that. */
+static void the_next_packet_of_a_channel_waits_for_a_cycle(void)
+{
+    const th_network_options o = {
+        .packet_bytes = 1000, .n_virtual_channels = 1, .allocation_cycle_ps = 70 * NS};
+    th_system *s = new_system(3, 100);
+    connect(s, 0, 1, GB, 0);
+    connect(s, 1, 2, GB / 10, 0);
+    finish(s);
+    transfer t[] = {{0, 0, 2, 2000, 0}, {20100 * NS, 0, 2, 1000, 0}, {40000 * NS, 0, 2, 1000, 0}};
+    drive(s, &o, t, 3);
+    CU_ASSERT_EQUAL(t[0].end, 20070 * NS);
+    CU_ASSERT_EQUAL(t[1].end, 30140 * NS); /* there at 20100, goes at 20070 + 70 */
+    CU_ASSERT_EQUAL(t[2].end, 50000 * NS);
+    th_system_free(s);
+}
+
+/* At 5000 ns the links 2 -> 4 and 2 -> 5 have sent what they had, from 1 and from 0. 0's packets to
+ * 4 and to 3 wait for its only crossbar input, 1's to 4 came last. Then 3 and 4 both grant to 0, whose
+ * input accepts 3. Link 2 -> 4 has lost: it takes 1's packet at once without a cycle, else a cycle
+ * later, and 0's after that. */
+static void a_grant_that_is_not_accepted_costs_a_cycle(void)
+{
+    th_network_options o = {.packet_bytes = 1000, .n_virtual_channels = 4, .n_crossbar_inputs = 1};
+    th_system *s = new_system(6, 100);
+    connect(s, 0, 2, GB, 0);
+    connect(s, 1, 2, GB, 0);
+    connect(s, 2, 3, GB, 0);
+    connect(s, 2, 4, GB / 5, 0);
+    connect(s, 2, 5, GB / 5, 0);
+    finish(s);
+    for (int i = 0; i < 2; i++) {
+        transfer t[] = {{0, 0, 5, 1000, 0},
+                        {1, 0, 4, 1000, 0},
+                        {1500 * NS, 0, 3, 1000, 0},
+                        {0, 1, 4, 1000, 0},
+                        {3000 * NS, 1, 4, 1000, 0}};
+        o.allocation_cycle_ps = i * 60 * NS;
+        drive(s, &o, t, 5);
+        CU_ASSERT_TRUE(t[0].end == 5000 * NS && t[3].end == 5000 * NS);
+        CU_ASSERT_EQUAL(t[2].end, 6000 * NS);
+        CU_ASSERT_EQUAL(t[4].end, 10000 * NS + i * 60 * NS);
+        CU_ASSERT_EQUAL(t[1].end, 15000 * NS + i * 60 * NS);
+    }
+    th_system_free(s);
+}
+
 /* --- against fluid, conservation, order ------------------------------------------------------- */
 
 static void run_model(const char *model, const th_system *s, transfer *t, int count)
@@ -212,21 +319,31 @@ static int64_t bytes_over(const th_system *s, const transfer *t, int link)
     return sum;
 }
 
-/* Buffers of one packet and no more channels than needed, so that links push back all the time:
- * every message arrives, no sooner than alone; every link has carried its bytes, is empty, and was
+static th_network_options random_options(gsl_rng *r, const th_system *s)
+{
+    th_network_options o = {.packet_bytes = 512,
+                            .buffer_bytes = 512,
+                            .credit_delay_ps = pick(r, 0, 1) * 70 * NS,
+                            .terminal_bits_per_s = pick(r, 0, 2) * GB / 2,
+                            .n_crossbar_inputs = (int32_t)pick(r, 0, 2),
+                            .allocation_cycle_ps = pick(r, 0, 1) * 30 * NS};
+    th_channels *c = th_channels_new(s, o.terminal_bits_per_s > 0, NULL);
+    o.n_virtual_channels = th_channels_needed(c);
+    th_channels_free(c);
+    return o;
+}
+
+/* Buffers of one packet and no more channels than needed, so that links push back all the time,
+ * with and without terminals, limits of crossbar inputs and allocation cycles: every message arrives, no sooner than alone; every link has carried its bytes, is empty, and was
  * busy for as long as they take at least. Starting in the other order changes nothing. */
 static void random_traffic_is_conserved_and_ordered(void)
 {
     gsl_rng *r = th_random_stream(11, "packet", 0);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 40; round++) {
         int nodes = (int)pick(r, 5, 12);
         th_system *s = random_system(r, nodes);
-        th_channels *c = th_channels_new(s, NULL);
-        th_network *n =
-            create(s, &(th_network_options){.packet_bytes = 512,
-                                            .buffer_bytes = 512,
-                                            .n_virtual_channels = th_channels_needed(c),
-                                            .credit_delay_ps = pick(r, 0, 1) * 70 * NS});
+        const th_network_options o = random_options(r, s);
+        th_network *n = create(s, &o);
         static transfer t[N_RANDOM], again[N_RANDOM];
         random_transfers(r, t, nodes);
         memcpy(again, t, sizeof t);
@@ -251,7 +368,6 @@ static void random_traffic_is_conserved_and_ordered(void)
         CU_ASSERT_EQUAL(early, 0);
         CU_ASSERT_EQUAL(different, 0);
         n->type->destroy(n);
-        th_channels_free(c);
         th_system_free(s);
     }
     gsl_rng_free(r);
@@ -278,6 +394,10 @@ static void bad_options_are_refused(void)
     assert_refused(s, (th_network_options){.n_virtual_channels = 33}, "NET-0012");
     assert_refused(s, (th_network_options){.credit_delay_ps = -1}, "NET-0013");
     assert_refused(s, (th_network_options){.router_delay_ps = -1}, "NET-0013");
+    assert_refused(s, (th_network_options){.terminal_bits_per_s = -1}, "NET-0017");
+    assert_refused(s, (th_network_options){.n_crossbar_inputs = -1}, "NET-0018");
+    assert_refused(s, (th_network_options){.n_crossbar_inputs = 33}, "NET-0018");
+    assert_refused(s, (th_network_options){.allocation_cycle_ps = -1}, "NET-0019");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
     th_system_free(s);
 }
@@ -341,6 +461,10 @@ int main(int argc, char **argv)
         TAP(an_input_has_one_turn_for_all_its_channels),
         TAP(links_of_one_medium_take_turns),
         TAP(more_channels_let_packets_pass),
+        TAP(terminals_carry_what_a_node_injects_and_takes),
+        TAP(a_crossbar_input_reads_one_packet_at_a_time),
+        TAP(the_next_packet_of_a_channel_waits_for_a_cycle),
+        TAP(a_grant_that_is_not_accepted_costs_a_cycle),
         TAP(long_messages_come_near_fluid),
         TAP(random_traffic_is_conserved_and_ordered),
         TAP(bad_options_are_refused),

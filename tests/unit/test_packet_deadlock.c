@@ -110,18 +110,21 @@ static bool is_acyclic(const uint8_t *edge, int n)
     return left == 0;
 }
 
-/* All routes with their classes, checked without any order of links. */
-static void assert_no_deadlock(const th_system *s)
+/* All routes with their classes, spread over those that they leave, checked without any order of
+ * links. */
+static void assert_no_deadlock(const th_system *s, bool ends_wait)
 {
-    th_channels *c = th_channels_new(s, NULL);
+    th_channels *c = th_channels_new(s, ends_wait, NULL);
     int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
     CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
     for (int src = 0; src < s->n_nodes; src++)
         for (int dst = 0; dst < s->n_nodes; dst++) {
             int hops = th_route(s, src, dst, links);
-            CU_ASSERT_TRUE(th_channels_classes(c, links, hops, class_of) <= th_channels_needed(c));
-            for (int i = 0; i + 2 < hops; i++)
+            int needed = th_channels_classes(c, links, hops, class_of);
+            CU_ASSERT_TRUE(needed <= th_channels_needed(c));
+            th_channels_spread(CLASSES - needed, src, dst, class_of, hops);
+            for (int i = 0; i + (ends_wait ? 1 : 2) < hops; i++)
                 edge[(links[i] * CLASSES + class_of[i]) * n + links[i + 1] * CLASSES +
                      class_of[i + 1]] = 1;
         }
@@ -135,7 +138,8 @@ static void classes_leave_no_cycle(void)
     gsl_rng *r = th_random_stream(5, "channels", 0);
     for (int i = 0; i < 15; i++) {
         th_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
-        assert_no_deadlock(s);
+        assert_no_deadlock(s, false);
+        assert_no_deadlock(s, true);
         th_system_free(s);
     }
     gsl_rng_free(r);
@@ -148,12 +152,29 @@ static void a_torus_takes_two_classes(void)
     const int cases[][3] = {{4, 4, 1}, {6, 4, 1}, {2, 6, 1}, {8, 1, 1}, {4, 2, 3}, {5, 4, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_system *s = generated("torus", cases[i], 3);
-        th_channels *c = th_channels_new(s, NULL);
-        CU_ASSERT_EQUAL(th_channels_needed(c), 2);
-        th_channels_free(c);
-        assert_no_deadlock(s);
+        for (int ends_wait = 0; ends_wait < 2; ends_wait++) {
+            th_channels *c = th_channels_new(s, ends_wait, NULL);
+            CU_ASSERT_EQUAL(th_channels_needed(c), 2);
+            th_channels_free(c);
+            assert_no_deadlock(s, ends_wait);
+        }
         th_system_free(s);
     }
+}
+
+/* Of two classes a route that needs one takes either, about as often. */
+static void routes_are_spread_over_the_classes(void)
+{
+    int n_raised = 0;
+    for (int src = 0; src < 40; src++)
+        for (int dst = 0; dst < 40; dst++) {
+            uint8_t class_of[3] = {0, 0, 0};
+            th_channels_spread(1, src, dst, class_of, 3);
+            CU_ASSERT_TRUE(class_of[0] <= 1 && class_of[1] == class_of[0] &&
+                           class_of[2] == class_of[0]);
+            n_raised += class_of[0];
+        }
+    CU_ASSERT_TRUE(n_raised > 700 && n_raised < 900);
 }
 
 /* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
@@ -214,6 +235,7 @@ int main(int argc, char **argv)
         TAP(a_run_that_is_stuck_ends_with_the_reason),
         TAP(classes_leave_no_cycle),
         TAP(a_torus_takes_two_classes),
+        TAP(routes_are_spread_over_the_classes),
         TAP(large_systems_do_not_deadlock_either),
         TAP(a_missing_route_is_told),
         TAP_END,

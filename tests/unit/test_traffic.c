@@ -324,47 +324,63 @@ static void any_allocation_may_fail(void)
 
 /* --- the known answer of the packet network --------------------------------------------------- */
 
-static double latency_at(const th_system *s, const th_works *w, double load)
+static double latency_at(const mesh_case *k, const th_system *s, const th_works *w, double load)
 {
-    enum { ENOUGH = 200, AT_LEAST = 1500 }; /* packets of each node; cycles */
-    mesh_run run = {.load = load, .warm_cycles = 700, .measured_cycles = AT_LEAST, .seed = 4};
-    if (load * AT_LEAST < ENOUGH)
-        run.measured_cycles = (int)(ENOUGH / load);
-    th_program *p = th_program_new(NULL);
-    th_machine_options o = mesh_machine();
-    th_machine *m = th_machine_new(s, w, &o, NULL);
-    th_result r;
-    CU_ASSERT_EQUAL_FATAL(mesh_fill(&run, s, p, NULL), 0);
-    CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
-    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
-    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
-    mesh_measure(&run, p, &r);
-    th_result_clear(&r);
-    th_machine_free(m);
-    th_program_free(p);
+    /* On a transposed mesh a few links are full before the others, and how late their packets are in
+     * the mean depends on how long the traffic goes on. BookSim2's loads are those of 6000 cycles. */
+    const int cycles = load < 0.05 ? 20000 : k->flits > 1 || load < 0.3 ? 6000 : 3000;
+    th_error e = {"", ""};
+    mesh_run run = {
+        .is = k, .load = load, .warm_cycles = cycles / 2, .measured_cycles = cycles, .seed = 4};
+    CU_ASSERT_EQUAL(mesh_replay(&run, s, w, NULL, NULL, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
     return run.latency_cycles;
 }
 
-/* BookSim2's latencies on the 8 x 8 mesh: as at no load, near it as long as its allocators matter
- * little. Its table goes on like 26.5 + 0.42 / (0.473 - load): three times the latency at no load
- * at 0.465; ours is there within a tenth of that. */
-static void the_mesh_has_the_shape_of_booksim(void)
+/* BookSim2's latencies on the 8 x 8 mesh, up to 0.45 flits per node and cycle. There they grow by a
+ * third for a fiftieth more load; without allocation cycles ours would be 17 % less, without a limit
+ * of crossbar inputs 22 %. */
+static void the_mesh_has_the_latencies_of_booksim(void)
 {
-    const double three_times = 3 * mesh_booksim[0].latency, saturation = 0.465;
+    const double within[MESH_N_LOADS] = {0.02, 0.02, 0.02, 0.02, 0.05, 0.12};
     th_error e = {"", ""};
-    th_system *prototype = shipped_system("ring8"), *s = mesh_system(prototype, &e);
-    th_works *w = th_works_new(s, NULL);
+    th_system *prototype = shipped_system("ring8");
+    th_system *s = mesh_system(prototype, &mesh_cases[0], &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    double none = latency_at(s, w, 0.01), some = latency_at(s, w, 0.3);
-    double much = latency_at(s, w, 0.4);
-    CU_ASSERT_DOUBLE_EQUAL(none / 26.85, 1, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(some / 28.73, 1, 0.03);
-    CU_ASSERT_DOUBLE_EQUAL(much / 32.25, 1, 0.08);
-    CU_ASSERT_TRUE(none < some && some < much);
-    CU_ASSERT_TRUE(latency_at(s, w, 0.9 * saturation) < three_times);
-    CU_ASSERT_TRUE(latency_at(s, w, 1.1 * saturation) > three_times);
+    th_works *w = th_works_new(s, NULL);
+    for (int i = 0; i < MESH_N_LOADS; i++) {
+        double booksim = mesh_latency_to_others(mesh_booksim[i].latency);
+        double ours = latency_at(&mesh_cases[0], s, w, mesh_load_to_others(mesh_booksim[i].load));
+        CU_ASSERT_DOUBLE_EQUAL(ours / booksim, 1, within[i]);
+        if (fabs(ours / booksim - 1) > within[i])
+            printf("# load %g: %g cycles, not %g\n", mesh_booksim[i].load, ours, booksim);
+    }
     th_works_free(w);
     th_system_free(s);
+    th_system_free(prototype);
+}
+
+/* Three times the latency at no load is reached within 6 % of where BookSim2's is; on the
+ * transposed torus from 6 % below what a fixed way for each pair leaves of that on. */
+static void meshes_and_tori_saturate_where_booksim_does(void)
+{
+    th_error e = {"", ""};
+    th_system *prototype = shipped_system("ring8");
+    for (int i = 0; i < MESH_N_CASES; i += TAP_STRIDE) {
+        const mesh_case *k = &mesh_cases[i];
+        th_system *s = mesh_system(prototype, k, &e);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+        th_works *w = th_works_new(s, NULL);
+        double none = latency_at(k, s, w, 0.01);
+        double below = latency_at(k, s, w, 0.94 * k->saturation * k->split);
+        double above = latency_at(k, s, w, 1.06 * k->saturation);
+        CU_ASSERT_TRUE(below < 3 * none && above > 3 * none);
+        if (below >= 3 * none || above <= 3 * none)
+            printf("# %s %s %d: %g, %g and %g cycles\n", k->topology, k->pattern, k->flits, none,
+                   below, above);
+        th_works_free(w);
+        th_system_free(s);
+    }
     th_system_free(prototype);
 }
 
@@ -383,7 +399,8 @@ int main(int argc, char **argv)
                                      TAP(bad_options_are_refused),
         TAP(every_pattern_is_found_by_its_name),
         TAP(any_allocation_may_fail),
-        TAP(the_mesh_has_the_shape_of_booksim),
+        TAP(the_mesh_has_the_latencies_of_booksim),
+        TAP(meshes_and_tori_saturate_where_booksim_does),
         TAP_END,
     };
     return tap_main("traffic", tests, argc, argv);
