@@ -27,6 +27,9 @@ workloads/onnx.pb-c.c: workloads/onnx.proto
 	$(AM_V_GEN)$(MKDIR_P) workloads && $(PROTOC_C) --proto_path=$(srcdir)/workloads --c_out=workloads $(srcdir)/workloads/onnx.proto
 workloads/onnx.pb-c.h: workloads/onnx.pb-c.c
 	@test -f $@ || { rm -f workloads/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx.pb-c.c; }
+# Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
+workloads/onnx_graph.lo workloads/onnx_operators.lo workloads/onnx_read.lo workloads/onnx_values.lo \
+workloads/onnx_views.lo tests/unit/test_onnx_read.$(OBJEXT): workloads/onnx.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \
