@@ -327,9 +327,15 @@ static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_e
     return last;
 }
 
+/* Does a person type, who sees what goes wrong? */
+static bool is_typed(const th_command_line *line)
+{
+    return !line->is_batch && isatty(STDIN_FILENO);
+}
+
 static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 {
-    th_input in = {.is_on = !line->is_batch && isatty(STDIN_FILENO)};
+    th_input in = {.is_on = is_typed(line)};
     if (in.is_on)
         say(TCL_STDOUT, "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
     in.is_edited = in.is_on && th_line_editor_open(interp, first_prompt);
@@ -355,7 +361,9 @@ int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)
         source_init_file(interp);
     if (line.script > 0)
         code = source(interp, argv[line.script]);
-    if (!(line.script > 0 && (line.exits || line.is_batch)))
+    bool is_over =
+        line.script > 0 && (line.exits || line.is_batch || (code != TCL_OK && !is_typed(&line)));
+    if (!is_over)
         code = run_prompt(interp, &line) == TCL_OK || !(line.exits || line.is_batch) ? TCL_OK
                                                                                      : TCL_ERROR;
     Tcl_DeleteInterp(interp);
