@@ -142,7 +142,7 @@ typedef struct tables {
 static void *copy_of(const void *from, int n, size_t size)
 {
     void *to = th_alloc_array((size_t)n + 1, size);
-    if (to != NULL)
+    if (to != NULL && n > 0) /* from is NULL where there are none */
         memcpy(to, from, (size_t)n * size);
     return to;
 }
