@@ -16,6 +16,8 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate.h \
 	mapper/lower/emit.c \
 	mapper/lower/emit.h \
+	mapper/lower/capacity.c \
+	mapper/lower/capacity.h \
 	mapper/lower/footprint.c \
 	mapper/lower/footprint.h \
 	mapper/lower/lower.c \

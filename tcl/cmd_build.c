@@ -4,6 +4,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "mapper/lower/capacity.h"
 #include "mapper/mapping_read.h"
 #include "sim/design/design.h"
 #include "tcl/design_option.h"
@@ -31,15 +32,16 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
-typedef th_system *system_reader(const char *path, th_error *err);
+typedef th_system *system_reader(const char *path, int max_links, th_error *err);
 
 /* The system in a file, with a design of the call's own, and the keys of all designs checked. */
-static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, Tcl_Obj *design)
+static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, int max_links,
+                                 Tcl_Obj *design)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
     if (path == NULL)
         return NULL;
-    th_system *system = reader(Tcl_FSGetNativePath(path), &c->err);
+    th_system *system = reader(Tcl_FSGetNativePath(path), max_links, &c->err);
     Tcl_DecrRefCount(path);
     if (system != NULL && (th_design_check_system(system, &c->err) != 0 ||
                            (design != NULL && add_design(c, design, system) != 0))) {
@@ -49,12 +51,37 @@ static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reade
     return system;
 }
 
-static th_system *read_system(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
 {
-    return read_system_by(c, name, th_system_read, design);
+    return read_system_by(c, name, th_system_read_up_to, TH_LINKS_USUAL, design);
 }
 
-enum { READ_FORMAT, READ_DESIGN };
+/* Has no links. */
+static th_system *read_scalesim(const char *path, int max_links, th_error *err)
+{
+    (void)max_links;
+    return th_system_read_scalesim(path, err);
+}
+
+/* The session takes the system. A few words can ask for a very large one, so its size is told. */
+static void take_system(th_call *c, th_system *s)
+{
+    enum { LARGE_ACCELS = 4096, LARGE_LINKS = 1 << 17 };
+    if (s->n_accels > LARGE_ACCELS || s->n_links > LARGE_LINKS)
+        th_warn(c, "TCL-0079", "system \"%s\" is large: it has %d accelerators and %d links",
+                s->name, s->n_accels, s->n_links);
+    th_session_set_system(c->session, s);
+    th_call_return_text(c, s->name);
+}
+
+#define MAX_LINKS_OPTION                                                                           \
+    {                                                                                              \
+        "-max_links", TH_OPTION_INTEGER, "N",                                                      \
+            "Refuse a system of more links (2097152). A million links take some 80 MB.", 1,        \
+            TH_LINKS_MOST                                                                          \
+    }
+
+enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
 enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
 static const char *format_name(int i)
@@ -74,11 +101,12 @@ static const th_option read_system_options[] = {
     [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
                      "A further design for every accelerator (name, type, and its keys), or other "
                      "values for keys of one that the file has."},
+    [READ_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
 
 /* ASTRA-sim's two files; their designs are made here and need no check. */
-static th_system *read_astra(th_call *c)
+static th_system *read_astra(th_call *c, int max_links)
 {
     th_system *system = NULL;
     Tcl_Obj *network = th_file_find(c->session, &th_astra_network_file, c->words[0], &c->err);
@@ -86,7 +114,7 @@ static th_system *read_astra(th_call *c)
         network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
     if (parameters != NULL)
         system = th_system_read_astra(Tcl_FSGetNativePath(network), Tcl_FSGetNativePath(parameters),
-                                      &c->err);
+                                      max_links, &c->err);
     if (parameters != NULL)
         Tcl_DecrRefCount(parameters);
     if (network != NULL)
@@ -110,15 +138,15 @@ static int run_read_system(th_call *c)
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
     Tcl_Obj *design = c->option[READ_DESIGN].word;
+    int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_USUAL);
     th_system *system =
-        is_astra ? read_astra(c)
+        is_astra ? read_astra(c, max_links)
                  : read_system_by(c, c->words[0],
-                                  format == FORMAT_SCALESIM ? th_system_read_scalesim : th_system_read,
-                                  design);
+                                  format == FORMAT_SCALESIM ? read_scalesim : th_system_read_up_to,
+                                  max_links, design);
     if (system == NULL)
         return -1;
-    th_session_set_system(c->session, system);
-    th_call_return_text(c, system->name);
+    take_system(c, system);
     return 0;
 }
 
@@ -139,7 +167,8 @@ enum {
     CREATE_HALF_DUPLEX,
     CREATE_HOST,
     CREATE_HOST_BANDWIDTH,
-    CREATE_HOST_LATENCY
+    CREATE_HOST_LATENCY,
+    CREATE_MAX_LINKS
 };
 
 static const char *topology_name(int i)
@@ -202,6 +231,7 @@ static const th_option create_system_options[] = {
                                "Of the links to the host; like -link_bandwidth when left out."},
     [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
                              "Of the links to the host; like -link_latency when left out."},
+    [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
 
@@ -307,6 +337,7 @@ static int run_create_system(th_call *c)
         .with_host = th_call_has(c, CREATE_HOST),
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
         .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
+        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_USUAL),
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
@@ -314,7 +345,7 @@ static int run_create_system(th_call *c)
         parse_oversubscription(c, &o) != 0)
         return -1;
     th_system *prototype =
-        read_system(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
+        read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
     if (prototype == NULL)
         return -1;
     th_system *system =
@@ -322,8 +353,7 @@ static int run_create_system(th_call *c)
     th_system_free(prototype);
     if (system == NULL)
         return -1;
-    th_session_set_system(c->session, system);
-    th_call_return_text(c, system->name);
+    take_system(c, system);
     return 0;
 }
 
@@ -484,13 +514,9 @@ static int warn(th_call *c, const th_error *e)
 /* Parameters that no spreading over the accelerators can hold. */
 static int check_capacity(th_call *c)
 {
-    const th_system *s = c->session->system;
     char needed[64], present[64];
-    int64_t bytes =
-                th_tensor_bytes(th_workload_parameters(c->session->workload), c->session->workload->precision),
-            sum = 0;
-    for (int a = 0; a < s->n_accels; a++)
-        sum += s->nodes[s->accel_node[a]].a.dram_bytes;
+    int64_t bytes = th_capacity_of_weights(c->session->workload),
+            sum = th_capacity_of_memories(c->session->system);
     if (bytes <= sum)
         return 0;
     th_error e;
@@ -498,6 +524,42 @@ static int check_capacity(th_call *c)
                  th_format_bytes(bytes, needed, sizeof needed),
                  th_format_bytes(sum, present, sizeof present));
     return warn(c, &e);
+}
+
+/* The first layer that cannot be cut into pieces that fit an accelerator. */
+static int check_layers(th_call *c)
+{
+    const th_session *s = c->session;
+    const th_workload *w = s->workload;
+    char needed[64], present[64];
+    int64_t largest = th_capacity_of_largest(s->system), least = 0;
+    int l = -1;
+    th_error e;
+    while (least <= largest && ++l < w->n_layers) {
+        least = th_capacity_least_piece(&w->layers[l], w->batch, s->system->n_accels, largest);
+        if (least < 0) {
+            th_error_no_memory(&e);
+            return warn(c, &e);
+        }
+    }
+    if (l == w->n_layers)
+        return 0;
+    th_error_set(
+        &e, "TCL-0078",
+        "layer \"%s\": however it is split, an accelerator must hold %s of its parameters, "
+        "and none has more than %s",
+        w->layers[l].name, th_format_bytes(least, needed, sizeof needed),
+        th_format_bytes(largest, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* Accelerators that move their data themselves stream the weights that they cannot hold. */
+static int check_memory(th_call *c)
+{
+    if (c->session->system->transfers_serially)
+        return 0;
+    int warnings = check_capacity(c);
+    return warnings > 0 ? warnings : check_layers(c);
 }
 
 /* A mapping that is there must also fit. */
@@ -522,7 +584,7 @@ static int run_check_setup(th_call *c)
     if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && s->made == NULL)
-        warnings += check_capacity(c) + check_mapping(c);
+        warnings += check_memory(c) + check_mapping(c);
     Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
     return 0;
 }

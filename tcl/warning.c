@@ -11,13 +11,15 @@ static const struct {
     const char *area;
     int number;
 } warnings[] = {
-    {"TCL", 72},  /* parameters that no spreading can hold */
-    {"TCL", 240}, /* a checkpoint whose end was cut off */
-    {"TCL", 300}, /* an option that changes nothing for a baseline */
-    {"TCL", 301}, /* a baseline that its budget ended */
-    {"TCL", 330}, /* a layer outside of what was trained on */
-    {"TCL", 352}, /* a network outside of that */
-    {"TCL", 362}, /* a file whose last line has no end */
+    {"TCL", 72},   /* parameters that no spreading can hold */
+    {"TCL", 78},   /* a layer that cannot be split into pieces that fit */
+    {"TCL", 79},   /* a large system */
+    {"TCL", 240},  /* a checkpoint whose end was cut off */
+    {"TCL", 300},  /* an option that changes nothing for a baseline */
+    {"TCL", 301},  /* a baseline that its budget ended */
+    {"TCL", 330},  /* a layer outside of what was trained on */
+    {"TCL", 352},  /* a network outside of that */
+    {"TCL", 362},  /* a file whose last line has no end */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

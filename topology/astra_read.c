@@ -93,7 +93,8 @@ static void name_after_dimensions(const th_astra *a, char *name, size_t size)
         n += (size_t)snprintf(name + n, size - n, "_%s%d", words[a->dims[d].kind], a->dims[d].size);
 }
 
-th_system *th_system_read_astra(const char *network_path, const char *system_path, th_error *err)
+th_system *th_system_read_astra(const char *network_path, const char *system_path, int max_links,
+                                th_error *err)
 {
     th_astra a = {.n_dims = 0};
     double peak_tflops = default_tflops;
@@ -104,6 +105,8 @@ th_system *th_system_read_astra(const char *network_path, const char *system_pat
         return NULL;
     name_after_dimensions(&a, name, sizeof name);
     th_system *s = th_system_new(name, err);
+    if (s)
+        s->max_links = max_links;
     if (s && build(s, &a, peak_tflops, &inner) < 0) {
         th_error_set(err, inner.id, "%s: %s", network_path, inner.text);
         th_system_free(s);

@@ -4,10 +4,11 @@
 #define TH_TOPOLOGY_ASTRA_READ_H
 #include "topology/astra.h"
 
-/* A finished system with its astra block, named after its dimensions ("astra_ring4_switch8"), or
+/* A finished system of at most max_links links with its astra block, named after its dimensions ("astra_ring4_switch8"), or
  * NULL with FILE:LINE in err. Accelerators are all alike and have no say in what ASTRA-sim computes
  * of a network: local memory of local-mem-bw, and a roofline of peak-perf (see astra_read.c). */
-th_system *th_system_read_astra(const char *network_path, const char *system_path, th_error *err);
+th_system *th_system_read_astra(const char *network_path, const char *system_path, int max_links,
+                                th_error *err);
 
 /* private to the reader: one file each into its part of *out. 0 or -1. */
 int th_astra_read_network(const char *path, th_astra *out, th_error *err);

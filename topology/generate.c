@@ -201,6 +201,8 @@ th_system *th_topology_create(const char *name, const th_topology_type *type,
                               th_error *err)
 {
     th_system *s = th_system_new(name, err);
+    if (s && o->max_links > 0)
+        s->max_links = o->max_links;
     if (!s || th_topology_generate(s, type, o, err) < 0)
         goto fail;
     for (int i = 0; i < s->n_nodes; i++)

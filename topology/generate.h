@@ -23,6 +23,7 @@ typedef struct th_topology_options {
     bool has_island_nics;            /* one cable to the fabric per island, not per accelerator */
     bool switches_reduce;            /* all of them; those that join an island always do */
     bool half_duplex;
+    int max_links;                   /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
     bool with_host;                  /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s;         /* 0: as bits_per_s[0] */
     th_time host_latency_ps;         /* -1: as latency_ps[0] */

@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A million nodes take a quarter of a GiB, as many links an eighth. */
-enum { MAX_NODES = 1 << 20, MAX_LINKS = 1 << 24 };
+/* A million nodes take a quarter of a GiB. */
+enum { MAX_NODES = 1 << 20 };
 /* Far beyond what anybody builds. The latencies of TH_ROUTE_MAX links together fit into th_time. */
 static const int64_t max_bits_per_s = 1000000000000000;
 static const th_time max_latency_ps = 1000 * TH_PS_PER_S;
@@ -53,6 +53,8 @@ th_system *th_system_new(const char *name, th_error *err)
         return NULL;
     }
     th_system *s = th_alloc_zero(1, sizeof *s);
+    if (s)
+        s->max_links = TH_LINKS_USUAL;
     if (s && (s->name = th_alloc_string(name)) && (s->names = th_arena_new()))
         return s;
     th_system_free(s);
@@ -159,10 +161,11 @@ static int add_link(th_system *s, const th_link *link, th_error *err)
         return th_error_set(err, "TOPO-0006",
                             "link from \"%s\" to \"%s\": latency must be from 0 to 1000s", from,
                             to);
-    if (s->n_links >= MAX_LINKS)
+    if (s->n_links >= s->max_links)
         return th_error_set(err, "TOPO-0016",
-                            "link from \"%s\" to \"%s\": a system has at most %d links", from, to,
-                            MAX_LINKS);
+                            "link from \"%s\" to \"%s\": a system has at most %d links, unless "
+                            "-max_links allows more (%d at most)",
+                            from, to, s->max_links, TH_LINKS_MOST);
     if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
         return th_error_no_memory(err);
     s->links[s->n_links] = *link;

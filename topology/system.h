@@ -122,7 +122,8 @@ typedef struct th_system {
     char *name;
     th_node *nodes;           int n_nodes;
     th_medium *media;         int n_media;
-    th_link *links;           int n_links;
+    th_link *links;
+    int n_links, max_links;
     th_design_block *designs; int n_designs;
     int *accel_node;          int n_accels;      /* filled by finish */
     int *host_node;           int n_hosts;
@@ -151,6 +152,11 @@ typedef struct th_system {
     struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
     struct th_topology_recipe *recipe;          /* what a generator was told; NULL: none made it */
 } th_system;
+
+/* Links that a system may have: so many, unless max_links is set to another number up to the most. A
+ * short file can ask for the links between all pairs of thousands of nodes; those of 4,000 are 16
+ * million and take 1.3 GB. The usual number is enough for 65,536 accelerators with 16 cables each. */
+enum { TH_LINKS_USUAL = 1 << 21, TH_LINKS_MOST = 1 << 24 };
 
 th_system *th_system_new(const char *name, th_error *err);
 

@@ -151,6 +151,7 @@ static int read_system(th_system_reader *r)
     r->s = th_system_new(name, &r->error);
     if (!r->s)
         return th_reader_at(r, r->root);
+    r->s->max_links = r->max_links;
     if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
@@ -162,11 +163,11 @@ static int read_system(th_system_reader *r)
 }
 
 /* Closes c in any case. */
-static th_system *read_config(th_config *c, th_error *err)
+static th_system *read_config(th_config *c, int max_links, th_error *err)
 {
     if (!c)
         return NULL;
-    th_system_reader r = {.root = th_config_root(c), .error = {"", ""}};
+    th_system_reader r = {.root = th_config_root(c), .max_links = max_links, .error = {"", ""}};
     if (read_system(&r) < 0) {
         th_system_free(r.s);
         r.s = NULL;
@@ -179,10 +180,15 @@ static th_system *read_config(th_config *c, th_error *err)
 
 th_system *th_system_read(const char *path, th_error *err)
 {
-    return read_config(th_config_open(path, err), err);
+    return th_system_read_up_to(path, TH_LINKS_USUAL, err);
+}
+
+th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
+{
+    return read_config(th_config_open(path, err), max_links, err);
 }
 
 th_system *th_system_read_text(const char *text, const char *name, th_error *err)
 {
-    return read_config(th_config_open_text(text, name, err), err);
+    return read_config(th_config_open_text(text, name, err), TH_LINKS_USUAL, err);
 }

@@ -11,6 +11,7 @@ typedef struct th_system_reader {
     const th_config_node *root;
     bool is_generated;      /* nodes and links come from a topology */
     int n_described;        /* accelerators that entries described so far */
+    int max_links;          /* see th_system */
     th_error error;
 } th_system_reader;
 

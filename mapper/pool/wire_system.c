@@ -384,6 +384,8 @@ th_system *th_wire_get_system(th_wire *w, th_error *err)
     th_wire_text(w, &routing);
     th_wire_text(w, &source);
     th_system *s = name && !w->failed ? th_system_new(name, &reason) : NULL;
+    if (s)
+        s->max_links = TH_LINKS_MOST; /* who sent them was allowed to */
     if (s && get_rest(w, s, routing, source, &reason) == 0 && !w->failed)
         return s;
     th_system_free(s);

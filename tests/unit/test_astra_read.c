@@ -221,7 +221,7 @@ static void refuses_long_files(void)
 static void refuses_missing_files(void)
 {
     th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", &e));
+    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_USUAL, &e));
     TAP_ASSERT_TEXT(e.id, "BASE-0031");
     TAP_ASSERT_TEXT(e.text, "no.yml: cannot be opened: No such file or directory");
 }

@@ -166,10 +166,16 @@ static void refuses_links(void)
     TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");
     CU_ASSERT_TRUE(s->n_links == 0 && s->n_media == 0);
     th_system_connect(s, 0, 1, 900, 5, true, NULL);
-    s->n_links = 1 << 24;  /* pretend */
+    s->n_links = TH_LINKS_USUAL; /* pretend */
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0016");
-    TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": a system has at most 16777216 links");
+    TAP_ASSERT_TEXT(
+        e.text, "link from \"a0\" to \"a1\": a system has at most 2097152 links, unless -max_links "
+                "allows more (16777216 at most)");
+    s->max_links = 2;
+    s->n_links = 1;
+    CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), 1);
+    CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
     s->n_links = 2;
     th_system_free(s);
 }
