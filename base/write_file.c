@@ -159,13 +159,11 @@ static int take_permissions(int fd, const char *target)
         return errno == ENOENT ? 0 : -1;
     if (faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) != 0 || fstat(fd, &new) != 0)
         return -1;
-    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
-        fchown(fd, old.st_uid, old.st_gid) != 0) {
-        /* then it is ours */
-    }
-    return (old.st_mode & PERMISSIONS) == (new.st_mode &PERMISSIONS)
-               ? 0
-               : fchmod(fd, old.st_mode & PERMISSIONS);
+    bool is_other = old.st_uid != new.st_uid || old.st_gid != new.st_gid;
+    bool keeps_owner = !is_other || fchown(fd, old.st_uid, old.st_gid) == 0;
+    (void)keeps_owner; /* where the system refuses, the new file is the user's own */
+    mode_t mode = old.st_mode & PERMISSIONS;
+    return (new.st_mode & PERMISSIONS) == mode ? 0 : fchmod(fd, mode);
 }
 
 /* Some file systems cannot, and need not. */

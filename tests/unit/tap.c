@@ -2,16 +2,21 @@
 /* tap.c - runs a CUnit suite and prints TAP. */
 #include <config.h>
 #include "tests/unit/tap.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static int n_done;
+static char known_miss[120]; /* of the running test; "": none */
 
 static void print_result(const CU_pTest test, const CU_pSuite suite,
                          const CU_pFailureRecord failures)
 {
     (void)suite;
-    printf("%s %d - %s\n", failures ? "not ok" : "ok", ++n_done, test->pName);
+    int is_known_miss = !failures && known_miss[0];
+    printf("%s %d - %s%s%s\n", failures || is_known_miss ? "not ok" : "ok", ++n_done, test->pName,
+           is_known_miss ? " # TODO " : "", is_known_miss ? known_miss : "");
+    known_miss[0] = '\0';
     for (CU_pFailureRecord f = failures; f; f = f->pNext)
         printf("# %s:%u: %s\n", f->strFileName, f->uiLineNumber, f->strCondition);
     fflush(stdout);
@@ -53,6 +58,14 @@ int tap_main(const char *suite_name, const tap_test *tests, int argc, char **arg
     CU_run_all_tests();
     CU_cleanup_registry();
     return 0;
+}
+
+void tap_known_miss(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(known_miss, sizeof known_miss, format, arguments);
+    va_end(arguments);
 }
 
 void tap_assert_text(const char *got, const char *expected, const char *file, int line)
