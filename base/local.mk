@@ -6,6 +6,7 @@ libtharsis_la_SOURCES += \
 	base/config_read.c base/config_read.h \
 	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
+	base/double_double.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
 	base/file_lock.c base/file_lock.h \
@@ -31,6 +32,7 @@ unit_tests += \
 	tests/unit/test_arena \
 	tests/unit/test_config_read \
 	tests/unit/test_csv \
+	tests/unit/test_double_double \
 	tests/unit/test_data_file \
 	tests/unit/test_elementary \
 	tests/unit/test_error \

@@ -198,6 +198,7 @@ unit_tests += \
 	tests/unit/test_pipeline_rules \
 	tests/unit/test_program \
 	tests/unit/test_replay \
+	tests/unit/test_replay_long \
 	tests/unit/test_roofline \
 	tests/unit/test_schedule \
 	tests/unit/test_serial_tiled \
@@ -218,6 +219,9 @@ tests_unit_test_unroll_SOURCES = tests/unit/test_unroll.c \
 tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
 	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \
+	tests/unit/random_program.c tests/unit/random_program.h
+tests_unit_test_replay_long_SOURCES = tests/unit/test_replay_long.c \
+	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \

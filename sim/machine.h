@@ -21,7 +21,9 @@ typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
     bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
-    bool always_coupled;  /* DRAMs that flows can saturate are, all along (slower, same times) */
+    /* DRAMs that flows can saturate are, all along (slower; same times, but for a picosecond now and
+     * then in runs of hours: docs/models/network.md). */
+    bool always_coupled;
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
     bool per_layer;       /* results tell what each layer took (costs a little time) */

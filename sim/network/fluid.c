@@ -138,7 +138,7 @@ static void reset(th_network *n)
     f->n_flows = (size_t)f->n_engines;
     f->free_flow = -1;
     for (int32_t e = 0; e < f->n_engines; e++)
-        f->flows[e] = (flow){.weight = 1, .left_bytes = INFINITY, .accel = {-1, -1}, .clock = -1};
+        f->flows[e] = (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .clock = -1};
     for (int a = 0; a < n->system->n_accels; a++) {
         f->at_accel[a].n = 0;
         f->is_touched[a] = f->draw_is_old[a] = false;
@@ -347,7 +347,6 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (slot < 0)
         return -1;
     flow *w = &f->flows[slot];
-    w->left_bytes = (double)t->bytes; /* what it has in the sharing is set as it comes there */
     w->bytes = t->bytes;
     w->number = number;
     w->accel[0] = n->system->nodes[t->src].accel;
@@ -359,6 +358,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
         return -1; /* below 8 s alone nobody is asked: that costs a division of 128 bits */
     w->weight = weight_of(f, w);
+    w->left = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S);
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);
     th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);

@@ -4,6 +4,7 @@
 #ifndef TH_SIM_NETWORK_FLUID_H
 #define TH_SIM_NETWORK_FLUID_H
 #include "base/alloc.h"
+#include "base/double_double.h"
 #include "sim/network/maxmin.h"
 #include "sim/network/models.h"
 #include "sim/network/routes.h"
@@ -16,8 +17,8 @@ typedef struct th_fluid_flow {
     th_flow_route route;
     int64_t bytes;
     double weight;
-    double left_bytes; /* while it stands on no clock */
-    double finish;     /* of its clock, see there; infinite for engines */
+    th_double_double left;   /* to go, in units of a count, while it stands on no clock */
+    th_double_double finish; /* the count of its clock at which it ends */
     int32_t number;    /* the machine's; while the slot is free: the next free one */
     int32_t accel[2];  /* at its ends, -1: none */
     int32_t at[2];     /* its place in at_accel of those */
@@ -33,18 +34,18 @@ typedef struct th_fluid_flow {
 } th_fluid_flow;
 
 /* A medium counts what a flow of weight 1 whose bottleneck it is has got since the clock stood at
- * 0: such a flow, of weight w, ends when the count is left_bytes * w ahead of what it was when the
- * flow joined. So flows that rise and fall together need no looking at when their rate changes. */
+ * 0, in bytes / TH_PS_PER_S: such a flow, of weight w, ends when the count is ahead by its bytes * w
+ * of what it was when the flow joined. So flows that rise and fall together need no looking at when
+ * their rate changes. */
 typedef struct th_fluid_clock {
-    double count; /* at since */
-    double level; /* by which it grows in a second, from since on */
+    th_double_double count; /* at since */
+    double level;           /* bytes/s, by which it grows in a picosecond, from since on */
     th_time since;
     int32_t *flow; /* on it, a heap by finish, then number */
     size_t n, room;
     th_event_handle end; /* the event of its first end; TH_NO_EVENT: there is none */
     th_time end_time;
     int32_t end_slot; /* whose end that is */
-    int32_t n_turns; /* changes of level since count was 0 */
     bool is_stale;   /* its end is to be found anew */
 } th_fluid_clock;
 
@@ -110,7 +111,7 @@ int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1:
 /* Slot, which was alone, goes on with its event on the clock of its bottleneck, as if it had joined since then,
  * at this level. -1: memory is out. */
 int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level);
-void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* its left_bytes follow */
+void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* what is left of it follows */
 /* Flow slot, the first of its clock, ends now: it leaves the clock, and what ends there at once
  * behind it is posted. 0 or -1. */
 int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now);

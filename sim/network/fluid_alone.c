@@ -110,7 +110,7 @@ static int begin_alone(th_fluid *f, th_events *q, int32_t slot, int32_t narrowes
     w->narrowest = narrowest;
     w->rate = f->shares->link[narrowest].capacity;
     w->since = now;
-    w->finish = w->left_bytes * w->weight;
+    w->finish = w->left;
     w->end = th_fluid_post_end(f, q, slot, end);
     w->end_time = end;
     set_alone(f, w, slot);
@@ -122,7 +122,7 @@ static int begin_alone(th_fluid *f, th_events *q, int32_t slot, int32_t narrowes
 static th_time end_of(const th_fluid *f, const th_fluid_flow *w, int32_t narrowest, th_time now)
 {
     double level = f->shares->link[narrowest].capacity / (1 / w->weight);
-    return th_time_add(now, th_fluid_duration(w->left_bytes * w->weight, level));
+    return th_fluid_end_time(w->left, level, now);
 }
 
 int th_fluid_mingle(th_fluid *f, int32_t slot)

@@ -4,12 +4,15 @@
  *   reset -> (turn | join | quit | end)* -> find_ends -> ... -> clear
  *
  * All flows with the same bottleneck have the rate level / w, so a clock that grows by the level
- * has to go on by left_bytes * w for each of them, whatever becomes of the level in between:
- *   count(t) = count(since) + level (t - since)    finish = count(t) + left_bytes w
+ * has to go on by left = (bytes that are left) * w for each of them, whatever becomes of the level:
+ *   count(t) = count(since) + level (t - since)    finish = count(t) + left
  * A flow is touched when it joins, ends, or gets another bottleneck; a change of level costs one
- * turn of the clock. Invariants: count <= finish of every flow on it, but for rounding; a clock
- * that has flows and is not stale has an event, in the picosecond in which its first one ends;
- * after COUNT_ANEW turns count starts from 0 again, so that it stays exact. */
+ * turn of the clock. Which of two bottlenecks of the same level a flow has, and how often its clock
+ * has turned, follows from which other flows have been looked at; its end must not. A double that
+ * holds the 10 TB of a flow is good for a picosecond at 1 GB/s and no better, so counts have twice
+ * the digits (base/double_double.h).
+ * Invariants: count <= finish of every flow on it, but for a picosecond; a clock that has flows and is
+ * not stale has an event, in the picosecond in which its first one ends. */
 #include <config.h>
 
 #include <assert.h>
@@ -19,14 +22,13 @@
 #include "sim/fluid_time.h"
 #include "sim/network/fluid.h"
 
-enum { COUNT_ANEW = 1024 };
-
 /* --- the flows of a clock: a binary heap ------------------------------------------------------ */
 
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
 {
     const th_fluid_flow *v = &f->flows[a], *w = &f->flows[b];
-    return v->finish < w->finish || (v->finish == w->finish && v->number < w->number);
+    return th_dd_is_less(v->finish, w->finish) ||
+           (!th_dd_is_less(w->finish, v->finish) && v->number < w->number);
 }
 
 static void put_flow(th_fluid *f, th_fluid_clock *c, size_t i, int32_t slot)
@@ -69,10 +71,11 @@ static void take_flow(th_fluid *f, th_fluid_clock *c, size_t i)
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-static double count_at(const th_fluid_clock *c, th_time now)
+static th_double_double count_at(const th_fluid_clock *c, th_time now)
 {
-    return c->since == now || c->n == 0 ? c->count
-                                        : c->count + c->level * ((double)(now - c->since) * 1e-12);
+    return c->since == now || c->n == 0
+               ? c->count
+               : th_dd_add(c->count, th_dd_times(c->level, now - c->since));
 }
 
 static void mark_stale(th_fluid *f, int32_t clock)
@@ -83,22 +86,12 @@ static void mark_stale(th_fluid *f, int32_t clock)
     f->stale[f->n_stale++] = clock;
 }
 
-static void count_anew(th_fluid *f, th_fluid_clock *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        f->flows[c->flow[i]].finish -= c->count;
-    c->count = 0;
-    c->n_turns = 0;
-}
-
 void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level)
 {
     th_fluid_clock *c = &f->clocks[clock];
     c->count = count_at(c, now);
     c->since = now;
     c->level = level;
-    if (++c->n_turns >= COUNT_ANEW)
-        count_anew(f, c);
     mark_stale(f, clock);
 }
 
@@ -109,12 +102,11 @@ int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now)
     if (th_grow(&c->flow, &c->room, c->n + 1, sizeof *c->flow))
         return -1;
     if (c->n == 0) {
-        c->count = 0;
+        c->count = (th_double_double){0, 0};
         c->since = now;
-        c->n_turns = 0;
     }
     w->clock = clock;
-    w->finish = count_at(c, now) + w->left_bytes * w->weight;
+    w->finish = isinf(w->left.hi) ? w->left : th_dd_add(count_at(c, now), w->left);
     c->n++;
     flow_up(f, c, c->n - 1, slot);
     mark_stale(f, clock);
@@ -128,10 +120,9 @@ int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level)
     assert(c->n == 0 && c->end == TH_NO_EVENT);
     if (th_grow(&c->flow, &c->room, 1, sizeof *c->flow))
         return -1;
-    c->count = 0;
+    c->count = (th_double_double){0, 0};
     c->level = level;
     c->since = w->since;
-    c->n_turns = 0;
     c->end = w->end;
     c->end_time = w->end_time;
     c->end_slot = slot;
@@ -147,25 +138,19 @@ void th_fluid_quit(th_fluid *f, int32_t slot, th_time now)
     if (w->clock < 0)
         return;
     th_fluid_clock *c = &f->clocks[w->clock];
-    if (!isinf(w->finish)) {
-        double left = (w->finish - count_at(c, now)) / w->weight;
-        w->left_bytes = left > 0 ? left : 0;
-    }
+    if (!isinf(w->finish.hi))
+        w->left = th_dd_subtract(w->finish, count_at(c, now));
     mark_stale(f, w->clock);
     take_flow(f, c, (size_t)w->place);
 }
 
-/* When the flow at a place of its heap ends, if the level stays. */
-static th_time end_at(const th_fluid *f, const th_fluid_clock *c, size_t place)
-{
-    double ahead = f->flows[c->flow[place]].finish - c->count;
-    th_time duration = isinf(ahead) ? TH_TIME_MAX : th_fluid_duration(ahead, c->level);
-    return duration > TH_TIME_MAX - c->since ? TH_TIME_MAX : c->since + duration;
-}
-
+/* When the first of its flows ends, if the level stays. */
 static th_time end_of(const th_fluid *f, const th_fluid_clock *c)
 {
-    return end_at(f, c, 0);
+    th_double_double finish = f->flows[c->flow[0]].finish;
+    if (isinf(finish.hi)) /* of an engine, which never ends */
+        return TH_TIME_MAX;
+    return th_fluid_end_time(th_dd_subtract(finish, c->count), c->level, c->since);
 }
 
 void th_fluid_clocks_reset(th_fluid *f)

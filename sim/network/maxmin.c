@@ -19,7 +19,7 @@
  * Invariant after solve, for each link: it is full if it has flows of its own, and not too full
  * else; each of its flows has a level of at most its own, but for CLOSE. Should repairing not come
  * to rest (levels that are equal but for rounding can chase each other), all is filled from
- * nothing, as it is where many flows come at once: maxmin_fill.c. */
+ * nothing: maxmin_fill.c. */
 #include <config.h>
 
 #include "sim/network/maxmin.h"
@@ -564,16 +564,11 @@ void th_maxmin_forget(th_maxmin *m)
     m->n_changed = 0;
 }
 
-/* From how many new flows on, a part of those that live, all is filled from nothing. */
-enum { BATCH_LEAST = 8, BATCH_PART = 8 };
-
 void th_maxmin_solve(th_maxmin *m)
 {
     place_those_alone(m);
-    bool is_batch = m->n_fresh > BATCH_LEAST + m->n_live / BATCH_PART;
-    if (!is_batch)
-        look_at_dirty(m);
-    if (is_batch || !repair(m))
+    look_at_dirty(m);
+    if (!repair(m))
         th_maxmin_fill(m);
     for (int32_t i = 0; i < m->n_dirty; i++)
         m->link[m->dirty[i]].is_dirty = false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* maxmin_fill.c - progressive filling from nothing: where many flows come at once, or repairing
- * does not come to rest.
+/* maxmin_fill.c - progressive filling from nothing, where repairing does not come to rest.
  *
  *   open_all -> fix the flows of the link that is full first, again and again
  *
@@ -55,12 +54,13 @@ static void open_all(th_maxmin *m)
 static double open_level(const th_maxmin *m, int32_t l)
 {
     const th_maxmin_link *k = &m->link[l];
-    double shares = m->has_weights ? 0 : k->n_new;
+    th_double_double shares = {m->has_weights ? 0 : k->n_new, 0};
     for (size_t i = 0; m->has_weights && i < k->n; i++) {
         const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-        shares += is_open(m, w) ? w->share : 0;
+        if (is_open(m, w))
+            shares = th_dd_add(shares, (th_double_double){w->share, 0});
     }
-    double x = th_maxmin_amount(m, m->rest[l]) / shares;
+    double x = th_maxmin_amount(m, m->rest[l]) / shares.hi;
     return x > 0 ? x : 0;
 }
 

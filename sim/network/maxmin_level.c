@@ -7,19 +7,26 @@
  *   sum over its flows of min(level, x) / w = C, the levels of its own being infinite
  * The left side is concave in x, so for any set T of flows (C - sum of r beyond T) / (sum of 1 / w in T)
  * is at most x. Finding x takes all flows of the link; bounds that take none tell which link comes
- * first, and most others are never looked at. */
+ * first, and most others are never looked at.
+ * Sums of rates are exact, and those of shares are rounded once, from twice the digits: a level follows
+ * from what flows there are, whatever order they came in and whatever level the link had before. */
 #include <config.h>
 
 #include <math.h>
 
 #include "sim/network/maxmin_state.h"
 
+static th_double_double sum_own_shares(const th_maxmin *m, const th_maxmin_link *k)
+{
+    th_double_double sum = {m->has_weights ? 0 : k->n_own, 0};
+    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
+        sum = th_dd_add(sum, (th_double_double){m->flow[k->entry[i].flow].share, 0});
+    return sum;
+}
+
 double th_maxmin_own_shares(const th_maxmin *m, const th_maxmin_link *k)
 {
-    double sum = m->has_weights ? 0 : k->n_own;
-    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
-        sum += m->flow[k->entry[i].flow].share;
-    return sum;
+    return sum_own_shares(m, k).hi;
 }
 
 /* Flows on link k that are above a level and not its own. Whether one counts is no branch, for nobody
@@ -35,18 +42,29 @@ static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double li
     return n;
 }
 
-/* What they have together. */
-static void sum_above(const th_maxmin *m, const th_maxmin_link *k, double limit, double *shares,
-                      double *rates)
+/* What its own flows have together. */
+static __int128 sum_own_rates(const th_maxmin *m, const th_maxmin_link *k)
 {
-    *shares = *rates = 0;
+    __int128 rates = 0;
+    if (k->n_own > 0 && !m->has_weights) /* all have the same */
+        return k->n_own * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
+    for (int32_t i = 0; i < k->n_own; i++)
+        rates += th_maxmin_fixed(m, m->flow[k->entry[i].flow].rate);
+    return rates;
+}
+
+/* Rates and *shares, and those of flows above a level that are not its own. */
+static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double limit, __int128 rates,
+                          th_double_double *shares)
+{
     for (size_t i = (size_t)k->n_own; i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->level[m->bottleneck[flow]] <= limit)
             continue;
-        *shares += m->flow[flow].share;
-        *rates += m->flow[flow].rate;
+        *shares = th_dd_add(*shares, (th_double_double){m->flow[flow].share, 0});
+        rates += th_maxmin_fixed(m, m->flow[flow].rate);
     }
+    return rates;
 }
 
 /* Starting with its own, taking those above x instead and computing anew goes up to x, in a few
@@ -55,9 +73,10 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
     bool has_own = k->n_own > 0;
-    double rest = th_maxmin_amount(m, m->rest[l]), own = th_maxmin_own_shares(m, k);
-    double x = has_own ? m->level[l] + rest / own : -1, own_rate = has_own ? m->level[l] * own : 0;
-    double shares = 0, rates = 0;
+    const th_double_double own = sum_own_shares(m, k);
+    const __int128 for_own = m->rest[l] + sum_own_rates(m, k); /* what others leave */
+    th_double_double shares = own;
+    double x = has_own ? th_maxmin_amount(m, for_own) / own.hi : -1;
     size_t n = 0, before = 0;
     bool nobody_was = has_own && x >= m->level[l] && k->n_new == 0 &&
                       !(m->mark[l] & TH_LINK_PASSED); /* above the level it had */
@@ -67,11 +86,11 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
         if (n == before || (round > 1 && n > before))
             break; /* from the second on there are ever fewer */
         before = n;
-        sum_above(m, k, limit, &shares, &rates);
-        x = (rest + (own_rate + rates)) / (own + shares);
+        shares = own;
+        x = th_maxmin_amount(m, add_above(m, k, limit, for_own, &shares)) / shares.hi;
     }
     k->fair = x > 0 ? x : 0;
-    k->fair_shares = own + shares;
+    k->fair_shares = shares.hi;
     k->n_above = n;
     m->risen[l] = 0;
     m->mark[l] |= TH_LINK_KNOWN | TH_LINK_EXACT;

@@ -4,6 +4,7 @@
 #ifndef TH_SIM_NETWORK_MAXMIN_STATE_H
 #define TH_SIM_NETWORK_MAXMIN_STATE_H
 #include <string.h>
+#include "base/double_double.h"
 #include "sim/network/maxmin.h"
 
 /* Marks of a link: it is in hot; a flow on it has risen past its level; it has flows of its own; its

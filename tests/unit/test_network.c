@@ -66,6 +66,29 @@ static void three_flows_on_two_links(void)
     th_system_free(s);
 }
 
+/* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of it,
+ * and cost them 7 ns each: 10,000 s + 63 us, to the picosecond. */
+static void a_long_flow_loses_no_picosecond(void)
+{
+    enum { SHORT = 9000, TOGETHER = 14000, LOST = 7000 };
+    const th_time every = 1100000000001, alone = INT64_C(10000) * TH_PS_PER_S;
+    th_system *s = new_system(2, 100);
+    th_system_connect(s, 0, 1, GB, 0, true, NULL);
+    finish(s);
+    transfer *t = th_alloc_array(SHORT + 1, sizeof *t);
+    t[0] = (transfer){0, 0, 1, INT64_C(10000000000000), 0};
+    for (int i = 1; i <= SHORT; i++)
+        t[i] = (transfer){i * every, 0, 1, 7, 0};
+    drive("fluid", s, t, SHORT + 1);
+    CU_ASSERT_EQUAL(t[0].end, alone + (th_time)SHORT * LOST);
+    int wrong = 0;
+    for (int i = 1; i <= SHORT; i++)
+        wrong += t[i].end != t[i].at + TOGETHER;
+    CU_ASSERT_EQUAL(wrong, 0);
+    th_free(t);
+    th_system_free(s);
+}
+
 /* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
  * bytes at 1. */
 static void half_duplex_cables_share_one_medium(void)
@@ -421,6 +444,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(ideal_adds_latencies_and_the_narrowest_link),
         TAP(three_flows_on_two_links),
+        TAP(a_long_flow_loses_no_picosecond),
         TAP(half_duplex_cables_share_one_medium),
         TAP(a_route_may_cross_one_medium_twice),
         TAP(latency_delays_the_entry),

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_replay_long.c - random programs whose runs last seconds to days, with clocks and bandwidths
+ * that change on the way: every way of running one gives the same result. Rounding shows here: a
+ * double that holds 10 TB is good for a picosecond at 1 GB/s. test_replay.c has runs of some
+ * milliseconds. */
+#include <config.h>
+#include "sim/machine.h"
+#include "tests/unit/random_program.h"
+#include "tests/unit/replay_checks.h"
+#include "tests/unit/tap.h"
+
+/* What the programs of a test have in common; bytes are those of random_program times scale. */
+typedef struct {
+    uint64_t first_seed;
+    int n_programs;
+    int64_t scale;
+    int n_clocks, n_cables; /* that change */
+    bool prefetches, by_latency, in_bursts, is_measured;
+} sort;
+
+/* Changes of a run that lasts until about end, the same for every machine that runs it. Clocks
+ * before the run and in its midst; cables go down, or to half, for a fiftieth of it. */
+static void change_at_random(th_machine *m, const world *w, const sort *s, uint64_t seed,
+                             th_time end)
+{
+    static const double factors[] = {0.001, 0.01, 0.25, 1.0 / 3, 0.5, 1, 1.5, 3};
+    enum { N_FACTORS = sizeof factors / sizeof *factors };
+    gsl_rng *random = th_random_stream(seed, "changes", 0);
+    for (int i = 0; i < s->n_clocks; i++) {
+        th_time at = (th_time)((double)end * th_random_unit(random));
+        const th_alteration clock = {.at = pick(random, 0, 3) ? at : 0,
+                                     .kind = TH_CHANGE_CLOCK,
+                                     .object = (int32_t)pick(random, 0, w->system->n_accels - 1),
+                                     .factor = factors[pick(random, 0, N_FACTORS - 1)]};
+        CU_ASSERT_EQUAL(th_machine_change(m, &clock, NULL), 0);
+    }
+    for (int i = 0; i < s->n_cables; i++) {
+        th_alteration down = {.at = (th_time)((double)end * th_random_unit(random)),
+                              .kind = TH_CHANGE_BANDWIDTH,
+                              .object = (int32_t)pick(random, 0, w->system->n_links - 1),
+                              .factor = (double)pick(random, 0, 1) / 2},
+                      up = down;
+        up.at += end / 50;
+        up.factor = 1;
+        CU_ASSERT_EQUAL(th_machine_change(m, &down, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_change(m, &up, NULL), 0);
+    }
+    gsl_rng_free(random);
+}
+
+/* end: when it ends without changes; 0: there are none. n_stops: so often it is stopped, and its
+ * result taken. */
+static th_result replay(const world *w, const th_machine_options *o, const sort *s, uint64_t seed,
+                        th_time end, int n_stops)
+{
+    th_error e = {"", ""};
+    th_result r;
+    th_machine_options options = *o;
+    options.per_layer = true;
+    options.network_options.weigh_by_latency = s->by_latency;
+    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
+    CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
+    if (end > 0)
+        change_at_random(m, w, s, seed, end);
+    for (int i = 1; i <= n_stops; i++) {
+        th_machine_run_until(m, end / n_stops * i, &e);
+        CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
+        th_result_clear(&r);
+    }
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
+    th_machine_free(m);
+    return r;
+}
+
+/* Of bursts: tasks of the host at random times, and 30 transfers that start as each of them ends.
+ */
+static void random_bursts(world *w)
+{
+    enum { BURSTS = 10, SIZE = 30 };
+    gsl_rng *r = w->random;
+    th_program_free(w->program);
+    w->program = th_program_new(NULL);
+    for (int i = 0; i < BURSTS * (SIZE + 1); i++) {
+        bool is_transfer = i % (SIZE + 1) > 0;
+        th_task t = {.kind = is_transfer ? TH_TASK_TRANSFER : TH_TASK_HOST,
+                     .layer = -1,
+                     .node = -1,
+                     .peer = -1};
+        if (is_transfer) {
+            t.node = (int32_t)pick(r, 0, w->system->n_nodes - 1);
+            t.peer =
+                (t.node + 1 + (int32_t)pick(r, 0, w->system->n_nodes - 2)) % w->system->n_nodes;
+            t.bytes = pick(r, 1, pick(r, 0, 2) ? 100000 : 3000000);
+        } else {
+            t.release_ps = pick(r, 0, 20000000000);
+        }
+        th_program_add(w->program, &t, NULL);
+        if (is_transfer)
+            th_program_depend(w->program, i, i - i % (SIZE + 1), NULL);
+    }
+    th_program_finish(w->program, NULL);
+}
+
+/* Four accelerators whose convolutions take measured times, and compute from their start on; pools
+ * load first. */
+static world measured_world(uint64_t seed)
+{
+    static const char form[] =
+        "name = \"four\"; designs = ( { name = \"d\"; type = \"table\"; "
+        "file = \"%s/topology/systems/measured_example.csv\"; } ); accelerators = ( { names = "
+        "[\"0\", \"1\", \"2\", \"3\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; "
+        "latency = \"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; "
+        "elements_per_cycle = 64; }; designs = [\"d\"]; } ); hosts = ( \"host\" ); links = ( "
+        "{ center = \"host\"; leaves = [\"0\", \"1\", \"2\", \"3\"]; bandwidth = \"8Gbps\"; "
+        "latency = \"1us\"; duplex = \"full\"; } );";
+    char text[5000];
+    const char *top = getenv("srcdir");
+    snprintf(text, sizeof text, form, top ? top : ".");
+    world w = {.system = system_of(text), .random = th_random_stream(seed, "measured", 0)};
+    w.works = th_works_new(w.system, NULL);
+    for (int i = 0; i < 2; i++) {
+        th_shard s = conv_shard(1, 32, i ? 32 : 16, 28, 28, i ? 1 : 3);
+        s.in_h = s.in_w = 28;
+        s.kind = i ? TH_LAYER_POOL : TH_LAYER_CONV;
+        CU_ASSERT_TRUE(th_works_intern(w.works, 0, 0, &s, NULL) >= 0);
+    }
+    w.n_works = th_works_count(w.works);
+    return w;
+}
+
+static world make_world(const sort *s, uint64_t seed)
+{
+    static const int64_t drams[] = {0, 40000000000, 56000000000, 192000000000};
+    world w = s->is_measured ? measured_world(seed) : new_world(seed, drams[seed % 4]);
+    if (s->prefetches)
+        let_some_prefetch(&w);
+    if (s->in_bursts)
+        random_bursts(&w);
+    else
+        random_program(&w, TASKS_MAX);
+    for (int32_t t = 0; t < w.program->n_tasks; t++) {
+        w.program->tasks[t].bytes *= t % 3 ? s->scale : 1;
+        w.program->tasks[t].release_ps *= s->in_bursts ? s->scale : 1;
+    }
+    return w;
+}
+
+/* In how many ways a run of the program differs from its run by the defaults. */
+static int count_wrong(const world *w, const sort *s, uint64_t seed)
+{
+    static const struct {
+        th_machine_options options;
+        int n_stops;
+    } ways[] = {{{.unfold_all = true}, 0},     {{.no_skip = true}, 0},
+                {{.always_coupled = true}, 0}, {{.network_options.solves_alone = true}, 0},
+                {{.unfold_seed = 7}, 0},       {{0}, 40}};
+    const th_machine_options by_default = {0};
+    bool changes = s->n_clocks + s->n_cables > 0;
+    th_result r = replay(w, &by_default, s, seed, 0, 0);
+    th_time end = changes ? r.elapsed_ps : 0;
+    int wrong = 0;
+    if (changes) {
+        th_result_clear(&r);
+        r = replay(w, &by_default, s, seed, end, 0);
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        th_result other = replay(w, &ways[i].options, s, seed, end, ways[i].n_stops);
+        wrong += differences(&r, &other) > 0;
+        th_result_clear(&other);
+    }
+    th_result_clear(&r);
+    return wrong;
+}
+
+static void every_way_gives_the_same(const sort *s)
+{
+    int wrong = 0;
+    for (int i = 0; i < TAP_REPEATS(s->n_programs); i++) {
+        world w = make_world(s, s->first_seed + (uint64_t)i);
+        wrong += count_wrong(&w, s, s->first_seed + (uint64_t)i);
+        free_world(&w);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* Seconds. */
+static void clocks_that_change(void)
+{
+    every_way_gives_the_same(
+        &(sort){.first_seed = 1000, .n_programs = 12, .scale = 1, .n_clocks = 40});
+    every_way_gives_the_same(&(sort){.first_seed = 1100,
+                                     .n_programs = 12,
+                                     .scale = 1,
+                                     .n_clocks = 40,
+                                     .n_cables = 20,
+                                     .prefetches = true});
+    every_way_gives_the_same(&(sort){
+        .first_seed = 1200, .n_programs = 12, .scale = 1, .n_clocks = 40, .is_measured = true});
+}
+
+/* Minutes. */
+static void transfers_of_gigabytes(void)
+{
+    every_way_gives_the_same(&(sort){.first_seed = 2000, .n_programs = 24, .scale = 1000});
+    every_way_gives_the_same(&(sort){.first_seed = 2100,
+                                     .n_programs = 24,
+                                     .scale = 1000,
+                                     .n_clocks = 20,
+                                     .n_cables = 40,
+                                     .by_latency = true});
+}
+
+/* More than a day. */
+static void transfers_of_terabytes(void)
+{
+    every_way_gives_the_same(&(sort){.first_seed = 49000, .n_programs = 24, .scale = 1000000});
+    every_way_gives_the_same(&(sort){.first_seed = 3100,
+                                     .n_programs = 24,
+                                     .scale = 1000000,
+                                     .n_clocks = 20,
+                                     .n_cables = 40,
+                                     .prefetches = true});
+}
+
+static void transfers_that_start_at_once(void)
+{
+    every_way_gives_the_same(&(sort){
+        .first_seed = 1, .n_programs = 24, .scale = 1000000, .n_cables = 40, .in_bursts = true});
+    every_way_gives_the_same(&(sort){.first_seed = 1,
+                                     .n_programs = 24,
+                                     .scale = 1000000,
+                                     .n_cables = 40,
+                                     .by_latency = true,
+                                     .in_bursts = true});
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(clocks_that_change),
+        TAP(transfers_of_gigabytes),
+        TAP(transfers_of_terabytes),
+        TAP(transfers_that_start_at_once),
+        TAP_END,
+    };
+    return tap_main("replay_long", tests, argc, argv);
+}
