@@ -15,13 +15,15 @@
 #include "base/map.h"
 #include "sim/accelerator_state.h"
 
+/* The digest begins with what all machines that share ends call alike: the number of the work, and
+ * the frequency at which the task runs. Two chains, that take the words in another order. */
 void th_history_begin(const th_machine *m, th_accel_state *a)
 {
-    uint64_t slowed = (uint64_t)(a->slowed + 1) << 32; /* 0 at the clock of the system */
-    uint64_t work = (uint64_t)m->program->tasks[a->task].work | slowed;
+    const th_work *w = th_accel_work(m, a);
+    const uint64_t number = (uint64_t)w->number, hz = (uint64_t)w->schedule.hz;
     a->history.n = a->history.n_applied = 0;
-    a->history.digest[0] = work;
-    a->history.digest[1] = ~work;
+    a->history.digest[0] = th_hash_word(th_hash_word(0, number), hz);
+    a->history.digest[1] = th_hash_word(th_hash_word(0, hz), number);
     if (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a)))
         th_prefetch_digest(m, a);
 }
