@@ -616,7 +616,8 @@ const th_command th_build_commands[] = {
      "mapping's digest. The run before is dropped.",
      .run = run_read_mapping, .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
-     "Warnings go to standard error. A mapping that is there is checked against the memories.",
+     "Warnings go to standard error. A mapping that is there is checked against the memories; without "
+     "one the parameters are.",
      .run = run_check_setup},
     {.name = NULL},
 };

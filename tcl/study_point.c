@@ -167,25 +167,25 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
 
 /* ---- the time limit ---- */
 
-/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit; neither is held
- * up by a catch. */
+/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit, which is the
+ * later one; neither is held up by a catch. */
 static void begin_limit(const evaluation *e)
 {
     Tcl_Time until;
     if (e->job->seconds == 0)
         return;
+    th_interrupt_set_limit((double)e->job->seconds);
     Tcl_GetTime(&until);
     until.sec += (long)e->job->seconds;
     Tcl_LimitSetTime(e->interp, &until);
     Tcl_LimitTypeSet(e->interp, TCL_LIMIT_TIME);
-    th_interrupt_set_limit((double)e->job->seconds);
 }
 
 /* A point that is through all the same keeps its result. */
 static void end_limit(evaluation *e)
 {
     th_error err;
-    bool is_late = th_interrupt_is_late() || Tcl_LimitExceeded(e->interp);
+    bool is_late = th_interrupt_is_late();
     th_interrupt_set_limit(0);
     if (!is_late || e->out->point.state != TH_POINT_FAILED)
         return;
