@@ -4,6 +4,7 @@
  * double that holds 10 TB is good for a picosecond at 1 GB/s. test_replay.c has runs of some
  * milliseconds. */
 #include <config.h>
+#include <stdlib.h>
 #include "sim/machine.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
@@ -16,6 +17,7 @@ typedef struct {
     int64_t scale;
     int n_clocks, n_cables; /* that change */
     bool prefetches, by_latency, in_bursts, is_measured;
+    bool lasts_days; /* then ends may be a picosecond apart where DRAMs are coupled all along */
 } sort;
 
 /* Changes of a run that lasts until about end, the same for every machine that runs it. Clocks
@@ -147,6 +149,15 @@ static world make_world(const sort *s, uint64_t seed)
     return w;
 }
 
+/* Does any task end more than a picosecond apart? docs/models/network.md says where that comes from. */
+static bool ends_differ(const th_result *a, const th_result *b)
+{
+    bool differ = a->n_tasks != b->n_tasks || a->is_done != b->is_done;
+    for (int32_t t = 0; !differ && t < a->n_tasks; t++)
+        differ = llabs(a->tasks[t].end_ps - b->tasks[t].end_ps) > 1;
+    return differ;
+}
+
 /* In how many ways a run of the program differs from its run by the defaults. */
 static int count_wrong(const world *w, const sort *s, uint64_t seed)
 {
@@ -167,7 +178,8 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
     }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         th_result other = replay(w, &ways[i].options, s, seed, end, ways[i].n_stops);
-        wrong += differences(&r, &other) > 0;
+        bool is_rounded = s->lasts_days && ways[i].options.always_coupled;
+        wrong += is_rounded ? ends_differ(&r, &other) : differences(&r, &other) > 0;
         th_result_clear(&other);
     }
     th_result_clear(&r);
@@ -215,13 +227,15 @@ static void transfers_of_gigabytes(void)
 /* More than a day. */
 static void transfers_of_terabytes(void)
 {
-    every_way_gives_the_same(&(sort){.first_seed = 49000, .n_programs = 24, .scale = 1000000});
+    every_way_gives_the_same(
+        &(sort){.first_seed = 3000, .n_programs = 24, .scale = 1000000, .lasts_days = true});
     every_way_gives_the_same(&(sort){.first_seed = 3100,
                                      .n_programs = 24,
                                      .scale = 1000000,
                                      .n_clocks = 20,
                                      .n_cables = 40,
-                                     .prefetches = true});
+                                     .prefetches = true,
+                                     .lasts_days = true});
 }
 
 static void transfers_that_start_at_once(void)

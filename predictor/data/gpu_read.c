@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_read.c - descriptions of GPUs from a file.
+ *   th_gpus_read: copy -> read_header -> { read_gpu -> take } */
+#include <config.h>
+
+#include "predictor/data/gpu.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/text_file.h"
+
+enum { FILE_MAX = 1 << 20 };
+enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, N_COLUMNS };
+
+static const char *const columns[N_COLUMNS] = {
+    [TH_GPU_BANDWIDTH] = "memory_bandwidth_GBps",
+    [TH_GPU_SMS] = "sms",
+    [TH_GPU_CORES] = "cores_per_sm",
+    [TH_GPU_CLOCK] = "clock_MHz",
+    [TH_GPU_PEAK] = "fp32_GFLOPs",
+    [TH_GPU_L2] = "l2_MB",
+    [TH_GPU_MEMORY] = "memory_GB",
+    [NAME] = "device",
+    [ALIASES] = "aliases",
+    [SOURCE] = "source",
+};
+
+const char *th_gpu_number_column(th_gpu_number i)
+{
+    return columns[i];
+}
+
+static int read_header(const th_csv *c, const char *path, int *place, th_error *err)
+{
+    for (int i = 0; i < N_COLUMNS; i++) {
+        place[i] = -1;
+        for (int f = 0; f < c->n_fields; f++)
+            if (strcmp(c->field[f], columns[i]) == 0)
+                place[i] = f;
+        if (place[i] < 0 && i != ALIASES && i != SOURCE)
+            return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path,
+                                c->line, columns[i]);
+    }
+    return 0;
+}
+
+/* A file that names its sources names them all. */
+static int check_source(const th_csv *c, const char *path, int place, const char *name,
+                        th_error *err)
+{
+    if (place < 0 || (place < c->n_fields && c->field[place][0] != '\0'))
+        return 0;
+    return th_error_set(err, "PRED-0016",
+                        "%s:%d: device \"%s\": source: must say where its numbers come from, or "
+                        "\"assumed\"",
+                        path, c->line, name);
+}
+
+static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu *out, th_error *err)
+{
+    for (int i = 0; i <= NAME; i++)
+        if (place[i] >= c->n_fields)
+            return th_error_set(err, "PRED-0011", "%s:%d: must have %d fields, has %d", path,
+                                c->line, place[i] + 1, c->n_fields);
+    const char *name = c->field[place[NAME]];
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof out->name)
+        return th_error_set(err, "PRED-0012",
+                            "%s:%d: device \"%.60s\": must be 1 to %zu characters", path, c->line,
+                            name, sizeof out->name - 1);
+    memcpy(out->name, name, length + 1);
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
+        const char *text = c->field[place[i]];
+        char *end;
+        out->x[i] = strtod(text, &end);
+        if (end == text || *end != '\0' || !(out->x[i] > 0) || isinf(out->x[i]))
+            return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0",
+                                path, c->line, columns[i], text);
+    }
+    return check_source(c, path, place[SOURCE], name, err);
+}
+
+static int index_of(const th_gpus *g, const char *name)
+{
+    for (int i = 0; i < g->n; i++)
+        if (strcmp(g->gpu[i].name, name) == 0)
+            return i;
+    return g->n;
+}
+
+static int take(th_gpus *g, const th_gpu *gpu, const char *aliases)
+{
+    int i = index_of(g, gpu->name);
+    char *copy = th_alloc_string(aliases);
+    if (!copy || th_grow(&g->gpu, &g->capacity, (size_t)i + 1, sizeof *g->gpu) ||
+        th_grow(&g->aliases, &g->alias_capacity, (size_t)i + 1, sizeof *g->aliases)) {
+        th_free(copy);
+        return -1;
+    }
+    if (i < g->n)
+        th_free(g->aliases[i]);
+    else
+        g->n++;
+    g->gpu[i] = *gpu;
+    g->aliases[i] = copy;
+    return 0;
+}
+
+int th_gpus_copy(th_gpus *out, const th_gpus *g)
+{
+    *out = (th_gpus){.gpu = NULL};
+    for (int i = 0; i < g->n; i++)
+        if (take(out, &g->gpu[i], g->aliases[i])) {
+            th_gpus_clear(out);
+            return -1;
+        }
+    return 0;
+}
+
+static int read_all(th_gpus *g, th_csv *c, const char *path, th_error *err)
+{
+    int place[N_COLUMNS], status = th_csv_next(c);
+    if (status == 0)
+        return th_error_set(err, "PRED-0014", "%s: must have a line of column names", path);
+    if (status < 0)
+        return th_error_no_memory(err);
+    if (read_header(c, path, place, err))
+        return -1;
+    while ((status = th_csv_next(c)) > 0) {
+        th_gpu gpu;
+        bool has_aliases = place[ALIASES] >= 0 && place[ALIASES] < c->n_fields;
+        if (read_gpu(c, path, place, &gpu, err))
+            return -1;
+        int known = index_of(g, gpu.name);
+        const char *kept = known < g->n ? g->aliases[known] : "";
+        if (take(g, &gpu, has_aliases ? c->field[place[ALIASES]] : kept))
+            return th_error_no_memory(err);
+    }
+    return status < 0 ? th_error_no_memory(err) : 0;
+}
+
+int th_gpus_read(th_gpus *g, const char *path, th_error *err)
+{
+    th_gpus made = {.gpu = NULL};
+    th_strbuf text = TH_STRBUF_INIT;
+    int failed = th_text_file_read(path, FILE_MAX, &text, err);
+    if (!failed && text.length > FILE_MAX)
+        failed = th_error_set(err, "PRED-0015", "%s: must be %d bytes at most", path, FILE_MAX);
+    if (!failed && th_gpus_copy(&made, g))
+        failed = th_error_no_memory(err);
+    th_csv c = th_csv_open(text.text);
+    if (!failed)
+        failed = read_all(&made, &c, path, err);
+    th_csv_clear(&c);
+    th_strbuf_clear(&text);
+    th_gpus_clear(failed ? &made : g);
+    if (!failed)
+        *g = made;
+    return failed;
+}
+
+/* Do the n characters of a spell name, but for case and what is no letter or digit? */
+static bool spells(const char *a, size_t n, const char *name)
+{
+    size_t i = 0;
+    for (;;) {
+        while (i < n && !isalnum((unsigned char)a[i]))
+            i++;
+        while (*name != '\0' && !isalnum((unsigned char)*name))
+            name++;
+        if (i == n || *name == '\0')
+            return i == n && *name == '\0';
+        if (tolower((unsigned char)a[i++]) != tolower((unsigned char)*name++))
+            return false;
+    }
+}
+
+static bool is_among(const char *aliases, const char *name)
+{
+    for (const char *at = aliases; *at != '\0';) {
+        size_t n = strcspn(at, ";");
+        if (n > 0 && spells(at, n, name))
+            return true;
+        at += n + (at[n] == ';');
+    }
+    return false;
+}
+
+const th_gpu *th_gpus_find(const th_gpus *g, const char *name)
+{
+    for (int i = 0; i < g->n; i++)
+        if (spells(g->gpu[i].name, strlen(g->gpu[i].name), name) || is_among(g->aliases[i], name))
+            return &g->gpu[i];
+    return NULL;
+}
+
+void th_gpus_clear(th_gpus *g)
+{
+    for (int i = 0; i < g->n; i++)
+        th_free(g->aliases[i]);
+    th_free(g->gpu);
+    th_free(g->aliases);
+    *g = (th_gpus){.gpu = NULL};
+}

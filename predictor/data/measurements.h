@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* measurements.h - measured times of operations on GPUs.
+ *   new -> th_measurements_read* -> row[] -> free
+ * Formats differ in the names of their columns alone; docs/formats.md has them. */
+#ifndef TH_PREDICTOR_DATA_MEASUREMENTS_H
+#define TH_PREDICTOR_DATA_MEASUREMENTS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "predictor/data/gpu.h"
+#include "predictor/op/op.h"
+
+typedef struct th_measurement {
+    th_op op;
+    th_phase phase;
+    int32_t device; /* of th_measurements */
+    int32_t group;  /* of th_measurements; -1: none */
+    int64_t row_id; /* equal for the same operation on several devices; else its place in all */
+    double ms;
+} th_measurement;
+
+typedef struct th_measurements {
+    th_gpu *device;
+    int32_t n_devices;
+    char **group; /* what rows are summed up by: "alexnet, batch 4" */
+    int32_t n_groups;
+    th_measurement *row;
+    size_t n_rows;
+    uint64_t digest; /* of all rows, in order */
+    bool is_unended; /* the last line of the file read last has no end: it may have been cut short */
+    size_t device_capacity, group_capacity, row_capacity; /* private */
+} th_measurements;
+
+/* How to read a file. What it says itself goes first. */
+typedef struct th_measurement_source {
+    const char *path;          /* plain, or compressed by xz or gzip */
+    const char *format;        /* "auto", "tharsis", "perfnet", "justus", "neusight" */
+    const char *kind, *device; /* of all rows; NULL: the file's name or its columns say */
+    const char *phase;         /* of all rows; NULL: as the format has it */
+    const char *const
+        *columns;  /* pairs of a column of the file and one of the format, or "-": not to be read; NULL: none */
+    int n_columns; /* of the pairs */
+    const char *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
+} th_measurement_source;
+
+extern const char *const th_measurement_formats[]; /* ends in NULL */
+extern const char *const th_measurement_units[];   /* the same */
+
+th_measurements *th_measurements_new(void); /* NULL: memory is out */
+/* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are left
+ * out. */
+int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *known,
+                         th_error *err);
+void th_measurements_free(th_measurements *m);
+
+#endif

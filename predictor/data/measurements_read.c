@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* measurements_read.c - measured times from files of comma-separated values.
+ *   th_measurements_read: unpack -> th_measurement_header -> { read_line: numbers, kind, op -> per column of
+ *   times: add_row }
+ * Invariant: until all is read, rows are added behind n_rows of the target, which does not count them. */
+#include <config.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "predictor/data/measurements_text.h"
+#include "predictor/data/unpack.h"
+
+enum { FILE_MAX = 256 << 20 };
+
+static int find_group(const measurement_reader *r, const char *network, int32_t batch)
+{
+    th_measurements *m = r->m;
+    char name[120];
+    snprintf(name, sizeof name, "%.80s, batch %d", network, batch);
+    for (int i = 0; i < m->n_groups; i++)
+        if (strcmp(m->group[i], name) == 0)
+            return i;
+    if (th_grow(&m->group, &m->group_capacity, (size_t)m->n_groups + 1, sizeof *m->group))
+        return th_error_no_memory(r->err);
+    m->group[m->n_groups] = th_alloc_string(name);
+    return m->group[m->n_groups] ? m->n_groups++ : th_error_no_memory(r->err);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static const char *field_of(const measurement_reader *r, int meaning)
+{
+    return r->place[meaning] < 0 ? NULL : r->csv.field[r->place[meaning]];
+}
+
+/* A number from 0, or a word of the field; an empty field is 0. -1: neither. */
+static int64_t value_of(const measurement_reader *r, int meaning)
+{
+    const char *text = field_of(r, meaning);
+    if (!text || *text == '\0')
+        return 0;
+    if (meaning < TH_N_OP_FIELDS)
+        return th_op_value((th_op_field)meaning, text);
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    return *end == '\0' && value >= 0 && value <= INT32_MAX ? value : -1;
+}
+
+static int bad_value(const measurement_reader *r, int meaning)
+{
+    return th_error_set(r->err, "PRED-0039",
+                        "%s:%d: %s \"%.40s\": must be a whole number, 0 or more, or a "
+                        "word of it",
+                        r->source->path, r->csv.line, r->column[r->place[meaning]],
+                        field_of(r, meaning));
+}
+
+static void set_both(th_op *op, th_op_field h, th_op_field w, int64_t value)
+{
+    op->x[h] = op->x[w] = (int32_t)value;
+}
+
+static void set_padding(th_op *op, const int64_t *v)
+{
+    static const th_op_field axes[][4] = {
+        {TH_OP_PAD_H, TH_OP_IN_H, TH_OP_KERNEL_H, TH_OP_STRIDE_H},
+        {TH_OP_PAD_W, TH_OP_IN_W, TH_OP_KERNEL_W, TH_OP_STRIDE_W},
+    };
+    for (int i = 0; i < 2; i++) {
+        const th_op_field *a = axes[i];
+        if (v[PAD_SAME] == 1 && op->x[a[3]] > 0)
+            op->x[a[0]] = th_op_same_padding(op->x[a[1]], op->x[a[2]], op->x[a[3]]);
+        else if (v[PAD_EACH] > 0 && v[PAD_EACH] < INT32_MAX / 2)
+            op->x[a[0]] = 2 * (int32_t)v[PAD_EACH];
+    }
+}
+
+/* M x N by N x K; of a dense layer the batch is part of M. */
+static void set_matrix(th_op *op, const int64_t *v)
+{
+    op->x[TH_OP_CHANNELS_IN] = (int32_t)v[MATRIX_N];
+    op->x[TH_OP_CHANNELS_OUT] = (int32_t)v[MATRIX_K];
+    if (op->kind == TH_OP_DENSE)
+        op->x[TH_OP_BATCH] = v[MATRIX_M] * v[TH_OP_BATCH] <= INT32_MAX
+                                 ? (int32_t)(v[MATRIX_M] * v[TH_OP_BATCH])
+                                 : INT32_MAX;
+    else
+        op->x[TH_OP_ROWS] = (int32_t)v[MATRIX_M];
+}
+
+static int read_kind(const measurement_reader *r, th_op *op)
+{
+    th_op_function function = r->function;
+    const char *text = field_of(r, KIND);
+    int kind = text ? th_measurement_kind(text, strlen(text), &function) : r->kind;
+    if (kind < 0)
+        return th_error_set(r->err, "PRED-0040",
+                            "%s:%d: kind \"%.40s\": must be one of conv, pooling, dense, "
+                            "matmul, elementwise, norm, softmax",
+                            r->source->path, r->csv.line, text);
+    *op = (th_op){.kind = (th_op_kind)kind};
+    op->x[TH_OP_FUNCTION] = (int32_t)function;
+    return 0;
+}
+
+/* Is there a column that tells this number of the operation? */
+static bool is_told(const measurement_reader *r, th_op_kind kind, th_op_field f)
+{
+    static const struct {
+        th_op_field h, w;
+        int meaning;
+    } both[] = {{TH_OP_IN_H, TH_OP_IN_W, IN_BOTH},
+                {TH_OP_KERNEL_H, TH_OP_KERNEL_W, KERNEL_BOTH},
+                {TH_OP_STRIDE_H, TH_OP_STRIDE_W, STRIDE_BOTH}};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        if ((both[i].h == f || both[i].w == f) && r->place[both[i].meaning] >= 0)
+            return true;
+    bool is_kernel = f == TH_OP_KERNEL_H || f == TH_OP_KERNEL_W;
+    if (is_kernel && kind == TH_OP_POOLING && r->place[POOL_BOTH] >= 0)
+        return true;
+    int matrix = f == TH_OP_ROWS           ? MATRIX_M
+                 : f == TH_OP_CHANNELS_IN  ? MATRIX_N
+                 : f == TH_OP_CHANNELS_OUT ? MATRIX_K
+                                           : (int)f;
+    return r->place[f] >= 0 || r->place[matrix] >= 0;
+}
+
+/* Numbers that an operation cannot do without. */
+static int check_columns(const measurement_reader *r, const th_op *op)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f) && th_op_least((th_op_field)f) > 0 &&
+            !is_told(r, op->kind, (th_op_field)f))
+            return th_error_set(r->err, "PRED-0151", "%s:%d: %s: must have a column of %s",
+                                r->source->path, r->csv.line, th_op_kind_name(op->kind),
+                                th_op_field_name((th_op_field)f));
+    return 0;
+}
+
+static int read_op(const measurement_reader *r, th_op *op)
+{
+    int64_t v[N_MEANINGS];
+    th_error e;
+    if (read_kind(r, op) || check_columns(r, op))
+        return -1;
+    for (int i = 0; i < KIND; i++)
+        if ((v[i] = value_of(r, i)) < 0)
+            return bad_value(r, i);
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (r->place[f] >= 0 && th_op_has(op->kind, (th_op_field)f))
+            op->x[f] = (int32_t)v[f];
+    if (th_op_has(op->kind, TH_OP_IN_H)) {
+        if (r->place[IN_BOTH] >= 0)
+            set_both(op, TH_OP_IN_H, TH_OP_IN_W, v[IN_BOTH]);
+        if (r->place[KERNEL_BOTH] >= 0)
+            set_both(op, TH_OP_KERNEL_H, TH_OP_KERNEL_W, v[KERNEL_BOTH]);
+        if (r->place[POOL_BOTH] >= 0 && op->kind == TH_OP_POOLING)
+            set_both(op, TH_OP_KERNEL_H, TH_OP_KERNEL_W, v[POOL_BOTH]);
+        if (r->place[STRIDE_BOTH] >= 0)
+            set_both(op, TH_OP_STRIDE_H, TH_OP_STRIDE_W, v[STRIDE_BOTH]);
+        set_padding(op, v);
+    }
+    if (r->place[MATRIX_M] >= 0)
+        set_matrix(op, v);
+    if (th_op_check(op, &e))
+        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
+    return 0;
+}
+
+static int read_phase(const measurement_reader *r, const th_op *op, th_phase *out)
+{
+    const char *text = field_of(r, PHASE);
+    if (!text)
+        text = r->source->phase;
+    int phase = text ? th_phase_find(text) : (int)th_measurement_phase(r);
+    if (phase < 0)
+        return th_error_set(r->err, "PRED-0041",
+                            "%s:%d: phase \"%.40s\": must be one of call, execution, step, "
+                            "pre, post, forward, backward, loss, update",
+                            r->source->path, r->csv.line, text);
+    bool is_step = !text && op->x[TH_OP_OPTIMIZER] != TH_OPTIMIZER_NONE;
+    *out = is_step ? TH_PHASE_STEP : (th_phase)phase;
+    return 0;
+}
+
+static int read_time(const measurement_reader *r, const time_column *t, const char *text,
+                     double *ms)
+{
+    char *end;
+    *ms = strtod(text, &end) * t->ms;
+    if (end != text && *end == '\0' && *ms > 0 && isfinite(*ms))
+        return 0;
+    return th_error_set(r->err, "PRED-0042", "%s:%d: time \"%.40s\": must be a number above 0%s",
+                        r->source->path, r->csv.line, text,
+                        *ms > 0 && end != text ? ", without a unit" : "");
+}
+
+static int add_row(measurement_reader *r, const time_column *t, th_measurement *row)
+{
+    th_measurements *m = r->m;
+    const char *text = r->csv.field[t->place], *device = field_of(r, DEVICE);
+    if (*text == '\0')
+        return 0;
+    if (read_time(r, t, text, &row->ms))
+        return -1;
+    row->device = t->device >= 0 ? t->device
+                  : device       ? th_measurement_device(r, device)
+                                 : r->device;
+    if (row->device < 0)
+        return -1;
+    if (th_grow(&m->row, &m->row_capacity, r->n_rows + 1, sizeof *m->row))
+        return th_error_no_memory(r->err);
+    m->row[r->n_rows++] = *row;
+    return 0;
+}
+
+static int read_line(measurement_reader *r, int n_columns)
+{
+    th_measurement row = {.group = -1, .row_id = (int64_t)r->n_rows};
+    const char *network = field_of(r, GROUP);
+    if (r->csv.n_fields != n_columns)
+        return th_error_set(r->err, "PRED-0043",
+                            "%s:%d: must have %d fields as the first line, has %d", r->source->path,
+                            r->csv.line, n_columns, r->csv.n_fields);
+    if (read_op(r, &row.op) || read_phase(r, &row.op, &row.phase))
+        return -1;
+    if (r->place[ROW_ID] >= 0 && (row.row_id = value_of(r, ROW_ID)) < 0)
+        return bad_value(r, ROW_ID);
+    if (network && (row.group = find_group(r, network, row.op.x[TH_OP_BATCH])) < 0)
+        return -1;
+    for (int i = 0; i < r->n_times; i++)
+        if (add_row(r, &r->time[i], &row))
+            return -1;
+    return 0;
+}
+
+static int read_lines(measurement_reader *r)
+{
+    int status = th_csv_next(&r->csv), n_columns = r->csv.n_fields;
+    if (status == 0)
+        return th_error_set(r->err, "PRED-0044", "%s: must have a line of column names",
+                            r->source->path);
+    if (status < 0)
+        return th_error_no_memory(r->err);
+    if (th_measurement_header(r))
+        return -1;
+    while ((status = th_csv_next(&r->csv)) > 0)
+        if (read_line(r, n_columns))
+            return -1;
+    return status < 0 ? th_error_no_memory(r->err) : 0;
+}
+
+static uint64_t digest_of(const th_measurements *m, size_t from, size_t to)
+{
+    uint64_t h = m->digest;
+    for (size_t i = from; i < to; i++) {
+        const th_measurement *row = &m->row[i];
+        const char *device = m->device[row->device].name;
+        const int32_t head[] = {(int32_t)row->op.kind, (int32_t)row->phase};
+        h = th_hash(head, sizeof head, h);
+        h = th_hash(row->op.x, sizeof row->op.x, h);
+        h = th_hash(device, strlen(device), h);
+        h = th_hash(&row->ms, sizeof row->ms, h);
+    }
+    return h;
+}
+
+int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *known,
+                         th_error *err)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    measurement_reader r = {.m = m,
+                            .source = s,
+                            .known = known,
+                            .kind = -1,
+                            .device = -1,
+                            .n_rows = m->n_rows,
+                            .err = err};
+    int32_t n_devices = m->n_devices, n_groups = m->n_groups;
+    r.time[0].device = -1;
+    int failed = th_unpack_file(s->path, FILE_MAX, &text, err);
+    bool is_ended = text.length == 0 || text.text[text.length - 1] == '\n';
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    bool is_marked = text.text && strncmp(text.text, byte_order_mark, strlen(byte_order_mark)) == 0;
+    r.csv = th_csv_open(is_marked ? text.text + strlen(byte_order_mark) : text.text);
+    if (!failed)
+        failed = th_measurement_defaults(&r) || read_lines(&r) ? -1 : 0;
+    th_csv_clear(&r.csv);
+    th_strbuf_clear(&text);
+    if (!failed) {
+        m->digest = digest_of(m, m->n_rows, r.n_rows);
+        m->n_rows = r.n_rows;
+        m->is_unended = !is_ended;
+        return 0;
+    }
+    for (int32_t i = n_groups; i < m->n_groups; i++)
+        th_free(m->group[i]);
+    m->n_groups = n_groups;
+    m->n_devices = n_devices;
+    return -1;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* law.c - amounts of terms, and what they have in common. The terms of each kind are in law_*.c. */
+#include <config.h>
+
+#include "predictor/law/law.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void th_terms_name(th_terms *t, int i, const char *name, int a, int b, int c)
+{
+    snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b, c);
+}
+
+void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
+                  char (*names)[TH_TERM_NAME_MAX], th_terms *out)
+{
+    static const double MS_PER_S = 1e3, GIGA = 1e9, HOST_GB_S = 10;
+    const double ms_per[TH_N_TERM_CLASSES] = {
+        [TH_TERM_HOST] = 1,
+        [TH_TERM_STEP] = 1,
+        [TH_TERM_TRANSFER] = MS_PER_S / (HOST_GB_S * GIGA),
+        [TH_TERM_MEMORY] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
+        [TH_TERM_LAYOUT] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
+        [TH_TERM_PASS] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
+        [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
+        [TH_TERM_SLOWED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
+    };
+    out->n = out->n_shares = out->n_places = 0;
+    out->sizes = th_op_sizes_of(op);
+    memset(out->amount, 0, sizeof out->amount);
+    memset(out->class, 0, sizeof out->class);
+    out->name = names;
+    out->ms_per = ms_per;
+    switch (op->kind) {
+    case TH_OP_CONV:
+        th_law_conv(op, phase, gpu, out);
+        break;
+    case TH_OP_POOLING:
+        th_law_pooling(op, phase, gpu, out);
+        break;
+    case TH_OP_DENSE:
+    case TH_OP_MATMUL:
+        th_law_matrix(op, phase, gpu, out);
+        break;
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_N_OP_KINDS:
+        th_law_rows(op, phase, gpu, out);
+        break;
+    }
+    out->ms_per = NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* backward.c - which operations the backward pass and the update of a layer are, where they were not
+ * measured: a rule.
+ *
+ * With the gradient G of the output at hand,
+ *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums G's rows
+ *   matmul Y = A B    dA = G B', dB = A' G
+ *   conv              the gradients of input and weights, each as long as forward
+ *   functions         of one operand: G times a slope (two operands); a sum passes G on, with a
+ *                    number too; mul: two products; a power: two more of one operand
+ *   softmax           one pass over Y, G and dX: two operands
+ *   norm              one pass over X, G and dX, and one over X and G for its parameters
+ *   pooling           as long as forward
+ *   embedding         the table's gradient: as large as the table, and the rows that are added into it
+ * Passes that only read count half. A tensor with several readers has its gradients summed
+ * (forecast.c). Sources: the definitions of the operations, and PyTorch's kernels for them. */
+#include <config.h>
+
+#include "predictor/model/forecast.h"
+
+static th_layer_op rows(int64_t n, int32_t columns, th_op_function function)
+{
+    th_layer_op r = {{TH_OP_ELEMENTWISE, {0}}, 1};
+    r.op.x[TH_OP_BATCH] = n < INT32_MAX ? (int32_t)(n > 0 ? n : 1) : INT32_MAX;
+    r.op.x[TH_OP_CHANNELS_IN] = columns;
+    r.op.x[TH_OP_FUNCTION] = (int32_t)function;
+    return r;
+}
+
+static th_layer_op dense(int32_t n, int32_t inner, int32_t columns)
+{
+    th_layer_op r = {{TH_OP_DENSE, {0}}, 1};
+    r.op.x[TH_OP_BATCH] = n;
+    r.op.x[TH_OP_CHANNELS_IN] = inner;
+    r.op.x[TH_OP_CHANNELS_OUT] = columns;
+    return r;
+}
+
+static th_layer_op products(int32_t batch, int32_t n, int32_t inner, int32_t columns)
+{
+    th_layer_op r = dense(batch, inner, columns);
+    r.op.kind = TH_OP_MATMUL;
+    r.op.x[TH_OP_ROWS] = n;
+    return r;
+}
+
+static int of_dense(const th_op *op, th_layer_op *out)
+{
+    const int32_t *x = op->x;
+    int n = 0;
+    out[n++] = dense(x[TH_OP_BATCH], x[TH_OP_CHANNELS_OUT], x[TH_OP_CHANNELS_IN]);
+    out[n++] = dense(x[TH_OP_CHANNELS_IN], x[TH_OP_BATCH], x[TH_OP_CHANNELS_OUT]);
+    if (x[TH_OP_BIAS])
+        out[n++] = rows(x[TH_OP_BATCH] / 2, x[TH_OP_CHANNELS_OUT], TH_EW_MUL_NUMBER);
+    return n;
+}
+
+static int of_elementwise(const th_layer_part *part, const th_layer_op *forward, th_layer_op *out)
+{
+    const int32_t *x = forward->op.x;
+    th_op_function f = (th_op_function)x[TH_OP_FUNCTION];
+    if (part->kind == TH_LAYER_EMBEDDING) {
+        out[0] = rows(part->vocabulary, x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
+        out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
+        return 2;
+    }
+    if (f == TH_EW_ADD || f == TH_EW_ADD_NUMBER)
+        return 0;
+    bool keeps_number = f == TH_EW_MUL_NUMBER;
+    if (f == TH_EW_POW_NUMBER) { /* a (x^(a - 1)) G */
+        out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_POW_NUMBER);
+        out[2] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
+    }
+    out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], keeps_number ? TH_EW_MUL_NUMBER : TH_EW_MUL);
+    out[0].times = f == TH_EW_MUL ? 2 * forward->times : forward->times;
+    return f == TH_EW_POW_NUMBER ? 3 : 1;
+}
+
+int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_layer_op *out)
+{
+    const int32_t *x = forward->op.x;
+    switch (forward->op.kind) {
+    case TH_OP_DENSE:
+        return of_dense(&forward->op, out);
+    case TH_OP_MATMUL:
+        out[0] = products(x[TH_OP_BATCH], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT],
+                          x[TH_OP_CHANNELS_IN]);
+        out[1] = products(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], x[TH_OP_ROWS],
+                          x[TH_OP_CHANNELS_OUT]);
+        return 2;
+    case TH_OP_CONV:
+        out[0] = *forward;
+        out[0].times *= 2;
+        return 1;
+    case TH_OP_POOLING:
+        out[0] = *forward;
+        return 1;
+    case TH_OP_ELEMENTWISE:
+        return of_elementwise(part, forward, out);
+    case TH_OP_NORM:
+        out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL);
+        out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
+        return 2;
+    case TH_OP_SOFTMAX:
+        out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL);
+        return 1;
+    case TH_N_OP_KINDS:
+        break;
+    }
+    return 0;
+}
+
+/* Passes over the weights, their gradients and what the optimiser keeps of them, each as one of three
+ * tensors: SGD one, momentum two, those that keep squares four, Adam six. */
+int th_update_ops(th_op_optimizer optimizer, int64_t weights, th_layer_op *out)
+{
+    enum { COLUMNS = 1024 };
+    static const int passes[TH_N_OPTIMIZERS] = {
+        [TH_OPTIMIZER_NONE] = 0,     [TH_OPTIMIZER_SGD] = 1,  [TH_OPTIMIZER_ADADELTA] = 6,
+        [TH_OPTIMIZER_ADAGRAD] = 4,  [TH_OPTIMIZER_MOMENTUM] = 2, [TH_OPTIMIZER_ADAM] = 6,
+        [TH_OPTIMIZER_RMSPROP] = 4};
+    if (weights == 0 || passes[optimizer] == 0)
+        return 0;
+    out[0] = rows((weights + COLUMNS - 1) / COLUMNS, COLUMNS, TH_EW_ADD);
+    out[0].times = passes[optimizer];
+    return 1;
+}

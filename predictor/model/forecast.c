@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* forecast.c - what a network takes on a GPU.
+ *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input and outputs
+ *         -> sums
+ *
+ * The host's launches but for the first are hidden behind the execution of the layers before, as a GPU
+ * runs behind its host; a network whose launches take longer than its execution is not modelled. Every
+ * time is rounded to the picosecond where it is made, so that sums are those of a simulated run. */
+#include <config.h>
+
+#include "predictor/model/forecast.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+typedef struct {
+    th_forecast *out;
+    const th_predictor *predictor;
+    const th_workload *workload;
+    const th_forecast_options *options;
+} maker;
+
+static void note_outside(maker *k, const char *layer, const th_op *op)
+{
+    const th_gpu *gpu = k->options->gpu;
+    const th_layer_model *m = th_phases_model(k->predictor, op->kind, gpu);
+    char why[100];
+    if (!m)
+        return;
+    th_op asked = th_phases_as_measured(m, op);
+    if (!th_layer_model_is_outside(m, &asked, gpu, why, sizeof why))
+        return;
+    if (k->out->n_outside++ == 0)
+        snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer, th_op_kind_name(m->kind),
+                 th_phase_name(m->phase), why);
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+static int sum_of_ops(maker *k, const th_layer_op *ops, int n, th_time *sum, th_time *slowed,
+                      th_error *err)
+{
+    *sum = *slowed = 0;
+    for (int i = 0; i < n; i++) {
+        th_phases phases;
+        if (th_phases_predict(k->predictor, &ops[i].op, k->options->gpu, &phases, err))
+            return -1;
+        *sum += ops[i].times * th_phases_ps(phases.execution_ms);
+        *slowed += ops[i].times * th_phases_ps(phases.slowed_ms);
+    }
+    return 0;
+}
+
+static int measured_backward(maker *k, const th_layer_op *op, th_forecast_layer *l)
+{
+    const th_gpu *gpu = k->options->gpu;
+    const th_layer_model *forward = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_FORWARD),
+                         *backward = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_BACKWARD),
+                         *update = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_UPDATE);
+    th_phases step;
+    th_op with = op->op;
+    with.x[TH_OP_OPTIMIZER] = th_op_has(with.kind, TH_OP_OPTIMIZER) ? (int32_t)k->options->optimizer : 0;
+    if (forward && backward) {
+        l->execution = op->times * th_phases_ps(th_phases_ms(forward, &op->op, gpu));
+        l->backward = op->times * th_phases_ps(th_phases_ms(backward, &op->op, gpu));
+        l->update = update ? op->times * th_phases_ps(th_phases_ms(update, &with, gpu)) : 0;
+        return 0;
+    }
+    if (k->options->optimizer == TH_OPTIMIZER_NONE ||
+        th_phases_step(k->predictor, &with, gpu, &step))
+        return -1;
+    th_time whole = op->times * th_phases_ps(step.execution_ms);
+    l->backward = whole > l->execution ? whole - l->execution : 0;
+    return 0;
+}
+
+static int64_t weights_of(const th_layer *l)
+{
+    return th_layer_has_weights(l) ? th_layer_parameters(l) : 0;
+}
+
+/* Gradients of a tensor with several readers are summed. */
+static int extra_gradients(const th_workload *w, int layer)
+{
+    int n = w->consumer_start[layer + 1] - w->consumer_start[layer];
+    return n > 1 ? n - 1 : 0;
+}
+
+static int rule_backward(maker *k, int layer, const th_layer_part *part, th_forecast_layer *l,
+                         th_error *err)
+{
+    th_layer_op ops[TH_BACKWARD_OPS_MAX + 1];
+    int n = l->op.times > 0 ? th_backward_ops(part, &l->op, ops) : 0;
+    int extra = extra_gradients(k->workload, layer);
+    const th_layer *x = &k->workload->layers[layer];
+    if (extra > 0 && th_predictor_find(k->predictor, TH_OP_ELEMENTWISE, TH_PHASE_EXECUTION)) {
+        ops[n] = (th_layer_op){{TH_OP_ELEMENTWISE, {0}}, extra};
+        ops[n].op.x[TH_OP_BATCH] = part->dim[TH_DIM_B] * part->dim[TH_DIM_H] * part->dim[TH_DIM_W];
+        ops[n].op.x[TH_OP_CHANNELS_IN] = part->dim[TH_DIM_K];
+        n++;
+    }
+    l->is_rule = true;
+    if (sum_of_ops(k, ops, n, &l->backward, &l->backward_slowed, err))
+        return -1;
+    th_time slowed;
+    n = th_update_ops(k->options->optimizer, weights_of(x), ops);
+    return sum_of_ops(k, ops, n, &l->update, &slowed, err);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static th_op_activation as_activation(const th_layer *l)
+{
+    bool is_one = l->kind == TH_LAYER_ELEMENTWISE && l->n_inputs == 1;
+    if (is_one && l->function == TH_FUNCTION_RELU)
+        return TH_ACT_RELU;
+    if (is_one && l->function == TH_FUNCTION_TANH)
+        return TH_ACT_TANH;
+    return is_one && l->function == TH_FUNCTION_SIGMOID ? TH_ACT_SIGMOID : TH_ACT_NONE;
+}
+
+static bool has_elementwise(const maker *k)
+{
+    return th_phases_model(k->predictor, TH_OP_ELEMENTWISE, k->options->gpu) != NULL;
+}
+
+static bool may_have_activation(const th_layer *l)
+{
+    return l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC ||
+           (l->kind == TH_LAYER_MATMUL && l->n_inputs == 1);
+}
+
+/* Where functions were not measured by themselves, one that alone follows a conv or fc is part of it. */
+static th_op_activation activation_behind(const maker *k, int layer)
+{
+    const th_workload *w = k->workload;
+    int32_t first = w->consumer_start[layer], n = w->consumer_start[layer + 1] - first;
+    if (n != 1 || has_elementwise(k) || !may_have_activation(&w->layers[layer]))
+        return k->options->activation;
+    th_op_activation a = as_activation(&w->layers[w->consumers[first]]);
+    return a != TH_ACT_NONE ? a : k->options->activation;
+}
+
+static bool is_in_producer(const maker *k, int layer)
+{
+    const th_workload *w = k->workload;
+    const th_layer *l = &w->layers[layer];
+    if (as_activation(l) == TH_ACT_NONE || l->inputs[0] < 0 || has_elementwise(k))
+        return false;
+    int32_t from = l->inputs[0];
+    return may_have_activation(&w->layers[from]) &&
+           w->consumer_start[from + 1] - w->consumer_start[from] == 1;
+}
+
+static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
+{
+    th_phases phases;
+    if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
+        return -1;
+    note_outside(k, k->workload->layers[l - k->out->layer].name, &l->op.op);
+    l->is_fit = phases.is_fit;
+    l->is_rule = phases.is_rule;
+    l->launch = th_phases_ps(phases.launch_ms);
+    l->layout = th_phases_ps(phases.layout_ms);
+    l->relayout = th_phases_ps(phases.relayout_ms);
+    l->execution = l->op.times * th_phases_ps(phases.execution_ms);
+    l->slowed = l->op.times * th_phases_ps(phases.slowed_ms);
+    l->returned = th_phases_ps(phases.return_ms);
+    k->out->calls += l->op.times * th_phases_ps(th_phases_sum(&phases));
+    return 0;
+}
+
+static int predict_layer(maker *k, int layer, th_error *err)
+{
+    const th_layer *x = &k->workload->layers[layer];
+    th_forecast_layer *l = &k->out->layer[layer];
+    th_layer_part part = th_layer_part_of(x, k->options->batch);
+    part.is_training = k->options->is_training;
+    if (may_have_activation(x))
+        part.activation = activation_behind(k, layer);
+    *l = (th_forecast_layer){.is_in_producer = is_in_producer(k, layer)};
+    if (l->is_in_producer)
+        return 0;
+    if (th_layer_op_of(&part, &l->op, err) ||
+        (l->op.times > 0 && predict_forward(k, l, err)))
+        return -1;
+    if (!k->options->is_training)
+        return 0;
+    if (l->op.times > 0 && measured_backward(k, &l->op, l) == 0)
+        return 0;
+    return rule_backward(k, layer, &part, l, err);
+}
+
+/* --- power ------------------------------------------------------------------------------------ */
+
+/* Of a card that power holds below its clock. What was measured alone, over and over, drew all that there is.
+ * In a network what runs between draws less, and power is held down in the mean of many kernels: the rest is
+ * theirs, and a clock goes with the cube root of power (voltage rises with the clock). Kernels that wait for
+ * memory draw some two thirds. */
+static const double OTHERS_DRAW = 2 / 3.0;
+
+/* That much less of a time, but not more than the fallen clock added. */
+static void quicken(th_time *time, th_time slowed, double by)
+{
+    double less = (double)*time * (1 - 1 / by);
+    *time -= less < (double)slowed ? (th_time)less : slowed;
+}
+
+static void share_power(th_forecast *f)
+{
+    th_time all = 0, slow = 0;
+    for (int i = 0; i < f->n_layers; i++) {
+        const th_forecast_layer *l = &f->layer[i];
+        all += l->execution + l->backward + l->update;
+        slow += (l->slowed > 0 ? l->execution : 0) + (l->backward_slowed > 0 ? l->backward : 0);
+    }
+    if (slow == 0)
+        return;
+    double share = (double)slow / (double)all,
+           by = cbrt((1 - (1 - share) * OTHERS_DRAW) / share);
+    for (int i = 0; i < f->n_layers; i++) {
+        quicken(&f->layer[i].execution, f->layer[i].slowed, by);
+        quicken(&f->layer[i].backward, f->layer[i].backward_slowed, by);
+    }
+}
+
+/* --- the network ------------------------------------------------------------------------------ */
+
+static th_time way(const th_forecast_options *o, int64_t bytes, th_time otherwise)
+{
+    if (o->link_bits_per_s == 0)
+        return otherwise;
+    return o->link_latency_ps + th_duration_ps(bytes, o->link_bits_per_s);
+}
+
+static int32_t batch_of(const maker *k)
+{
+    return k->options->batch > 0 ? k->options->batch : k->workload->batch;
+}
+
+static int64_t input_bytes(const maker *k)
+{
+    const th_workload *w = k->workload;
+    return th_tensor_bytes((int64_t)batch_of(k) * w->input_c * w->input_h * w->input_w,
+                           w->precision);
+}
+
+static int64_t output_bytes(const maker *k, int layer)
+{
+    const th_layer *l = &k->workload->layers[layer];
+    const int32_t *d = l->dim;
+    return th_tensor_bytes((int64_t)batch_of(k) * d[TH_DIM_K] * d[TH_DIM_H] * d[TH_DIM_W],
+                           l->precision[TH_TENSOR_OUTPUT]);
+}
+
+/* The first layer that runs; -1: none. */
+static int first_layer(const th_forecast *f)
+{
+    for (int i = 0; i < f->n_layers; i++)
+        if (f->layer[i].op.times > 0)
+            return i;
+    return -1;
+}
+
+static int set_ends(maker *k, th_error *err)
+{
+    th_forecast *f = k->out;
+    const th_workload *w = k->workload;
+    int first = first_layer(f);
+    th_phases phases = {0};
+    if (first >= 0 && th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu,
+                                        &phases, err))
+        return -1;
+    f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) + way(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
+    for (int i = 0; !k->options->is_training && i < w->n_outputs; i++)
+        f->post += f->layer[w->outputs[i]].relayout +
+                   way(k->options, output_bytes(k, w->outputs[i]), f->layer[w->outputs[i]].returned);
+    return 0;
+}
+
+/* Of the last layer, where it was measured. */
+static void set_loss(maker *k)
+{
+    const th_workload *w = k->workload;
+    const th_forecast_layer *last = &k->out->layer[w->outputs[w->n_outputs - 1]];
+    const th_layer_model *m = last->op.times > 0
+                                  ? th_predictor_find(k->predictor, last->op.op.kind, TH_PHASE_LOSS)
+                                  : NULL;
+    if (m)
+        k->out->loss = th_phases_ps(th_phases_ms(m, &last->op.op, k->options->gpu));
+}
+
+static int sum_up(maker *k, th_error *err)
+{
+    th_forecast *f = k->out;
+    share_power(f);
+    for (int i = 0; i < f->n_layers; i++) {
+        f->execution += f->layer[i].execution;
+        f->backward += f->layer[i].backward;
+        f->update += f->layer[i].update;
+    }
+    if (set_ends(k, err))
+        return -1;
+    if (k->options->is_training)
+        set_loss(k);
+    f->total = f->pre + f->execution + f->post + f->backward + f->loss + f->update;
+    return 0;
+}
+
+int th_forecast_make(th_forecast *out, const th_predictor *p, const th_workload *w,
+                     const th_forecast_options *o, th_error *err)
+{
+    th_forecast made = {.n_layers = w->n_layers};
+    maker k = {&made, p, w, o};
+    th_error reason = {"", ""};
+    made.layer = th_alloc_zero((size_t)w->n_layers + 1, sizeof *made.layer);
+    if (!made.layer)
+        return th_error_no_memory(err);
+    int i = 0;
+    while (i < w->n_layers && predict_layer(&k, i, &reason) == 0)
+        i++;
+    if (i < w->n_layers)
+        th_error_set(err, reason.id, "layer \"%s\": %s", w->layers[i].name, reason.text);
+    if (i == w->n_layers && sum_up(&k, err) == 0) {
+        *out = made;
+        return 0;
+    }
+    th_free(made.layer);
+    return -1;
+}
+
+void th_forecast_clear(th_forecast *f)
+{
+    th_free(f->layer);
+    *f = (th_forecast){.n_layers = 0};
+}

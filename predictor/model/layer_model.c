@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_model.c - use of the model of one kind of operation; it is trained in layer_train.c.
+ * Invariant: weights of device i lie at weight + i n_terms, those of any device behind the last. */
+#include <config.h>
+
+#include "predictor/model/layer_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "predictor/model/calibration.h"
+#include "predictor/model/jobs.h"
+#include "predictor/model/nearest_device.h"
+
+/* How many terms and features there are follows from any operation. */
+void th_layer_model_count(th_layer_model *m)
+{
+    static const double ones[TH_TERMS_MAX] = {1};
+    th_op op = {.kind = m->kind};
+    th_gpu gpu = {.name = ""};
+    th_terms terms;
+    float x[TH_FEATURES_MAX];
+    th_plain plain;
+    for (int i = 0; i < TH_N_OP_FIELDS; i++)
+        op.x[i] = 1;
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
+        gpu.x[i] = 1;
+    th_law_terms(&op, m->phase, &gpu, NULL, &terms);
+    m->n_terms = terms.n;
+    m->n_features = th_features_fill(&op, &gpu, &terms, ones, 1, x);
+    th_plain_fill(&op, &gpu, &plain);
+    m->n_plain = plain.n;
+}
+
+void th_layer_model_clear(th_layer_model *m)
+{
+    th_free(m->device);
+    th_free(m->weight);
+    th_free(m->calibration);
+    th_panel_clear(&m->known.panel);
+    th_panel_clear(&m->other.panel);
+    *m = (th_layer_model){.n_terms = 0};
+}
+
+int th_layer_model_device(const th_layer_model *m, const char *name)
+{
+    for (int i = 0; i < m->n_devices; i++)
+        if (strcmp(m->device[i].name, name) == 0)
+            return i;
+    return m->n_devices;
+}
+
+bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu)
+{
+    return th_layer_model_device(m, gpu->name) < m->n_devices;
+}
+
+static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *text, size_t size)
+{
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
+        double least = INFINITY, most = 0;
+        for (int d = 0; d < m->n_devices; d++) {
+            least = fmin(least, m->device[d].x[i]);
+            most = fmax(most, m->device[d].x[i]);
+        }
+        if (gpu->x[i] >= least && gpu->x[i] <= most)
+            continue;
+        snprintf(text, size, "%s %g of %.40s: training had %g to %g",
+                 th_gpu_number_column((th_gpu_number)i), gpu->x[i], gpu->name, least, most);
+        return true;
+    }
+    return false;
+}
+
+/* Of the GPU, by its name; NULL: it was not calibrated. */
+static const th_calibration *calibration_of(const th_layer_model *m, const th_gpu *gpu)
+{
+    for (int i = 0; i < m->n_calibrations; i++)
+        if (strcmp(m->calibration[i].gpu.name, gpu->name) == 0)
+            return &m->calibration[i];
+    return NULL;
+}
+
+bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
+                               char *text, size_t size)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
+        if (!th_op_has(op->kind, (th_op_field)f) ||
+            (op->x[f] >= m->least[f] && op->x[f] <= m->most[f]))
+            continue;
+        snprintf(text, size, "%s %d: training had %d to %d", th_op_field_name((th_op_field)f),
+                 op->x[f], m->least[f], m->most[f]);
+        return true;
+    }
+    return !th_layer_model_knows(m, gpu) && !calibration_of(m, gpu) &&
+           gpu_is_outside(m, gpu, text, size);
+}
+
+/* --- prediction ------------------------------------------------------------------------------- */
+
+/* A law whose terms are all 0 for an operation says nothing; its logarithm must stay a number. */
+static const double LAW_MIN_MS = 1e-9;
+
+void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
+                         const double *weight, unsigned sees, th_sight *out, float *x,
+                         float *plain)
+{
+    th_terms terms;
+    th_law_terms(op, m->phase, gpu, NULL, &terms);
+    *out = (th_sight){op, gpu, device, fmax(th_law_ms(&terms, weight), LAW_MIN_MS)};
+    if (sees & TH_SEES_FEATURES)
+        th_features_fill(op, gpu, &terms, weight, out->law_ms, x);
+    if (sees & TH_SEES_PLAIN) {
+        th_plain p;
+        th_plain_fill(op, gpu, &p);
+        memcpy(plain, p.x, (size_t)p.n * sizeof *plain);
+    }
+}
+
+enum { BLOCK = 64, CHUNK = 1024 }; /* rows of a learner at once, and of a thread */
+
+static void predict_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                          int device, bool is_law, double *ms)
+{
+    const th_panel *panel = device < m->n_devices ? &m->known.panel : &m->other.panel;
+    const double *weight = m->weight + (size_t)device * (size_t)m->n_terms;
+    float x[BLOCK * TH_FEATURES_MAX], plain[BLOCK * TH_PLAIN_MAX];
+    th_sight row[BLOCK];
+    for (size_t i = 0; i < n; i++)
+        th_layer_model_look(m, &op[i], gpu, device, weight, is_law ? 0 : panel->sees, &row[i],
+                            x + i * (size_t)m->n_features, plain + i * (size_t)m->n_plain);
+    const th_sights s = {n, row, m->n_features, m->n_plain, x, plain};
+    if (is_law)
+        th_learner_law.run(NULL, &s, ms);
+    else
+        th_panel_run(panel, &s, ms);
+    for (size_t i = 0; i < n; i++)
+        ms[i] = exp(ms[i]);
+}
+
+void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n,
+                               const th_gpu *gpu, int device, bool is_law, double *ms)
+{
+    for (size_t from = 0; from < n; from += BLOCK)
+        predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, device, is_law,
+                      ms + from);
+    if (device == m->n_devices && !is_law)
+        th_twin_blend(m, op, n, gpu, ms);
+}
+
+static void predict_few(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                        double *ms)
+{
+    const th_calibration *c = calibration_of(m, gpu);
+    if (c)
+        th_calibration_run(m, c, op, n, ms);
+    else
+        th_layer_model_predict_as(m, op, n, gpu, th_layer_model_device(m, gpu->name), false, ms);
+}
+
+typedef struct {
+    const th_layer_model *m;
+    const th_op *op;
+    size_t n;
+    const th_gpu *gpu;
+    double *ms;
+} batch;
+
+static int predict_chunk(void *state, int i, th_error *err)
+{
+    const batch *b = state;
+    size_t from = (size_t)i * CHUNK, n = b->n - from < CHUNK ? b->n - from : CHUNK;
+    (void)err;
+    predict_few(b->m, b->op + from, n, b->gpu, b->ms + from);
+    return 0;
+}
+
+void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
+                                 const th_gpu *gpu, double *ms)
+{
+    batch b = {m, op, n, gpu, ms};
+    th_jobs_run(predict_chunk, &b, (int)((n + CHUNK - 1) / CHUNK), 0, NULL);
+}
+
+double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    double ms;
+    predict_few(m, op, 1, gpu, &ms);
+    return ms;
+}
+
+/* --- uncertainty ------------------------------------------------------------------------------ */
+
+/* How far x lies outside, in logarithms. */
+static double beyond(double x, double least, double most)
+{
+    double low = fmax(least, 1), high = fmax(most, 1);
+    return fmax(0, fmax(log(low / fmax(x, 1)), log(fmax(x, 1) / high)));
+}
+
+static double op_beyond(const th_layer_model *m, const th_op *op)
+{
+    double sum = 0;
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f))
+            sum += beyond(op->x[f], m->least[f], m->most[f]);
+    return sum;
+}
+
+static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
+{
+    double sum = 0;
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
+        double least = INFINITY, most = 0;
+        for (int d = 0; d < m->n_devices; d++) {
+            least = fmin(least, m->device[d].x[i]);
+            most = fmax(most, m->device[d].x[i]);
+        }
+        sum += beyond(gpu->x[i], least, most);
+    }
+    return sum;
+}
+
+th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    const th_calibration *c = calibration_of(m, gpu);
+    bool is_known = !c && th_layer_model_knows(m, gpu);
+    const th_spread *spread = is_known ? &m->known.spread : &m->other.spread;
+    double ms = th_layer_model_predict(m, op, gpu), low, high;
+    double wider = 1 + op_beyond(m, op) + (is_known || c ? 0 : gpu_beyond(m, gpu));
+    th_spread_at(spread, log(ms), &low, &high);
+    wider *= c ? c->gain : 1;
+    return (th_estimate){ms, ms * exp(low * wider), ms * exp(high * wider)};
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* residual_quantiles.c - intervals of predictions: empirical quantiles of what was held out.
+ *   fit: sort by prediction -> { sort a bin by group and residual -> { quantiles of a group } } */
+#include <config.h>
+
+#include "predictor/model/residual_quantiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+enum { ROWS_PER_BIN_MIN = 40, ROWS_PER_GROUP_MIN = 20 };
+static const double TAIL = 0.1;
+
+typedef struct {
+    double predicted, residual;
+    int group;
+} row;
+
+static int by_prediction(const void *a, const void *b)
+{
+    double x = ((const row *)a)->predicted, y = ((const row *)b)->predicted;
+    return (x > y) - (x < y);
+}
+
+static int by_group_and_residual(const void *a, const void *b)
+{
+    const row *r = a, *s = b;
+    if (r->group != s->group)
+        return (r->group > s->group) - (r->group < s->group);
+    return (r->residual > s->residual) - (r->residual < s->residual);
+}
+
+/* Between neighbours by their distance. */
+static double quantile(const row *sorted, size_t n, double q)
+{
+    double at = q * (double)(n - 1), below = floor(at);
+    size_t i = (size_t)below;
+    double x = sorted[i].residual;
+    return i + 1 < n ? x + (at - below) * (sorted[i + 1].residual - x) : x;
+}
+
+/* Groups of few rows are passed over, unless there is but one. */
+static void fit_bin(row *rows, size_t n, struct th_spread_bin *out)
+{
+    out->low = out->high = 0;
+    qsort(rows, n, sizeof *rows, by_group_and_residual);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && rows[to].group == rows[from].group; to++)
+            ;
+        if (to - from < ROWS_PER_GROUP_MIN && to - from < n)
+            continue;
+        out->low = fmin(out->low, quantile(rows + from, to - from, TAIL));
+        out->high = fmax(out->high, quantile(rows + from, to - from, 1 - TAIL));
+    }
+}
+
+int th_spread_fit(th_spread *out, const double *predicted, const double *measured,
+                  const int *group, size_t n)
+{
+    *out = (th_spread){.n_bins = 0};
+    if (n == 0)
+        return 0;
+    row *rows = th_alloc_array(n, sizeof *rows);
+    if (!rows)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (row){predicted[i], measured[i] - predicted[i], group ? group[i] : 0};
+    qsort(rows, n, sizeof *rows, by_prediction);
+    size_t bins = n / ROWS_PER_BIN_MIN;
+    out->n_bins = bins < 1 ? 1 : bins > TH_SPREAD_BINS ? TH_SPREAD_BINS : (int)bins;
+    for (int b = 0; b < out->n_bins; b++) {
+        size_t from = n * (size_t)b / (size_t)out->n_bins,
+               to = n * ((size_t)b + 1) / (size_t)out->n_bins;
+        out->bin[b].ln_ms = rows[to - 1].predicted;
+        fit_bin(rows + from, to - from, &out->bin[b]);
+    }
+    th_free(rows);
+    return 0;
+}
+
+void th_spread_at(const th_spread *s, double ln_ms, double *low, double *high)
+{
+    int b = 0;
+    *low = -M_LN2;
+    *high = M_LN2;
+    if (s->n_bins == 0)
+        return;
+    while (b + 1 < s->n_bins && ln_ms > s->bin[b].ln_ms)
+        b++;
+    *low = s->bin[b].low;
+    *high = s->bin[b].high;
+}

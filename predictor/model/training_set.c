@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* training_set.c - rows of measurements, laws of them, and lessons.
+ * Which rows are held out or sampled follows from their draws alone, so an operation that was measured on
+ * several devices is held out on all of them. */
+#include <config.h>
+
+#include "predictor/model/training_set.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+enum { FOLDS = 5, ROWS_MIN = 50, ROWS_FOR_LAW = 30 };
+
+const th_selection th_all_rows = {TH_ALL, TH_ALL, TH_ALL, false, SIZE_MAX};
+
+static const th_measurement *row_of(const th_rows *r, size_t i)
+{
+    return &r->all->row[r->row[i]];
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int add_device(th_layer_model *m, size_t *capacity, const th_gpu *gpu)
+{
+    int i = th_layer_model_device(m, gpu->name);
+    if (i < m->n_devices)
+        return i;
+    if (th_grow(&m->device, capacity, (size_t)i + 1, sizeof *m->device))
+        return -1;
+    m->device[i] = *gpu;
+    return m->n_devices++;
+}
+
+static void widen_ranges(th_layer_model *m, const th_op *op, bool is_first)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
+        if (is_first || op->x[f] < m->least[f])
+            m->least[f] = op->x[f];
+        if (is_first || op->x[f] > m->most[f])
+            m->most[f] = op->x[f];
+    }
+}
+
+static int measure(th_rows *r, uint64_t seed)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const th_measurement *row = row_of(r, i);
+        r->device[i] = add_device(r->model, &capacity, &r->all->device[row->device]);
+        if (r->device[i] < 0)
+            return -1;
+        widen_ranges(r->model, &row->op, i == 0);
+        r->draw[i] = th_hash_word(seed, (uint64_t)row->row_id);
+    }
+    return 0;
+}
+
+static size_t select_rows(const th_rows *r, const size_t *rows, size_t n, size_t *out)
+{
+    size_t selected = 0;
+    for (size_t i = 0; i < n; i++) {
+        const th_measurement *row = &r->all->row[rows[i]];
+        if (row->op.kind == r->model->kind && row->phase == r->model->phase)
+            out[selected++] = rows[i];
+    }
+    return selected;
+}
+
+static int check_times(const th_rows *r, th_error *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const th_measurement *row = row_of(r, i);
+        if (!(row->ms > 0 && isfinite(row->ms)))
+            return th_error_set(err, "PRED-0092",
+                                "measurements: row %zu, %s, %s on %s: time %g: must be above 0", i + 1,
+                                th_op_kind_name(r->model->kind), th_phase_name(r->model->phase),
+                                r->all->device[row->device].name, row->ms);
+    }
+    return 0;
+}
+
+int th_rows_begin(th_rows *r, th_layer_model *model, const th_measurements *m, const size_t *rows,
+                  size_t n, uint64_t seed, th_error *err)
+{
+    *r = (th_rows){.model = model, .all = m};
+    th_layer_model_count(model);
+    r->row = th_alloc_array(n + 1, sizeof *r->row);
+    if (!r->row)
+        return th_error_no_memory(err);
+    r->n = select_rows(r, rows, n, r->row);
+    if (r->n < ROWS_MIN)
+        return th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
+                            th_op_kind_name(model->kind), th_phase_name(model->phase), ROWS_MIN,
+                            r->n);
+    if (check_times(r, err))
+        return -1;
+    r->device = th_alloc_array(r->n + 1, sizeof *r->device);
+    r->draw = th_alloc_array(r->n + 1, sizeof *r->draw);
+    return r->device && r->draw && measure(r, seed) == 0 ? 0 : th_error_no_memory(err);
+}
+
+void th_rows_clear(th_rows *r)
+{
+    th_free(r->row);
+    th_free(r->device);
+    th_free(r->draw);
+    *r = (th_rows){.n = 0};
+}
+
+/* --- selections ------------------------------------------------------------------------------- */
+
+static bool is_selected(const th_rows *r, const th_selection *s, size_t i)
+{
+    if ((s->device != TH_ALL && r->device[i] != s->device) || r->device[i] == s->left_out)
+        return false;
+    return s->fold == TH_ALL || ((int)(r->draw[i] % FOLDS) == s->fold) != s->without_fold;
+}
+
+/* Below this number a row is in the sample. */
+static uint64_t limit_of(const th_rows *r, const th_selection *s, size_t *n)
+{
+    *n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        *n += is_selected(r, s, i);
+    if (*n <= s->n_max)
+        return UINT64_MAX;
+    return (uint64_t)((double)s->n_max / (double)*n * (double)UINT32_MAX);
+}
+
+static bool is_drawn(const th_rows *r, size_t i, uint64_t limit)
+{
+    return th_hash_word(r->draw[i], 1) >> 32 <= limit;
+}
+
+/* --- laws ------------------------------------------------------------------------------------- */
+
+int th_rows_fit_law(const th_rows *r, const th_selection *s, double *weight)
+{
+    th_selection all = *s;
+    size_t n, m = (size_t)r->model->n_terms;
+    limit_of(r, s, &n);
+    if (s->device != TH_ALL && n < ROWS_FOR_LAW) {
+        all.device = TH_ALL;
+        limit_of(r, &all, &n);
+    }
+    double *amounts = th_alloc_array(n * m + 1, sizeof *amounts),
+           *ms = th_alloc_array(n + 1, sizeof *ms);
+    int failed = amounts && ms ? 0 : -1;
+    n = 0;
+    for (size_t i = 0; !failed && i < r->n; i++) {
+        const th_measurement *row = row_of(r, i);
+        th_terms terms;
+        if (!is_selected(r, &all, i))
+            continue;
+        th_law_terms(&row->op, row->phase, &r->model->device[r->device[i]], NULL, &terms);
+        memcpy(amounts + n * m, terms.amount, m * sizeof *amounts);
+        ms[n++] = row->ms;
+    }
+    if (!failed)
+        failed = th_law_fit(amounts, ms, n, r->model->n_terms, weight);
+    th_free(amounts);
+    th_free(ms);
+    return failed;
+}
+
+/* --- lessons ---------------------------------------------------------------------------------- */
+
+static int lesson_init(th_lesson *l, size_t n, const th_layer_model *m, unsigned sees)
+{
+    th_sights *s = &l->sights;
+    s->n_features = m->n_features;
+    s->n_plain = m->n_plain;
+    l->n_devices = m->n_devices;
+    l->ms = th_alloc_array(n + 1, sizeof *l->ms);
+    s->row = th_alloc_array(n + 1, sizeof *s->row);
+    if (sees & TH_SEES_FEATURES)
+        s->x = th_alloc_array(n + 1, (size_t)s->n_features * sizeof *s->x);
+    if (sees & TH_SEES_PLAIN)
+        s->plain = th_alloc_array(n + 1, (size_t)s->n_plain * sizeof *s->plain);
+    return l->ms && s->row && (s->x || !(sees & TH_SEES_FEATURES)) &&
+                   (s->plain || !(sees & TH_SEES_PLAIN))
+               ? 0
+               : -1;
+}
+
+int th_lesson_make(th_lesson *out, const th_rows *r, const th_selection *selection, bool is_known,
+                   const double *weight, unsigned sees)
+{
+    const th_layer_model *m = r->model;
+    size_t n;
+    uint64_t limit = limit_of(r, selection, &n);
+    *out = (th_lesson){.is_known = is_known};
+    if (lesson_init(out, n, m, sees)) {
+        th_lesson_clear(out);
+        return -1;
+    }
+    th_sights *s = &out->sights;
+    for (size_t i = 0; i < r->n; i++) {
+        const th_measurement *row = row_of(r, i);
+        if (!is_selected(r, selection, i) || !is_drawn(r, i, limit))
+            continue;
+        int device = is_known ? r->device[i] : m->n_devices;
+        th_layer_model_look(m, &row->op, &m->device[r->device[i]], device,
+                            weight + (is_known ? (size_t)device * (size_t)m->n_terms : 0), sees,
+                            &s->row[s->n], s->x ? s->x + s->n * (size_t)m->n_features : NULL,
+                            s->plain ? s->plain + s->n * (size_t)m->n_plain : NULL);
+        out->ms[s->n++] = row->ms;
+    }
+    return 0;
+}
+
+void th_lesson_clear(th_lesson *l)
+{
+    th_free(l->ms);
+    th_free(l->sights.row);
+    th_free(l->sights.x);
+    th_free(l->sights.plain);
+    *l = (th_lesson){.ms = NULL};
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* op.c - kinds of operations and the numbers they have, as tables. */
+#include <config.h>
+
+#include "predictor/op/op.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(f) (1u << (f))
+enum {
+    PLANE = BIT(TH_OP_IN_H) | BIT(TH_OP_IN_W) | BIT(TH_OP_KERNEL_H) | BIT(TH_OP_KERNEL_W) |
+            BIT(TH_OP_STRIDE_H) | BIT(TH_OP_STRIDE_W) | BIT(TH_OP_PAD_H) | BIT(TH_OP_PAD_W),
+    LAYER = BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN),
+    WEIGHTED =
+        BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER)
+};
+
+static const struct {
+    const char *name;
+    unsigned fields;
+} kinds[TH_N_OP_KINDS] = {
+    [TH_OP_CONV] = {"conv", LAYER | PLANE | WEIGHTED},
+    [TH_OP_POOLING] = {"pooling", LAYER | PLANE},
+    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED},
+    [TH_OP_MATMUL] = {"matmul", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT)},
+    [TH_OP_ELEMENTWISE] = {"elementwise", LAYER | BIT(TH_OP_FUNCTION)},
+    [TH_OP_NORM] = {"norm", LAYER},
+    [TH_OP_SOFTMAX] = {"softmax", LAYER},
+};
+
+static const char *const activations[TH_N_ACTS] = {"none", "relu", "tanh", "sigmoid"};
+static const char *const optimizers[TH_N_OPTIMIZERS] = {"none",     "sgd",  "adadelta", "adagrad",
+                                                        "momentum", "adam", "rmsprop"};
+static const char *const functions[TH_N_EWS] = {
+    "add",        "mul",        "div",  "pow",  "add_number", "mul_number",
+    "div_number", "pow_number", "relu", "gelu", "tanh"};
+
+enum { EXTENT_MAX = 1 << 24 }; /* products of four stay exact in doubles where networks are */
+
+static const struct {
+    const char *name;
+    int32_t least, most;
+    const char *const *words;
+} fields[TH_N_OP_FIELDS] = {
+    [TH_OP_BATCH] = {"batch", 1, EXTENT_MAX, NULL},
+    [TH_OP_ROWS] = {"rows", 1, EXTENT_MAX, NULL},
+    [TH_OP_IN_H] = {"in_h", 1, EXTENT_MAX, NULL},
+    [TH_OP_IN_W] = {"in_w", 1, EXTENT_MAX, NULL},
+    [TH_OP_CHANNELS_IN] = {"channels_in", 1, EXTENT_MAX, NULL},
+    [TH_OP_CHANNELS_OUT] = {"channels_out", 1, EXTENT_MAX, NULL},
+    [TH_OP_KERNEL_H] = {"kernel_h", 1, EXTENT_MAX, NULL},
+    [TH_OP_KERNEL_W] = {"kernel_w", 1, EXTENT_MAX, NULL},
+    [TH_OP_STRIDE_H] = {"stride_h", 1, EXTENT_MAX, NULL},
+    [TH_OP_STRIDE_W] = {"stride_w", 1, EXTENT_MAX, NULL},
+    [TH_OP_PAD_H] = {"pad_h", 0, EXTENT_MAX, NULL},
+    [TH_OP_PAD_W] = {"pad_w", 0, EXTENT_MAX, NULL},
+    [TH_OP_BIAS] = {"bias", 0, 1, NULL},
+    [TH_OP_ACTIVATION] = {"activation", 0, TH_N_ACTS - 1, activations},
+    [TH_OP_FUNCTION] = {"function", 0, TH_N_EWS - 1, functions},
+    [TH_OP_OPTIMIZER] = {"optimizer", 0, TH_N_OPTIMIZERS - 1, optimizers},
+};
+
+static const char *const phases[TH_N_PHASES] = {"call",    "execution", "step", "pre",   "post",
+                                                "forward", "backward",  "loss", "update"};
+
+const char *th_op_kind_name(th_op_kind k)
+{
+    return kinds[k].name;
+}
+
+const char *th_op_field_name(th_op_field f)
+{
+    return fields[f].name;
+}
+
+int32_t th_op_least(th_op_field f)
+{
+    return fields[f].least;
+}
+
+const char *th_phase_name(th_phase p)
+{
+    return phases[p];
+}
+
+const char *th_op_word(th_op_field f, int32_t value)
+{
+    return fields[f].words && value >= 0 && value <= fields[f].most ? fields[f].words[value] : NULL;
+}
+
+int32_t th_op_value(th_op_field f, const char *text)
+{
+    for (int32_t i = 0; fields[f].words && i <= fields[f].most; i++)
+        if (strcmp(fields[f].words[i], text) == 0)
+            return i;
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && value >= 0 && value <= INT32_MAX
+               ? (int32_t)value
+               : -1;
+}
+
+int th_op_kind_find(const char *name)
+{
+    for (int k = 0; k < TH_N_OP_KINDS; k++)
+        if (strcmp(kinds[k].name, name) == 0)
+            return k;
+    return -1;
+}
+
+int th_phase_find(const char *name)
+{
+    for (int p = 0; p < TH_N_PHASES; p++)
+        if (strcmp(phases[p], name) == 0)
+            return p;
+    return -1;
+}
+
+unsigned th_op_fields(th_op_kind k)
+{
+    return kinds[k].fields;
+}
+
+bool th_op_has(th_op_kind k, th_op_field f)
+{
+    return kinds[k].fields >> f & 1u;
+}
+
+int th_op_check(const th_op *op, th_error *err)
+{
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f) &&
+            (op->x[f] < fields[f].least || op->x[f] > fields[f].most))
+            return th_error_set(err, "PRED-0001", "%s: %s %d: must be %d to %d",
+                                kinds[op->kind].name, fields[f].name, op->x[f], fields[f].least,
+                                fields[f].most);
+    if (th_op_has(op->kind, TH_OP_IN_H) && (th_op_out_h(op) < 1 || th_op_out_w(op) < 1))
+        return th_error_set(
+            err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",
+            kinds[op->kind].name, op->x[TH_OP_KERNEL_H], op->x[TH_OP_KERNEL_W],
+            op->x[TH_OP_IN_H] + op->x[TH_OP_PAD_H], op->x[TH_OP_IN_W] + op->x[TH_OP_PAD_W]);
+    return 0;
+}
+
+int32_t th_op_same_padding(int32_t in, int32_t kernel, int32_t stride)
+{
+    int64_t out = (in - 1) / stride + 1, zeros = (out - 1) * stride + kernel - in;
+    return zeros > 0 ? (int32_t)zeros : 0;
+}
+
+static int32_t out_of(int32_t in, int32_t pad, int32_t kernel, int32_t stride)
+{
+    return in + pad < kernel ? 0 : (in + pad - kernel) / stride + 1;
+}
+
+int32_t th_op_out_h(const th_op *op)
+{
+    return out_of(op->x[TH_OP_IN_H], op->x[TH_OP_PAD_H], op->x[TH_OP_KERNEL_H],
+                  op->x[TH_OP_STRIDE_H]);
+}
+
+int32_t th_op_out_w(const th_op *op)
+{
+    return out_of(op->x[TH_OP_IN_W], op->x[TH_OP_PAD_W], op->x[TH_OP_KERNEL_W],
+                  op->x[TH_OP_STRIDE_W]);
+}
+
+enum { BYTES = 4 }; /* of a number in single precision */
+
+static double number(const th_op *op, th_op_field f)
+{
+    return (double)op->x[f];
+}
+
+static bool is_plane(const th_op *op)
+{
+    return th_op_has(op->kind, TH_OP_IN_H);
+}
+
+double th_op_input_bytes(const th_op *op)
+{
+    double n = BYTES * number(op, TH_OP_BATCH) * number(op, TH_OP_CHANNELS_IN);
+    if (is_plane(op))
+        return n * number(op, TH_OP_IN_H) * number(op, TH_OP_IN_W);
+    return op->kind == TH_OP_MATMUL ? n * number(op, TH_OP_ROWS) : n;
+}
+
+double th_op_weight_bytes(const th_op *op)
+{
+    double n = BYTES * number(op, TH_OP_CHANNELS_IN) * number(op, TH_OP_CHANNELS_OUT);
+    switch (op->kind) {
+    case TH_OP_CONV:
+        return n * number(op, TH_OP_KERNEL_H) * number(op, TH_OP_KERNEL_W);
+    case TH_OP_DENSE:
+        return n;
+    case TH_OP_MATMUL:
+        return n * number(op, TH_OP_BATCH);
+    case TH_OP_POOLING:
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_N_OP_KINDS:
+        break;
+    }
+    return 0;
+}
+
+static double output_bytes(const th_op *op, int32_t out_h, int32_t out_w)
+{
+    double n = BYTES * number(op, TH_OP_BATCH);
+    switch (op->kind) {
+    case TH_OP_CONV:
+        return n * number(op, TH_OP_CHANNELS_OUT) * out_h * out_w;
+    case TH_OP_POOLING:
+        return n * number(op, TH_OP_CHANNELS_IN) * out_h * out_w;
+    case TH_OP_DENSE:
+        return n * number(op, TH_OP_CHANNELS_OUT);
+    case TH_OP_MATMUL:
+        return n * number(op, TH_OP_ROWS) * number(op, TH_OP_CHANNELS_OUT);
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_N_OP_KINDS:
+        break;
+    }
+    return n * number(op, TH_OP_CHANNELS_IN);
+}
+
+static double flops(const th_op *op, double outputs)
+{
+    switch (op->kind) {
+    case TH_OP_CONV:
+        return 2 * outputs * number(op, TH_OP_CHANNELS_IN) * number(op, TH_OP_KERNEL_H) *
+               number(op, TH_OP_KERNEL_W);
+    case TH_OP_POOLING:
+        return outputs * number(op, TH_OP_KERNEL_H) * number(op, TH_OP_KERNEL_W);
+    case TH_OP_DENSE:
+    case TH_OP_MATMUL:
+        return 2 * outputs * number(op, TH_OP_CHANNELS_IN);
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_N_OP_KINDS:
+        break;
+    }
+    return outputs;
+}
+
+th_op_sizes th_op_sizes_of(const th_op *op)
+{
+    th_op_sizes s = {.out_h = 0};
+    if (is_plane(op)) {
+        s.out_h = th_op_out_h(op);
+        s.out_w = th_op_out_w(op);
+    }
+    s.input = th_op_input_bytes(op);
+    s.weights = th_op_weight_bytes(op);
+    s.output = output_bytes(op, s.out_h, s.out_w);
+    s.flops = flops(op, s.output / BYTES);
+    return s;
+}
+
+double th_op_output_bytes(const th_op *op)
+{
+    return th_op_sizes_of(op).output;
+}
+
+double th_op_flops(const th_op *op)
+{
+    return th_op_sizes_of(op).flops;
+}

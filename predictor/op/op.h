@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* op.h - an operation of a network whose time is measured or predicted: its kind and its numbers.
+ *
+ *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, zeros padded in all along
+ *                each axis, channels_out
+ *   pooling      the same without weights, channels_out = channels_in
+ *   dense        batch rows of channels_in numbers to channels_out: a fully connected layer
+ *   matmul       batch products of rows x channels_in by channels_in x channels_out
+ *   elementwise  a function of batch rows of channels_in numbers; norm, softmax along the rows
+ * All numbers are of single precision. */
+#ifndef TH_PREDICTOR_OP_OP_H
+#define TH_PREDICTOR_OP_OP_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef enum {
+    TH_OP_CONV,
+    TH_OP_POOLING,
+    TH_OP_DENSE,
+    TH_OP_MATMUL,
+    TH_OP_ELEMENTWISE,
+    TH_OP_NORM,
+    TH_OP_SOFTMAX,
+    TH_N_OP_KINDS
+} th_op_kind;
+
+typedef enum {
+    TH_OP_BATCH,
+    TH_OP_ROWS,
+    TH_OP_IN_H,
+    TH_OP_IN_W,
+    TH_OP_CHANNELS_IN,
+    TH_OP_CHANNELS_OUT,
+    TH_OP_KERNEL_H,
+    TH_OP_KERNEL_W,
+    TH_OP_STRIDE_H,
+    TH_OP_STRIDE_W,
+    TH_OP_PAD_H, /* zeros above and below together */
+    TH_OP_PAD_W,
+    TH_OP_BIAS,       /* 0 or 1 */
+    TH_OP_ACTIVATION, /* th_op_activation */
+    TH_OP_FUNCTION,   /* th_op_function, of elementwise */
+    TH_OP_OPTIMIZER,  /* th_op_optimizer, of a training step */
+    TH_N_OP_FIELDS
+} th_op_field;
+
+typedef enum { TH_ACT_NONE, TH_ACT_RELU, TH_ACT_TANH, TH_ACT_SIGMOID, TH_N_ACTS } th_op_activation;
+
+typedef enum {
+    TH_OPTIMIZER_NONE,
+    TH_OPTIMIZER_SGD,
+    TH_OPTIMIZER_ADADELTA,
+    TH_OPTIMIZER_ADAGRAD,
+    TH_OPTIMIZER_MOMENTUM,
+    TH_OPTIMIZER_ADAM,
+    TH_OPTIMIZER_RMSPROP,
+    TH_N_OPTIMIZERS
+} th_op_optimizer;
+
+/* With two operands, or with one and a number. */
+typedef enum {
+    TH_EW_ADD,
+    TH_EW_MUL,
+    TH_EW_DIV,
+    TH_EW_POW,
+    TH_EW_ADD_NUMBER,
+    TH_EW_MUL_NUMBER,
+    TH_EW_DIV_NUMBER,
+    TH_EW_POW_NUMBER,
+    TH_EW_RELU,
+    TH_EW_GELU,
+    TH_EW_TANH,
+    TH_N_EWS
+} th_op_function;
+
+/* What of an operation was timed. */
+typedef enum {
+    TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the host */
+    TH_PHASE_EXECUTION, /* the kernels alone */
+    TH_PHASE_STEP,      /* a call of forward, backward and the optimiser's update */
+    TH_PHASE_PRE,       /* launch, input copied and laid out */
+    TH_PHASE_POST,      /* output laid out and copied back */
+    TH_PHASE_FORWARD,   /* of a training step */
+    TH_PHASE_BACKWARD,
+    TH_PHASE_LOSS,
+    TH_PHASE_UPDATE,
+    TH_N_PHASES
+} th_phase;
+
+typedef struct th_op {
+    th_op_kind kind;
+    int32_t x[TH_N_OP_FIELDS]; /* fields that the kind does not have are 0 */
+} th_op;
+
+const char *th_op_kind_name(th_op_kind k);   /* "conv" */
+const char *th_op_field_name(th_op_field f); /* "channels_in" */
+int32_t th_op_least(th_op_field f); /* that a number can be */
+const char *th_phase_name(th_phase p);       /* "call" */
+/* The word for a value of a field that is a choice (activation, function, optimizer); NULL for numbers. */
+const char *th_op_word(th_op_field f, int32_t value);
+/* The value of a word or a number; -1: neither. */
+int32_t th_op_value(th_op_field f, const char *text);
+int th_op_kind_find(const char *name); /* -1: none */
+int th_phase_find(const char *name);
+
+bool th_op_has(th_op_kind k, th_op_field f);
+unsigned th_op_fields(th_op_kind k); /* those that it has, a bit each: 1 << field */
+/* 0, or -1: a field is out of its range, or the kernel is larger than the padded input. */
+int th_op_check(const th_op *op, th_error *err);
+
+/* Of conv and pooling: zeros that make the output ceil(input / stride) long; and the length it has. */
+int32_t th_op_same_padding(int32_t in, int32_t kernel, int32_t stride);
+int32_t th_op_out_h(const th_op *op);
+int32_t th_op_out_w(const th_op *op);
+
+/* Exact below 2^53. Bytes of the operands, floating point operations (2 per multiply-accumulate). */
+double th_op_input_bytes(const th_op *op);
+double th_op_weight_bytes(const th_op *op); /* of a matmul: the second factor */
+double th_op_output_bytes(const th_op *op);
+double th_op_flops(const th_op *op);
+
+/* All of these at once, for those who need most of them. */
+typedef struct th_op_sizes {
+    int32_t out_h, out_w; /* 0: the kind has none */
+    double input, weights, output, flops;
+} th_op_sizes;
+th_op_sizes th_op_sizes_of(const th_op *op);
+
+#endif

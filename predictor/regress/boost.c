@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* boost.c - gradient boosting through XGBoost's C interface.
+ *   train: matrix -> booster -> { round } -> its trees as text -> { read_tree }
+ * One thread, so that the same seed gives the same trees whatever the machine. */
+#include <config.h>
+
+#include "predictor/regress/boost.h"
+
+#ifdef HAVE_XGBOOST
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xgboost/c_api.h>
+
+bool th_boost_is_there(void)
+{
+    return true;
+}
+
+static int library_failed(th_error *err)
+{
+    return th_error_set(err, "PRED-0050", "XGBoost: %.300s", XGBGetLastError());
+}
+
+static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err)
+{
+    /* Newton's step on the pseudo-Huber error goes far beyond the mark where errors are many slopes wide;
+     * a leaf is held to this many. */
+    static const double SLOPES_MAX = 6;
+    bool is_squared = o->slope == 0;
+    char number[8][32];
+    snprintf(number[0], sizeof number[0], "%d", o->depth);
+    snprintf(number[1], sizeof number[1], "%.9g", o->rate);
+    snprintf(number[2], sizeof number[2], "%.9g", o->least_weight);
+    snprintf(number[3], sizeof number[3], "%.9g", o->row_share);
+    snprintf(number[4], sizeof number[4], "%.9g", o->column_share);
+    snprintf(number[5], sizeof number[5], "%llu", (unsigned long long)(o->seed & INT32_MAX));
+    snprintf(number[6], sizeof number[6], "%.9g", is_squared ? 1 : o->slope);
+    snprintf(number[7], sizeof number[7], "%.9g", is_squared ? 0 : SLOPES_MAX * o->slope);
+    const char *const options[][2] = {
+        {"objective", is_squared ? "reg:squarederror" : "reg:pseudohubererror"},
+        {"huber_slope", number[6]},
+        {"max_delta_step", number[7]},
+        {"base_score", "0"},
+        {"tree_method", "hist"},
+        {"max_bin", "256"},
+        {"nthread", "1"},
+        {"verbosity", "0"},
+        {"lambda", "1"},
+        {"max_depth", number[0]},
+        {"eta", number[1]},
+        {"min_child_weight", number[2]},
+        {"subsample", number[3]},
+        {"colsample_bytree", number[4]},
+        {"seed", number[5]},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (XGBoosterSetParam(b, options[i][0], options[i][1]))
+            return library_failed(err);
+    return 0;
+}
+
+/* A node of the text: "3:[f12<0.5] yes=7,no=8,missing=7" or "7:leaf=-0.25". */
+typedef struct {
+    bool is_leaf;
+    unsigned feature, yes, no;
+    float value;
+} node;
+
+enum { NODES_MAX = 4096 };
+
+static int read_node(const char *line, unsigned *number, node *out)
+{
+    char *end;
+    *number = (unsigned)strtoul(line, &end, 10);
+    if (*end != ':' || *number >= NODES_MAX)
+        return -1;
+    if (strncmp(end, ":leaf=", 6) == 0) {
+        *out = (node){.is_leaf = true, .value = strtof(end + 6, NULL)};
+        return 0;
+    }
+    if (strncmp(end, ":[f", 3) != 0)
+        return -1;
+    *out = (node){.feature = (unsigned)strtoul(end + 3, &end, 10)};
+    if (*end != '<')
+        return -1;
+    out->value = strtof(end + 1, &end);
+    return sscanf(end, "] yes=%u,no=%u", &out->yes, &out->no) == 2 && out->yes < NODES_MAX &&
+                   out->no < NODES_MAX && out->feature < TH_TREES_FEATURES_MAX
+               ? 0
+               : -1;
+}
+
+/* In whole units, and so small that sums of very many stay whole numbers. */
+static int32_t answer_of(float value)
+{
+    static const double UNITS_MAX = 1 << 20;
+    return (int32_t)lrint(fmin(fmax((double)value / TH_TREES_UNIT, -UNITS_MAX), UNITS_MAX));
+}
+
+/* Lays node number of the library's tree at place `at`; below a leaf every answer is its own. */
+static void lay(th_trees *t, int tree, const node *nodes, unsigned number, size_t at, int depth)
+{
+    size_t questions = ((size_t)1 << t->depth) - 1;
+    const node *n = &nodes[number];
+    if (depth == t->depth) {
+        t->leaf[(size_t)tree * (questions + 1) + at - questions] = answer_of(n->value);
+        return;
+    }
+    t->question[(size_t)tree * questions + at] =
+        n->is_leaf ? 0 : th_trees_ask(n->feature, n->value);
+    lay(t, tree, nodes, n->is_leaf ? number : n->yes, 2 * at + 1, depth + 1);
+    lay(t, tree, nodes, n->is_leaf ? number : n->no, 2 * at + 2, depth + 1);
+}
+
+int th_boost_read_tree(th_trees *t, int tree, const char *text, th_error *err)
+{
+    node nodes[NODES_MAX];
+    for (int i = 0; i < NODES_MAX; i++)
+        nodes[i] = (node){.is_leaf = true};
+    for (const char *line = text; line && *line != '\0';) {
+        node n;
+        unsigned number;
+        const char *end = strchr(line, '\n');
+        line += strspn(line, "\t ");
+        if (read_node(line, &number, &n))
+            return th_error_set(err, "PRED-0051",
+                                "XGBoost: tree %d: has a line that is not known: %.60s", tree,
+                                line);
+        nodes[number] = n;
+        line = end ? end + 1 : NULL;
+    }
+    lay(t, tree, nodes, 0, 0, 0);
+    return 0;
+}
+
+static int read_trees(BoosterHandle b, const th_boost_options *o, th_trees *out, th_error *err)
+{
+    bst_ulong n = 0;
+    const char **text = NULL;
+    if (XGBoosterDumpModelEx(b, "", 0, "text", &n, &text))
+        return library_failed(err);
+    if (th_trees_init(out, (int)n, o->depth))
+        return th_error_no_memory(err);
+    for (bst_ulong i = 0; i < n; i++) {
+        if (th_boost_read_tree(out, (int)i, text[i], err)) {
+            th_trees_clear(out);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int th_boost_train(const float *x, const float *y, size_t n, int n_features,
+                   const th_boost_options *o, th_trees *out, th_error *err)
+{
+    DMatrixHandle matrix = NULL;
+    BoosterHandle b = NULL;
+    if (XGDMatrixCreateFromMat(x, (bst_ulong)n, (bst_ulong)n_features, NAN, &matrix))
+        return library_failed(err);
+    int failed =
+        XGDMatrixSetFloatInfo(matrix, "label", y, (bst_ulong)n) || XGBoosterCreate(&matrix, 1, &b)
+            ? library_failed(err)
+            : set_options(b, o, err);
+    for (int i = 0; !failed && i < o->rounds; i++)
+        failed = XGBoosterUpdateOneIter(b, i, matrix) ? library_failed(err) : 0;
+    if (!failed)
+        failed = read_trees(b, o, out, err);
+    if (b)
+        XGBoosterFree(b);
+    XGDMatrixFree(matrix);
+    return failed;
+}
+
+#else
+
+bool th_boost_is_there(void)
+{
+    return false;
+}
+
+int th_boost_train(const float *x, const float *y, size_t n, int n_features,
+                   const th_boost_options *o, th_trees *out, th_error *err)
+{
+    (void)x, (void)y, (void)n, (void)n_features, (void)o, (void)out;
+    return th_error_set(err, "PRED-0052",
+                        "boosting: needs XGBoost, which was not there when this was built");
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trees.h - a sum of decision trees, all of one depth, laid out for speed.
+ *
+ * A tree of depth D is 2^D - 1 questions "is the feature below the threshold?" in breadth-first order (no:
+ * right, the child 2 i + 2) and 2^D answers. Trees that end earlier are filled up with questions whose
+ * answers agree. A question is one word: the threshold's key (th_trees_key) without its last 7 bits, and
+ * the feature's number in these. So thresholds have 17 significant binary digits. Answers are whole
+ * multiples of a unit, so that sums are exact in any order.
+ * It asks for no library: those that are trained with one (boost.h) are plain numbers here. */
+#ifndef TH_PREDICTOR_REGRESS_TREES_H
+#define TH_PREDICTOR_REGRESS_TREES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TH_TREES_FEATURES_MAX = 128, TH_TREES_BLOCK = 64 };
+#define TH_TREES_UNIT 0x1p-14
+
+typedef struct th_trees {
+    int n, depth;
+    int32_t *question; /* by tree and place */
+    int32_t *leaf;     /* by tree and answer, in units */
+} th_trees;
+
+/* All zero, with room for as many trees as are walked abreast. 0, or -1: memory is out. */
+int th_trees_init(th_trees *t, int n, int depth);
+void th_trees_clear(th_trees *t);
+
+/* Of one row of so many features. */
+double th_trees_sum(const th_trees *t, const float *x, size_t width);
+/* Of n rows of width features each; out[i] becomes what th_trees_sum gives. */
+void th_trees_sum_many(const th_trees *t, const float *x, size_t n, size_t width, double *out);
+
+/* Private to trees.c: of TH_TREES_BLOCK rows, at once; false: this processor cannot. */
+bool th_trees_sum_block(const th_trees *t, const float *x, size_t width, double *out);
+
+/* A whole number that is in the order of the floats (but for NAN). */
+static inline int32_t th_trees_key(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
+}
+
+/* The threshold is rounded down, so that a row that is equal to it stays not below. */
+static inline int32_t th_trees_ask(unsigned feature, float threshold)
+{
+    return (int32_t)(((uint32_t)th_trees_key(threshold) & ~(TH_TREES_FEATURES_MAX - 1u)) | feature);
+}
+
+static inline unsigned th_trees_feature(int32_t question)
+{
+    return (uint32_t)question & (TH_TREES_FEATURES_MAX - 1u);
+}
+
+static inline float th_trees_threshold(int32_t question)
+{
+    int32_t key = (int32_t)((uint32_t)question & ~(TH_TREES_FEATURES_MAX - 1u));
+    float x;
+    key ^= (int32_t)((uint32_t)(key >> 31) >> 1);
+    memcpy(&x, &key, sizeof x);
+    return x;
+}
+
+#endif
