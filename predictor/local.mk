@@ -1,22 +1,20 @@
 # predictor/ - times of layers on GPUs, learned from measurements.
 libtharsis_la_SOURCES += \
-	predictor/algebra.c predictor/algebra.h \
-	predictor/backward.c \
-	predictor/boost.c predictor/boost.h \
-	predictor/calibration.c predictor/calibration.h \
-	predictor/calibration_sum.c predictor/calibration_sum.h \
-	predictor/features.c predictor/features.h \
-	predictor/forecast.c predictor/forecast.h \
-	predictor/gpu.h predictor/gpu_read.c \
-	predictor/jobs.c predictor/jobs.h \
-	predictor/law.c predictor/law.h \
-	predictor/law_conv.c \
-	predictor/law_fit.c \
-	predictor/law_matrix.c \
-	predictor/law_pooling.c \
-	predictor/law_rows.c \
-	predictor/layer_op.c predictor/layer_op.h \
-	predictor/layer_model.c predictor/layer_model.h predictor/layer_train.c \
+	predictor/data/gpu.h \
+	predictor/data/gpu_read.c \
+	predictor/data/measurements.c predictor/data/measurements.h \
+	predictor/data/measurements_header.c \
+	predictor/data/measurements_read.c \
+	predictor/data/measurements_text.h \
+	predictor/data/unpack.c predictor/data/unpack.h \
+	predictor/law/algebra.c predictor/law/algebra.h \
+	predictor/law/law.c predictor/law/law.h \
+	predictor/law/law_conv.c \
+	predictor/law/law_fit.c \
+	predictor/law/law_matrix.c \
+	predictor/law/law_pooling.c \
+	predictor/law/law_rows.c \
+	predictor/law/nnls.c predictor/law/nnls.h \
 	predictor/learners/boosting.c \
 	predictor/learners/law.c \
 	predictor/learners/law_boosting.c \
@@ -29,21 +27,30 @@ libtharsis_la_SOURCES += \
 	predictor/learners/perceptron.c \
 	predictor/learners/plain.c predictor/learners/plain.h \
 	predictor/learners/roofline.c \
-	predictor/lesson.c predictor/lesson.h \
-	predictor/measurements.c predictor/measurements.h \
-	predictor/measurements_read.c predictor/measurements_header.c predictor/measurements_text.h \
-	predictor/mlp.c predictor/mlp.h predictor/mlp_train.c \
-	predictor/nnls.c predictor/nnls.h \
-	predictor/op.c predictor/op.h \
-	predictor/phases.c predictor/phases.h \
-	predictor/predictor.c predictor/predictor.h \
-	predictor/parts_text.c \
-	predictor/predictor_read.c predictor/predictor_text.c predictor/predictor_text.h \
-	predictor/predictor_write.c \
-	predictor/spread.c predictor/spread.h \
-	predictor/trees.c predictor/trees.h predictor/trees_vector.c \
-	predictor/twin.c predictor/twin.h \
-	predictor/unpack.c predictor/unpack.h
+	predictor/model/backward.c \
+	predictor/model/calibration.c predictor/model/calibration.h \
+	predictor/model/calibration_sum.c predictor/model/calibration_sum.h \
+	predictor/model/forecast.c predictor/model/forecast.h \
+	predictor/model/jobs.c predictor/model/jobs.h \
+	predictor/model/layer_model.c predictor/model/layer_model.h \
+	predictor/model/layer_train.c \
+	predictor/model/nearest_device.c predictor/model/nearest_device.h \
+	predictor/model/parts_text.c \
+	predictor/model/phases.c predictor/model/phases.h \
+	predictor/model/predictor.c predictor/model/predictor.h \
+	predictor/model/predictor_read.c \
+	predictor/model/predictor_write.c \
+	predictor/model/residual_quantiles.c predictor/model/residual_quantiles.h \
+	predictor/model/training_set.c predictor/model/training_set.h \
+	predictor/op/layer_op.c predictor/op/layer_op.h \
+	predictor/op/op.c predictor/op/op.h \
+	predictor/regress/boost.c predictor/regress/boost.h \
+	predictor/regress/features.c predictor/regress/features.h \
+	predictor/regress/mlp.c predictor/regress/mlp.h \
+	predictor/regress/mlp_train.c \
+	predictor/regress/predictor_text.c predictor/regress/predictor_text.h \
+	predictor/regress/trees.c predictor/regress/trees.h \
+	predictor/regress/trees_vector.c
 
 predictordir = $(pkgdatadir)/predictor
 dist_predictor_DATA = predictor/devices.csv

@@ -4,7 +4,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tcl/learned.h"
 #include "tcl/plot/figures.h"
 #include "tcl/plot/write.h"

@@ -3,7 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "predictor/forecast.h"
+#include "predictor/model/forecast.h"
 #include "tcl/learned.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"

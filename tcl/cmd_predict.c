@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tcl/files.h"
 #include "tcl/learned.h"
 #include "tcl/report_call.h"

@@ -3,7 +3,7 @@
  *   new -> set ... -> set_predictor -> free */
 #ifndef TH_TCL_LEARNED_H
 #define TH_TCL_LEARNED_H
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tcl/session.h"
 
 /* What training is not shown: rows of all devices, and all rows of some. */

@@ -3,7 +3,7 @@
  * of them answer, with what shares. */
 #include <config.h>
 #include <math.h>
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tcl/learned.h"
 #include "tcl/sections.h"
 

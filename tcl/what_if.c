@@ -13,7 +13,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "mapper/pool/wire.h"
-#include "predictor/jobs.h"
+#include "predictor/model/jobs.h"
 #include "tcl/changes.h"
 #include "tcl/interrupt.h"
 #include "tcl/progress.h"

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "predictor/learners/over_law.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 /* --- shared ----------------------------------------------------------------------------------- */
 

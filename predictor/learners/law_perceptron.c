@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "predictor/learners/over_law.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 static void clear(void *state)
 {

@@ -7,10 +7,10 @@
 #ifndef TH_PREDICTOR_LEARNERS_LEARNER_H
 #define TH_PREDICTOR_LEARNERS_LEARNER_H
 #include "base/strbuf.h"
-#include "predictor/boost.h"
-#include "predictor/features.h"
+#include "predictor/regress/boost.h"
+#include "predictor/regress/features.h"
 #include "predictor/learners/plain.h"
-#include "predictor/mlp.h"
+#include "predictor/regress/mlp.h"
 
 /* What a learner looks at besides operation, device and law. */
 enum { TH_SEES_FEATURES = 1, TH_SEES_PLAIN = 2 };

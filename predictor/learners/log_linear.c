@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "predictor/learners/learners.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 static const double RIDGE = 1e-6;
 enum { ROWS_MIN = 30, ALL = -1, COLUMNS_MAX = TH_PLAIN_MAX + 1 };

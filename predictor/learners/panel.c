@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 enum { VOTES = 8, BLOCK = 256 };
 static const double PRICE = 0.005; /* by which part a newcomer must lower the error */

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "predictor/learners/learners.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 static const double LAMBDAS[] = {0, 0.25, 0.5, 0.75, 1};
 enum { N_LAMBDAS = sizeof LAMBDAS / sizeof LAMBDAS[0], ROWS_FOR_LAMBDA = 2000 };

@@ -4,8 +4,8 @@
  * of the former. */
 #ifndef TH_PREDICTOR_LEARNERS_PLAIN_H
 #define TH_PREDICTOR_LEARNERS_PLAIN_H
-#include "predictor/gpu.h"
-#include "predictor/op.h"
+#include "predictor/data/gpu.h"
+#include "predictor/op/op.h"
 
 enum { TH_PLAIN_MAX = 64 };
 

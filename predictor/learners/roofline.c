@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "predictor/learners/learners.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 
 enum { HOST, COMPUTE, MEMORY, N_PARAMETERS };
 enum { ROWS_MIN = 30, SAMPLE = 2000, STEPS_MAX = 600, ALL = -1 };

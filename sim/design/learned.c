@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learned.c - a GPU whose layer times are predicted from measurements.
  *
- * A shard is the operation that predictor/layer_op.c makes of it, and takes its predicted execution: one
+ * A shard is the operation that predictor/op/layer_op.c makes of it, and takes its predicted execution: one
  * step that moves nothing, for the measurement held the traffic (as in table.c). What the host does before
  * and after is asked for apart, and the ways of input and output are transfers of the program. The GPU runs
  * every layer itself, also those without multiply-accumulates, and sums of partial results.
@@ -16,8 +16,8 @@
 
 #include "base/alloc.h"
 #include "base/data_file.h"
-#include "predictor/layer_op.h"
-#include "predictor/phases.h"
+#include "predictor/op/layer_op.h"
+#include "predictor/model/phases.h"
 #include "sim/design/designs.h"
 
 enum { MODEL, GPU, ACTIVATION, NUMBERS };

@@ -2,7 +2,7 @@
 /* figures.h - pictures of what the session knows. NULL: err says why. */
 #ifndef TH_TCL_PLOT_FIGURES_H
 #define TH_TCL_PLOT_FIGURES_H
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tcl/plot/plot.h"
 #include "tcl/report.h"
 #include "tcl/session.h"

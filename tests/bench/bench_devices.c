@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "predictor/layer_model.h"
+#include "predictor/model/layer_model.h"
 #include "tests/bench/bench.h"
 
 /* One fifth of the operations, on whatever device. */

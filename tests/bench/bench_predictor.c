@@ -13,8 +13,8 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "predictor/calibration.h"
-#include "predictor/predictor.h"
+#include "predictor/model/calibration.h"
+#include "predictor/model/predictor.h"
 #include "tests/bench/bench.h"
 
 static double wall_seconds(void)

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "predictor/predictor.h"
-#include "predictor/unpack.h"
+#include "predictor/model/predictor.h"
+#include "predictor/data/unpack.h"
 #include "tests/bench/bench.h"
 
 typedef struct {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # includes.sh - arrows point downwards: base < topology, workloads < predictor < sim < mapper < tcl.
-# One TAP line per room; a breach is named by file and line.
+# One TAP line per folder; a breach is named by file and line.
 cd "${srcdir:-.}" || exit 1
 
-# What each room may include, itself apart.
+# What each folder may include, itself apart.
 allowed() {
     case $1 in
     base) echo "" ;;
@@ -19,11 +19,11 @@ allowed() {
 
 breaches() {
     find "$1" -name '*.[ch]' ! -name '*.pb-c.[ch]' | LC_ALL=C sort | while read -r file; do
-        "${AWK:-awk}" -v room="$1" -v allowed=" $1 $(allowed "$1") " -v file="$file" '
+        "${AWK:-awk}" -v folder="$1" -v allowed=" $1 $(allowed "$1") " -v file="$file" '
         function breach(why) { printf "# %s:%d: %s: %s\n", file, FNR, $0, why }
         /^[ \t]*#[ \t]*include/ {
             name = $0; sub(/^[^<"]*[<"]/, "", name); sub(/[>"].*$/, "", name)
-            if (name == "tcl.h" && room != "tcl")
+            if (name == "tcl.h" && folder != "tcl")
                 breach("only tcl/ knows Tcl")
             if (name == "libconfig.h" && file !~ /_read\.c$/)
                 breach("only *_read.c knows libconfig")
@@ -31,7 +31,7 @@ breaches() {
                 breach("only *_read.c knows libyaml and jansson")
             if (name ~ /\.pb-c\.h$/ && file != "workloads/onnx_graph.h")
                 breach("only onnx_graph.h knows what protoc-c writes")
-            if (name == "sqlite3.h" && room != "study")
+            if (name == "sqlite3.h" && folder != "study")
                 breach("only study/ knows SQLite")
             if ($0 !~ /"/)
                 next
@@ -41,17 +41,43 @@ breaches() {
             else if (other == "predictor" && file == "sim/design/learned.c")
                 next
             else if (!index(allowed, " " other " "))
-                breach(room "/ must not know " other "/")
+                breach(folder "/ must not know " other "/")
         }' "$file"
     done
 }
 
-rooms="base topology workloads predictor sim mapper study tcl"
-echo 1..8
-n=0
-for room in $rooms; do
+# Sub-folders of a folder, lowest first: each includes from those before it and from itself.
+order() {
+    case $1 in
+    predictor) echo "op data law regress learners model" ;;
+    esac
+}
+
+order_breaches() {
+    find "$1" -mindepth 2 -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
+        "${AWK:-awk}" -v folder="$1" -v order="$(order "$1")" -v file="$file" '
+        BEGIN { n = split(order, name, " "); for (i = 1; i <= n; i++) level[name[i]] = i }
+        function sub_folder(path,    part) { return split(path, part, "/") > 2 ? part[2] : "" }
+        /^[ \t]*#[ \t]*include[ \t]*"/ {
+            path = $0; sub(/^[^"]*"/, "", path); sub(/".*$/, "", path)
+            if (index(path, folder "/") == 1 && level[sub_folder(path)] > level[sub_folder(file)])
+                printf "# %s:%d: %s: %s/ must not know %s/\n", file, FNR, $0, sub_folder(file), sub_folder(path)
+        }' "$file"
+    done
+}
+
+report() {
     n=$((n + 1))
-    found=
-    [ -d "$room" ] && found=$(breaches "$room")
-    [ -z "$found" ] && echo "ok $n - $room" || printf 'not ok %d - %s\n%s\n' $n "$room" "$found"
+    [ -z "$2" ] && echo "ok $n - $1" || printf 'not ok %d - %s\n%s\n' $n "$1" "$2"
+}
+
+folders="base topology workloads predictor sim mapper study tcl"
+ordered="predictor"
+echo 1..9
+n=0
+for folder in $folders; do
+    report "$folder" "$(breaches "$folder")"
+done
+for folder in $ordered; do
+    report "$folder: order of its folders" "$(order_breaches "$folder")"
 done

@@ -7,7 +7,7 @@
 #define TH_TESTS_UNIT_LEARNED_HELP_H
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/predictor.h"
+#include "predictor/model/predictor.h"
 #include "tests/unit/predict_help.h"
 
 enum { LEARNED_ROWS = 60 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "predictor/gpu.h"
+#include "predictor/data/gpu.h"
 #include "tests/unit/tap.h"
 
 /* A folder under /tmp with one file in it. */

@@ -3,7 +3,7 @@
 #include <config.h>
 #include <math.h>
 #include <string.h>
-#include "predictor/law.h"
+#include "predictor/law/law.h"
 #include "tests/unit/tap.h"
 
 static char names[TH_TERMS_MAX][TH_TERM_NAME_MAX];

@@ -2,8 +2,8 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "predictor/forecast.h"
-#include "predictor/layer_op.h"
+#include "predictor/model/forecast.h"
+#include "predictor/op/layer_op.h"
 #include "tests/unit/tap.h"
 
 static th_layer_part part_of(th_layer_kind kind, const int32_t dim[TH_N_DIMS], int32_t in)

@@ -4,10 +4,10 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/jobs.h"
-#include "predictor/layer_model.h"
+#include "predictor/model/jobs.h"
+#include "predictor/model/layer_model.h"
 #include "predictor/learners/panel.h"
-#include "predictor/predictor_text.h"
+#include "predictor/regress/predictor_text.h"
 #include "tests/unit/predict_help.h"
 
 enum { ROWS = 600, OTHER = 2 };

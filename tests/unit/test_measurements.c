@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/text_file.h"
-#include "predictor/measurements.h"
-#include "predictor/unpack.h"
+#include "predictor/data/measurements.h"
+#include "predictor/data/unpack.h"
 #include "tests/unit/predict_help.h"
 
 static th_gpus gpus;

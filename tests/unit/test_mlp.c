@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/mlp.h"
+#include "predictor/regress/mlp.h"
 #include "tests/unit/tap.h"
 
 /* Inputs 3 and 5 with means 1, 2 and scales 0.5, 1 are 1 and 3. Hidden: 1 + 2 1 - 3 = 0, -> 0;

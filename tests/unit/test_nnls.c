@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/nnls.h"
+#include "predictor/law/nnls.h"
 #include "tests/unit/tap.h"
 
 enum { COLUMNS_MAX = 12 };

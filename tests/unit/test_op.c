@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "predictor/op.h"
+#include "predictor/op/op.h"
 #include "tests/unit/tap.h"
 
 static th_op conv(int32_t batch, int32_t in, int32_t channels_in, int32_t channels_out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
-#include "predictor/phases.h"
+#include "predictor/model/phases.h"
 #include "tests/unit/learned_help.h"
 
 static bool near(double got, double expected)

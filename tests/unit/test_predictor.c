@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/random.h"
-#include "predictor/calibration.h"
-#include "predictor/calibration_sum.h"
-#include "predictor/predictor.h"
+#include "predictor/model/calibration.h"
+#include "predictor/model/calibration_sum.h"
+#include "predictor/model/predictor.h"
 #include "tests/unit/predict_help.h"
 
 enum { ROWS = 400 };

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/boost.h"
-#include "predictor/trees.h"
+#include "predictor/regress/boost.h"
+#include "predictor/regress/trees.h"
 #include "tests/unit/tap.h"
 
 /* x1 < 2 ? (x0 < 5 ? 1 : 2) : (x0 < 7 ? 4 : 8), and x0 < 0.5 ? 16 : (x1 < 3 ? 32 : 64) with the first

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/alloc.h"
-#include "predictor/twin.h"
+#include "predictor/model/nearest_device.h"
 #include "tests/unit/tap.h"
 
 /* GB/s, multiprocessors, 1e9 operations/s, MiB. */
