@@ -215,7 +215,7 @@ const th_command th_change_commands[] = {
      "array, and its vector unit changes by the same factor, which get_property gives; tasks that "
      "start from now on "
      "have it, in the tiles that were chosen for the system's. All objects or, on an error, none. "
-     "Until restart. "
+     "Until restart, or a run with other options, which warns. "
      "Reports say in their heads what was changed.",
      .run = run_set_property},
     {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "let a link or an accelerator fail",

@@ -12,6 +12,7 @@
 #include "tcl/options.h"
 #include "tcl/progress.h"
 #include "tcl/saved_run.h"
+#include "tcl/warning.h"
 #include "tcl/watching.h"
 
 #define GROUP "simulate"
@@ -248,8 +249,22 @@ static int parse_until(th_call *c, th_time *out)
     return 0;
 }
 
+/* A run with other options begins anew, and has of all changes the faults alone. */
+static void warn_of_lost_changes(const th_call *c)
+{
+    const th_session *s = c->session;
+    int n = 0;
+    for (size_t i = 0; i < s->n_changes; i++)
+        n += !s->changes[i].is_fault;
+    if (n > 0)
+        th_warn(c, "TCL-0422",
+                "other options begin a new run, without the %d change%s by set_property: begin it "
+                "with -until 0s and change it then, or use inject_fault",
+                n, n > 1 ? "s" : "");
+}
+
 /* The simulation that the options ask for: the present one, or a new one where nothing would be
- * lost. */
+ * lost but what set_property changed. */
 static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;
@@ -268,6 +283,7 @@ static th_simulation *simulation_for(th_call *c)
     th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
     if (fresh == NULL)
         return NULL;
+    warn_of_lost_changes(c);
     return th_session_take_simulation(s, fresh, &c->err) == 0 ? fresh : NULL;
 }
 
