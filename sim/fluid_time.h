@@ -41,13 +41,14 @@ static inline th_time th_fluid_end_time(th_double_double left, double bytes_per_
     if (left.hi <= 0)
         return since;
     double ps = left.hi / bytes_per_s;
-    if (!(ps < 9.0e18 - (double)since))
+    if (!(ps < 9.0e18))
         return TH_TIME_MAX;
-    th_time end = since + (th_time)ps;
-    th_double_double rest = th_dd_subtract(left, th_dd_times(bytes_per_s, (th_time)ps));
-    double excess = rest.hi / bytes_per_s - th_fluid_slack((double)end);
+    th_time whole = (th_time)ps;
+    th_double_double rest = th_dd_subtract(left, th_dd_times(bytes_per_s, whole));
+    double slack = th_fluid_slack((double)th_time_add(since, whole));
+    double excess = rest.hi / bytes_per_s - slack;
     th_time more = (th_time)excess; /* towards 0; a call of ceil would cost more than the rest */
-    return end + more + (excess > (double)more);
+    return th_time_add(since, whole + more + (excess > (double)more));
 }
 
 #endif
