@@ -50,7 +50,9 @@ static int64_t fullest(const th_layer *l, const th_strategy *s, int n)
 int64_t th_capacity_least_piece(const th_layer *l, int32_t batch, int n_accels, int64_t enough)
 {
     int64_t least = th_shard_weight_bytes(l, &th_strategy_single, NULL, 0);
-    for (int n = 2; n <= n_accels && least > enough; n++) {
+    int64_t too_few = enough > 0 ? (least - 1) / enough : 1; /* whose largest piece is more */
+    for (int64_t at = too_few > 1 ? too_few + 1 : 2; at <= n_accels && least > enough; at++) {
+        int n = (int)at;
         th_strategy *all = NULL;
         int n_all = th_strategies_list_all(l, batch, n, &all);
         for (int i = 0; i < n_all && least > enough; i++) {
