@@ -39,8 +39,11 @@ double th_bound_rest_of(const th_bound_finder *f, int l);
 /* Elements of input i that layer l reads, of one image of all. -1: memory is out. */
 int64_t th_bound_elements_read(const th_layer *l, int i);
 
-/* Notes that a limit says nothing of a layer, or not of all mappings. 0 or -1: memory is out. */
-int th_bound_note(th_bound_finder *f, th_unknown_bound gap);
+/* --- bounds_unknown.c ------------------------------------------------------------------------- */
+
+/* Notes which limits say nothing of which layers, or not of all mappings, into out. 0 or -1: memory
+ * is out. */
+int th_bound_note_unknown(th_bound_finder *f);
 
 /* --- bounds_price.c --------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@ libtharsis_la_SOURCES += \
 	mapper/bounds_state.h \
 	mapper/bounds_task.c \
 	mapper/bounds_task.h \
+	mapper/bounds_unknown.c \
 	mapper/due.c \
 	mapper/due.h \
 	mapper/evaluate.c \

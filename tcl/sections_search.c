@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_search.c - how a mapping was found. */
 #include <config.h>
+#include <string.h>
 #include "base/units.h"
 #include "mapper/bounds.h"
 #include "mapper/due.h"
@@ -68,31 +69,55 @@ static bool is_of_another_run(const th_session *s)
            !th_run_options_equal(&s->simulation->options, &s->searched.run);
 }
 
+static const th_column search_columns[] = {
+    {"algorithm", "algorithm", TH_KIND_TEXT},
+    {"searched_under", "searched under", TH_KIND_TEXT},
+    {"objective", "objective", TH_KIND_TEXT},
+    {"sets", "sets", TH_KIND_TEXT},
+    {"seed", "seed", TH_KIND_COUNT},
+    {"seeds", "started from", TH_KIND_TEXT},
+    {"budget", "evaluations allowed", TH_KIND_COUNT},
+    {"time_budget", "time allowed", TH_KIND_TEXT},
+    {"evaluations", "evaluations", TH_KIND_COUNT},
+    {"infeasible", "infeasible", TH_KIND_COUNT},
+    {"stopped", "stopped by the bound", TH_KIND_COUNT},
+    {"remembered", "answered from memory", TH_KIND_COUNT},
+    {"found_at", "best found at evaluation", TH_KIND_COUNT},
+    {"deadline", "deadline", TH_KIND_TIME},
+    {"lateness", "late by", TH_KIND_TIME},
+    {"lower_bound", "lower bound", TH_KIND_TIME},
+    {"gap", "gap to the bound", TH_KIND_SHARE},
+    {"nodes", "beginnings looked at", TH_KIND_COUNT},
+    {"pruned", "cut off", TH_KIND_COUNT},
+    {"proven", "proven optimal", TH_KIND_TEXT},
+};
+enum {
+    N_FIRST = sizeof search_columns / sizeof *search_columns,
+    UNDER = 1,
+    TIME_BUDGET = 7,
+    N_SEARCH = N_FIRST + 1 + TH_GOAL_RATES
+};
+
+/* Those, the objective, and rates where the goal has any; NULL: memory is out. */
+static const th_column *columns_of_search(const th_session *s, th_report *r)
+{
+    const th_searched *f = &s->searched;
+    th_column *columns = th_report_columns(r, N_SEARCH);
+    if (columns == NULL)
+        return NULL;
+    memcpy(columns, search_columns, sizeof search_columns);
+    columns[N_FIRST] = th_goal_column(&f->goal);
+    th_goal_rate_columns(&f->goal, th_workload_samples(s->workload), &columns[N_FIRST + 1]);
+    columns[N_SEARCH] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    if (f->seconds <= 0)
+        columns[TIME_BUDGET].title = NULL; /* not in text */
+    if (!is_of_another_run(s))
+        columns[UNDER].title = NULL;
+    return columns;
+}
+
 int th_section_search(th_session *s, th_report *r, th_error *err)
 {
-    static const th_column first[] = {
-        {"algorithm", "algorithm", TH_KIND_TEXT},
-        {"searched_under", "searched under", TH_KIND_TEXT},
-        {"objective", "objective", TH_KIND_TEXT},
-        {"sets", "sets", TH_KIND_TEXT},
-        {"seed", "seed", TH_KIND_COUNT},
-        {"seeds", "started from", TH_KIND_TEXT},
-        {"budget", "evaluations allowed", TH_KIND_COUNT},
-        {"time_budget", "time allowed", TH_KIND_TEXT},
-        {"evaluations", "evaluations", TH_KIND_COUNT},
-        {"infeasible", "infeasible", TH_KIND_COUNT},
-        {"stopped", "stopped by the bound", TH_KIND_COUNT},
-        {"remembered", "answered from memory", TH_KIND_COUNT},
-        {"found_at", "best found at evaluation", TH_KIND_COUNT},
-        {"deadline", "deadline", TH_KIND_TIME},
-        {"lateness", "late by", TH_KIND_TIME},
-        {"lower_bound", "lower bound", TH_KIND_TIME},
-        {"gap", "gap to the bound", TH_KIND_SHARE},
-        {"nodes", "beginnings looked at", TH_KIND_COUNT},
-        {"pruned", "cut off", TH_KIND_COUNT},
-        {"proven", "proven optimal", TH_KIND_TEXT},
-    };
-    enum { N_FIRST = sizeof first / sizeof *first, UNDER = 1, TIME_BUDGET = 7 };
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline = f->goal.deadline_ps > 0 ||
@@ -101,21 +126,11 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     double bound, for_all;
     if (th_searched_bound(s, &bound, &for_all, err) != 0)
         return -1;
-    int64_t samples = th_workload_samples(s->workload);
-    th_column *columns = th_report_columns(r, N_FIRST + 1 + TH_GOAL_RATES);
+    const th_column *columns = columns_of_search(s, r);
     if (columns == NULL)
         return th_error_no_memory(err);
-    for (int i = 0; i < N_FIRST; i++)
-        columns[i] = first[i];
-    columns[N_FIRST] = th_goal_column(&f->goal);
-    th_goal_rate_columns(&f->goal, samples, &columns[N_FIRST + 1]);
-    columns[N_FIRST + 1 + TH_GOAL_RATES] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    if (f->seconds <= 0)
-        columns[TIME_BUDGET].title = NULL; /* not in text */
-    if (!is_of_another_run(s))
-        columns[UNDER].title = NULL;
     th_goal_describe(&f->goal, objective, sizeof objective);
-    th_quantity cells[N_FIRST + 1 + TH_GOAL_RATES] = {
+    th_quantity cells[N_SEARCH] = {
         th_text(f->type != NULL ? f->type->name : "file"),
         th_text(describe_options(f, under, sizeof under)),
         if_found(f, th_text(objective)),
@@ -139,7 +154,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
                  th_text(f->is_proven || th_bounds_met(f->fitness.value, for_all) ? "yes" : "no")),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
-    th_goal_rates(&f->goal, samples, m, &cells[N_FIRST + 1]);
+    th_goal_rates(&f->goal, th_workload_samples(s->workload), m, &cells[N_FIRST + 1]);
     th_table_row(th_report_record(r, "search", NULL, columns), cells);
     return 0;
 }

@@ -280,6 +280,7 @@ static void check_case(const th_system *s, int number)
             check_run(&p, &b, v, m);
         th_mapping_free(m);
     }
+    th_bounds_clear(&b);
     th_evaluator_free(v);
     th_workload_free(w);
     gsl_rng_free(r);
