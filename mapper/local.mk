@@ -1,121 +1,86 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
-	mapper/bounds.c \
-	mapper/bounds.h \
-	mapper/bounds_cut.c \
-	mapper/bounds_layer.c \
-	mapper/bounds_layer.h \
-	mapper/bounds_price.c \
-	mapper/bounds_rate.c \
-	mapper/bounds_state.h \
-	mapper/bounds_task.c \
-	mapper/bounds_task.h \
-	mapper/bounds_unknown.c \
-	mapper/due.c \
-	mapper/due.h \
-	mapper/evaluate.c \
-	mapper/evaluate.h \
-	mapper/lower/emit.c \
-	mapper/lower/emit.h \
-	mapper/lower/capacity.c \
-	mapper/lower/capacity.h \
-	mapper/lower/footprint.c \
-	mapper/lower/footprint.h \
-	mapper/lower/lower.c \
-	mapper/lower/lower.h \
-	mapper/lower/lower_serial.c \
-	mapper/lower/lower_serial.h \
+	mapper/constraints.c mapper/constraints.h \
+	mapper/mapping.c mapper/mapping.h \
+	mapper/mapping_digest.c mapper/mapping_digest.h \
+	mapper/mapping_read.c mapper/mapping_read.h \
+	mapper/shard.c mapper/shard.h \
+	mapper/strategies.c mapper/strategies.h \
+	mapper/evaluate/bounds.c mapper/evaluate/bounds.h \
+	mapper/evaluate/bounds_cut.c \
+	mapper/evaluate/bounds_layer.c mapper/evaluate/bounds_layer.h \
+	mapper/evaluate/bounds_price.c \
+	mapper/evaluate/bounds_rate.c \
+	mapper/evaluate/bounds_state.h \
+	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
+	mapper/evaluate/bounds_unknown.c \
+	mapper/evaluate/deadline.c mapper/evaluate/deadline.h \
+	mapper/evaluate/evaluate.c mapper/evaluate/evaluate.h \
+	mapper/evaluate/objective.c mapper/evaluate/objective.h \
+	mapper/evaluate/segment.c mapper/evaluate/segment.h \
+	mapper/evaluate/segment_cut.c \
+	mapper/evaluate/segment_pieces.c mapper/evaluate/segment_pieces.h \
+	mapper/evaluate/segment_state.h \
+	mapper/lower/capacity.c mapper/lower/capacity.h \
+	mapper/lower/emit.c mapper/lower/emit.h \
+	mapper/lower/footprint.c mapper/lower/footprint.h \
+	mapper/lower/lower.c mapper/lower/lower.h \
+	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
-	mapper/lower/plan.c \
-	mapper/lower/plan.h \
+	mapper/lower/plan.c mapper/lower/plan.h \
+	mapper/lower/plan_alike.c \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \
 	mapper/lower/plan_serial.c \
 	mapper/lower/plan_state.h \
-	mapper/lower/plan_alike.c \
 	mapper/lower/plan_time.c \
-	mapper/lower/shard.c \
-	mapper/lower/shard.h \
-	mapper/mapping.c \
-	mapper/mapping.h \
-	mapper/mapping_read.c \
-	mapper/mapping_read.h \
-	mapper/objective.c \
-	mapper/objective.h \
-	mapper/pool/pool.c \
-	mapper/pool/pool.h \
+	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
-	mapper/pool/wire.c \
-	mapper/pool/wire.h \
+	mapper/pool/wire.c mapper/pool/wire.h \
 	mapper/pool/wire_problem.c \
 	mapper/pool/wire_system.c \
-	mapper/pool/worker.c \
-	mapper/pool/worker.h \
-	mapper/search/alternatives.c \
-	mapper/search/alternatives.h \
-	mapper/search/annealing.c \
-	mapper/search/baseline.c \
-	mapper/search/baseline.h \
-	mapper/search/baseline_greedy.c \
-	mapper/search/baseline_herald.c \
-	mapper/search/baseline_pipeline.c \
-	mapper/search/baseline_single.c \
-	mapper/search/baseline_uniform.c \
-	mapper/search/breed.c \
-	mapper/search/breed.h \
-	mapper/search/breed_seed.c \
-	mapper/search/brood.c \
-	mapper/search/checkpoint.c \
-	mapper/search/checkpoint.h \
-	mapper/search/constraints.c \
-	mapper/search/constraints.h \
-	mapper/search/dp.c \
-	mapper/search/exhaustive.c \
-	mapper/search/front.c \
-	mapper/search/front.h \
-	mapper/search/ga.c \
-	mapper/search/h2h.c \
-	mapper/search/journal.c \
-	mapper/search/journal.h \
-	mapper/search/knapsack.c \
-	mapper/search/level1.c \
-	mapper/search/level1.h \
-	mapper/search/level1_ability.c \
-	mapper/search/level1_kinds.c \
-	mapper/search/level1_layers.c \
-	mapper/search/level1_state.h \
-	mapper/search/nsga2.c \
-	mapper/search/polish.c \
-	mapper/search/portfolio.c \
-	mapper/search/prefix.c \
-	mapper/search/prefix.h \
-	mapper/search/prefix_path.c \
-	mapper/search/prefix_path.h \
-	mapper/search/prefix_rest.c \
-	mapper/search/prefix_rest.h \
-	mapper/search/random_search.c \
-	mapper/search/remember.c \
-	mapper/search/remember.h \
-	mapper/search/search.c \
-	mapper/search/search.h \
+	mapper/pool/worker.c mapper/pool/worker.h \
+	mapper/search/alternatives.c mapper/search/alternatives.h \
+	mapper/search/checkpoint.c mapper/search/checkpoint.h \
+	mapper/search/fitness_cache.c mapper/search/fitness_cache.h \
+	mapper/search/front.c mapper/search/front.h \
+	mapper/search/journal.c mapper/search/journal.h \
+	mapper/search/search.c mapper/search/search.h \
 	mapper/search/searches.h \
-	mapper/search/seed.c \
-	mapper/search/seed.h \
-	mapper/search/seed_programme.c \
-	mapper/search/seed_state.h \
-	mapper/search/seed_transition.c \
-	mapper/search/seed_warm.c \
-	mapper/search/sets.c \
-	mapper/search/sets.h \
-	mapper/search/strategies.c \
-	mapper/search/strategies.h \
-	mapper/search/two_level.c \
-	mapper/segment.c \
-	mapper/segment.h \
-	mapper/segment_cut.c \
-	mapper/segment_pieces.c \
-	mapper/segment_pieces.h \
-	mapper/segment_state.h
+	mapper/search/algorithms/annealing.c \
+	mapper/search/algorithms/dp.c \
+	mapper/search/algorithms/exhaustive.c \
+	mapper/search/algorithms/ga.c \
+	mapper/search/algorithms/nsga2.c \
+	mapper/search/algorithms/polish.c \
+	mapper/search/algorithms/portfolio.c \
+	mapper/search/algorithms/prefix.c mapper/search/algorithms/prefix.h \
+	mapper/search/algorithms/prefix_path.c mapper/search/algorithms/prefix_path.h \
+	mapper/search/algorithms/prefix_rest.c mapper/search/algorithms/prefix_rest.h \
+	mapper/search/algorithms/random_search.c \
+	mapper/search/algorithms/two_level.c \
+	mapper/search/baselines/baseline.c mapper/search/baselines/baseline.h \
+	mapper/search/baselines/baseline_greedy.c \
+	mapper/search/baselines/baseline_pipeline.c \
+	mapper/search/baselines/baseline_single.c \
+	mapper/search/baselines/baseline_uniform.c \
+	mapper/search/baselines/computation_prioritized.c \
+	mapper/search/baselines/h2h.c \
+	mapper/search/baselines/knapsack.c \
+	mapper/search/initial/dynamic_programming.c \
+	mapper/search/initial/initial_mapping.c mapper/search/initial/initial_mapping.h \
+	mapper/search/initial/initial_state.h \
+	mapper/search/initial/precompute.c \
+	mapper/search/initial/transition.c \
+	mapper/search/partition/accelerator_kinds.c \
+	mapper/search/partition/capability.c \
+	mapper/search/partition/layer_ranges.c \
+	mapper/search/partition/partition.c mapper/search/partition/partition.h \
+	mapper/search/partition/partition_state.h \
+	mapper/search/partition/sets.c mapper/search/partition/sets.h \
+	mapper/search/variation/initial_batch.c \
+	mapper/search/variation/offspring.c \
+	mapper/search/variation/variation.c mapper/search/variation/variation.h
 
 unit_tests += \
 	tests/unit/test_alternatives \

@@ -4,7 +4,7 @@
 #ifndef TH_MAPPER_MAPPING_H
 #define TH_MAPPER_MAPPING_H
 #include "base/strbuf.h"
-#include "mapper/lower/shard.h"
+#include "mapper/shard.h"
 #include "topology/system.h"
 
 enum { TH_DESIGN_OWN = -1 }; /* each member has the first design of its own list */

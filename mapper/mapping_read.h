@@ -2,7 +2,7 @@
 /* mapping_read.h - a mapping from a libconfig file; the grammar is docs/formats.md. */
 #ifndef TH_MAPPER_MAPPING_READ_H
 #define TH_MAPPER_MAPPING_READ_H
-#include "mapper/search/constraints.h"
+#include "mapper/constraints.h"
 
 /* A checked mapping for this system and workload, or NULL with FILE:LINE in err. */
 th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workload *w,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/units.h"
-#include "mapper/bounds.h"
+#include "mapper/evaluate/bounds.h"
 #include "mapper/mapping_read.h"
 #include "mapper/search/journal.h"
 #include "mapper/search/searches.h"

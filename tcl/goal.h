@@ -2,7 +2,7 @@
 /* goal.h - what map_workload makes small: as its option says it, and as reports show it. */
 #ifndef TH_TCL_GOAL_H
 #define TH_TCL_GOAL_H
-#include "mapper/objective.h"
+#include "mapper/evaluate/objective.h"
 #include "tcl/command.h"
 #include "tcl/report.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/alloc.h"
-#include "mapper/bounds.h"
+#include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
 #include "tcl/changes.h"
 #include "tcl/options.h"

@@ -2,7 +2,7 @@
 /* sections_models.c - when each of several networks that share the system was through. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/due.h"
+#include "mapper/evaluate/deadline.h"
 #include "tcl/sections.h"
 
 static th_quantity if_through(const th_due *due, th_time ps)

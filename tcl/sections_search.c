@@ -3,8 +3,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/units.h"
-#include "mapper/bounds.h"
-#include "mapper/due.h"
+#include "mapper/evaluate/bounds.h"
+#include "mapper/evaluate/deadline.h"
 #include "tcl/goal.h"
 #include "tcl/options.h"
 #include "tcl/sections.h"

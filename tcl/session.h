@@ -8,7 +8,7 @@
  * of it. */
 #ifndef TH_TCL_SESSION_H
 #define TH_TCL_SESSION_H
-#include "mapper/bounds.h"
+#include "mapper/evaluate/bounds.h"
 #include "mapper/search/front.h"
 #include "mapper/search/search.h"
 #include "tcl/command.h"

@@ -6,8 +6,8 @@
 #include "mapper/lower/capacity.h"
 
 #include "base/alloc.h"
-#include "mapper/lower/shard.h"
-#include "mapper/search/strategies.h"
+#include "mapper/shard.h"
+#include "mapper/strategies.h"
 
 int64_t th_capacity_of_weights(const th_workload *w)
 {

@@ -3,7 +3,7 @@
  *   new -> (warm | evaluate)* -> free */
 #ifndef TH_MAPPER_POOL_H
 #define TH_MAPPER_POOL_H
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 
 typedef struct th_pool th_pool;
 

@@ -9,7 +9,7 @@
 #ifndef TH_MAPPER_WIRE_H
 #define TH_MAPPER_WIRE_H
 #include "base/strbuf.h"
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 #include "mapper/mapping.h"
 
 typedef struct th_wire {

@@ -11,9 +11,9 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "mapper/search/seed.h"
-#include "mapper/search/sets.h"
-#include "mapper/search/strategies.h"
+#include "mapper/search/initial/initial_mapping.h"
+#include "mapper/search/partition/sets.h"
+#include "mapper/strategies.h"
 
 typedef struct {
     const th_problem *problem;

@@ -3,7 +3,7 @@
  * what explains a mapping. */
 #ifndef TH_MAPPER_ALTERNATIVES_H
 #define TH_MAPPER_ALTERNATIVES_H
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 
 /* Of a layer that runs on the array. Times alone are those of the layer by itself on its set, compute
  * and traffic inside the set, as seeds reckon with them (th_plans_layer_time). */

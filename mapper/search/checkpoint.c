@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/text_file.h"
+#include "mapper/mapping_digest.h"
 #include "mapper/pool/wire.h"
 #include "sim/design/script_memo.h"
 #include "sim/design/table_read.h"

@@ -5,7 +5,7 @@
 #ifndef TH_MAPPER_FRONT_H
 #define TH_MAPPER_FRONT_H
 #include "mapper/mapping.h"
-#include "mapper/objective.h"
+#include "mapper/evaluate/objective.h"
 
 typedef struct th_point {
     double value[TH_FRONT_MAX]; /* less is better */

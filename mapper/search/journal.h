@@ -10,7 +10,7 @@
  * a smaller budget than that of the log takes its answers and leaves the rest for another one. */
 #ifndef TH_MAPPER_JOURNAL_H
 #define TH_MAPPER_JOURNAL_H
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 
 /* What must be the same for a journal to go on, by a digest each. */
 typedef enum {

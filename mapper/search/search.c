@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "mapper/bounds.h"
+#include "mapper/evaluate/bounds.h"
 #include "mapper/search/checkpoint.h"
 #include "mapper/search/journal.h"
 #include "mapper/search/searches.h"
-#include "mapper/search/seed.h"
+#include "mapper/search/initial/initial_mapping.h"
 
 const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
 
@@ -113,7 +113,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     if (!s)
         return NULL;
     s->pool = th_pool_new(o->pool, p, o->threads, err);
-    if (s->pool && !(s->remembered = th_remembered_new()))
+    if (s->pool && !(s->remembered = th_fitness_cache_new()))
         th_error_no_memory(err);
     if (s->remembered && open_journal(s, err) == 0 && type->init(s, err) == 0)
         return s;
@@ -150,7 +150,7 @@ void th_search_free(th_search *s)
     if (!s->parent)
         th_pool_free(s->pool);
     th_journal_free(s->journal);
-    th_remembered_free(s->remembered);
+    th_fitness_cache_free(s->remembered);
     th_free(s->found);
     th_mapping_free(s->best);
     th_free(s);
@@ -352,7 +352,7 @@ static int simulate(th_search *s, th_mapping *const *mappings, const int *which,
         failed = evaluate(s, asked, n, bound, got, err);
     for (int i = 0; !failed && i < n; i++) {
         fitness[which[i]] = got[i];
-        failed = th_remembered_keep(s->remembered, asked[i], bound, &got[i])
+        failed = th_fitness_cache_keep(s->remembered, asked[i], bound, &got[i])
                      ? th_error_no_memory(err)
                      : 0;
     }
@@ -380,7 +380,7 @@ static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n,
         if (!is_lawful(s, mappings[i], NULL))
             continue;
         n_lawful++;
-        if (!th_remembered_find(s->remembered, mappings[i], bound, &fitness[i]))
+        if (!th_fitness_cache_find(s->remembered, mappings[i], bound, &fitness[i]))
             which[unknown++] = i;
     }
     *answered = n_lawful - unknown;

@@ -7,15 +7,15 @@
  * what it remembers, and what it spends and finds counts for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 #include "mapper/pool/pool.h"
-#include "mapper/search/remember.h"
+#include "mapper/search/fitness_cache.h"
 
 /* What a search that takes seeds starts from. */
 typedef enum {
     TH_SEEDS_DEFAULT,   /* as the search's type has it */
     TH_SEEDS_RANDOM,    /* mappings drawn at random */
-    TH_SEEDS_HEURISTIC  /* those of breed.h: the dynamic programme, uniform splits, a baseline */
+    TH_SEEDS_HEURISTIC  /* those of variation.h: the dynamic programme, uniform splits, a baseline */
 } th_seeds;
 
 typedef struct th_search_options {
@@ -66,7 +66,7 @@ struct th_search {
     th_search_options options; /* seeds: never TH_SEEDS_DEFAULT */
     th_search *parent;         /* NULL: none */
     th_pool *pool;             /* the parent's, where there is one */
-    th_remembered *remembered; /* of the outermost search; NULL in others */
+    th_fitness_cache *remembered; /* of the outermost search; NULL in others */
     struct th_journal *journal; /* likewise; NULL: no checkpoint */
     th_error journal_failure;   /* its first; id "": none */
     bool goes_on;              /* past what the journal had */

@@ -76,7 +76,7 @@ typedef struct th_design_type {
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
      * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
-    /* For lower bounds (mapper/bounds.h): the rate that no part of the shard exceeds. A design
+    /* For lower bounds (mapper/evaluate/bounds.h): the rate that no part of the shard exceeds. A design
      * that has it moves, or has moved for it, all weights that a part reads and all outputs that
      * it makes, as far as its schedule of the whole shard does. NULL: no such rate is known. */
     th_design_peak (*peak)(const th_design_config *c, const th_shard *shard);

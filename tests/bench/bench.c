@@ -31,7 +31,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "mapper/search/breed.h"
+#include "mapper/search/variation/variation.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"

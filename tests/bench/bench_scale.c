@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "mapper/lower/lower.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "sim/machine.h"
 #include "tests/bench/bench.h"
 #include "topology/generate.h"

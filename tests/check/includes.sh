@@ -46,22 +46,29 @@ breaches() {
     done
 }
 
-# Sub-folders of a folder, lowest first: each includes from those before it and from itself.
+# Sub-folders of a folder, lowest first; "." stands for its own files. Each includes from those before it and from
+# itself.
 order() {
     case $1 in
+    mapper) echo ". lower evaluate pool search" ;;
+    mapper/search) echo "initial partition . variation baselines algorithms" ;;
     predictor) echo "op data law regress learners model" ;;
     esac
 }
 
 order_breaches() {
-    find "$1" -mindepth 2 -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
-        "${AWK:-awk}" -v folder="$1" -v order="$(order "$1")" -v file="$file" '
+    find "$1" -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
+        "${AWK:-awk}" -v folder="$1/" -v order="$(order "$1")" -v file="$file" '
         BEGIN { n = split(order, name, " "); for (i = 1; i <= n; i++) level[name[i]] = i }
-        function sub_folder(path,    part) { return split(path, part, "/") > 2 ? part[2] : "" }
+        # The sub-folder of a file below the folder.
+        function sub_folder(path) {
+            path = substr(path, length(folder) + 1)
+            return sub(/\/.*$/, "", path) ? path : "."
+        }
         /^[ \t]*#[ \t]*include[ \t]*"/ {
             path = $0; sub(/^[^"]*"/, "", path); sub(/".*$/, "", path)
-            if (index(path, folder "/") == 1 && level[sub_folder(path)] > level[sub_folder(file)])
-                printf "# %s:%d: %s: %s/ must not know %s/\n", file, FNR, $0, sub_folder(file), sub_folder(path)
+            if (index(path, folder) == 1 && !(level[sub_folder(path)] <= level[sub_folder(file)]))
+                printf "# %s:%d: %s: %s must not know %s\n", file, FNR, $0, sub_folder(file), sub_folder(path)
         }' "$file"
     done
 }
@@ -72,8 +79,8 @@ report() {
 }
 
 folders="base topology workloads predictor sim mapper study tcl"
-ordered="predictor"
-echo 1..9
+ordered="mapper mapper/search predictor"
+echo 1..11
 n=0
 for folder in $folders; do
     report "$folder" "$(breaches "$folder")"

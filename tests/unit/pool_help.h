@@ -2,7 +2,7 @@
 /* pool_help.h - what tests of those who read or evaluate many mappings share: the mappings, and a small problem. */
 #ifndef TH_TESTS_UNIT_POOL_HELP_H
 #define TH_TESTS_UNIT_POOL_HELP_H
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 
 /* Layers go to sets at random, and are cut there at random. */

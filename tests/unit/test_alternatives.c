@@ -4,7 +4,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/alternatives.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

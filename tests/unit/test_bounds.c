@@ -3,9 +3,9 @@
  * failure prints the number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
 #include <math.h>
-#include "mapper/bounds.h"
-#include "mapper/bounds_layer.h"
-#include "mapper/bounds_task.h"
+#include "mapper/evaluate/bounds.h"
+#include "mapper/evaluate/bounds_layer.h"
+#include "mapper/evaluate/bounds_task.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

@@ -5,10 +5,10 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/bounds_layer.h"
-#include "mapper/bounds_task.h"
+#include "mapper/evaluate/bounds_layer.h"
+#include "mapper/evaluate/bounds_task.h"
 #include "mapper/lower/plan_state.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "sim/design/script_memo.h"
 #include "tests/unit/learned_help.h"
 #include "tests/unit/random_net.h"

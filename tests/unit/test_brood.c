@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
-#include "mapper/search/breed.h"
+#include "mapper/search/variation/variation.h"
 #include "tests/unit/search_help.h"
 
 enum { MEMBERS = 36 };

@@ -2,7 +2,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/evaluate.h"
+#include "mapper/evaluate/evaluate.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 

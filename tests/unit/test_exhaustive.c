@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/search.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

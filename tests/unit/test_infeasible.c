@@ -4,7 +4,7 @@
 #include <config.h>
 #include "mapper/search/search.h"
 #include "mapper/search/searches.h"
-#include "mapper/search/seed.h"
+#include "mapper/search/initial/initial_mapping.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -3,7 +3,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/search/level1.h"
+#include "mapper/search/partition/partition.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

@@ -3,7 +3,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/lower/lower.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "sim/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

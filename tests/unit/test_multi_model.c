@@ -4,10 +4,10 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/due.h"
+#include "mapper/evaluate/deadline.h"
 #include "mapper/pool/wire.h"
 #include "mapper/search/search.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "workloads/models.h"

@@ -2,7 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/lower/plan.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include "base/alloc.h"
 #include "mapper/pool/pool.h"
-#include "mapper/search/seed.h"
+#include "mapper/search/initial/initial_mapping.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 

@@ -4,8 +4,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/search/level1.h"
-#include "mapper/search/strategies.h"
+#include "mapper/search/partition/partition.h"
+#include "mapper/strategies.h"
 #include "tests/unit/search_main.h"
 
 /* --- systems of unlike accelerators ------------------------------------------------------------ */

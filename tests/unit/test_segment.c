@@ -4,8 +4,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/evaluate.h"
-#include "mapper/search/strategies.h"
+#include "mapper/evaluate/evaluate.h"
+#include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

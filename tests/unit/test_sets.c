@@ -2,7 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "mapper/search/sets.h"
+#include "mapper/search/partition/sets.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "mapper/lower/shard.h"
+#include "mapper/shard.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_shard_kinds.c - what each kind of layer splits, rotates and keeps resident, by hand. */
 #include <config.h>
-#include "mapper/lower/shard.h"
+#include "mapper/shard.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/search/strategies.h"
+#include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds.c - lower bounds on the makespan, from what single layers take at least.
+ *
+ *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds (that of
+ *   links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say nothing of (bounds_unknown.c)
+ *
+ * head[l]: no task of layer l starts earlier after its pass is released. end[l]: no part of its
+ * output is there earlier. tail[l]: the pass goes on for so long after any task of it. Work that is
+ * done between the least head and the least tail by all accelerators together gives, over any set of
+ * layers, makespan >= head + work / rate + tail (the bound of J. Carlier, "The one-machine sequencing
+ * problem", EJOR 1982, for machines together); work is accelerator time, or bytes of DRAM. The proofs
+ * are in docs/models/bounds.md. */
+#include <config.h>
+
+#include "mapper/evaluate/bounds_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/lower/plan_state.h"
+#include "topology/route.h"
+
+const char *th_limit_name(th_limit l)
+{
+    switch (l) {
+    case TH_LIMIT_COMPUTE:
+        return "compute";
+    case TH_LIMIT_MEMORY:
+        return "memory";
+    case TH_LIMIT_CUT:
+        return "cut";
+    case TH_LIMIT_PATH:
+        return "critical path";
+    case TH_N_LIMITS:
+        break;
+    }
+    return NULL;
+}
+
+th_bound_physics th_bound_physics_of(const th_problem *p)
+{
+    const char *name = (p->network ? p->network : th_network_types[0])->name;
+    if (p->system->transfers_serially)
+        return TH_BOUND_SERIAL;
+    return strcmp(name, "fluid") == 0    ? TH_BOUND_SHARED_MEDIA
+           : strcmp(name, "packet") == 0 ? TH_BOUND_SHARED_LINKS
+           : strcmp(name, "ideal") == 0  ? TH_BOUND_FREE_LINKS
+                                         : TH_BOUND_NO_LINKS;
+}
+
+th_time th_bound_whole_ps(double ps)
+{
+    static const double SLACK = 1e-12;
+    double least = ceil(ps * (1 - SLACK) - SLACK);
+    return least <= 0 ? 0 : least < 0x1p62 ? (th_time)least : (th_time)1 << 62;
+}
+
+/* --- floors of the layers ---------------------------------------------------------------------- */
+
+static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
+{
+    for (int in = 0; in < 2; in++)
+        for (int out = 0; out < 2; out++)
+            a->shortest[in][out] = fmin(a->shortest[in][out], b->shortest[in][out]);
+    a->arrival = fmin(a->arrival, b->arrival);
+    a->reads_always &= b->reads_always;
+    a->reads_any &= b->reads_any;
+    a->is_coarse |= b->is_coarse;
+    if (a->doubt == TH_DOUBT_NONE) {
+        a->doubt = b->doubt;
+        a->doubtful = b->doubtful;
+    }
+}
+
+static int find_floor(th_bound_finder *f, int layer, th_error *err)
+{
+    const th_stream *s = &f->problem->stream;
+    int32_t small = f->workload->batch / s->micro_batches,
+            n_large = f->workload->batch % s->micro_batches;
+    int n_classes = f->floors.n_classes;
+    double n = s->n_inputs, n_small = s->micro_batches - n_large,
+           *whole = &f->whole[layer * n_classes],
+           *of_large = &f->whole[f->workload->n_layers * n_classes];
+    th_layer_floor large = {.occupied = 0}, *least = &f->floor[layer];
+    if (th_floors_layer(&f->floors, layer, small, least, whole, err) ||
+        (n_large > 0 && th_floors_layer(&f->floors, layer, small + 1, &large, of_large, err)))
+        return -1;
+    f->work[layer] = n * (n_small * least->occupied + n_large * large.occupied);
+    f->bytes[layer] = n * (n_small * least->dram_bytes + n_large * large.dram_bytes);
+    for (int k = 0; k < n_classes; k++)
+        whole[k] = n * (n_small * whole[k] + (n_large > 0 ? n_large * of_large[k] : 0));
+    if (n_large > 0)
+        take_lesser(least, &large);
+    return 0;
+}
+
+static bool is_output(const th_workload *w, int layer)
+{
+    return w->consumer_start[layer] == w->consumer_start[layer + 1];
+}
+
+/* Does no host give it anything, nor take anything from it? Then its shape says it all. */
+static bool is_inner(const th_workload *w, int layer)
+{
+    for (int i = 0; i < w->layers[layer].n_inputs; i++)
+        if (w->layers[layer].inputs[i] == TH_EXTERNAL_INPUT)
+            return false;
+    return !is_output(w, layer);
+}
+
+/* Does the mapping of the scope split both alike, among the same accelerators? */
+static bool splits_alike(const th_mapping *m, int a, int b)
+{
+    return !m ||
+           (m->set_of[a] == m->set_of[b] && th_strategy_equal(&m->strategy[a], &m->strategy[b]));
+}
+
+/* The first inner layer of the same shape. */
+static int first_alike(const th_bound_finder *f, const th_plans *plans, int layer)
+{
+    const th_workload *w = f->workload;
+    const th_mapping *m = f->floors.any_cuts ? f->floors.scope.mapping : NULL;
+    int l = 0;
+    while (l < layer && (th_plans_class(plans, l) != th_plans_class(plans, layer) ||
+                         !is_inner(w, l) || !is_inner(w, layer) || !splits_alike(m, l, layer)))
+        l++;
+    return l;
+}
+
+static int find_floors(th_bound_finder *f, th_error *err)
+{
+    th_plans *plans = th_plans_new(f->system, f->workload, err);
+    int failed = plans ? 0 : -1;
+    int n = f->floors.n_classes;
+    for (int l = 0; !failed && l < f->workload->n_layers; l++) {
+        int same = first_alike(f, plans, l);
+        if (same == l) {
+            failed = find_floor(f, l, err);
+        } else {
+            f->floor[l] = f->floor[same];
+            f->work[l] = f->work[same];
+            f->bytes[l] = f->bytes[same];
+            memcpy(&f->whole[l * n], &f->whole[same * n], (size_t)n * sizeof *f->whole);
+        }
+    }
+    th_plans_free(plans);
+    return failed;
+}
+
+/* --- what is read ------------------------------------------------------------------------------ */
+
+/* Rows (dim H, kernel R) or columns (W, S) of input i that layer l reads at all: strides may leave some
+ * out. -1: memory is out. */
+static int64_t count_read(const th_layer *l, int i, th_dim dim, th_dim kernel, int32_t extent)
+{
+    int axis = dim == TH_DIM_H ? 2 : 3;
+    bool *read = th_alloc_zero((size_t)extent + 1, sizeof *read);
+    int64_t n = 0;
+    if (!read)
+        return -1;
+    for (int32_t at = 0; at < l->dim[dim]; at++) {
+        for (int32_t tap = 0; tap < l->dim[kernel]; tap++) {
+            th_loop_box unit = th_layer_loops(l);
+            unit.lo[dim] = at;
+            unit.hi[dim] = at + 1;
+            unit.lo[kernel] = tap;
+            unit.hi[kernel] = tap + 1;
+            th_box box = th_layer_input_of(l, i, &unit);
+            for (int32_t x = box.lo[axis]; !th_box_is_empty(&box) && x < box.hi[axis]; x++)
+                read[x] = true;
+        }
+    }
+    for (int32_t x = 0; x < extent; x++)
+        n += read[x];
+    th_free(read);
+    return n;
+}
+
+int64_t th_bound_elements_read(const th_layer *l, int i)
+{
+    th_loop_box all = th_layer_loops(l);
+    th_box box = th_layer_input_of(l, i, &all);
+    bool has_gaps = l->stride_h > 1 || l->stride_w > 1 || l->dilation_h > 1 || l->dilation_w > 1 ||
+                    l->up_h > 1 || l->up_w > 1;
+    if (th_box_is_empty(&box) || !has_gaps)
+        return th_box_elements(&box);
+    int64_t rows = count_read(l, i, TH_DIM_H, TH_DIM_R, box.hi[2]),
+            columns = count_read(l, i, TH_DIM_W, TH_DIM_S, box.hi[3]);
+    if (rows < 0 || columns < 0)
+        return -1;
+    return (int64_t)(box.hi[0] - box.lo[0]) * (box.hi[1] - box.lo[1]) * rows * columns;
+}
+
+/* --- heads and tails --------------------------------------------------------------------------- */
+
+/* When all parts of all inputs (least: of the one that is there first) may be there, of those that layers
+ * make. */
+static double head_of(const th_bound_finder *f, int l, bool least, int32_t *from)
+{
+    const th_layer *x = &f->workload->layers[l];
+    double head = least ? INFINITY : 0;
+    *from = -1;
+    for (int i = 0; i < x->n_inputs; i++) {
+        int32_t input = x->inputs[i];
+        double end = input < 0 ? 0 : f->end[input];
+        if (least ? end < head : end > head) {
+            head = end;
+            *from = input;
+        }
+    }
+    return head;
+}
+
+static void find_heads(th_bound_finder *f)
+{
+    for (int l = 0; l < f->workload->n_layers; l++) {
+        const th_layer_floor *x = &f->floor[l];
+        double made = 0;
+        f->from[l] = -1;
+        if (x->reads_always || x->reads_any)
+            made = head_of(f, l, !x->reads_always, &f->from[l]);
+        f->head[l] = fmax(made, x->arrival);
+        f->end[l] = fmax(made + x->shortest[0][0], x->shortest[1][0]);
+        if (x->shortest[1][0] > made + x->shortest[0][0])
+            f->from[l] = -1;
+    }
+}
+
+double th_bound_rest_of(const th_bound_finder *f, int l)
+{
+    const th_layer_floor *x = &f->floor[l];
+    return is_output(f->workload, l) ? x->shortest[0][1] : x->shortest[0][0] + f->tail[l];
+}
+
+/* Whoever reads all of a layer comes after each task of it. 0, or -1: memory is out. */
+static int find_tails(th_bound_finder *f)
+{
+    const th_workload *w = f->workload;
+    for (int l = w->n_layers - 1; l >= 0; l--) {
+        f->tail[l] = is_output(w, l) && f->floors.out.exists ? f->floors.out.latency : 0;
+        for (int32_t i = w->consumer_start[l]; i < w->consumer_start[l + 1]; i++) {
+            const th_layer *c = &w->layers[w->consumers[i]];
+            for (int j = 0; j < c->n_inputs; j++) {
+                int64_t read = c->inputs[j] == l ? th_bound_elements_read(c, j) : 0;
+                if (read < 0)
+                    return -1;
+                if (read == th_layer_output_elements(&w->layers[l]))
+                    f->tail[l] = fmax(f->tail[l], th_bound_rest_of(f, w->consumers[i]));
+            }
+        }
+    }
+    return 0;
+}
+
+static void sort_by_tail(th_bound_finder *f)
+{
+    for (int l = 0; l < f->workload->n_layers; l++) {
+        int at = l;
+        for (; at > 0 && f->tail[f->order[at - 1]] < f->tail[l]; at--)
+            f->order[at] = f->order[at - 1];
+        f->order[at] = l;
+    }
+}
+
+/* --- compute, memory --------------------------------------------------------------------------- */
+
+/* The most over all heads h and tails t of h + (what layers have to do that start no sooner than h and are
+ * followed by t at least) / rate + t. *n: how many layers these are. */
+static double rate_bound(const th_bound_finder *f, const double *amount, double rate, bool with_heads,
+                         int *n)
+{
+    double most = 0;
+    for (int first = 0; first < f->workload->n_layers; first++) {
+        double head = with_heads ? f->head[first] : 0, sum = 0;
+        int count = 0;
+        for (int i = 0; i < f->workload->n_layers; i++) {
+            int l = f->order[i];
+            if (with_heads && f->head[l] < head)
+                continue;
+            sum += amount[l];
+            count++;
+            if (head + sum / rate + f->tail[l] > most) {
+                most = head + sum / rate + f->tail[l];
+                *n = count;
+            }
+        }
+    }
+    return most;
+}
+
+/* Where accelerators differ: by prices, and layer by layer by what all of them reach together.
+ * *n: layers that count. 0 or -1: memory is out. */
+static int unlike_bound(const th_bound_finder *f, double *ps, int *n)
+{
+    int n_layers = f->workload->n_layers, count = 0;
+    double *price = th_alloc_zero((size_t)(f->floors.n_classes + n_layers) + 1, sizeof *price),
+           *cost = price ? price + f->floors.n_classes : NULL;
+    if (!price || th_bound_find_prices(f, price)) {
+        th_free(price);
+        return -1;
+    }
+    for (int l = 0; l < n_layers; l++)
+        cost[l] = th_bound_priced(f, price, l);
+    double most = rate_bound(f, cost, 1, true, &count);
+    for (int l = 0; l < n_layers; l++) {
+        double alone = th_bound_shared(f, l);
+        if (alone > 0 && f->head[l] + alone + f->tail[l] > most) {
+            most = f->head[l] + alone + f->tail[l];
+            count = 1;
+        }
+    }
+    if (most > *ps) {
+        *ps = most;
+        *n = count;
+    }
+    th_free(price);
+    return 0;
+}
+
+static int find_compute(th_bound_finder *f)
+{
+    th_bounds *b = f->out;
+    double rate = th_floors_speed(&f->floors);
+    int n = 0, unknown = 0, n_accels = f->system->n_accels;
+    for (int l = 0; l < f->workload->n_layers; l++)
+        unknown += f->floor[l].doubt != TH_DOUBT_NONE && f->floor[l].doubt != TH_DOUBT_SOME;
+    double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n) : 0;
+    if (f->floors.n_classes > 1 && unlike_bound(f, &ps, &n))
+        return -1;
+    b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_whole_ps(ps);
+    char *why = b->why[TH_LIMIT_COMPUTE];
+    int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s", n,
+                      f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s");
+    if (unknown > 0)
+        snprintf(why + at, sizeof b->why[0] - (size_t)at, "; %d unknown", unknown);
+    return 0;
+}
+
+static void find_memory(th_bound_finder *f)
+{
+    th_bounds *b = f->out;
+    double bytes_per_ps = 0, sum = 0;
+    bool prefetches = false;
+    int n = 0;
+    char text[40];
+    for (int a = 0; a < f->system->n_accels; a++) {
+        const th_accel *x = &f->system->nodes[f->system->accel_node[a]].a;
+        prefetches |= x->prefetches;
+        bytes_per_ps += x->dram_bits_per_s == TH_UNLIMITED
+                            ? INFINITY
+                            : (double)x->dram_bits_per_s / 8 / (double)TH_PS_PER_S;
+    }
+    for (int l = 0; l < f->workload->n_layers; l++)
+        sum += f->bytes[l];
+    double ps =
+        isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, !prefetches, &n);
+    b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_whole_ps(ps);
+    snprintf(b->why[TH_LIMIT_MEMORY], sizeof b->why[0], "%s through %d DRAMs",
+             th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text), f->system->n_accels);
+}
+
+/* --- the critical path -------------------------------------------------------------------------- */
+
+static int path_length(const th_bound_finder *f, int l, int *first)
+{
+    int n = 1;
+    for (*first = l; f->from[*first] >= 0; n++)
+        *first = f->from[*first];
+    return n;
+}
+
+static void find_path(th_bound_finder *f)
+{
+    const th_workload *w = f->workload;
+    th_bounds *b = f->out;
+    double most = 0;
+    int last = w->outputs[0], first, n;
+    for (int i = 0; i < w->n_outputs; i++) {
+        int l = w->outputs[i];
+        const th_layer_floor *x = &f->floor[l];
+        double made = f->from[l] >= 0 ? f->end[f->from[l]] : 0;
+        double ps = fmax(made + x->shortest[0][1], x->shortest[1][1]);
+        if (ps > most) {
+            most = ps;
+            last = l;
+        }
+    }
+    th_time since = (f->problem->stream.n_inputs - 1) * f->problem->stream.interval_ps;
+    b->makespan_ps[TH_LIMIT_PATH] = since + th_bound_whole_ps(most);
+    if (most == 0) {
+        snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "no layer is known to take time");
+        return;
+    }
+    n = path_length(f, last, &first);
+    snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
+             n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
+}
+
+/* --- all ---------------------------------------------------------------------------------------- */
+
+static int allocate(th_bound_finder *f, th_error *err)
+{
+    size_t n = (size_t)f->workload->n_layers + 1;
+    f->floor = th_alloc_zero(n, sizeof *f->floor);
+    f->work = th_alloc_zero(n, sizeof *f->work);
+    f->whole = th_alloc_zero(n * (size_t)f->floors.n_classes, sizeof *f->whole);
+    f->bytes = th_alloc_zero(n, sizeof *f->bytes);
+    f->head = th_alloc_zero(n, sizeof *f->head);
+    f->end = th_alloc_zero(n, sizeof *f->end);
+    f->tail = th_alloc_zero(n, sizeof *f->tail);
+    f->from = th_alloc_zero(n, sizeof *f->from);
+    f->order = th_alloc_zero(n, sizeof *f->order);
+    return f->floor && f->work && f->whole && f->bytes && f->head && f->end && f->tail && f->from &&
+                   f->order
+               ? 0
+               : th_error_no_memory(err);
+}
+
+/* What the network does with transfers to and from hosts. */
+static void set_ways(th_bound_finder *f)
+{
+    th_bound_physics how = th_bound_physics_of(f->problem);
+    f->floors.in.exists &= how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
+    f->floors.out.exists &= how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
+    f->in_ps_per_byte = f->floors.in.ps_per_byte;
+    int readings = 0;
+    for (int l = 0; l < f->workload->n_layers; l++)
+        for (int i = 0; i < f->workload->layers[l].n_inputs; i++)
+            readings += f->workload->layers[l].inputs[i] == TH_EXTERNAL_INPUT;
+    if (how == TH_BOUND_FREE_LINKS && readings > 1) /* parts may come at once, for several readings */
+        f->floors.in.ps_per_byte = 0;
+}
+
+static void finish(th_bound_finder *f)
+{
+    th_bounds *b = f->out;
+    for (int i = 0; i < TH_N_LIMITS; i++) {
+        b->interval_ps[i] = b->makespan_ps[i] / f->problem->stream.n_inputs;
+        if (b->makespan_ps[i] > b->makespan_ps[b->largest])
+            b->largest = (th_limit)i;
+    }
+}
+
+static int find(th_bound_finder *f, th_error *err)
+{
+    set_ways(f);
+    if (allocate(f, err) || find_floors(f, err))
+        return -1;
+    find_heads(f);
+    if (find_tails(f))
+        return th_error_no_memory(err);
+    sort_by_tail(f);
+    if (find_compute(f))
+        return th_error_no_memory(err);
+    find_memory(f);
+    if (th_bound_find_cut(f, err))
+        return -1;
+    find_path(f);
+    finish(f);
+    return th_bound_note_unknown(f) ? th_error_no_memory(err) : 0;
+}
+
+th_cuts th_bounds_cuts_of(const th_mapping *m)
+{
+    for (int i = 0; i < m->n_sets; i++)
+        if (m->sets[i].shares)
+            return TH_CUTS_ANY;
+    return TH_CUTS_EVEN;
+}
+
+static void clear(th_bound_finder *f)
+{
+    th_floors_clear(&f->floors);
+    th_free(f->floor);
+    th_free(f->work);
+    th_free(f->whole);
+    th_free(f->bytes);
+    th_free(f->head);
+    th_free(f->end);
+    th_free(f->tail);
+    th_free(f->from);
+    th_free(f->order);
+}
+
+int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds *out, th_error *err)
+{
+    th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system, .out = out};
+    *out = (th_bounds){.largest = TH_LIMIT_COMPUTE};
+    if (th_stream_check(&p->stream, p->workload, err))
+        return -1;
+    int failed = th_floors_init(&f.floors, p, scope, err);
+    if (!failed)
+        failed = find(&f, err);
+    clear(&f);
+    if (failed)
+        th_bounds_clear(out);
+    return failed;
+}
+
+int th_bounds_tails(const th_problem *p, double *tail, th_error *err)
+{
+    th_problem silent = *p; /* scripts are not asked: who asks is in the midst of a search */
+    silent.scripts = NULL;
+    th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system};
+    int failed =
+        th_floors_init(&f.floors, &silent, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, err) ||
+                allocate(&f, err)
+            ? -1
+            : 0;
+    if (!failed) {
+        set_ways(&f);
+        failed = find_floors(&f, err) ? -1 : find_tails(&f) ? th_error_no_memory(err) : 0;
+    }
+    for (int l = 0; !failed && l < p->workload->n_layers; l++)
+        tail[l] = f.tail[l];
+    clear(&f);
+    return failed;
+}
+
+double th_bounds_value(const th_bounds *b, const th_problem *p)
+{
+    bool is_sole = p->stream.n_inputs == 1;
+    if (p->goal.n_front > 0)
+        return 0;
+    switch (p->objective) {
+    case TH_OBJECTIVE_LATENCY:
+        return (double)b->makespan_ps[b->largest];
+    case TH_OBJECTIVE_THROUGHPUT:
+        return is_sole ? (double)b->makespan_ps[b->largest] : 0;
+    case TH_OBJECTIVE_ENERGY:
+    case TH_OBJECTIVE_EDP:
+    case TH_OBJECTIVE_WEIGHTED:
+        break;
+    }
+    return 0;
+}
+
+bool th_bounds_met(double value, double bound)
+{
+    static const double SLACK = 1e-9;
+    return bound > 0 && value <= bound * (1 + SLACK);
+}

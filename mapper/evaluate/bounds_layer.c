@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_layer.c - what one layer takes at least: all ways to split it are looked at, and of
+ * each the tasks that it leads to.
+ *
+ *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
+ *
+ * Tasks: bounds_task.c. Layers with more ways than WAYS_MAX (on large systems), and all where
+ * cuts need not be even (sets with shares), are known by their rates alone: bounds_rate.c.
+ * Proofs: docs/models/bounds.md. Invariant: tasks[i] is what the shard with number i takes where
+ * it is quickest, task_ps[i n_classes + c] on class c. */
+#include <config.h>
+
+#include "mapper/evaluate/bounds_layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/evaluate/bounds_task.h"
+#include "mapper/lower/plan_state.h"
+#include "mapper/strategies.h"
+#include "sim/design/script_memo.h"
+#include "topology/route.h"
+
+enum { WAYS_MAX = 200000 }; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
+
+enum { ASKED_MAX = 10000 }; /* shards that procedures of scripts are asked about */
+
+struct th_task_floor {
+    double occupied, dram_bytes; /* INFINITY: nobody can run it */
+    th_doubt doubt;              /* of a script that did not say: then both are 0 */
+    int32_t doubtful;            /* its design */
+};
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+const th_accel *th_floors_accel(const th_floors *f, int class)
+{
+    return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
+}
+
+double th_floors_clock(const th_floors *f, int class)
+{
+    return f->scope.clock ? f->scope.clock[f->first_of[class]] : 1;
+}
+
+/* Is the schedule a procedure's to make, and may it not be asked? */
+static bool is_silent(th_floors *f, int design, const th_shard *shard)
+{
+    if (strcmp(f->system->designs[design].type, "script") != 0 || !th_shard_is_for_arrays(shard))
+        return false;
+    return !f->asks_scripts || f->n_asked++ >= ASKED_MAX;
+}
+
+static struct th_task_floor silence(const th_floors *f, int design)
+{
+    th_doubt why = f->asks_scripts ? TH_DOUBT_SCRIPT : TH_DOUBT_NO_SCRIPT;
+    return (struct th_task_floor){.doubt = why, .doubtful = design};
+}
+
+/* On an accelerator of a class with one of its designs. A design that cannot run it says so. */
+static struct th_task_floor floor_with(th_floors *f, int class, int design, const th_shard *shard)
+{
+    static const struct th_task_floor nobody = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    th_schedule s;
+    th_port port;
+    th_error reason;
+    double clock = th_floors_clock(f, class);
+    bool loads_weights = !th_floors_accel(f, class)->prefetches;
+    if (clock == 0)
+        return nobody;
+    if (is_silent(f, design, shard))
+        return silence(f, design);
+    if (th_works_schedule(f->works, f->first_of[class], design, shard, &s, &port, &reason)) {
+        f->was_interrupted |= th_error_is_interrupted(&reason);
+        return th_script_is_cause(&reason) ? silence(f, design) : nobody;
+    }
+    if (clock != 1)
+        s.hz = th_change_hz(s.hz, clock);
+    return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights),
+                                  th_task_least_bytes(&s, &port), TH_DOUBT_NONE, -1};
+}
+
+/* What is less of each; the first doubt stays. */
+static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
+{
+    a->occupied = fmin(a->occupied, b->occupied);
+    a->dram_bytes = fmin(a->dram_bytes, b->dram_bytes);
+    if (a->doubt == TH_DOUBT_NONE) {
+        a->doubt = b->doubt;
+        a->doubtful = b->doubtful;
+    }
+}
+
+static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard)
+{
+    struct th_task_floor least = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    const th_accel *a = th_floors_accel(f, class);
+    for (int i = 0; i < a->n_designs; i++) {
+        struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
+        take_less(&least, &with);
+    }
+    return least;
+}
+
+void th_floors_compare(th_floors *f, const double *ps, double best)
+{
+    for (int c = 0; c < f->n_classes; c++)
+        if (ps[c] < INFINITY && ps[c] > 0)
+            f->speed[c] = fmax(f->speed[c], best / ps[c]);
+}
+
+/* The number of the shard's floor; -1: memory is out. */
+static int64_t intern(th_floors *f, const th_shard *shard)
+{
+    int64_t number;
+    size_t n = (size_t)f->n_classes;
+    if (th_map_get(f->numbers, shard, sizeof *shard, &number))
+        return number;
+    if (th_grow(&f->tasks, &f->task_capacity, f->n_tasks + 1, sizeof *f->tasks) ||
+        th_grow(&f->task_ps, &f->task_ps_capacity, (f->n_tasks + 1) * n, sizeof *f->task_ps))
+        return -1;
+    struct th_task_floor best = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    double *ps = &f->task_ps[f->n_tasks * n];
+    for (int c = 0; c < f->n_classes; c++) {
+        struct th_task_floor on = floor_on(f, c, shard);
+        ps[c] = on.occupied;
+        take_less(&best, &on);
+    }
+    if (!f->any_cuts) /* else by rates: bounds_rate.c */
+        th_floors_compare(f, ps, best.occupied);
+    if (th_map_put(f->numbers, shard, sizeof *shard, (int64_t)f->n_tasks))
+        return -1;
+    f->tasks[f->n_tasks] = best;
+    return (int64_t)f->n_tasks++;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static bool same_designs(const th_accel *a, const th_accel *b)
+{
+    return a->n_designs == b->n_designs && a->prefetches == b->prefetches &&
+           memcmp(a->designs, b->designs, (size_t)a->n_designs * sizeof *a->designs) == 0;
+}
+
+static void find_classes(th_floors *f)
+{
+    const th_system *s = f->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        int c = 0;
+        while (c < f->n_classes &&
+               (th_works_memory_class(f->works, a) !=
+                    th_works_memory_class(f->works, f->first_of[c]) ||
+                !same_designs(&s->nodes[s->accel_node[a]].a, th_floors_accel(f, c)) ||
+                (f->scope.clock && f->scope.clock[a] != th_floors_clock(f, c))))
+            c++;
+        if (c == f->n_classes)
+            f->first_of[f->n_classes++] = a;
+        f->class_of[a] = c;
+        f->size_of[c]++;
+    }
+}
+
+/* Of the narrowest link between two nodes, as it is in the run. 0; or -1: memory is out. */
+static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
+{
+    int links[TH_ROUTE_MAX], n = f->scope.bandwidth ? th_route(f->system, from, to, links) : 0;
+    for (int i = 0; i < n; i++) {
+        int32_t medium = f->system->links[links[i]].medium;
+        double bits = (double)f->system->media[medium].bits_per_s * f->scope.bandwidth[medium];
+        r->bits_per_s = bits < (double)r->bits_per_s ? (int64_t)ceil(bits) : r->bits_per_s;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+static void improve_way(th_way *w, const th_route_summary *r)
+{
+    double ps_per_byte = 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
+    if (!w->exists || (double)r->latency_ps < w->latency)
+        w->latency = (double)r->latency_ps;
+    if (!w->exists || ps_per_byte < w->ps_per_byte)
+        w->ps_per_byte = ps_per_byte;
+    w->exists = true;
+}
+
+/* The quickest between any accelerator and its host. 0 or -1. */
+static int find_ways(th_floors *f, const th_plans *plans)
+{
+    const th_system *s = f->system;
+    th_route_summary r;
+    for (int a = 0; a < s->n_accels; a++) {
+        int host = th_plans_host_of(plans, a);
+        if (host < 0)
+            continue;
+        int there = th_route_summarize(s, host, s->accel_node[a], &r);
+        if (there == 0 && (there = narrow(f, host, s->accel_node[a], &r)) == 0)
+            improve_way(&f->in, &r);
+        int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
+        if (back == 0 && (back = narrow(f, s->accel_node[a], host, &r)) == 0)
+            improve_way(&f->out, &r);
+        if (there < 0 || back < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Do accelerators differ, by what searches go: designs and memories, not clocks of a run? */
+static bool are_unlike(const th_floors *f)
+{
+    const th_system *s = f->system;
+    for (int a = 1; a < s->n_accels; a++)
+        if (th_works_memory_class(f->works, a) != th_works_memory_class(f->works, 0) ||
+            !same_designs(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[0]].a))
+            return true;
+    return false;
+}
+
+static int allocate(th_floors *f, th_error *err)
+{
+    size_t n = (size_t)f->system->n_accels + 1;
+    f->class_of = th_alloc_zero(n, sizeof *f->class_of);
+    f->first_of = th_alloc_zero(n, sizeof *f->first_of);
+    f->size_of = th_alloc_zero(n, sizeof *f->size_of);
+    f->speed = th_alloc_zero(n, sizeof *f->speed);
+    f->numbers = th_map_new();
+    return f->class_of && f->first_of && f->size_of && f->speed && f->numbers
+               ? 0
+               : th_error_no_memory(err);
+}
+
+int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *scope, th_error *err)
+{
+    *f = (th_floors){.system = p->system, .workload = p->workload, .scope = *scope};
+    f->works = th_works_new(f->system, err);
+    if (!f->works || allocate(f, err))
+        return -1;
+    f->any_cuts =
+        scope->cuts == TH_CUTS_ANY || (scope->cuts == TH_CUTS_OF_SEARCHES && are_unlike(f));
+    if (p->scripts && th_works_set_scripts(f->works, p->scripts, NULL) == 0)
+        f->asks_scripts = true;
+    find_classes(f);
+    th_plans *plans = th_plans_new(f->system, f->workload, err);
+    int failed = !plans ? -1 : find_ways(f, plans) ? th_error_no_memory(err) : 0;
+    th_plans_free(plans);
+    return failed;
+}
+
+void th_floors_clear(th_floors *f)
+{
+    th_works_free(f->works);
+    th_free(f->class_of);
+    th_free(f->first_of);
+    th_free(f->size_of);
+    th_free(f->speed);
+    th_map_free(f->numbers);
+    th_free(f->tasks);
+    th_free(f->task_ps);
+}
+
+double th_floors_speed(const th_floors *f)
+{
+    double sum = 0;
+    for (int a = 0; a < f->system->n_accels; a++)
+        sum += f->n_classes == 1 ? 1 : f->speed[f->class_of[a]];
+    return sum;
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+/* What the tasks of a position follow from, where that is more than one position's. */
+typedef struct {
+    int32_t size[3]; /* along B, K, C */
+    int32_t lo[4];   /* along H, W, R, S: what lies at a border reads less */
+} place;
+
+typedef struct {
+    place at;
+    double occupied, dram_bytes;
+} seen;
+
+typedef struct {
+    th_floors *floors;
+    const th_layer *layer;
+    int32_t batch;
+    bool is_output;
+    bool are_alike;  /* positions of one place are, but for what comes from hosts and goes there */
+    double *whole;   /* by class: th_floors_layer */
+    double all;      /* iterations of its loops */
+    seen *seen;      /* places of the strategy so far */
+    int n_seen;
+    th_layer_floor *out;
+} maker;
+
+static double bytes_of(const th_box *box, th_precision p)
+{
+    return (double)th_tensor_bytes(th_box_elements(box), p);
+}
+
+/* What brings position r the external input that it needs, at best; also whether it needs something of
+ * every input. */
+static double arrival_of(maker *k, const th_strategy *s, int r)
+{
+    const th_workload *w = k->floors->workload;
+    th_loop_box whole = th_shard_loops(k->layer, k->batch, s, NULL, r),
+                first = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, 0);
+    bool rotates = th_shard_rotating(k->layer, s) == TH_OPERAND_INPUT;
+    const th_way *in = &k->floors->in;
+    double most = 0;
+    bool any = false;
+    for (int i = 0; i < k->layer->n_inputs; i++) {
+        th_box need = th_layer_input_of(k->layer, i, i == 0 && rotates ? &first : &whole);
+        any |= !th_box_is_empty(&need);
+        if (th_box_is_empty(&need))
+            k->out->reads_always = false;
+        else if (k->layer->inputs[i] == TH_EXTERNAL_INPUT && in->exists)
+            most = fmax(most, in->latency + bytes_of(&need, w->precision) * in->ps_per_byte);
+    }
+    k->out->reads_any &= any;
+    return most;
+}
+
+static double departure_of(const maker *k, const th_strategy *s, int r)
+{
+    const th_way *out = &k->floors->out;
+    if (!k->is_output || !out->exists)
+        return 0;
+    th_box held = th_shard_held(k->layer, k->batch, s, NULL, r);
+    double bytes = bytes_of(&held, k->layer->precision[TH_TENSOR_OUTPUT]);
+    return bytes > 0 ? out->latency + bytes * out->ps_per_byte : 0;
+}
+
+/* Iterations of its loops: those of shards add up to the layer's. */
+static double amount_of(const th_loop_box *loops)
+{
+    double volume = 1;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        volume *= loops->hi[d] - loops->lo[d];
+    return volume;
+}
+
+/* All of the layer takes as long, in shards like this one, as the shard times their number. */
+static void lower_whole(maker *k, int64_t number, double amount)
+{
+    const double *ps = &k->floors->task_ps[number * k->floors->n_classes];
+    for (int c = 0; amount > 0 && c < k->floors->n_classes; c++)
+        k->whole[c] = fmin(k->whole[c], ps[c] * (k->all / amount));
+}
+
+/* Adds the tasks of position r. 0; 1: nobody can run one of them; -1: memory is out. */
+static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes)
+{
+    int phases = th_shard_phases(k->layer, s);
+    for (int phase = 0; phase < phases; phase++) {
+        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
+        th_shard shard = th_plan_shard(k->layer, &loops);
+        int64_t number = intern(k->floors, &shard);
+        if (number < 0)
+            return -1;
+        const struct th_task_floor *t = &k->floors->tasks[number];
+        lower_whole(k, number, amount_of(&loops));
+        if (t->occupied == INFINITY)
+            return 1;
+        if (t->doubt != TH_DOUBT_NONE) {
+            k->out->doubt = t->doubt;
+            k->out->doubtful = t->doubtful;
+        }
+        *occupied += t->occupied;
+        *dram_bytes += t->dram_bytes;
+    }
+    return 0;
+}
+
+/* Takes the shorter of what is known so far and of a position. */
+static void shorten(th_layer_floor *f, double arrival, double occupied, double departure)
+{
+    for (int in = 0; in < 2; in++)
+        for (int out = 0; out < 2; out++)
+            f->shortest[in][out] = fmin(f->shortest[in][out], (in ? arrival : 0) + occupied +
+                                                                  (out ? departure : 0));
+    f->arrival = fmin(f->arrival, arrival);
+}
+
+static place place_of(const maker *k, const th_strategy *s, int r)
+{
+    static const th_dim sizes[] = {TH_DIM_B, TH_DIM_K, TH_DIM_C},
+                        los[] = {TH_DIM_H, TH_DIM_W, TH_DIM_R, TH_DIM_S};
+    th_loop_box loops = th_shard_loops(k->layer, k->batch, s, NULL, r);
+    place p;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        p.size[i] = loops.hi[sizes[i]] - loops.lo[sizes[i]];
+    for (size_t i = 0; i < sizeof los / sizeof *los; i++)
+        p.lo[i] = loops.lo[los[i]];
+    return p;
+}
+
+/* The tasks of position r; those of a place that was met before are known, but where the input rotates and
+ * each begins with another piece of it. As add_tasks; *arrival: of external inputs. */
+static int add_position(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes,
+                        double *arrival)
+{
+    seen now = {.occupied = 0};
+    *arrival = 0;
+    bool is_alike = k->are_alike && th_shard_rotating(k->layer, s) != TH_OPERAND_INPUT;
+    if (is_alike) {
+        now.at = place_of(k, s, r);
+        for (int i = 0; i < k->n_seen; i++) {
+            if (memcmp(&k->seen[i].at, &now.at, sizeof now.at) != 0)
+                continue;
+            *occupied = k->seen[i].occupied;
+            *dram_bytes = k->seen[i].dram_bytes;
+            return 0;
+        }
+    }
+    int status = add_tasks(k, s, r, &now.occupied, &now.dram_bytes);
+    if (status != 0)
+        return status;
+    *arrival = arrival_of(k, s, r);
+    *occupied = now.occupied;
+    *dram_bytes = now.dram_bytes;
+    if (is_alike)
+        k->seen[k->n_seen++] = now;
+    return 0;
+}
+
+/* One way to split the layer. 0; 1: nobody can run it; -1: memory is out. */
+static int add_strategy(maker *k, const th_strategy *s, int n)
+{
+    th_layer_floor found = *k->out;
+    double sum = 0, bytes = 0;
+    k->n_seen = 0;
+    for (int r = 0; r < n; r++) {
+        double occupied, moved, arrival;
+        int status = add_position(k, s, r, &occupied, &moved, &arrival);
+        if (status != 0)
+            return status;
+        sum += occupied;
+        bytes += moved;
+        shorten(&found, arrival, occupied, departure_of(k, s, r));
+    }
+    found.reads_always = k->out->reads_always;
+    found.reads_any = k->out->reads_any;
+    found.doubt = k->out->doubt;
+    found.doubtful = k->out->doubtful;
+    found.occupied = fmin(found.occupied, sum);
+    found.dram_bytes = fmin(found.dram_bytes, bytes);
+    *k->out = found;
+    return 0;
+}
+
+/* Tasks of all strategies of sets of n, added to *ways. 0 or -1. */
+static int count_ways(const maker *k, int n, int64_t *ways)
+{
+    th_strategy *list = NULL;
+    int count = th_strategies_list_all(k->layer, k->batch, n, &list);
+    for (int i = 0; i < count; i++)
+        *ways += n * th_shard_phases(k->layer, &list[i]);
+    th_free(list);
+    return count < 0 ? -1 : 0;
+}
+
+/* All strategies of sets of n. 0 or -1. */
+static int add_sets_of(maker *k, int n)
+{
+    th_strategy *list = NULL;
+    int count = th_strategies_list_all(k->layer, k->batch, n, &list), status = count < 0 ? -1 : 0;
+    for (int i = 0; status >= 0 && i < count; i++)
+        status = add_strategy(k, &list[i], n);
+    th_free(list);
+    return status < 0 ? -1 : 0;
+}
+
+static bool is_output(const th_workload *w, int layer)
+{
+    for (int i = 0; i < w->n_outputs; i++)
+        if (w->outputs[i] == layer)
+            return true;
+    return false;
+}
+
+/* Are positions whose pieces of B, K and C are as large, at the same place of H, W, R and S, all
+ * the same to the layer? Not where hosts give or take, or where it depends on the channel what
+ * is read. */
+static bool has_alike_positions(const maker *k)
+{
+    const th_layer *l = k->layer;
+    return l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && !k->is_output &&
+           l->groups == 1 && l->kind == TH_LAYER_CONV;
+}
+
+/* The shards that the mapping of the scope makes, whatever their sizes. 0 or -1. */
+static int add_shards_of_mapping(maker *k, int layer)
+{
+    const th_mapping *m = k->floors->scope.mapping;
+    const th_set *set = &m->sets[m->set_of[layer]];
+    const th_strategy *s = &m->strategy[layer];
+    for (int r = 0; r < set->n_accels; r++)
+        for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++) {
+            th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, set->shares, r, phase);
+            th_shard shard = th_plan_shard(k->layer, &loops);
+            int64_t number = intern(k->floors, &shard);
+            if (number < 0)
+                return -1;
+            lower_whole(k, number, amount_of(&loops));
+        }
+    return 0;
+}
+
+/* Does even where shards may have any size the floor follow from single shards, for want of a
+ * rate? */
+static bool needs_shards(const th_floors *f, const th_shard *whole)
+{
+    bool needs = false;
+    for (int c = 0; f->scope.mapping && c < f->n_classes; c++)
+        needs |= th_rate_unknown_design(f, c, whole) >= 0;
+    return needs || !f->any_cuts;
+}
+
+/* Looks at all even cuts, if they are not too many. 1: they are; 0 or -1. */
+static int add_even_cuts(maker *k)
+{
+    int64_t ways = 0;
+    int failed = 0, n_accels = k->floors->system->n_accels;
+    for (int n = 1; !failed && ways <= WAYS_MAX && n <= n_accels; n++)
+        failed = count_ways(k, n, &ways);
+    for (int n = 1; !failed && ways <= WAYS_MAX && n <= n_accels; n++)
+        failed = add_sets_of(k, n);
+    return failed ? -1 : ways > WAYS_MAX;
+}
+
+static int find_layer(maker *k, int layer)
+{
+    th_floors *f = k->floors;
+    th_loop_box loops = th_layer_loops(k->layer);
+    loops.hi[TH_DIM_B] = k->batch;
+    th_shard whole = th_plan_shard(k->layer, &loops);
+    k->all = amount_of(&loops);
+    int status = needs_shards(f, &whole) ? add_even_cuts(k) : 1;
+    if (status == 0 && f->any_cuts && f->scope.mapping)
+        status = add_shards_of_mapping(k, layer);
+    if (status < 0)
+        return -1;
+    if (f->any_cuts || status == 1)
+        th_rate_layer(f, &whole, status == 0, k->out, k->whole);
+    else if (k->out->occupied == INFINITY) /* nobody can run it */
+        *k->out = (th_layer_floor){.doubt = TH_DOUBT_NOBODY, .doubtful = -1};
+    return 0;
+}
+
+int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
+                    th_error *err)
+{
+    maker k = {.floors = f,
+               .layer = &f->workload->layers[layer],
+               .batch = batch,
+               .is_output = is_output(f->workload, layer),
+               .whole = whole,
+               .out = out};
+    k.are_alike = has_alike_positions(&k);
+    k.seen = th_alloc_zero((size_t)f->system->n_accels + 1, sizeof *k.seen);
+    for (int c = 0; c < f->n_classes; c++)
+        whole[c] = INFINITY;
+    *out = (th_layer_floor){.occupied = INFINITY,
+                            .dram_bytes = INFINITY,
+                            .shortest = {{INFINITY, INFINITY}, {INFINITY, INFINITY}},
+                            .arrival = INFINITY,
+                            .reads_always = true,
+                            .reads_any = true,
+                            .doubtful = -1};
+    int failed = k.seen ? find_layer(&k, layer) : -1;
+    th_free(k.seen);
+    if (f->was_interrupted)
+        return th_error_interrupted(err, "bounds are not known");
+    return failed ? th_error_no_memory(err) : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_layer.h - private to the bounds: what one layer takes at least, whatever its shards.
+ *   init -> layer* -> clear
+ * bounds_rate.c has what is known where shards may have any size. */
+#ifndef TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
+#define TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
+#include "base/map.h"
+#include "mapper/evaluate/bounds.h"
+
+/* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
+typedef struct th_layer_floor {
+    double occupied;       /* accelerator time of all shards together, each where it is quickest */
+    double dram_bytes;     /* that all shards together move through DRAM */
+    double shortest[2][2]; /* of any position that runs it; [1][]: from the pass's release on, the
+                            * external input included; [][1]: until its outputs are in the host */
+    double arrival;        /* of the external input at any position; 0: it may need nothing */
+    bool reads_always;     /* every position reads something of each input */
+    bool reads_any;        /* ... of some input */
+    bool is_coarse; /* shards of any size were allowed for: of single positions nothing is known */
+    th_doubt
+        doubt; /* why all of the layer may take no time; or of which shards alone it is known */
+    int32_t doubtful; /* the design that is the reason; -1: none is */
+} th_layer_floor;
+
+/* How the accelerators and hosts exchange bytes at best. */
+typedef struct th_way {
+    bool exists; /* a host */
+    double latency, ps_per_byte;
+} th_way;
+
+typedef struct th_floors {
+    const th_system *system;
+    const th_workload *workload;
+    th_bounds_scope scope;
+    th_works *works;
+    bool any_cuts;     /* sets may have shares */
+    bool asks_scripts; /* procedures of script designs are there to be asked */
+    int n_asked;       /* shards that they were asked about */
+    bool was_interrupted; /* in such a procedure */
+    int32_t *class_of; /* by accelerator: equal for those that take equally long for all */
+    int32_t *first_of; /* by class: an accelerator */
+    int32_t *size_of;  /* by class: how many accelerators */
+    int n_classes;
+    double *speed; /* by class, 0 .. 1: how quick it can be for any shard, of the quickest */
+    th_map *numbers;
+    struct th_task_floor *tasks;
+    double *
+        task_ps; /* by number and class: what the task takes there; INFINITY: it cannot run there */
+    size_t n_tasks, task_capacity, task_ps_capacity;
+    th_way in, out;
+} th_floors;
+
+/* -1: memory is out, or a design is wrong; clear all the same. */
+int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *scope, th_error *err);
+void th_floors_clear(th_floors *f);
+/* Of layer with batch images. whole: by class, what all of the layer takes there at least, in
+ * shards that may be of any size and stand for their part of the layer's operations; INFINITY:
+ * it cannot run there. 0 or -1: memory is out, or a script's procedure was interrupted. */
+int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
+                    th_error *err);
+/* Speeds of all accelerators together, for the layers asked for so far. */
+double th_floors_speed(const th_floors *f);
+
+/* --- among the files of the layers' floors
+ * ----------------------------------------------------- */
+
+const th_accel *th_floors_accel(const th_floors *f, int class);
+/* The clock of a class, of what the system says. */
+double th_floors_clock(const th_floors *f, int class);
+/* Raises the classes' speeds to what times for the same work allow. */
+void th_floors_compare(th_floors *f, const double *ps, double best);
+/* bounds_rate.c: has a design of the class no rate that its shards never exceed? Its index, or
+ * -1. */
+int th_rate_unknown_design(const th_floors *f, int class, const th_shard *whole);
+/* bounds_rate.c: sets whole of all classes, where it holds what even cuts take if are_even, and
+ * the rest of out. */
+void th_rate_layer(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
+                   double *whole);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_rate.c - what all of a layer takes on a class of accelerators, in shards of any size.
+ *
+ *   rate_layer: class by class { design by design: operations at its rate | even cuts } -> floor
+ *
+ * With macs of the layer, R the most that any shard of it reaches on an accelerator (design.h:
+ * peak), and w, o the bytes of weights and outputs that all of it moves through a DRAM of B
+ * bytes per second at least, shards that stand for the part x of the operations occupy
+ * accelerators of the class for
+ *     x max(macs / R, (w + o) / B)
+ * in sum: a shard that stands for that part has as large a part of weights and outputs at least,
+ * since it is a box. What is known of inputs depends on borders and strides, and is left out. A
+ * design without R (learned times, scripts) is known by single shards alone. Not modelled:
+ * latencies, fill, drain. */
+#include <config.h>
+
+#include "mapper/evaluate/bounds_layer.h"
+
+#include <math.h>
+
+#include "mapper/shard.h"
+
+/* By which the bytes of a whole tensor exceed those of its elements: what is compressed has
+ * whole non-zero elements and whole bytes. */
+enum { ROUNDING_BYTES = 16 };
+
+int th_rate_unknown_design(const th_floors *f, int class, const th_shard *whole)
+{
+    const th_accel *a = th_floors_accel(f, class);
+    double cycles;
+    int64_t hz;
+    for (int i = 0; i < a->n_designs; i++)
+        if (!th_works_least_cycles(f->works, f->first_of[class], a->designs[i], whole, &cycles,
+                                   &hz))
+            return a->designs[i];
+    return -1;
+}
+
+static double tensor_bytes(const th_shard *s, th_tensor tensor, int64_t elements, int64_t moved)
+{
+    double bytes = (double)th_shard_bytes(s, tensor, elements) - ROUNDING_BYTES;
+    return fmax(fmin(bytes, (double)moved), 0);
+}
+
+/* Weights and outputs that shards of all of the layer move at least; 0 where its schedule as a
+ * whole is not known, or parts of the operations are not parts of the tensors (zeros between
+ * inputs). */
+static void find_bytes(const th_floors *f, int class, int design, const th_shard *s,
+                       double *weights, double *outputs)
+{
+    const int32_t *d = s->dim;
+    th_schedule schedule;
+    th_port port;
+    *weights = *outputs = 0;
+    if (s->up_h > 1 || s->up_w > 1 ||
+        th_works_schedule(f->works, f->first_of[class], design, s, &schedule, &port, NULL))
+        return;
+    th_schedule_totals t = th_schedule_sum(&schedule);
+    *outputs = tensor_bytes(s, TH_TENSOR_OUTPUT,
+                            (int64_t)d[TH_DIM_B] * d[TH_DIM_K] * d[TH_DIM_H] * d[TH_DIM_W],
+                            t.output_bytes);
+    if (th_shard_is_for_arrays(s) && th_layer_gates((th_layer_kind)s->kind) == 0 &&
+        !th_shard_multiplies_activations(s))
+        *weights = tensor_bytes(s, TH_TENSOR_WEIGHT,
+                                (int64_t)d[TH_DIM_K] * ((d[TH_DIM_C] + s->groups - 1) / s->groups) *
+                                    d[TH_DIM_R] * d[TH_DIM_S],
+                                t.weight_bytes);
+}
+
+/* Of a class with a design that has a rate; INFINITY: no shard can run. */
+static double ps_with(const th_floors *f, int class, int design, const th_shard *s, double *bytes)
+{
+    const th_accel *a = th_floors_accel(f, class);
+    double cycles, weights, outputs, clock = th_floors_clock(f, class);
+    int64_t hz;
+    *bytes = INFINITY;
+    if (clock == 0 ||
+        !th_works_least_cycles(f->works, f->first_of[class], design, s, &cycles, &hz) ||
+        cycles == INFINITY)
+        return INFINITY;
+    find_bytes(f, class, design, s, &weights, &outputs);
+    *bytes = weights + outputs;
+    double moved = outputs + (a->prefetches ? 0 : weights); /* else they may have come before */
+    double rate = (double)(clock == 1 ? hz : th_change_hz(hz, clock)), memory = 0;
+    if (a->dram_bits_per_s != TH_UNLIMITED)
+        memory = moved * 8 * (double)TH_PS_PER_S / (double)a->dram_bits_per_s;
+    return fmax(cycles * (double)TH_PS_PER_S / rate, memory);
+}
+
+/* The designs of a class that have a rate. */
+static double ps_by_rates(const th_floors *f, int class, const th_shard *s, double *bytes)
+{
+    const th_accel *a = th_floors_accel(f, class);
+    double least = INFINITY, moved, cycles;
+    int64_t hz;
+    *bytes = INFINITY;
+    for (int i = 0; i < a->n_designs; i++) {
+        if (!th_works_least_cycles(f->works, f->first_of[class], a->designs[i], s, &cycles, &hz))
+            continue;
+        least = fmin(least, ps_with(f, class, a->designs[i], s, &moved));
+        *bytes = fmin(*bytes, moved);
+    }
+    return least;
+}
+
+/* A class with a design that has none: what single shards say, or nothing. */
+static double ps_by_shards(int design, bool are_known, double known, th_layer_floor *out)
+{
+    if (out->doubt == TH_DOUBT_NONE || !are_known) {
+        out->doubt = are_known ? TH_DOUBT_SOME : TH_DOUBT_RATE;
+        out->doubtful = design;
+    }
+    return are_known ? known : 0;
+}
+
+void th_rate_layer(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
+                   double *whole)
+{
+    th_layer_floor found = {.is_coarse = true, .doubt = out->doubt, .doubtful = out->doubtful};
+    found.occupied = found.dram_bytes = INFINITY;
+    for (int c = 0; c < f->n_classes; c++) {
+        double bytes, ps = ps_by_rates(f, c, shard, &bytes);
+        int unknown = th_floors_clock(f, c) > 0 ? th_rate_unknown_design(f, c, shard) : -1;
+        if (unknown >= 0) {
+            ps = fmin(ps, ps_by_shards(unknown, are_even, whole[c], &found));
+            bytes = 0;
+        }
+        whole[c] = ps;
+        found.occupied = fmin(found.occupied, ps);
+        found.dram_bytes = fmin(found.dram_bytes, bytes);
+    }
+    th_floors_compare(f, whole, found.occupied);
+    if (found.occupied == INFINITY) {
+        found.occupied = found.dram_bytes = 0;
+        found.doubt = TH_DOUBT_NOBODY;
+    }
+    *out = found;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_task.c - what one task takes at least.
+ *
+ * That follows from its schedule alone: the array's cycles, what must be loaded before the first and stored
+ * after the last of them, and what each port and the DRAM must move. Times of runs that nobody disturbs
+ * would be tighter, but are no bounds: who shares a DRAM fairly may end sooner when another engine is held
+ * up. Proofs: docs/models/bounds.md. */
+#include <config.h>
+
+#include "mapper/evaluate/bounds_task.h"
+
+#include <math.h>
+
+/* Each request may be a thousandth of a picosecond short (sim/fluid_time.h). */
+static const double ROUNDING_PS = 1e-3;
+
+/* Input, weights and partial sums of all steps, and all stores. */
+static double rounding_of(const th_schedule_totals *t)
+{
+    return ROUNDING_PS * (3 * (double)t->n_steps + (double)t->n_stores);
+}
+
+static double bytes_per_s(const th_schedule *s, const th_port *port, int engine)
+{
+    double dram = port->bits_per_s == TH_UNLIMITED ? INFINITY : (double)port->bits_per_s / 8;
+    double own = s->port_bits_per_s[engine] > 0 ? (double)s->port_bits_per_s[engine] / 8 : INFINITY;
+    return own < dram ? own : dram;
+}
+
+/* Of a request of so many bytes alone. */
+static double request_ps(const th_schedule *s, const th_port *port, int engine, double bytes)
+{
+    if (bytes <= 0)
+        return 0;
+    double ps = bytes * (double)TH_PS_PER_S / bytes_per_s(s, port, engine) - ROUNDING_PS;
+    return (double)port->latency_ps + (ps > 0 ? ps : 0);
+}
+
+static unsigned mask_of_first_step(const th_schedule *s)
+{
+    return (s->count[TH_LOOP_H] == 1 ? TH_LAST_H : 0u) | (s->count[TH_LOOP_W] == 1 ? TH_LAST_W : 0u) |
+           (s->count[TH_LOOP_K] == 1 ? TH_LAST_K : 0u) | (s->count[TH_LOOP_C] == 1 ? TH_LAST_C : 0u);
+}
+
+static double bytes_moved(const th_schedule_totals *t, bool with_weights)
+{
+    return (double)t->input_bytes + (double)t->partial_bytes + (double)t->output_bytes +
+           (with_weights ? (double)t->weight_bytes : 0);
+}
+
+/* Nothing is computed before the first operands are in, and the last tile is stored after all. */
+static double array_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
+                       bool with_weights)
+{
+    const th_step *first = &s->step[mask_of_first_step(s)];
+    double input = request_ps(s, port, TH_ENGINE_INPUT, (double)first->input_bytes);
+    double weights =
+        with_weights ? request_ps(s, port, TH_ENGINE_WEIGHT, (double)first->weight_bytes) : 0;
+    double stored =
+        request_ps(s, port, TH_ENGINE_OUTPUT, (double)s->output_bytes[TH_N_STORE_KINDS - 1]);
+    return fmax(input, weights) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
+}
+
+static double least_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
+                       bool with_weights)
+{
+    const double moved[TH_N_ENGINES] = {(double)t->input_bytes,
+                                        with_weights ? (double)t->weight_bytes : 0,
+                                        (double)t->partial_bytes, (double)t->output_bytes};
+    double rounding = rounding_of(t);
+    double least = array_ps(s, port, t, with_weights);
+    if (port->bits_per_s != TH_UNLIMITED)
+        least = fmax(least, bytes_moved(t, with_weights) * 8 * (double)TH_PS_PER_S /
+                                    (double)port->bits_per_s - rounding);
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        least = fmax(least,
+                     moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
+    return least;
+}
+
+double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights)
+{
+    th_schedule_totals t = th_schedule_sum(s);
+    return least_ps(s, port, &t, with_weights);
+}
+
+double th_task_least_bytes(const th_schedule *s, const th_port *port)
+{
+    th_schedule_totals t = th_schedule_sum(s);
+    double bytes = bytes_moved(&t, true), short_ps = rounding_of(&t);
+    if (port->bits_per_s != TH_UNLIMITED)
+        bytes -= short_ps * (double)port->bits_per_s / 8 / (double)TH_PS_PER_S;
+    return fmax(bytes, 0);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_task.h - what one task takes at least, whatever goes on beside it. */
+#ifndef TH_MAPPER_EVALUATE_BOUNDS_TASK_H
+#define TH_MAPPER_EVALUATE_BOUNDS_TASK_H
+#include "sim/port.h"
+#include "sim/schedule.h"
+
+/* How long a task of this schedule occupies its accelerator. with_weights: its weights are not loaded ahead. */
+double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights);
+/* What it moves through the DRAM, as bytes of the DRAM's time. */
+double th_task_least_bytes(const th_schedule *s, const th_port *port);
+
+#endif

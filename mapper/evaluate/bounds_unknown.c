@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_unknown.c - what the bounds say nothing of: layers and limits, each with its reason. */
+#include <config.h>
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "mapper/evaluate/bounds_state.h"
+
+static int note(th_bound_finder *f, th_unknown_bound gap)
+{
+    th_bounds *b = f->out;
+    size_t capacity = (size_t)b->n_unknown;
+    if (th_grow(&b->unknown, &capacity, (size_t)b->n_unknown + 1, sizeof *b->unknown))
+        return -1;
+    b->unknown[b->n_unknown++] = gap;
+    return 0;
+}
+
+/* Compute and critical path; a layer that its rates are known of has no path. */
+static int note_layers(th_bound_finder *f, th_limit limit)
+{
+    int failed = 0;
+    for (int l = 0; !failed && l < f->workload->n_layers; l++) {
+        const th_layer_floor *x = &f->floor[l];
+        th_unknown_bound gap = {limit, l, x->doubtful, x->doubt};
+        if (limit == TH_LIMIT_PATH && x->is_coarse && x->doubt != TH_DOUBT_NOBODY)
+            gap = (th_unknown_bound){limit, l, -1, TH_DOUBT_SIZE};
+        if (gap.why != TH_DOUBT_NONE)
+            failed = note(f, gap);
+    }
+    return failed;
+}
+
+static int note_cut(th_bound_finder *f)
+{
+    th_bound_physics how = th_bound_physics_of(f->problem);
+    th_doubt why = how == TH_BOUND_SERIAL     ? TH_DOUBT_SERIAL
+                   : how == TH_BOUND_NO_LINKS ? TH_DOUBT_NETWORK
+                                              : TH_DOUBT_NONE;
+    return why == TH_DOUBT_NONE ? 0
+                                : note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
+}
+
+/* Bytes of script designs are as unknown as their cycles. */
+int th_bound_note_unknown(th_bound_finder *f)
+{
+    return note_layers(f, TH_LIMIT_COMPUTE) || note_cut(f) || note_layers(f, TH_LIMIT_PATH) ? -1
+                                                                                            : 0;
+}
+
+static const char *design_text(const th_unknown_bound *g, const th_system *s, char *out,
+                               size_t size)
+{
+    const th_design_block *d = g->design >= 0 ? &s->designs[g->design] : NULL;
+    snprintf(out, size, "%.60s (%.20s)", d ? d->name : "-", d ? d->type : "-");
+    return out;
+}
+
+const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, char *out, size_t size)
+{
+    char d[100];
+    design_text(g, s, d, sizeof d);
+    *out = '\0';
+    switch (g->why) {
+    case TH_DOUBT_NONE:
+        break;
+    case TH_DOUBT_NOBODY:
+        snprintf(out, size, "no accelerator can run it");
+        break;
+    case TH_DOUBT_NO_SCRIPT:
+        snprintf(out, size, "the procedure of design %s cannot be asked", d);
+        break;
+    case TH_DOUBT_SCRIPT:
+        snprintf(out, size, "the procedure of design %s failed, or would be asked too often", d);
+        break;
+    case TH_DOUBT_RATE:
+        snprintf(out, size, "no rate is known that no shard exceeds on design %s", d);
+        break;
+    case TH_DOUBT_SOME:
+        snprintf(out, size,
+                 "known for even cuts and this mapping's on design %s, not for all shares", d);
+        break;
+    case TH_DOUBT_SIZE:
+        snprintf(out, size, "a shard may be so small that it takes no time");
+        break;
+    case TH_DOUBT_NETWORK:
+        snprintf(out, size, "the network follows no links");
+        break;
+    case TH_DOUBT_SERIAL:
+        snprintf(out, size, "accelerators move data themselves, and may keep it");
+        break;
+    }
+    return out;
+}
+
+bool th_bounds_are_of_some(const th_bounds *b)
+{
+    for (int i = 0; i < b->n_unknown; i++)
+        if (b->unknown[i].why == TH_DOUBT_SOME)
+            return true;
+    return false;
+}
+
+void th_bounds_clear(th_bounds *b)
+{
+    th_free(b->unknown);
+    b->unknown = NULL;
+    b->n_unknown = 0;
+}

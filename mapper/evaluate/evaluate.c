@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* evaluate.c - fitness: lower a mapping, replay it, read off the objective.
+ *   new -> (share) -> (run | shard_time | trim)* -> free
+ * The program and the machine are reused from one mapping to the next; the memos make it quick, and
+ * change no result. Those who share them have a lowering, a program and a machine of their own. */
+#include <config.h>
+
+#include "mapper/evaluate/evaluate.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "mapper/evaluate/deadline.h"
+
+struct th_evaluator {
+    th_problem problem;
+    th_lower *lower;
+    th_program *program;
+    th_machine *machine;
+    th_known_ends *ends; /* of computes, for the machines of all who share */
+    bool owns_ends;
+    th_time *model_end; /* scratch; NULL: no model has a deadline */
+    th_segments *segments; /* NULL: all programs are replayed whole */
+};
+
+static int make_room(th_evaluator *e, th_error *err)
+{
+    const th_workload *w = e->problem.workload;
+    if (!th_due_has_deadlines(w))
+        return 0;
+    e->model_end = th_alloc_array((size_t)w->n_models * (size_t)e->problem.stream.n_inputs,
+                                  sizeof *e->model_end);
+    return e->model_end ? 0 : th_error_no_memory(err);
+}
+
+static int check_goal(const th_evaluator *e, th_error *err)
+{
+    if (!th_goal_needs_energy(&e->problem.goal) || th_machine_knows_energy(e->machine))
+        return 0;
+    return th_error_set(err, "MAP-0113",
+                        "the objective needs energy, and the system \"%s\" does not say what things "
+                        "cost: mac_energy, dram_energy, static_power ... of its designs, or link_energy",
+                        e->problem.system->name);
+}
+
+/* A single pass of which the makespan is all that counts. */
+static bool is_told_by_segments(const th_evaluator *e)
+{
+    const th_problem *p = &e->problem;
+    bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
+    return !p->no_segments && is_single && !p->system->transfers_serially && p->workload->n_models == 0 &&
+           !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
+}
+
+static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)
+{
+    if (!is_told_by_segments(e))
+        return 0;
+    e->segments = of ? th_segments_share(of->segments, e->lower, e->program, e->machine)
+                     : th_segments_new(e->lower, e->program, e->machine, TH_SEGMENTS_LIMIT);
+    return e->segments ? 0 : th_error_no_memory(err);
+}
+
+/* A lowering that is new, or, of: shares. */
+static int make_lower(th_evaluator *e, const th_evaluator *of, th_error *err)
+{
+    const th_problem *p = &e->problem;
+    e->lower = of ? th_lower_share(of->lower, err) : th_lower_new(p->system, p->workload, err);
+    if (!e->lower)
+        return -1;
+    return of ? 0 : th_works_set_scripts(th_plans_works(th_lower_plans(e->lower)), p->scripts, err);
+}
+
+static int make_ends(th_evaluator *e, const th_evaluator *of, th_error *err)
+{
+    e->owns_ends = !of;
+    e->ends = of ? of->ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    if (!e->ends)
+        return th_error_no_memory(err);
+    if (of)
+        th_known_ends_share(e->ends);
+    return 0;
+}
+
+static int make_machine(th_evaluator *e, th_error *err)
+{
+    const th_machine_options options = {.network = e->problem.network,
+                                        .network_options = e->problem.network_options,
+                                        .ends = e->ends};
+    e->machine = th_machine_new(e->problem.system, th_lower_works(e->lower), &options, err);
+    return e->machine ? 0 : -1;
+}
+
+/* of: whose memos it shares; NULL: nobody's. */
+static th_evaluator *new_evaluator(const th_problem *p, const th_evaluator *of, th_error *err)
+{
+    th_evaluator *e = th_alloc_zero(1, sizeof *e);
+    if (!e) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    e->problem = *p;
+    if (make_lower(e, of, err) == 0 && (e->program = th_program_new(err)) != NULL &&
+        make_ends(e, of, err) == 0 && make_machine(e, err) == 0 && check_goal(e, err) == 0 &&
+        make_room(e, err) == 0 && make_segments(e, of, err) == 0)
+        return e;
+    th_evaluator_free(e);
+    return NULL;
+}
+
+th_evaluator *th_evaluator_new(const th_problem *p, th_error *err)
+{
+    return th_stream_check(&p->stream, p->workload, err) ? NULL : new_evaluator(p, NULL, err);
+}
+
+th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err)
+{
+    return new_evaluator(&e->problem, e, err);
+}
+
+void th_evaluator_free(th_evaluator *e)
+{
+    if (!e)
+        return;
+    th_free(e->model_end);
+    th_segments_free(e->segments);
+    th_machine_free(e->machine);
+    if (e->owns_ends)
+        th_known_ends_free(e->ends);
+    th_program_free(e->program);
+    th_lower_free(e->lower);
+    th_free(e);
+}
+
+bool th_evaluator_is_full(const th_evaluator *e)
+{
+    return th_segments_are_full(e->segments) ||
+           th_plans_held_bytes(th_lower_plans(e->lower)) > TH_PLANS_LIMIT;
+}
+
+void th_evaluator_trim(th_evaluator *e)
+{
+    if (e->segments)
+        th_segments_trim(e->segments);
+    th_plans_trim(th_lower_plans(e->lower), TH_PLANS_LIMIT);
+    th_known_ends_trim(e->ends);
+}
+
+th_segment_counts th_evaluator_segments(const th_evaluator *e)
+{
+    return th_segments_counts(e->segments);
+}
+
+th_lower *th_evaluator_lower(th_evaluator *e)
+{
+    return e->lower;
+}
+
+const th_problem *th_evaluator_problem(const th_evaluator *e)
+{
+    return &e->problem;
+}
+
+/* Time between inputs in the steady state, as th_result_throughput has it. */
+static th_time time_per_input(const th_evaluator *e)
+{
+    int32_t n = e->problem.stream.n_inputs;
+    int32_t counted = th_throughput_counted(n, e->program->wave);
+    th_time since = counted < n ? th_machine_input_end(e->machine, n - counted - 1) : 0;
+    return (th_machine_input_end(e->machine, n - 1) - since) / counted;
+}
+
+/* Of a run that has ended; what models are late and energy are counted already. */
+static void set_fitness(const th_evaluator *e, th_metrics m, th_fitness *fitness)
+{
+    const th_goal *g = &e->problem.goal;
+    if (g->deadline_ps > 0 && m.latency_ps > g->deadline_ps)
+        m.lateness_ps += m.latency_ps - g->deadline_ps;
+    fitness->fit = TH_FIT;
+    fitness->metrics = m;
+    fitness->value = th_goal_fitness(g, &m);
+}
+
+static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
+{
+    th_metrics m = {.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
+    if (e->model_end) {
+        const th_workload *w = e->problem.workload;
+        th_due_ends(w, e->program, th_machine_times(e->machine), e->model_end);
+        m.lateness_ps = th_due_lateness(w, &e->problem.stream, e->model_end);
+    }
+    if (th_goal_needs_energy(&e->problem.goal) &&
+        th_machine_energy(e->machine, &m.energy_j, err))
+        return -1;
+    set_fitness(e, m, fitness);
+    return 0;
+}
+
+/* The makespan at which a run of the program that is loaded is stopped. */
+static int stop_at(th_evaluator *e, double bound, th_time *stop, th_error *err)
+{
+    const th_problem *p = &e->problem;
+    th_energy_floor floor = {0, 0};
+    if (isfinite(bound) && th_goal_needs_energy(&p->goal) &&
+        th_machine_least_energy(e->machine, &floor.dynamic_j, &floor.static_w, err))
+        return -1;
+    *stop = th_goal_stop(&p->goal, bound, p->stream.n_inputs == 1, &floor);
+    return 0;
+}
+
+static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *err)
+{
+    th_time stop;
+    if (th_machine_load(e->machine, e->program, err) || stop_at(e, bound, &stop, err))
+        return -1;
+    switch (th_machine_run_bounded(e->machine, stop, err)) {
+    case TH_STOP_DONE:
+        return measure(e, fitness, err);
+    case TH_STOP_BOUND:
+    case TH_STOP_UNTIL:
+    case TH_STOP_INTERRUPTED: /* nobody is asked here, and nobody looks on */
+    case TH_STOP_SEEN:
+        fitness->fit = TH_FIT_STOPPED;
+        return 0;
+    case TH_STOP_ERROR:
+        break;
+    }
+    return -1;
+}
+
+/* 1: only a replay of the whole program tells. */
+static int run_segments(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
+                        th_error *err)
+{
+    th_segments_outcome outcome;
+    th_time makespan, stop;
+    if (!e->segments)
+        return 1;
+    if (stop_at(e, bound, &stop, err) ||
+        th_segments_run(e->segments, m, stop, &outcome, &makespan, err))
+        return -1;
+    switch (outcome) {
+    case TH_SEGMENTS_DONE: /* of one input, the interval is the makespan */
+        set_fitness(e, (th_metrics){.latency_ps = makespan, .interval_ps = makespan}, fitness);
+        return 0;
+    case TH_SEGMENTS_STOPPED:
+        fitness->fit = TH_FIT_STOPPED;
+        return 0;
+    case TH_SEGMENTS_MISFIT:
+        return 0;
+    case TH_SEGMENTS_WHOLE:
+        break;
+    }
+    return 1;
+}
+
+int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
+                     th_error *err)
+{
+    th_error reason = {0};
+    *fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+    int status = run_segments(e, m, bound, fitness, &reason);
+    if (status == 0)
+        return 0;
+    if (status > 0 && th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
+        return replay(e, bound, fitness, err);
+    if (th_script_is_needed(&reason))
+        return 1;
+    if (th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
+    return 0; /* it does not fit, or cannot run: not a failure of the search */
+}
+
+void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason)
+{
+    th_lower_program(e->lower, m, &e->problem.stream, e->program, reason);
+}
+
+th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
+                                th_error *err)
+{
+    th_plans *plans = th_lower_plans(e->lower);
+    int32_t batch = e->problem.workload->batch / e->problem.stream.micro_batches;
+    th_time longest = 0;
+    th_placed at;
+    if (th_plans_place(plans, layer, set, s, &at, err))
+        return -1;
+    const th_layer_plan *plan = th_plans_layer(plans, &at, batch, err);
+    if (!plan)
+        return -1;
+    for (int r = 0; r < plan->n; r++) {
+        th_time sum = 0;
+        for (int p = 0; p < plan->phases; p++)
+            sum += th_works_get(th_plans_works(plans),
+                                (p > 0 ? plan->work_adding : plan->work)[r * plan->phases + p])
+                       ->folded_ps;
+        longest = sum > longest ? sum : longest;
+    }
+    return longest;
+}

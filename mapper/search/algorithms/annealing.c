@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* annealing.c - simulated annealing over the moves of the two-level search.
+ *
+ *   init -> iterate: the seeds, batch by batch; the best of them, of every level 1 two at most, begin the
+ *   chains -> one neighbour of every chain at a time, cycle after cycle, until the budget is spent -> clear
+ *
+ * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
+ * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T
+ * falls geometrically within a cycle, as a share of the best value; cycles double in length, and each
+ * begins hot again, every second chain at the best so far; the others stay where they are, which may be
+ * with other sets, unless that is far behind. So the schedule does not know the budget,
+ * and a run that was cut short is the beginning of a longer one. Chains are independent within a batch,
+ * and every neighbour draws from a stream of its own (offspring.c): the number of threads changes nothing. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/elementary.h"
+#include "mapper/search/variation/variation.h"
+#include "mapper/search/searches.h"
+
+enum {
+    CHAINS = 8,
+    CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
+    FIRST_CYCLE = 32, /* steps of all chains */
+    SEED_BATCH = 32
+};
+static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
+static const double LEVEL1_RATE = 0.08;        /* neighbours with another level 1 */
+static const double BLURRED_RATE = 0.1; /* that take a run of layers from the programme, blurred */
+static const double FAR = 1.1; /* a chain at so many times the best has no hope */
+
+typedef struct {
+    th_mapping *mapping;
+    double value;
+} state;
+
+typedef struct {
+    th_breed breed;
+    state chain[CHAINS]; /* while there are seeds: by ascending value */
+    int n;
+    int64_t step, cycle; /* in the cycle; its length */
+} annealing;
+
+static int init(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    a->cycle = FIRST_CYCLE;
+    return th_breed_init(&a->breed, s, "annealing", err);
+}
+
+static void clear(th_search *s)
+{
+    annealing *a = s->state;
+    for (int i = 0; i < a->n; i++)
+        th_mapping_free(a->chain[i].mapping);
+    th_breed_clear(&a->breed);
+}
+
+/* --- seeds ------------------------------------------------------------------------------------- */
+
+/* Makes room where there are as many of these sets already: the worst of them goes. */
+static void thin_out(annealing *a, const th_mapping *m)
+{
+    int n = 0, worst = 0;
+    for (int i = 0; i < a->n; i++) {
+        bool same = th_mapping_same_sets(a->chain[i].mapping, m);
+        n += same;
+        worst = same ? i : worst;
+    }
+    if (n < CHAINS_PER_SETS)
+        return;
+    th_mapping_free(a->chain[worst].mapping);
+    a->n--;
+    memmove(&a->chain[worst], &a->chain[worst + 1], (size_t)(a->n - worst) * sizeof *a->chain);
+}
+
+/* Is it no better than those of its sets that are there? */
+static bool is_superfluous(const annealing *a, const th_mapping *m, double value)
+{
+    int n = 0;
+    for (int i = 0; i < a->n; i++)
+        n += a->chain[i].value <= value && th_mapping_same_sets(a->chain[i].mapping, m);
+    return n >= CHAINS_PER_SETS;
+}
+
+/* Takes m over: into its place among the best, or nowhere. */
+static void insert(annealing *a, th_mapping *m, const th_fitness *f)
+{
+    if (f->fit != TH_FIT || is_superfluous(a, m, f->value)) {
+        th_mapping_free(m);
+        return;
+    }
+    thin_out(a, m);
+    if (a->n == CHAINS && f->value >= a->chain[CHAINS - 1].value) {
+        th_mapping_free(m);
+        return;
+    }
+    if (a->n == CHAINS)
+        th_mapping_free(a->chain[--a->n].mapping);
+    int at = a->n++;
+    for (; at > 0 && f->value < a->chain[at - 1].value; at--)
+        a->chain[at] = a->chain[at - 1];
+    a->chain[at] = (state){m, f->value};
+}
+
+static int judge_seeds(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    th_mapping *batch[SEED_BATCH] = {NULL};
+    th_fitness fitness[SEED_BATCH];
+    int n = th_breed_seeds(&a->breed, batch, th_search_left(s, SEED_BATCH), err);
+    if (n < 0)
+        return -1;
+    double bound = a->n < CHAINS ? INFINITY : a->chain[CHAINS - 1].value;
+    int failed = th_search_evaluate(s, batch, n, bound, fitness, err);
+    for (int i = 0; i < n; i++) {
+        if (failed)
+            th_mapping_free(batch[i]);
+        else
+            insert(a, batch[i], &fitness[i]);
+    }
+    return failed;
+}
+
+/* --- steps ------------------------------------------------------------------------------------- */
+
+static int start_at(state *c, const th_mapping *m, double value, th_error *err)
+{
+    th_mapping *copy = th_mapping_copy(m);
+    if (!copy)
+        return th_error_no_memory(err);
+    th_mapping_free(c->mapping);
+    *c = (state){copy, value};
+    return 0;
+}
+
+/* Every second chain, and those that are far behind, start at the best that is known, here or in the search around this one. */
+static int reheat(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    const th_search *from = s->parent && s->parent->best ? s->parent : s;
+    for (int i = 0; i < a->n; i++)
+        if ((i % 2 == 0 || a->chain[i].value > FAR * from->best_fitness.value) &&
+            start_at(&a->chain[i], from->best, from->best_fitness.value, err))
+            return -1;
+    return 0;
+}
+
+static double temperature(const th_search *s)
+{
+    const annealing *a = s->state;
+    double way = (double)a->step / (double)a->cycle;
+    return s->best_fitness.value * HOT * th_pow(COLD / HOT, way);
+}
+
+/* What a step makes: of every chain a neighbour, and the greatest value with which it is taken. */
+typedef struct {
+    const annealing *of;
+    double temperature, limit[CHAINS];
+} neighbours;
+
+static int neighbour(th_breed *b, void *all, int i, th_mapping **out, th_error *err)
+{
+    neighbours *n = all;
+    const state *c = &n->of->chain[i];
+    n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(b->random));
+    if (th_breed_chance(b, LEVEL1_RATE))
+        return th_breed_level1(b, c->mapping, out, err);
+    if (th_breed_chance(b, BLURRED_RATE))
+        return th_breed_blurred(b, c->mapping, out, err);
+    return th_breed_child(b, c->mapping, NULL, out, err);
+}
+
+/* A neighbour of each chain that has one, as many as the budget allows, their chains and limits.
+ * The number of neighbours, or -1. */
+static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *limit,
+                           th_error *err)
+{
+    annealing *a = s->state;
+    neighbours all = {.of = a, .temperature = temperature(s)};
+    int n = 0;
+    if (th_breed_brood(&a->breed, neighbour, &all, a->n, TH_BREED_TRIES, next, err))
+        return -1;
+    for (int i = 0; i < a->n; i++) {
+        if (!next[i])
+            continue;
+        next[n] = next[i];
+        chain[n] = i;
+        limit[n++] = all.limit[i];
+    }
+    return th_breed_keep_to_budget(&a->breed, next, n);
+}
+
+static int step(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    th_mapping *next[CHAINS] = {NULL};
+    th_fitness fitness[CHAINS];
+    int chain[CHAINS];
+    double limit[CHAINS], bound = 0;
+    int n = make_neighbours(s, next, chain, limit, err);
+    if (n < 0)
+        return -1;
+    for (int i = 0; i < n; i++)
+        bound = limit[i] > bound ? limit[i] : bound;
+    int failed = th_search_evaluate(s, next, n, bound, fitness, err);
+    for (int i = 0; i < n; i++) {
+        if (!failed && fitness[i].fit == TH_FIT && fitness[i].value <= limit[i]) {
+            th_mapping *old = a->chain[chain[i]].mapping;
+            a->chain[chain[i]] = (state){next[i], fitness[i].value};
+            next[i] = old;
+        }
+        th_mapping_free(next[i]);
+    }
+    s->done = n == 0;
+    return failed;
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    if (th_breed_has_seeds(&a->breed))
+        return judge_seeds(s, err);
+    if (a->n == 0) {
+        s->done = true; /* no seed fits: there is nothing to start from */
+        return 0;
+    }
+    if (a->step == 0 && reheat(s, err))
+        return -1;
+    if (step(s, err))
+        return -1;
+    if (++a->step == a->cycle) {
+        a->step = 0;
+        a->cycle *= 2;
+    }
+    return 0;
+}
+
+const th_search_type th_search_annealing = {
+    "annealing", "simulated annealing over the moves of two_level, in cycles of growing length",
+    false,       4000,
+    TH_SEEDS_HEURISTIC,
+    sizeof(annealing),
+    init,        iterate,
+    clear,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* dp.c - the dynamic programme over the layers of each set (initial_mapping.c) on candidates of level 1.
+ * Exact on its estimates, which leave out overlap and contention: so every candidate is simulated,
+ * and the best is kept. Nothing is drawn at random, but vectors of designs where a partition has
+ * very many (initial_batch.c). */
+#include <config.h>
+
+#include "mapper/search/variation/variation.h"
+#include "mapper/search/searches.h"
+
+enum { BATCH = 32 };
+
+static int init(th_search *s, th_error *err)
+{
+    th_breed *b = s->state;
+    s->options.seeds = TH_SEEDS_HEURISTIC; /* they are all there is */
+    b->cursor.programme_alone = true;
+    return th_breed_init(b, s, "dp", err);
+}
+
+static void clear(th_search *s)
+{
+    th_breed_clear(s->state);
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    th_breed *b = s->state;
+    th_mapping *batch[BATCH] = {NULL};
+    th_fitness fitness[BATCH];
+    int n = th_breed_seeds(b, batch, th_search_left(s, BATCH), err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    for (int i = 0; i < n; i++)
+        th_mapping_free(batch[i]);
+    s->done = !th_breed_has_seeds(b);
+    return failed;
+}
+
+const th_search_type th_search_dp = {
+    "dp",  "dynamic programme over the layers of each set, on candidates of level 1",
+    false, 0,
+    TH_SEEDS_HEURISTIC,
+    sizeof(th_breed),
+    init,  iterate,
+    clear,
+};

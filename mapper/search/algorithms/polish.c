@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* polish.c - local search: from the best mapping that is known, one small change after the other, while
+ * any of them helps.
+ *
+ *   init -> iterate: the seeds where there is nothing to polish yet -> cycles over all moves, batch by
+ *   batch -> done when a whole cycle brought nothing -> clear
+ *
+ * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
+ * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for
+ * all layers of a shape; for one layer; for a run of two and of three; a strategy each for two
+ * neighbours. Strategies are the choices of the dynamic programme (initial_mapping.h). Of a batch the best change
+ * is kept if it is one for the better, and the cycle goes on from there. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/search/variation/variation.h"
+#include "mapper/search/searches.h"
+#include "mapper/strategies.h"
+
+enum {
+    BATCH = 16,
+    SEED_BATCH = 32,
+    LONGEST_RUN = 3,
+    PAIR_CHOICES = 4 /* of each of two neighbours */
+};
+static const int shifts[] = {1, -1, 2, -2, 4, -4}; /* of a boundary, in layers */
+enum { N_SHIFTS = sizeof shifts / sizeof *shifts };
+
+static const int share_percents[] = {90, 111, 75, 133, 50, 200}; /* of what a member has */
+enum { N_SHARE_PERCENTS = sizeof share_percents / sizeof *share_percents };
+
+/* The first ones are of level 1. */
+typedef enum { MOVE_DESIGN, MOVE_BOUNDARY, MOVE_SHARE, MOVE_SHAPE, MOVE_RUN, MOVE_PAIR } move_kind;
+
+typedef struct {
+    move_kind kind;
+    int at;        /* set; or layer: the first after the boundary, of the run, of the pair */
+    int to;        /* design; layers; percent; choice */
+    int other;     /* of a share the position; of a run its length; of a pair the second choice */
+    bool reseeded; /* strategies of the sets that change by the programme */
+} move;
+
+typedef struct {
+    th_breed breed;
+    th_mapping *now;
+    double value;
+    move *moves; /* of one cycle */
+    size_t n_moves, capacity, next;
+    bool improved; /* in this cycle */
+} polish;
+
+static int init(th_search *s, th_error *err)
+{
+    polish *p = s->state;
+    p->value = INFINITY;
+    return th_breed_init(&p->breed, s, "polish", err);
+}
+
+static void clear(th_search *s)
+{
+    polish *p = s->state;
+    th_mapping_free(p->now);
+    th_free(p->moves);
+    th_breed_clear(&p->breed);
+}
+
+/* --- the moves of a cycle ---------------------------------------------------------------------- */
+
+static const th_workload *workload_of(const polish *p)
+{
+    return p->breed.search->problem.workload;
+}
+
+static int add(polish *p, const move *m)
+{
+    if (th_grow(&p->moves, &p->capacity, p->n_moves + 1, sizeof *p->moves))
+        return -1;
+    p->moves[p->n_moves++] = *m;
+    return 0;
+}
+
+static int list_designs(polish *p)
+{
+    const th_system *system = p->breed.search->problem.system;
+    for (int32_t set = 0; set < p->now->n_sets; set++)
+        for (int32_t d = 0; d < system->n_designs; d++)
+            if (d != p->now->sets[set].design && th_set_can_take(system, &p->now->sets[set], d) &&
+                (add(p, &(move){MOVE_DESIGN, set, d, 0, true}) ||
+                 add(p, &(move){MOVE_DESIGN, set, d, 0, false})))
+                return -1;
+    return 0;
+}
+
+static int list_boundaries(polish *p)
+{
+    for (int l = 1; l < p->now->n_layers; l++)
+        for (int i = 0; p->now->set_of[l] != p->now->set_of[l - 1] && i < N_SHIFTS; i++)
+            if (add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, true}) ||
+                add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, false}))
+                return -1;
+    return 0;
+}
+
+static int list_shares(polish *p)
+{
+    for (int32_t set = 0; set < p->now->n_sets; set++)
+        for (int32_t r = 0; p->now->sets[set].shares && r < p->now->sets[set].n_accels; r++)
+            for (int i = 0; i < N_SHARE_PERCENTS; i++)
+                if (add(p, &(move){MOVE_SHARE, set, share_percents[i], r, false}))
+                    return -1;
+    return 0;
+}
+
+/* The next layer on the array of the same set, or -1. */
+static int next_on_array(const polish *p, int l)
+{
+    for (int i = l + 1; i < p->now->n_layers; i++)
+        if (th_layer_has_macs(&workload_of(p)->layers[i]))
+            return p->now->set_of[i] == p->now->set_of[l] ? i : -1;
+    return -1;
+}
+
+static bool is_alike(const polish *p, int a, int b)
+{
+    const th_plans *plans =
+        th_lower_plans(th_evaluator_lower(th_pool_evaluator(p->breed.search->pool)));
+    return p->now->set_of[a] == p->now->set_of[b] &&
+           th_plans_class(plans, a) == th_plans_class(plans, b);
+}
+
+/* Is l the first of several layers of its shape on its set? */
+static bool is_first_of_shape(const polish *p, int l)
+{
+    bool others = false;
+    for (int i = 0; i < l; i++)
+        if (is_alike(p, i, l))
+            return false;
+    for (int i = l + 1; i < p->now->n_layers; i++)
+        others |= is_alike(p, i, l);
+    return others;
+}
+
+static const th_choices *choices_of(polish *p, int l, th_error *err)
+{
+    return th_seeder_choices(p->breed.seeder, &p->now->sets[p->now->set_of[l]], l, err);
+}
+
+/* All choices of layer l for it and the layers after it, length in all; 0: all of its shape. */
+static int list_run(polish *p, int l, int length, th_error *err)
+{
+    const th_choices *c = choices_of(p, l, err);
+    for (int i = 0; c && i < c->n; i++)
+        if (add(p, &(move){length ? MOVE_RUN : MOVE_SHAPE, l, i, length, false}))
+            return th_error_no_memory(err);
+    return c ? 0 : -1;
+}
+
+static int list_pair(polish *p, int l, th_error *err)
+{
+    int second = next_on_array(p, l);
+    const th_choices *a = choices_of(p, l, err), *b = second < 0 ? a : choices_of(p, second, err);
+    if (!a || !b)
+        return -1;
+    for (int i = 0; second >= 0 && i < a->n && i < PAIR_CHOICES; i++)
+        for (int j = 0; j < b->n && j < PAIR_CHOICES; j++)
+            if (add(p, &(move){MOVE_PAIR, l, i, j, false}))
+                return th_error_no_memory(err);
+    return 0;
+}
+
+static int list_strategies(polish *p, th_error *err)
+{
+    const th_workload *w = workload_of(p);
+    for (int length = 0; length <= LONGEST_RUN; length++)
+        for (int l = 0; l < w->n_layers; l++)
+            if (th_layer_has_macs(&w->layers[l]) && (length > 0 || is_first_of_shape(p, l)) &&
+                list_run(p, l, length, err))
+                return -1;
+    for (int l = 0; l < w->n_layers; l++)
+        if (th_layer_has_macs(&w->layers[l]) && list_pair(p, l, err))
+            return -1;
+    return 0;
+}
+
+static int list_moves(polish *p, th_error *err)
+{
+    p->n_moves = p->next = 0;
+    p->improved = false;
+    if (list_designs(p) || list_boundaries(p) || list_shares(p))
+        return th_error_no_memory(err);
+    return list_strategies(p, err);
+}
+
+/* --- one move ---------------------------------------------------------------------------------- */
+
+/* The nearest that the layer can have; false when there is none. */
+static bool give(const polish *p, th_mapping *m, int l, const th_strategy *wish)
+{
+    const th_layer *x = &workload_of(p)->layers[l];
+    th_strategy s = *wish;
+    if (!th_layer_has_macs(x))
+        return true; /* it follows */
+    if (!th_strategy_repair(&s, x, th_search_batch(p->breed.search),
+                            m->sets[m->set_of[l]].n_accels))
+        return false;
+    m->strategy[l] = s;
+    return true;
+}
+
+static int shift_boundary(polish *p, th_mapping *m, const move *v, th_error *err)
+{
+    int32_t lower = p->now->set_of[v->at - 1], upper = p->now->set_of[v->at];
+    int from = v->to > 0 ? v->at : v->at + v->to, to = v->to > 0 ? v->at + v->to : v->at;
+    for (int l = from < 0 ? 0 : from; l < to && l < m->n_layers; l++) {
+        if (m->set_of[l] != (v->to > 0 ? upper : lower))
+            continue;
+        m->set_of[l] = v->to > 0 ? lower : upper;
+        if (!give(p, m, l, &m->strategy[v->to > 0 ? v->at - 1 : v->at]))
+            return 1;
+    }
+    int failed = v->reseeded ? th_breed_reseed(&p->breed, m, lower, 0, err) : 0;
+    return failed || !v->reseeded ? failed : th_breed_reseed(&p->breed, m, upper, 0, err);
+}
+
+static int change_share(th_mapping *m, const move *v)
+{
+    const int all = 100;
+    int32_t *share = &m->sets[v->at].shares[v->other];
+    int64_t wanted = (int64_t)*share * v->to / all;
+    *share = wanted < 1 ? 1 : wanted > TH_SHARE_MAX ? TH_SHARE_MAX : (int32_t)wanted;
+    return 0;
+}
+
+/* Changes m, a copy of p->now. 0; 1: it cannot be done; -1: error. */
+static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
+{
+    int l = v->at;
+    const th_choices *c;
+    switch (v->kind) {
+    case MOVE_DESIGN:
+        m->sets[v->at].design = v->to;
+        return v->reseeded ? th_breed_reseed(&p->breed, m, v->at, 0, err) : 0;
+    case MOVE_BOUNDARY:
+        return shift_boundary(p, m, v, err);
+    case MOVE_SHARE:
+        return change_share(m, v);
+    case MOVE_SHAPE:
+    case MOVE_RUN:
+        if (!(c = choices_of(p, v->at, err)))
+            return -1;
+        for (int i = v->at; v->kind == MOVE_SHAPE && i < m->n_layers; i++)
+            if (is_alike(p, i, v->at))
+                give(p, m, i, &c->strategy[v->to]);
+        for (int i = 0; v->kind == MOVE_RUN && i < v->other && l >= 0; i++, l = next_on_array(p, l))
+            give(p, m, l, &c->strategy[v->to]);
+        return 0;
+    case MOVE_PAIR:
+        if (!(c = choices_of(p, v->at, err)))
+            return -1;
+        give(p, m, v->at, &c->strategy[v->to]);
+        l = next_on_array(p, v->at);
+        if (!(c = choices_of(p, l, err)))
+            return -1;
+        give(p, m, l, &c->strategy[v->other]);
+        return 0;
+    }
+    return 1;
+}
+
+/* *out NULL: the move changes nothing, or cannot be made. */
+static int make(polish *p, const move *v, th_mapping **out, th_error *err)
+{
+    th_mapping *m = th_mapping_copy(p->now);
+    if (!m)
+        return th_error_no_memory(err);
+    int failed = apply(p, m, v, err);
+    *out = NULL;
+    if (failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->breed.search)) &&
+        !th_mapping_equal(m, p->now))
+        *out = m;
+    else
+        th_mapping_free(m);
+    return failed < 0 ? -1 : 0;
+}
+
+/* --- steps ------------------------------------------------------------------------------------- */
+
+static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
+{
+    th_mapping *copy = th_mapping_copy(m);
+    if (!copy)
+        return th_error_no_memory(err);
+    th_mapping_free(p->now);
+    p->now = copy;
+    p->value = value;
+    return list_moves(p, err);
+}
+
+/* Where to start: at what the search around this one has found, at what it was told to, or at the best of the seeds. */
+static int find_start(th_search *s, th_error *err)
+{
+    polish *p = s->state;
+    th_mapping *batch[SEED_BATCH] = {NULL};
+    th_fitness fitness[SEED_BATCH];
+    const th_search *from = s->parent ? s->parent : s;
+    if (from->best && (s->parent || s->options.start))
+        return start_at(p, from->best, from->best_fitness.value, err);
+    int n = th_breed_seeds(&p->breed, batch, th_search_left(s, SEED_BATCH), err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    for (int i = 0; i < n; i++)
+        th_mapping_free(batch[i]);
+    if (failed || th_breed_has_seeds(&p->breed))
+        return failed;
+    s->done = !s->best; /* nothing fits */
+    return s->best ? start_at(p, s->best, s->best_fitness.value, err) : 0;
+}
+
+static int fill(polish *p, int wanted, th_mapping **batch, const move **made, th_error *err)
+{
+    int n = 0, failed = 0;
+    while (!failed && n < wanted && p->next < p->n_moves) {
+        made[n] = &p->moves[p->next++];
+        failed = make(p, made[n], &batch[n], err);
+        n += !failed && batch[n];
+    }
+    while (failed && n > 0)
+        th_mapping_free(batch[--n]);
+    return failed ? -1 : n;
+}
+
+/* Takes the best of the batch over if it is better. After a change of level 1 the cycle begins again,
+ * since the choices are others. */
+static int go_on(polish *p, th_mapping **batch, const move **made, const th_fitness *fitness, int n,
+                 th_error *err)
+{
+    int best = -1;
+    for (int i = 0; i < n; i++)
+        if (fitness[i].fit == TH_FIT &&
+            fitness[i].value < (best < 0 ? p->value : fitness[best].value))
+            best = i;
+    if (best < 0)
+        return 0;
+    th_mapping *old = p->now;
+    p->now = batch[best];
+    batch[best] = old;
+    p->value = fitness[best].value;
+    p->improved = true;
+    return made[best]->kind <= MOVE_SHARE ? list_moves(p, err) : 0;
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    polish *p = s->state;
+    th_mapping *batch[BATCH] = {NULL};
+    const move *made[BATCH];
+    th_fitness fitness[BATCH];
+    if (!p->now)
+        return find_start(s, err);
+    int n = fill(p, th_search_left(s, BATCH), batch, made, err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, p->value, fitness, err);
+    if (!failed)
+        failed = go_on(p, batch, made, fitness, n, err);
+    for (int i = 0; i < n; i++)
+        th_mapping_free(batch[i]);
+    if (!failed && p->next == p->n_moves) {
+        s->done = !p->improved;
+        failed = p->improved ? list_moves(p, err) : 0;
+    }
+    return failed;
+}
+
+const th_search_type th_search_polish = {
+    "polish", "local search: one change of a strategy, a design, a boundary, a share after the other",
+    false,    0,
+    TH_SEEDS_HEURISTIC,
+    sizeof(polish),
+    init,     iterate,
+    clear,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* random_search.c - the honest control: as many evaluations as any other, no learning.
+ *
+ * Draws a partition, designs, contiguous ranges of layers and a strategy per layer on the array
+ * (all those that it can run, equally likely; the others follow). With heuristic seeds it evaluates
+ * those first, and then has the strategies of every second mapping from the blurred dynamic
+ * programme. */
+#include <config.h>
+
+#include "mapper/search/variation/variation.h"
+#include "mapper/search/searches.h"
+
+enum { BATCH = 32, TRIES_PER_DRAW = 64 };
+
+static int init(th_search *s, th_error *err)
+{
+    return th_breed_init(s->state, s, "random", err);
+}
+
+static void clear(th_search *s)
+{
+    th_breed_clear(s->state);
+}
+
+static int draw(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+{
+    const th_search *s = state;
+    bool by_programme = s->options.seeds == TH_SEEDS_HEURISTIC && (s->n_evaluations + i) % 2 == 0;
+    return th_breed_draw(b, by_programme, out, err);
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    th_mapping *batch[BATCH] = {NULL};
+    th_fitness fitness[BATCH];
+    bool seeding = th_breed_has_seeds(s->state);
+    int n = th_breed_fill(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
+    for (int i = 0; i < n; i++)
+        th_mapping_free(batch[i]);
+    s->done = n == 0 && !seeding;
+    return failed;
+}
+
+const th_search_type th_search_random = {
+    "random", "mappings drawn at random: the control with as many evaluations",
+    false,    4000,
+    TH_SEEDS_RANDOM,
+    sizeof(th_breed),
+    init,     iterate,
+    clear,
+};

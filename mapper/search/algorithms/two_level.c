@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* two_level.c - the two-level genetic search, in the manner of MARS (DAC 2023).
+ *
+ *   init -> iterate: seeds first, batch by batch -> then generations until the budget is spent
+ *   -> clear
+ *
+ * Level 1 is a table of configurations: sets, designs, and the layers of each set. Every
+ * configuration has a population of its own, whose genes are level 2: the strategies of the layers
+ * on the array (the others follow). A generation picks configurations by rank, makes offspring from
+ * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
+ * of one shape; a run of layers anew by the dynamic programme, blurred), and now and then makes a new configuration from an old one (another design, a
+ * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
+ * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (initial_mapping.c), uniform
+ * splits, and the computation-prioritised baseline; inside another search, the best that that one has
+ * found. Deterministic: every child draws from a stream of
+ * its own, so that the threads that judge the children also make them (offspring.c). */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/search/variation/variation.h"
+#include "mapper/search/searches.h"
+
+enum {
+    BATCH = 32, /* evaluations between two looks at the clock */
+    CONFIGURATIONS = 8,
+    POPULATION = 12 /* per configuration */
+};
+static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
+static const double LEVEL1_RATE = 0.08; /* offspring that change level 1 */
+static const double BLURRED_RATE = 0.3; /* that take a run of layers from the programme, blurred */
+static const double ANY_RATE = 0.3; /* whose configuration is any, not by rank */
+
+typedef struct {
+    th_mapping *mapping;
+    double fitness;
+} individual;
+
+typedef struct {
+    individual member[POPULATION]; /* by ascending fitness */
+    int n;
+} configuration;
+
+typedef struct {
+    th_breed breed;
+    configuration table[CONFIGURATIONS]; /* by ascending best fitness */
+    int n;
+    double taken_in; /* the value of the last mapping that came from the parent */
+} two_level;
+
+static int init(th_search *s, th_error *err)
+{
+    two_level *t = s->state;
+    t->taken_in = INFINITY;
+    return th_breed_init(&t->breed, s, "two_level", err);
+}
+
+static void clear(th_search *s)
+{
+    two_level *t = s->state;
+    for (int c = 0; c < t->n; c++)
+        for (int i = 0; i < t->table[c].n; i++)
+            th_mapping_free(t->table[c].member[i].mapping);
+    th_breed_clear(&t->breed);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void free_configuration(configuration *c)
+{
+    for (int i = 0; i < c->n; i++)
+        th_mapping_free(c->member[i].mapping);
+    c->n = 0;
+}
+
+/* Takes m over (or frees it): into the population, in order, if it is new and good enough. */
+static void insert_member(configuration *c, th_mapping *m, double fitness)
+{
+    int at = c->n;
+    while (at > 0 && fitness < c->member[at - 1].fitness)
+        at--;
+    for (int i = 0; i < c->n; i++) {
+        if (c->member[i].fitness == fitness && th_mapping_equal(c->member[i].mapping, m)) {
+            th_mapping_free(m);
+            return;
+        }
+    }
+    if (at == POPULATION) {
+        th_mapping_free(m);
+        return;
+    }
+    if (c->n == POPULATION)
+        th_mapping_free(c->member[--c->n].mapping);
+    memmove(&c->member[at + 1], &c->member[at], (size_t)(c->n - at) * sizeof *c->member);
+    c->member[at] = (individual){m, fitness};
+    c->n++;
+}
+
+static void move_up(two_level *t, int c)
+{
+    while (c > 0 && t->table[c].member[0].fitness < t->table[c - 1].member[0].fitness) {
+        configuration swap = t->table[c];
+        t->table[c] = t->table[c - 1];
+        t->table[--c] = swap;
+    }
+}
+
+/* Takes m over: to its configuration, to a new one, or nowhere. */
+static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
+{
+    int c = 0;
+    if (fitness->fit != TH_FIT) {
+        th_mapping_free(m);
+        return;
+    }
+    while (c < t->n && !th_mapping_same_sets(t->table[c].member[0].mapping, m))
+        c++;
+    if (c == CONFIGURATIONS) {
+        if (fitness->value >= t->table[c - 1].member[0].fitness) {
+            th_mapping_free(m);
+            return;
+        }
+        free_configuration(&t->table[--c]);
+    } else if (c == t->n) {
+        t->table[t->n++].n = 0;
+    }
+    insert_member(&t->table[c], m, fitness->value);
+    move_up(t, c);
+}
+
+/* --- generations ------------------------------------------------------------------------------ */
+
+/* By rank; now and then any, since those that are good only after much work would never get it. */
+static const configuration *choose(const two_level *t, th_breed *b)
+{
+    if (th_breed_chance(b, ANY_RATE))
+        return &t->table[th_breed_below(b, t->n)];
+    return &t->table[th_breed_rank(b, t->n)];
+}
+
+static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+{
+    const two_level *t = state;
+    const configuration *c = choose(t, b);
+    (void)i;
+    if (th_breed_chance(b, LEVEL1_RATE))
+        return th_breed_level1(b, c->member[0].mapping, out, err);
+    const individual *mother = &c->member[th_breed_rank(b, c->n)],
+                     *father = &c->member[th_breed_below(b, c->n)];
+    if (th_breed_chance(b, BLURRED_RATE))
+        return th_breed_blurred(b, mother->mapping, out, err);
+    return th_breed_child(b, mother->mapping, father == mother ? NULL : father->mapping, out, err);
+}
+
+/* What the searches before this one have found. */
+static int take_in(th_search *s, two_level *t, th_error *err)
+{
+    const th_search *from = s->parent;
+    if (!from || !from->best || from->best_fitness.value >= t->taken_in)
+        return 0;
+    th_mapping *m = th_mapping_copy(from->best);
+    if (!m)
+        return th_error_no_memory(err);
+    t->taken_in = from->best_fitness.value;
+    insert(t, m, &from->best_fitness);
+    return 0;
+}
+
+static double bound_of(const th_search *s, const two_level *t)
+{
+    return t->n < CONFIGURATIONS ? INFINITY : s->best_fitness.value * SLACK;
+}
+
+static int iterate(th_search *s, th_error *err)
+{
+    two_level *t = s->state;
+    th_mapping *batch[BATCH] = {NULL};
+    th_fitness fitness[BATCH];
+    if (take_in(s, t, err))
+        return -1;
+    bool seeding = th_breed_has_seeds(&t->breed);
+    if (!seeding && t->n == 0) {
+        s->done = true; /* no seed fits: there is nothing to breed from */
+        return 0;
+    }
+    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch, BATCH, err);
+    if (n < 0)
+        return -1;
+    int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);
+    for (int i = 0; i < n; i++) {
+        if (failed)
+            th_mapping_free(batch[i]);
+        else
+            insert(t, batch[i], &fitness[i]);
+    }
+    s->done = n == 0 && !seeding;
+    return failed;
+}
+
+const th_search_type th_search_two_level = {
+    "two_level", "two-level genetic search over sets, designs and layers (1), and strategies (2)",
+    false,       4000,
+    TH_SEEDS_HEURISTIC,
+    sizeof(two_level),
+    init,        iterate,
+    clear,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* baseline_greedy.c - greedy: all accelerators are one set; in topological order each layer takes the
+ * exclusive shards with the least transfer + compute + reduction, given what the layers before it
+ * took. greedy_rotating: the same, among strategies that rotate too. model_parallel: the same as
+ * greedy, but a layer splits one of its dimensions K C H W, never the images.
+ *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate; where a
+ *   layer cannot be shared by so many, half as many
+ *
+ * Times are the estimates of plan.h: compute and reduction of the slowest position by itself, and
+ * the busiest medium of each transfer. What follows a layer is never looked at, nor is memory; the
+ * best design and order of members are those of the best simulation. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/search/baselines/baseline.h"
+#include "mapper/search/searches.h"
+#include "mapper/search/partition/sets.h"
+#include "mapper/strategies.h"
+
+typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
+
+typedef struct {
+    th_search *search;
+    th_seeder *seeder;
+    th_plans *plans;
+    th_mapping *mapping;
+    th_placed *placed;      /* per layer, once it has its strategy */
+    th_timed **timed;       /* per layer, NULL where an earlier layer of its shape has them */
+    int *n_timed, *same_as; /* that layer; the layer itself where it is the first */
+    allowed what;
+} walk;
+
+/* --- what a layer may take -------------------------------------------------------------------- */
+
+static int dimensions_split(const th_strategy *s)
+{
+    int n = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        n += s->split[d] > 1;
+    return n;
+}
+
+/* How well a strategy may be taken; the least of a list may, and none below 0. */
+static int rank_of(const walk *k, const th_strategy *s)
+{
+    if (k->what == ROTATING)
+        return 0;
+    if (s->rotate != TH_NO_ROTATION || (k->what == ONE_DIMENSION && s->split[TH_DIM_B] > 1))
+        return -1;
+    return k->what == ONE_DIMENSION ? dimensions_split(s) : 0;
+}
+
+/* Of model parallelism: strategies of several dimensions only where there are none of one. */
+static int keep_allowed(const walk *k, th_timed *all, int n)
+{
+    int least = TH_N_DIMS, kept = 0;
+    for (int i = 0; i < n; i++) {
+        int rank = rank_of(k, &all[i].strategy);
+        if (rank >= 0 && rank < least)
+            least = rank;
+    }
+    for (int i = 0; i < n; i++)
+        if (rank_of(k, &all[i].strategy) == least)
+            all[kept++] = all[i];
+    return kept;
+}
+
+/* Layers of one shape share their list. */
+static int list_times(walk *k, int layer, th_error *err)
+{
+    int same = 0;
+    while (th_plans_class(k->plans, same) != th_plans_class(k->plans, layer))
+        same++;
+    k->same_as[layer] = same;
+    if (same < layer)
+        return 0;
+    int n = th_seeder_times(k->seeder, &k->mapping->sets[0], layer, &k->timed[layer], err);
+    if (n < 0)
+        return -1;
+    k->n_timed[layer] = keep_allowed(k, k->timed[layer], n);
+    return 0;
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Time in which the inputs of a layer come; -1: memory is out. */
+static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
+{
+    const th_layer *l = &k->search->problem.workload->layers[layer];
+    th_time sum = 0;
+    for (int i = 0; i < l->n_inputs; i++) {
+        at->input = i;
+        const th_placed *from = l->inputs[i] >= 0 ? &k->placed[l->inputs[i]] : NULL;
+        th_time time = th_plans_transition_time(k->plans, from, at, th_search_batch(k->search),
+                                                TH_TIME_MAX, err);
+        if (time < 0)
+            return -1;
+        sum += time;
+    }
+    return sum;
+}
+
+/* By ascending time of their own, so none is left that can win once that alone is too long. 0; 1:
+ * there is no strategy; -1. */
+static int take_least(walk *k, int layer, th_error *err)
+{
+    th_time least = TH_TIME_MAX;
+    if (list_times(k, layer, err))
+        return -1;
+    const th_timed *all = k->timed[k->same_as[layer]];
+    for (int i = 0; i < k->n_timed[k->same_as[layer]] && all[i].time < least; i++) {
+        th_placed at;
+        if (th_plans_place(k->plans, layer, &k->mapping->sets[0], &all[i].strategy, &at, err))
+            return -1;
+        th_time transfer = transfer_time(k, layer, &at, err);
+        if (transfer < 0)
+            return -1;
+        if (all[i].time + transfer < least) {
+            least = all[i].time + transfer;
+            k->mapping->strategy[layer] = all[i].strategy;
+        }
+    }
+    return least == TH_TIME_MAX;
+}
+
+static int follow(walk *k, int layer)
+{
+    const th_layer *l = &k->search->problem.workload->layers[layer];
+    const th_strategy *producer = NULL;
+    for (int i = l->n_inputs - 1; i >= 0; i--)
+        if (l->inputs[i] >= 0)
+            producer = &k->mapping->strategy[l->inputs[i]];
+    return th_strategy_follow(&k->mapping->strategy[layer], l, th_search_batch(k->search),
+                              k->mapping->sets[0].n_accels, producer)
+               ? 0
+               : 1;
+}
+
+static int walk_layers(walk *k, th_error *err)
+{
+    const th_workload *w = k->search->problem.workload;
+    for (int l = 0; l < w->n_layers; l++) {
+        th_plans_trim(k->plans, TH_PLANS_LIMIT);
+        int failed = th_layer_has_macs(&w->layers[l]) ? take_least(k, l, err) : follow(k, l);
+        if (failed)
+            return failed;
+        if (th_plans_place(k->plans, l, &k->mapping->sets[0], &k->mapping->strategy[l],
+                           &k->placed[l], err))
+            return -1;
+    }
+    return 0;
+}
+
+/* 0, 1 (a layer cannot be shared by so many) or -1. */
+static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, allowed what, th_error *err)
+{
+    size_t n = (size_t)s->problem.workload->n_layers;
+    walk k = {.search = s, .seeder = seeder, .mapping = m, .what = what};
+    k.plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
+    k.placed = th_alloc_zero(n, sizeof *k.placed);
+    k.timed = th_alloc_zero(n, sizeof *k.timed);
+    k.n_timed = th_alloc_zero(n, sizeof *k.n_timed);
+    k.same_as = th_alloc_zero(n, sizeof *k.same_as);
+    int failed = m && k.placed && k.timed && k.n_timed && k.same_as ? walk_layers(&k, err)
+                                                                    : th_error_no_memory(err);
+    for (size_t l = 0; k.timed && l < n; l++)
+        th_free(k.timed[l]);
+    th_free(k.placed);
+    th_free(k.timed);
+    th_free(k.n_timed);
+    th_free(k.same_as);
+    if (!failed)
+        return th_candidates_add(s, m, err);
+    th_mapping_free(m);
+    return failed;
+}
+
+/* --- the searches ----------------------------------------------------------------------------- */
+
+/* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
+static int add_orders(th_search *s, th_seeder *seeder, int32_t design, const int32_t *accels,
+                      int32_t n, allowed what, th_error *err)
+{
+    int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
+    int failed = n_orders < 0 ? th_error_no_memory(err) : 1;
+    for (int32_t i = 0; i < n_orders && failed >= 0; i++) {
+        th_mapping *m = th_baseline_on(s, design, orders + (size_t)i * (size_t)n, n);
+        int walked = add_walk(s, seeder, m, what, err);
+        failed = walked < failed ? walked : failed;
+    }
+    th_free(orders);
+    return failed;
+}
+
+static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *err)
+{
+    const th_system *system = s->problem.system;
+    int32_t in_group, *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
+    int failed = accels ? 0 : th_error_no_memory(err);
+    for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
+        int32_t n = th_baseline_crew(s, d, accels, &in_group);
+        for (failed = 1; failed > 0 && n > 0; n /= 2)
+            failed = add_orders(s, seeder, d, accels, n, what, err);
+    }
+    th_free(accels);
+    return failed < 0 ? -1 : 0;
+}
+
+static int init(th_search *s, allowed what, th_error *err)
+{
+    th_seeder *seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    int failed = seeder ? add_designs(s, seeder, what, err) : -1;
+    if (seeder)
+        th_candidates_note_misfit(s, th_seeder_misfit(seeder));
+    th_seeder_free(seeder);
+    return failed;
+}
+
+static int init_greedy(th_search *s, th_error *err)
+{
+    return init(s, EXCLUSIVE, err);
+}
+
+static int init_rotating(th_search *s, th_error *err)
+{
+    return init(s, ROTATING, err);
+}
+
+static int init_model_parallel(th_search *s, th_error *err)
+{
+    return init(s, ONE_DIMENSION, err);
+}
+
+const th_search_type th_search_greedy = {
+    "greedy",
+    "one set; each layer in turn takes the least transfer + compute + reduction",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_greedy,
+    th_candidates_iterate,
+    th_candidates_clear,
+};
+
+const th_search_type th_search_greedy_rotating = {
+    "greedy_rotating",
+    "greedy among strategies that rotate an operand too",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_rotating,
+    th_candidates_iterate,
+    th_candidates_clear,
+};
+
+const th_search_type th_search_model_parallel = {
+    "model_parallel",
+    "one set; each layer splits one of K C H W, the quickest in turn",
+    true,
+    0,
+    TH_SEEDS_RANDOM,
+    sizeof(th_candidates),
+    init_model_parallel,
+    th_candidates_iterate,
+    th_candidates_clear,
+};

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* dynamic_programming.c - the dynamic programme over the layers of a set.
+ *
+ *   run: (the memos are warmed) -> layers of the set -> choices of each -> from the last layer back, the least time of all
+ *   that hangs on each choice -> from the first layer on, the choices that give it -> where they do not
+ *   fit into memory by estimate, again with a price for bytes that stay
+ *
+ * Exact on the forest and the times of transition.c. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/search/initial/initial_state.h"
+#include "mapper/strategies.h"
+
+typedef struct {
+    const th_choices *choices; /* NULL: not on this set, or of the vector unit */
+    th_seed_matrix *matrix;
+    th_seed_path way;
+    int ancestor, chosen;
+    th_time *own;   /* by own choice: its time, blurred */
+    th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
+    int *best;      /* by the ancestor's choice: the own choice then */
+    int *order;     /* own choices by ascending total */
+    th_time least;  /* where there is no ancestor: of all that hangs on the layer */
+} cell;
+
+typedef struct {
+    th_seeder *seeder;
+    th_mapping *mapping;
+    int set;
+    double jitter;
+    gsl_rng *random;
+    cell *cells;
+    double price; /* of a resident byte of the first layer, in ps */
+} programme;
+
+static int prepare(programme *p, int l, th_error *err)
+{
+    th_seeder *s = p->seeder;
+    cell *c = &p->cells[l];
+    const th_set *set = &p->mapping->sets[p->set];
+    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
+        return 0;
+    c->way = th_seed_path_to(s, p->mapping, l);
+    c->choices = th_seeder_choices(s, set, l, err);
+    if (!c->choices)
+        return -1;
+    if (c->choices->n == 0)
+        return 1;
+    c->matrix = th_seed_matrix_of(s, set, &c->way, l, err);
+    if (!c->matrix)
+        return -1;
+    c->ancestor = c->way.ancestor;
+    size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n : 1;
+    c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
+    c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
+    c->best = th_alloc_zero(rows, sizeof *c->best);
+    c->order = th_alloc_zero((size_t)c->choices->n, sizeof *c->order);
+    if (!c->own || !c->total || !c->best || !c->order)
+        return th_error_no_memory(err);
+    for (int i = 0; i < c->choices->n; i++) {
+        double blur = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
+        c->own[i] = (th_time)((double)c->choices->time[i] * blur);
+    }
+    return 0;
+}
+
+static void sort_by_total(cell *c)
+{
+    for (int j = 0; j < c->choices->n; j++) {
+        int at = j;
+        for (; at > 0 && c->total[c->order[at - 1]] > c->total[j]; at--)
+            c->order[at] = c->order[at - 1];
+        c->order[at] = j;
+    }
+}
+
+/* The choice that is best after choice i of the ancestor. By ascending total, so that transitions to
+ * those that cannot win whatever they cost are never asked for. -1: error. */
+static th_time least_after(programme *p, int l, int i, th_error *err)
+{
+    cell *c = &p->cells[l];
+    const th_set *set = &p->mapping->sets[p->set];
+    const th_seed_time *known = th_seed_known_after(c->matrix, i);
+    th_time least = TH_TIME_MAX;
+    for (int k = 0; k < c->choices->n; k++) {
+        int j = c->order[k];
+        th_time way = atomic_load_explicit(&known[j], memory_order_relaxed);
+        if (c->total[j] > least)
+            break;
+        if (way < 0) {
+            if (th_seed_make_room(p->seeder))
+                return -1;
+            way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
+                                     least - c->total[j], err); /* with more it cannot win */
+        }
+        if (way < 0)
+            return -1;
+        if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {
+            least = way + c->total[j];
+            c->best[i] = j;
+        }
+    }
+    return least;
+}
+
+/* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1. */
+static int look_back(programme *p, int l, th_error *err)
+{
+    cell *c = &p->cells[l];
+    int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
+    sort_by_total(c);
+    for (int i = 0; i < rows; i++) {
+        c->least = least_after(p, l, i, err);
+        if (c->least < 0)
+            return -1;
+        if (c->ancestor >= 0)
+            p->cells[c->ancestor].total[i] += c->least;
+    }
+    return 0;
+}
+
+static th_time choose(programme *p, int l)
+{
+    cell *c = &p->cells[l];
+    c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
+    p->mapping->strategy[l] = c->choices->strategy[c->chosen];
+    return c->ancestor >= 0 ? 0 : c->least;
+}
+
+/* Twice as high for the last layer as for the first: with one price, layers of one shape would all change
+ * their strategies at once, where some of them were enough. */
+static double price_of(const programme *p, int l)
+{
+    return p->price * (1 + (double)l / p->mapping->n_layers);
+}
+
+/* The strategies of least time and price. 0; 1: what follows them cannot; -1: error. */
+static int solve(programme *p, th_time *estimate, th_error *err)
+{
+    int n = p->seeder->workload->n_layers;
+    for (int l = 0; l < n; l++) {
+        const th_choices *c = p->cells[l].choices;
+        for (int i = 0; c && i < c->n; i++) {
+            p->cells[l].total[i] = p->cells[l].own[i];
+            if (p->price > 0)
+                p->cells[l].total[i] +=
+                    (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
+        }
+    }
+    for (int l = n - 1; l >= 0; l--)
+        if (p->cells[l].choices && look_back(p, l, err))
+            return -1;
+    *estimate = 0;
+    for (int l = 0; l < n; l++)
+        if (p->cells[l].choices)
+            *estimate += choose(p, l);
+    return th_mapping_follow(p->mapping, p->seeder->workload, p->seeder->batch) ? 0 : 1;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static int64_t chosen_bytes(const cell *c)
+{
+    return c->choices ? c->choices->resident_bytes[c->chosen] : 0;
+}
+
+static int64_t weights_of_all(const programme *p)
+{
+    int64_t sum = 0;
+    for (int l = 0; l < p->mapping->n_layers; l++)
+        sum += chosen_bytes(&p->cells[l]);
+    return sum;
+}
+
+/* What position r needs of tensors while the layer runs. */
+static int64_t tensor_bytes(const programme *p, int l, const th_layer_plan *plan, int r)
+{
+    const th_workload *w = p->seeder->workload;
+    int64_t sum = plan->at[r].output_bytes + plan->at[r].buffer_bytes;
+    for (int i = 0; i < w->layers[l].n_inputs; i++)
+        sum += th_tensor_bytes(th_box_elements(&plan->at[r].need[i]), w->precision);
+    return sum;
+}
+
+/* About what tensors take at most, per pass: those of the greediest layer, and as much as half of that
+ * for what skips it. -1: error. */
+static int64_t tensors_at_most(const programme *p, th_error *err)
+{
+    const th_set *set = &p->mapping->sets[p->set];
+    int64_t most = 0;
+    for (int l = 0; l < p->mapping->n_layers; l++) {
+        th_placed at;
+        th_error reason;
+        if (p->mapping->set_of[l] != p->set)
+            continue;
+        if (th_plans_place(p->seeder->plans, l, set, &p->mapping->strategy[l], &at, err))
+            return -1;
+        const th_layer_plan *plan =
+            th_plans_layer(p->seeder->plans, &at, p->seeder->batch, &reason);
+        if (!plan && th_plans_is_fatal(&reason))
+            return th_error_set(err, reason.id, "%s", reason.text);
+        for (int r = 0; plan && r < plan->n; r++) {
+            int64_t bytes = tensor_bytes(p, l, plan, r);
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return most + most / 2;
+}
+
+static int64_t least_capacity(const programme *p)
+{
+    const th_system *s = th_evaluator_problem(p->seeder->evaluator)->system;
+    const th_set *set = &p->mapping->sets[p->set];
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < set->n_accels; i++) {
+        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes;
+        least = bytes < least ? bytes : least;
+    }
+    return least;
+}
+
+/* Do weights and tensors fit, by estimate? 1, 0, or -1: error. */
+static int fits(const programme *p, th_error *err)
+{
+    const th_stream *stream = &th_evaluator_problem(p->seeder->evaluator)->stream;
+    int64_t capacity = least_capacity(p), weights = weights_of_all(p);
+    int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
+    int64_t in_flight = stream->in_flight > 0 ? stream->in_flight : p->mapping->n_sets;
+    if (weights > capacity)
+        return 0;
+    int64_t tensors = tensors_at_most(p, err);
+    if (tensors < 0)
+        return -1;
+    return (double)weights + (double)tensors * (double)(passes < in_flight ? passes : in_flight) <=
+           (double)capacity;
+}
+
+/* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until it
+ * does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
+static int fit_memory(programme *p, th_time *estimate, th_error *err)
+{
+    enum { RAISES = 16, HALVINGS = 8 };
+    const double FIRST = 0.01; /* of the mean time per byte */
+    int64_t weights = weights_of_all(p);
+    double low = 0, high = FIRST * (double)*estimate / (double)(weights > 0 ? weights : 1);
+    int fit = weights > 0 ? fits(p, err) : 1, failed = 0;
+    if (fit != 0)
+        return fit < 0 ? -1 : 0;
+    for (int i = 0; i < RAISES && fit == 0; i++) {
+        low = p->price;
+        p->price = high;
+        failed = solve(p, estimate, err);
+        fit = failed < 0 ? -1 : failed ? 0 : fits(p, err);
+        high = fit == 0 ? high * 2 : high;
+    }
+    for (int i = 0; i < HALVINGS && fit > 0; i++) {
+        p->price = (low + high) / 2;
+        int status = solve(p, estimate, err), now = status > 0 ? 0 : status < 0 ? -1 : fits(p, err);
+        if (now < 0)
+            return -1;
+        *(now ? &high : &low) = p->price;
+    }
+    if (fit < 0)
+        return -1;
+    p->price = high;
+    failed = solve(p, estimate, err);
+    for (int l = 0; l < p->mapping->n_layers; l++)
+        *estimate -= (th_time)(price_of(p, l) * (double)chosen_bytes(&p->cells[l]));
+    return failed;
+}
+
+int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+                  th_time *estimate, th_error *err)
+{
+    int n = s->workload->n_layers, failed = 0;
+    programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
+    if (!p.cells)
+        return th_error_no_memory(err);
+    failed = th_seeder_warm(s, m, set, err);
+    for (int l = 0; !failed && l < n; l++)
+        failed = prepare(&p, l, err);
+    if (!failed)
+        failed = solve(&p, estimate, err);
+    if (!failed)
+        failed = fit_memory(&p, estimate, err);
+    for (int l = 0; l < n; l++) {
+        th_free(p.cells[l].own);
+        th_free(p.cells[l].total);
+        th_free(p.cells[l].best);
+        th_free(p.cells[l].order);
+    }
+    th_free(p.cells);
+    return failed;
+}

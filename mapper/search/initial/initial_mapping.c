@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* initial_mapping.c - what the dynamic programme over the layers of a set (dynamic_programming.c) chooses from.
+ * Choices are the KEPT quickest strategies of a layer by themselves, and every pure split besides. */
+#include <config.h>
+
+#include "mapper/search/initial/initial_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/strategies.h"
+
+/* On a large set more are worth looking at: their times differ little, what they make others send differs
+ * much. */
+enum { KEPT = 16, KEPT_SPLITS = 32 };
+
+static void free_choices(th_choices *c)
+{
+    if (!c)
+        return;
+    th_free(c->strategy);
+    th_free(c->time);
+    th_free(c->resident_bytes);
+    th_free(c);
+}
+
+static void free_memo(th_seed_memo *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_choices; i++)
+        free_choices(m->choices[i]);
+    for (size_t i = 0; i < m->n_matrices; i++)
+        th_seed_matrix_free(m->matrices[i]);
+    th_free(m->choices);
+    th_free(m->matrices);
+    th_shared_map_free(m->choices_by_key);
+    th_shared_map_free(m->matrices_by_key);
+    pthread_mutex_destroy(&m->lock);
+    th_free(m);
+}
+
+/* NULL: memory is out. */
+static th_seed_memo *new_memo(void)
+{
+    th_seed_memo *m = th_alloc_zero(1, sizeof *m);
+    if (!m)
+        return NULL;
+    pthread_mutex_init(&m->lock, NULL);
+    m->choices_by_key = th_shared_map_new();
+    m->matrices_by_key = th_shared_map_new();
+    if (m->choices_by_key && m->matrices_by_key)
+        return m;
+    free_memo(m);
+    return NULL;
+}
+
+th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
+{
+    const th_problem *p = th_evaluator_problem(e);
+    th_seeder *s = th_alloc_zero(1, sizeof *s);
+    if (s) {
+        s->evaluator = e;
+        s->plans = th_lower_plans(th_evaluator_lower(e));
+        s->workload = p->workload;
+        s->constraints = p->constraints;
+        s->batch = p->workload->batch / p->stream.micro_batches;
+        s->memo = new_memo();
+        if (s->memo)
+            return s;
+    }
+    th_error_no_memory(err);
+    th_seeder_free(s);
+    return NULL;
+}
+
+th_seeder th_seed_view(const th_seeder *s, th_evaluator *e)
+{
+    th_seeder view = *s;
+    view.evaluator = e;
+    view.plans = th_lower_plans(th_evaluator_lower(e));
+    view.pool = NULL;
+    view.shares = true;
+    return view;
+}
+
+th_seeder *th_seeder_share(th_seeder *s, th_evaluator *e, th_error *err)
+{
+    th_seeder *view = th_alloc_zero(1, sizeof *view);
+    if (view)
+        *view = th_seed_view(s, e);
+    else
+        th_error_no_memory(err);
+    return view;
+}
+
+bool th_seeder_is_full(const th_seeder *s)
+{
+    return s->is_full;
+}
+
+int th_seed_make_room(th_seeder *s)
+{
+    if (!s->shares)
+        th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    else
+        s->is_full |= th_plans_held_bytes(s->plans) > TH_PLANS_LIMIT;
+    return s->is_full ? -1 : 0;
+}
+
+void th_seeder_free(th_seeder *s)
+{
+    if (s && !s->shares)
+        free_memo(s->memo);
+    th_free(s);
+}
+
+void th_seeder_use_pool(th_seeder *s, th_pool *pool)
+{
+    s->pool = pool;
+}
+
+th_plans *th_seeder_plans(const th_seeder *s)
+{
+    return s->plans;
+}
+
+const th_error *th_seeder_misfit(const th_seeder *s)
+{
+    return &s->misfit;
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    const th_timed *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order - y->order;
+}
+
+/* A set of one needs no split, so it is a design that leaves a layer without a way. */
+static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
+{
+    if (s->misfit.id[0] && s->misfit_is_of_design >= is_of_design)
+        return;
+    s->misfit = *reason;
+    s->misfit_is_of_design = is_of_design;
+}
+
+th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
+                        th_error *err)
+{
+    th_placed at;
+    th_error reason;
+    if (th_plans_place(s->plans, layer, set, strategy, &at, err))
+        return -1;
+    const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, &reason);
+    if (plan)
+        return th_plans_layer_time(s->plans, &at, plan, err);
+    if (th_plans_is_fatal(&reason))
+        return th_error_set(err, reason.id, "%s", reason.text);
+    note_misfit(s, &reason, true);
+    return TH_TIME_MAX;
+}
+
+static bool is_pure(const th_strategy *s)
+{
+    int n = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        n += s->split[d] > 1;
+    return n <= 1 && s->rotate == TH_NO_ROTATION;
+}
+
+static bool same_split(const th_strategy *a, const th_strategy *b)
+{
+    return memcmp(a->split, b->split, sizeof a->split) == 0;
+}
+
+/* Of the splits kept so far, is it the first with its rotation or without? */
+static bool is_new_split(const th_choices *c, const th_strategy *s)
+{
+    int i = 0;
+    while (i < c->n && !same_split(&c->strategy[i], s))
+        i++;
+    return i == c->n;
+}
+
+static bool is_kept(const th_choices *c, const th_timed *t, int rank, bool is_large)
+{
+    return rank < KEPT || is_pure(&t->strategy) ||
+           (is_large && c->n < KEPT_SPLITS && is_new_split(c, &t->strategy));
+}
+
+static th_choices *keep_best(const th_timed *all, int n, bool is_large)
+{
+    th_choices *c = th_alloc_zero(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->strategy = th_alloc_array((size_t)n + 1, sizeof *c->strategy);
+    c->time = th_alloc_array((size_t)n + 1, sizeof *c->time);
+    c->resident_bytes = th_alloc_array((size_t)n + 1, sizeof *c->resident_bytes);
+    if (!c->strategy || !c->time || !c->resident_bytes) {
+        free_choices(c);
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!is_kept(c, &all[i], i, is_large))
+            continue;
+        c->strategy[c->n] = all[i].strategy;
+        c->time[c->n++] = all[i].time;
+    }
+    return c;
+}
+
+/* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
+static int time_one(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int i,
+                    th_timed *all, int *n, th_error *err)
+{
+    all[*n] = (th_timed){list[i], th_seed_own_time(s, set, layer, &list[i], err), i};
+    if (all[*n].time < 0)
+        return -1;
+    *n += all[*n].time < TH_TIME_MAX;
+    return 0;
+}
+
+static bool is_among(const th_timed *some, int n, int order)
+{
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found |= some[i].order == order;
+    return found;
+}
+
+/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of very
+ * many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
+ * exchange, seldom time. In the list each split stands before its rotations. */
+static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
+                    th_timed *all, th_error *err)
+{
+    enum { MANY = 256, ROTATED_SPLITS = 24 };
+    int kept = 0, split = 0;
+    for (int i = 0; i < n; i++)
+        if ((n <= MANY || list[i].rotate == TH_NO_ROTATION) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
+            return -1;
+    if (n <= MANY)
+        return kept;
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    const int quickest = kept < ROTATED_SPLITS ? kept : ROTATED_SPLITS;
+    for (int i = 0; i < n; i++) {
+        split = list[i].rotate == TH_NO_ROTATION ? i : split;
+        if (split != i && is_among(all, quickest, split) &&
+            time_one(s, set, layer, list, i, all, &kept, err))
+            return -1;
+    }
+    return kept;
+}
+
+/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out. */
+static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n, th_strategy **list)
+{
+    if (!th_strategy_fits(given, l, batch, n))
+        return 0;
+    *list = th_alloc_array(1, sizeof **list);
+    if (!*list)
+        return -1;
+    **list = *given;
+    return 1;
+}
+
+int32_t th_seed_given(const th_seeder *s, int layer)
+{
+    return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
+}
+
+int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+{
+    if (th_seed_make_room(s))
+        return -1;
+    const th_layer *l = &s->workload->layers[layer];
+    th_error none;
+    th_strategy *list = NULL;
+    const th_strategy *given = th_constraints_strategy(s->constraints, layer);
+    int n = given ? only(given, l, s->batch, set->n_accels, &list)
+                  : th_strategies_list(l, s->batch, set->n_accels, &list);
+    th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
+    int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
+    if (n == 0) {
+        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s", l->name,
+                     given ? "as the partial mapping gives it " : "", (int)set->n_accels,
+                     set->n_accels == 1 ? "" : "s");
+        note_misfit(s, &none, false);
+    }
+    th_free(list);
+    if (kept < 0) {
+        th_free(all);
+        return -1;
+    }
+    qsort(all, (size_t)kept, sizeof *all, by_time);
+    *out = all;
+    return kept;
+}
+
+/* Of the fullest position. */
+static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_strategy *s)
+{
+    int64_t most = 0;
+    for (int r = 0; r < set->n_accels; r++) {
+        int64_t bytes = th_shard_weight_bytes(l, s, set->shares, r);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    th_timed *all;
+    int n = th_seeder_times(s, set, layer, &all, err);
+    if (n < 0)
+        return NULL;
+    th_choices *c = keep_best(all, n, set->n_accels >= TH_SEED_LARGE_SET);
+    if (!c)
+        th_error_no_memory(err);
+    for (int i = 0; c && i < c->n; i++)
+        c->resident_bytes[i] = resident_bytes(&s->workload->layers[layer], set, &c->strategy[i]);
+    th_free(all);
+    return c;
+}
+
+enum { CHOICE_WORDS = 3 };
+
+/* 0 or -1. */
+static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int32_t *key,
+                          th_error *err)
+{
+    key[0] = th_plans_alike(s->plans, set, err);
+    if (key[0] < 0)
+        return -1;
+    key[1] = th_plans_class(s->plans, layer);
+    key[2] = th_seed_given(s, layer);
+    return 0;
+}
+
+int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    int32_t key[CHOICE_WORDS];
+    if (key_of_choices(s, set, layer, key, err))
+        return -1;
+    return th_shared_map_find(s->memo->choices_by_key, key, sizeof key) != NULL;
+}
+
+/* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out. */
+static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_t bytes, th_choices *c)
+{
+    const th_choices *kept = NULL;
+    pthread_mutex_lock(&m->lock);
+    if (th_grow(&m->choices, &m->choice_capacity, m->n_choices + 1, sizeof *m->choices) == 0)
+        kept = th_shared_map_add(m->choices_by_key, key, bytes, c);
+    if (kept == c)
+        m->choices[m->n_choices++] = c;
+    pthread_mutex_unlock(&m->lock);
+    if (kept != c)
+        free_choices(c);
+    return kept;
+}
+
+const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+{
+    int32_t key[CHOICE_WORDS];
+    if (key_of_choices(s, set, layer, key, err))
+        return NULL;
+    const th_choices *kept = th_shared_map_find(s->memo->choices_by_key, key, sizeof key);
+    if (kept)
+        return kept;
+    th_choices *c = make_choices(s, set, layer, err);
+    if (!c)
+        return NULL;
+    kept = keep_choices(s->memo, key, sizeof key, c);
+    if (!kept)
+        th_error_no_memory(err);
+    return kept;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* precompute.c - choices that are about to be asked for, made by all threads of the pool, a task per shape of layer.
+ * They are the same whoever makes them, so nothing depends on it. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/search/initial/initial_state.h"
+
+typedef struct {
+    const th_seeder *seeder;
+    const th_set *set;
+    int *layers; /* of different shapes, whose choices are not known */
+    int n;
+} work;
+
+static int choose(void *state, th_evaluator *e, int i)
+{
+    const work *w = state;
+    th_seeder view = th_seed_view(w->seeder, e);
+    th_error reason = {"", ""};
+    bool failed = th_seeder_choices(&view, w->set, w->layers[i], &reason) == NULL;
+    return failed && th_error_is_no_memory(&reason) ? -1 : 0;
+}
+
+static bool has_like(const work *w, int layer)
+{
+    for (int i = 0; i < w->n; i++)
+        if (th_plans_class(w->seeder->plans, w->layers[i]) == th_plans_class(w->seeder->plans, layer))
+            return true;
+    return false;
+}
+
+/* Of the layers that m, if it is given, has on this set. 0 or -1. */
+static int list_layers(th_seeder *s, work *w, const th_mapping *m, int set, th_error *err)
+{
+    for (int l = 0; l < s->workload->n_layers; l++) {
+        if ((m && m->set_of[l] != set) || !th_layer_has_macs(&s->workload->layers[l]))
+            continue;
+        int knows = th_seed_knows_choices(s, w->set, l, err);
+        if (knows < 0)
+            return -1;
+        if (!knows && !has_like(w, l))
+            w->layers[w->n++] = l;
+    }
+    return 0;
+}
+
+static int warm(th_seeder *s, const th_set *set, const th_mapping *m, int number, th_error *err)
+{
+    if (!s->pool)
+        return 0;
+    work w = {s, set, th_alloc_array((size_t)s->workload->n_layers + 1, sizeof *w.layers), 0};
+    int failed = w.layers ? list_layers(s, &w, m, number, err) : th_error_no_memory(err);
+    if (!failed && w.n > 0)
+        failed = th_pool_warm(s->pool, choose, &w, w.n, err);
+    th_free(w.layers);
+    return failed;
+}
+
+int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err)
+{
+    return warm(s, &m->sets[set], m, set, err);
+}
+
+int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err)
+{
+    return warm(s, set, NULL, 0, err);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* transition.c - what the dynamic programme pays between two layers.
+ *
+ *   path_to -> matrix_of -> transition*
+ *
+ * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
+ * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
+ * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
+ * contention, other sets - the simulation judges those.
+ * A transition is worked out when it is first asked for: on a large set one takes as long as
+ * some thousand pairs of positions, and the programme never asks for most.
+ * Invariant: time[] of a matrix depends on its key alone, whatever layers and set ask for it: so it matters not
+ * which of several threads works one out, or that two do. */
+#include <config.h>
+
+#include "mapper/search/initial/initial_state.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/strategies.h"
+
+static const th_time NOWHERE = TH_TIME_MAX / 1024; /* this ancestor's choice leads to nothing */
+
+typedef enum { ROW_NEW, ROW_LEADS_ON, ROW_LEADS_NOWHERE } row_state;
+
+/* A choice of the ancestor, and what follows it up to the layer, which changes no more when state says so. */
+typedef struct {
+    _Atomic row_state state;
+    th_time sum;          /* of the layers between, and the ways to them */
+    th_strategy strategy; /* of the last one */
+} row;
+
+struct th_seed_matrix {
+    const th_choices *from, *to; /* from NULL: the external input, or another set */
+    row *rows;
+    th_seed_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but that it is
+                    * at least -1 minus that */
+};
+
+th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
+{
+    th_seed_path p = {-1, false, 0, {0}};
+    int at = s->workload->layers[layer].inputs[0], reversed[TH_SEED_PATH_MAX];
+    while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
+           !th_layer_has_macs(&s->workload->layers[at])) {
+        if (p.n == TH_SEED_PATH_MAX)
+            return p;
+        reversed[p.n++] = at;
+        at = s->workload->layers[at].inputs[0];
+    }
+    for (int i = 0; i < p.n; i++)
+        p.between[i] = reversed[p.n - 1 - i];
+    p.is_external = at == TH_EXTERNAL_INPUT;
+    p.ancestor = at >= 0 && m->set_of[at] == m->set_of[layer] ? at : -1;
+    return p;
+}
+
+static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
+{
+    return th_plans_transition_time(s->plans, from, to, s->batch, TH_TIME_MAX, err);
+}
+
+/* --- matrices --------------------------------------------------------------------------------- */
+
+void th_seed_matrix_free(th_seed_matrix *m)
+{
+    if (!m)
+        return;
+    th_free(m->rows);
+    th_free(m->time);
+    th_free(m);
+}
+
+static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
+{
+    size_t rows = from ? (size_t)from->n : 1, n = rows * (size_t)to->n;
+    th_seed_matrix *m = th_alloc_zero(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->from = from;
+    m->to = to;
+    m->rows = th_alloc_zero(rows + 1, sizeof *m->rows);
+    m->time = th_alloc_array(n + 1, sizeof *m->time);
+    if (!m->rows || !m->time) {
+        th_seed_matrix_free(m);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        atomic_init(&m->time[i], -1);
+    return m;
+}
+
+/* Takes x over: the one that the key has from now on, this or another. NULL: memory is out. */
+static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t bytes, th_seed_matrix *x)
+{
+    const th_seed_matrix *kept = NULL;
+    pthread_mutex_lock(&m->lock);
+    if (th_grow(&m->matrices, &m->matrix_capacity, m->n_matrices + 1, sizeof *m->matrices) == 0)
+        kept = th_shared_map_add(m->matrices_by_key, key, bytes, x);
+    if (kept == x)
+        m->matrices[m->n_matrices++] = x;
+    pthread_mutex_unlock(&m->lock);
+    if (kept != x)
+        th_seed_matrix_free(x);
+    return (th_seed_matrix *)kept;
+}
+
+static th_seed_matrix *find_matrix(const th_seed_memo *m, const int32_t *key, size_t bytes)
+{
+    return (th_seed_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
+}
+
+enum { MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
+
+/* 0 or -1. */
+static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer, int32_t *key,
+                  th_error *err)
+{
+    key[0] = th_plans_alike(s->plans, set, err);
+    if (key[0] < 0)
+        return -1;
+    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
+    key[2] = th_plans_class(s->plans, layer);
+    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
+        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
+    key[TH_SEED_PATH_MAX + 3] = th_seed_given(s, layer);
+    key[TH_SEED_PATH_MAX + 4] = th_seed_given(s, p->ancestor);
+    return 0;
+}
+
+th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                                  th_error *err)
+{
+    int32_t key[MATRIX_WORDS];
+    if (key_of(s, set, p, layer, key, err))
+        return NULL;
+    th_seed_matrix *m = find_matrix(s->memo, key, sizeof key);
+    if (m)
+        return m;
+    const th_choices *to = th_seeder_choices(s, set, layer, err);
+    const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
+    if (!to || (p->ancestor >= 0 && !from))
+        return NULL;
+    m = new_matrix(from, to);
+    m = m ? keep_matrix(s->memo, key, sizeof key, m) : NULL;
+    if (!m)
+        th_error_no_memory(err);
+    return m;
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* The last layer before this one, as the row has it. *none: there is nothing before it but the host. */
+static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p, const th_seed_matrix *m,
+                      const row *r, th_placed *out, bool *none, th_error *err)
+{
+    *none = !m->from && p->n == 0;
+    return *none ? 0
+                 : th_plans_place(s->plans, p->n > 0 ? p->between[p->n - 1] : p->ancestor, set,
+                                  &r->strategy, out, err);
+}
+
+/* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1: it leads nowhere; -1. */
+static int walk(th_seeder *s, const th_set *set, const th_seed_path *p, bool is_external, row *r,
+                th_error *err)
+{
+    th_placed at, next;
+    const th_strategy *producer = is_external ? NULL : &r->strategy;
+    th_strategy follows;
+    if (producer && th_plans_place(s->plans, p->ancestor, set, producer, &at, err))
+        return -1;
+    for (int i = 0; i < p->n; i++) {
+        const th_layer *l = &s->workload->layers[p->between[i]];
+        if (!th_strategy_follow(&follows, l, s->batch, set->n_accels, producer))
+            return 1;
+        if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
+            return -1;
+        th_time own = th_seed_own_time(s, set, p->between[i], &follows, err);
+        if (own == TH_TIME_MAX)
+            return 1;
+        th_time edge = edge_time(s, producer ? &at : NULL, &next, err);
+        if (edge < 0 || own < 0)
+            return -1;
+        r->sum += edge + own;
+        r->strategy = follows;
+        producer = &r->strategy;
+        at = next;
+    }
+    return 0;
+}
+
+static row_state row_is(const row *r)
+{
+    return atomic_load_explicit(&r->state, memory_order_acquire);
+}
+
+static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_seed_matrix *m, int i,
+                    th_error *err)
+{
+    row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
+    if (row_is(r) != ROW_NEW)
+        return 0;
+    int status = walk(s, set, p, !m->from, &made, err);
+    if (status < 0)
+        return -1;
+    pthread_mutex_lock(&s->memo->lock);
+    if (row_is(r) == ROW_NEW) {
+        r->sum = made.sum;
+        r->strategy = made.strategy;
+        atomic_store_explicit(&r->state, status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON, memory_order_release);
+    }
+    pthread_mutex_unlock(&s->memo->lock);
+    return 0;
+}
+
+/* As th_seed_transition, of which nothing is known. */
+static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                        th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
+{
+    th_placed last, at;
+    bool none;
+    if (!m->from && !p->is_external) /* from another set: left to the simulation */
+        return 0;
+    if (fill_row(s, set, p, m, from, err))
+        return -1;
+    const row *r = &m->rows[from];
+    if (row_is(r) == ROW_LEADS_NOWHERE)
+        return NOWHERE;
+    if (place_last(s, set, p, m, r, &last, &none, err) ||
+        th_plans_place(s->plans, layer, set, &m->to->strategy[to], &at, err))
+        return -1;
+    th_time edge = th_plans_transition_time(s->plans, none ? NULL : &last, &at, s->batch,
+                                            enough - r->sum, err);
+    return edge < 0 ? -1 : r->sum + edge;
+}
+
+const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from)
+{
+    return &m->time[(size_t)from * (size_t)m->to->n];
+}
+
+th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                           th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
+{
+    th_seed_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_time known = atomic_load_explicit(place, memory_order_relaxed), least = -1 - known;
+    if (known >= 0)
+        return known;
+    if (least > enough)
+        return least;
+    th_time time = work_out(s, set, p, layer, m, from, to, enough, err);
+    if (time >= 0)
+        atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
+    return time;
+}

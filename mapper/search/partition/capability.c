@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* capability.c - who can run what, and how quickly: estimates that level 1 chooses by.
+ *
+ *   look -> (ability)* -> forget
+ *
+ * Accelerators are alike when they can take the same designs and have equal memories and vector
+ * units. Estimates are made once for each row of kinds: links are left to the simulation. A set of
+ * unlike accelerators shares in proportion to 1 / (the time that a member alone would take for all
+ * layers that every member can run). */
+#include <config.h>
+
+#include "mapper/search/partition/partition_state.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/strategies.h"
+
+enum { FINEST_SHARE = 1000 }; /* of the quickest member */
+
+/* --- the problem ------------------------------------------------------------------------------ */
+
+static bool are_alike(const th_level1 *l, const th_works *works, int a, int b)
+{
+    const th_system *s = l->problem->system;
+    const th_accel *x = &s->nodes[s->accel_node[a]].a, *y = &s->nodes[s->accel_node[b]].a;
+    return th_works_memory_class(works, a) == th_works_memory_class(works, b) &&
+           x->n_designs == y->n_designs && x->dram_bytes == y->dram_bytes &&
+           (x->n_designs == 0 ||
+            memcmp(x->designs, y->designs, (size_t)x->n_designs * sizeof *x->designs) == 0);
+}
+
+static void find_kinds(th_level1 *l)
+{
+    const th_works *works = th_plans_works(th_seeder_plans(l->seeder));
+    for (int a = 0; a < l->problem->system->n_accels; a++) {
+        int same = 0;
+        while (same < a && !are_alike(l, works, same, a))
+            same++;
+        l->kind_of[a] = same;
+    }
+}
+
+static void find_branches(th_level1 *l)
+{
+    const th_workload *w = l->problem->workload;
+    for (int i = 0; i < w->n_layers; i++) {
+        const th_layer *layer = &w->layers[i];
+        int32_t branch = -2; /* none yet */
+        for (int j = 0; j < layer->n_inputs; j++) {
+            if (layer->inputs[j] < 0)
+                continue;
+            int32_t its = l->branch_of[layer->inputs[j]];
+            branch = branch == -2 || branch == its ? its : -1;
+        }
+        l->branch_of[i] = branch == -2 ? l->n_branches++ : branch;
+    }
+}
+
+static bool is_ready(const th_workload *w, int layer, const bool *is_placed)
+{
+    bool ready = !is_placed[layer];
+    for (int i = 0; i < w->layers[layer].n_inputs; i++)
+        ready &= w->layers[layer].inputs[i] < 0 || is_placed[w->layers[layer].inputs[i]];
+    return ready;
+}
+
+static bool reads(const th_layer *layer, int producer)
+{
+    bool does = false;
+    for (int i = 0; i < layer->n_inputs; i++)
+        does |= layer->inputs[i] == producer;
+    return does;
+}
+
+/* Follows a branch as long as it can be followed, then takes the first layer that is ready. */
+static void order_by_branch(th_level1 *l, bool *is_placed)
+{
+    const th_workload *w = l->problem->workload;
+    int n = 0, first = 0;
+    while (n < w->n_layers) {
+        while (is_placed[first])
+            first++;
+        for (int at = first; at < w->n_layers && n < w->n_layers;) {
+            int last = at;
+            l->order[n++] = at;
+            is_placed[at] = true;
+            for (at = last + 1; at < w->n_layers; at++)
+                if (reads(&w->layers[at], last) && is_ready(w, at, is_placed))
+                    break;
+        }
+    }
+}
+
+/* NULL: memory is out. */
+static th_abilities *new_abilities(void)
+{
+    th_abilities *known = th_alloc_zero(1, sizeof *known);
+    if (known && !(known->by_key = th_shared_map_new())) {
+        th_free(known);
+        return NULL;
+    }
+    return known;
+}
+
+int th_level1_look(th_level1 *l, th_error *err)
+{
+    size_t layers = (size_t)l->problem->workload->n_layers + 1,
+           accels = (size_t)l->problem->system->n_accels + 1;
+    bool *is_placed = th_alloc_zero(layers, sizeof *is_placed);
+    l->kind_of = th_alloc_zero(accels, sizeof *l->kind_of);
+    l->leaf_of = th_alloc_zero(accels, sizeof *l->leaf_of);
+    l->branch_of = th_alloc_zero(layers, sizeof *l->branch_of);
+    l->order = th_alloc_zero(layers, sizeof *l->order);
+    l->abilities = new_abilities();
+    bool failed = !is_placed || !l->kind_of || !l->leaf_of || !l->branch_of || !l->order ||
+                  !l->abilities;
+    if (!failed) {
+        find_kinds(l);
+        find_branches(l);
+        order_by_branch(l, is_placed);
+        for (size_t i = 0; i < l->tree.n; i++)
+            if (l->tree.node[i].n == 1)
+                l->leaf_of[l->tree.node[i].accels[0]] = (int32_t)i;
+    }
+    th_free(is_placed);
+    return failed ? th_error_no_memory(err) : 0;
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+bool th_level1_can_share(const th_level1 *l, int layer, int32_t n)
+{
+    const th_workload *w = l->problem->workload;
+    th_strategy s = th_strategy_single;
+    return th_strategy_repair(&s, &w->layers[layer], w->batch / l->problem->stream.micro_batches, n);
+}
+
+static bool has_unlike(const th_level1 *l, const th_set *set)
+{
+    bool unlike = false;
+    for (int i = 1; i < set->n_accels; i++)
+        unlike |= l->kind_of[set->accels[i]] != l->kind_of[set->accels[0]];
+    return unlike;
+}
+
+static const th_ability *ability_alone(th_level1 *l, int32_t accel, int32_t design, th_error *err)
+{
+    return th_level1_ability_of(l, &(th_set){design, 1, &accel, NULL}, err);
+}
+
+int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err)
+{
+    const th_system *s = l->problem->system;
+    const th_accel *a = &s->nodes[s->accel_node[accel]].a;
+    for (int d = 0; d < a->n_designs; d++) {
+        const th_ability *alone = ability_alone(l, accel, a->designs[d], err);
+        if (!alone)
+            return -1;
+        if (alone->time[layer] < TH_TIME_MAX)
+            return 1;
+    }
+    return 0;
+}
+
+bool th_level1_may(const th_level1 *l, int layer, int32_t node)
+{
+    const th_set_node *n = &l->tree.node[node];
+    return th_constraints_may_on(l->problem->constraints, layer,
+                                 &(th_set){TH_DESIGN_OWN, n->n, n->accels, NULL});
+}
+
+/* Layers that some member cannot run do not count. */
+static int leave_common(th_level1 *l, const th_set *set, bool *counts, th_error *err)
+{
+    for (int r = 0; r < set->n_accels; r++) {
+        const th_ability *alone = ability_alone(l, set->accels[r], set->design, err);
+        if (!alone)
+            return -1;
+        for (int i = 0; i < l->problem->workload->n_layers; i++)
+            counts[i] &= alone->time[i] < TH_TIME_MAX;
+    }
+    return 0;
+}
+
+/* Into set->shares, NULL for equal ones. counts: layers concerned; changed. 0 or -1. */
+static int share_by_speed(th_level1 *l, th_set *set, bool *counts, th_error *err)
+{
+    double *sum = th_alloc_zero((size_t)set->n_accels + 1, sizeof *sum), least = 0;
+    int32_t *shares = th_alloc_zero((size_t)set->n_accels + 1, sizeof *shares);
+    bool is_equal = true;
+    int failed = sum && shares ? leave_common(l, set, counts, err) : th_error_no_memory(err);
+    for (int r = 0; !failed && r < set->n_accels; r++) {
+        const th_ability *alone = /* known by now */
+            ability_alone(l, set->accels[r], set->design, err);
+        for (int i = 0; i < l->problem->workload->n_layers; i++)
+            sum[r] += counts[i] ? (double)alone->time[i] : 0;
+        least = r == 0 || sum[r] < least ? sum[r] : least;
+    }
+    for (int r = 0; !failed && r < set->n_accels; r++) {
+        shares[r] = sum[r] > 0 ? (int32_t)(FINEST_SHARE * least / sum[r] + 0.5) : 1;
+        shares[r] = shares[r] > 1 ? shares[r] : 1;
+        is_equal &= shares[r] == shares[0];
+    }
+    if (!failed && th_set_share(set, is_equal ? NULL : shares))
+        failed = th_error_no_memory(err);
+    th_free(sum);
+    th_free(shares);
+    return failed;
+}
+
+int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err)
+{
+    th_set *s = &m->sets[set];
+    const th_set *given = th_constraints_set(l->problem->constraints, s);
+    if (given)
+        return th_set_share(s, given->shares) ? th_error_no_memory(err) : 0;
+    if (!has_unlike(l, s)) {
+        th_set_share(s, NULL);
+        return 0;
+    }
+    bool *counts = th_alloc_zero((size_t)m->n_layers + 1, sizeof *counts);
+    if (!counts)
+        return th_error_no_memory(err);
+    for (int i = 0; i < m->n_layers; i++)
+        counts[i] = m->set_of[i] == set && th_layer_has_macs(&l->problem->workload->layers[i]);
+    int failed = share_by_speed(l, s, counts, err);
+    th_free(counts);
+    return failed;
+}
+
+/* --- abilities -------------------------------------------------------------------------------- */
+
+static int estimate(th_level1 *l, const th_set *set, th_time *time, th_error *err)
+{
+    const th_workload *w = l->problem->workload;
+    if (th_seeder_warm_set(l->seeder, set, err))
+        return -1;
+    for (int i = 0; i < w->n_layers; i++) {
+        if (!th_layer_has_macs(&w->layers[i])) {
+            time[i] = th_level1_can_share(l, i, set->n_accels) ? 0 : TH_TIME_MAX;
+            continue;
+        }
+        const th_choices *c = th_seeder_choices(l->seeder, set, i, err);
+        if (!c)
+            return -1;
+        time[i] = c->n > 0 ? c->time[0] : TH_TIME_MAX;
+    }
+    return 0;
+}
+
+static int make_ability(th_level1 *l, const th_set *of, th_ability *out, th_error *err)
+{
+    const th_workload *w = l->problem->workload;
+    th_set set = {of->design, of->n_accels, of->accels, NULL};
+    bool *counts = th_alloc_zero((size_t)w->n_layers + 1, sizeof *counts);
+    out->time = th_alloc_zero((size_t)w->n_layers + 1, sizeof *out->time);
+    int failed = out->time && counts ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < w->n_layers; i++)
+        counts[i] = th_layer_has_macs(&w->layers[i]);
+    if (!failed && has_unlike(l, &set))
+        failed = share_by_speed(l, &set, counts, err);
+    if (!failed)
+        failed = estimate(l, &set, out->time, err);
+    out->shares = set.shares;
+    th_free(counts);
+    return failed;
+}
+
+static void free_ability(th_ability *a)
+{
+    th_free(a->time);
+    th_free(a->shares);
+    th_free(a);
+}
+
+/* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is out. */
+static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t *key, size_t bytes)
+{
+    const th_ability *kept = th_shared_map_add(known->by_key, key, bytes, a);
+    if (kept != a) {
+        free_ability(a);
+        return kept;
+    }
+    a->next = atomic_load(&known->all);
+    while (!atomic_compare_exchange_weak(&known->all, &a->next, a))
+        continue;
+    return a;
+}
+
+static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const int32_t *key, size_t bytes,
+                                       th_error *err)
+{
+    th_ability *made = th_alloc_zero(1, sizeof *made);
+    if (!made) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    if (make_ability(l, set, made, err)) {
+        free_ability(made);
+        return NULL;
+    }
+    const th_ability *kept = keep(l->abilities, made, key, bytes);
+    if (!kept)
+        th_error_no_memory(err);
+    return kept;
+}
+
+const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err)
+{
+    size_t n = (size_t)set->n_accels + 1;
+    int32_t *key = th_alloc_array(n, sizeof *key);
+    if (!key) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    key[0] = set->design;
+    for (size_t i = 1; i < n; i++)
+        key[i] = l->kind_of[set->accels[i - 1]];
+    const th_ability *known = th_shared_map_find(l->abilities->by_key, key, n * sizeof *key);
+    if (!known)
+        known = make_and_keep(l, set, key, n * sizeof *key, err);
+    th_free(key);
+    return known;
+}
+
+const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err)
+{
+    const th_set_node *n = &l->tree.node[node];
+    return th_level1_ability_of(l, &(th_set){design, n->n, n->accels, NULL}, err);
+}
+
+static void free_abilities(th_abilities *known)
+{
+    if (!known)
+        return;
+    for (th_ability *a = atomic_load(&known->all), *next; a; a = next) {
+        next = a->next;
+        free_ability(a);
+    }
+    th_shared_map_free(known->by_key);
+    th_free(known);
+}
+
+void th_level1_forget(th_level1 *l)
+{
+    free_abilities(l->abilities);
+    th_free(l->kind_of);
+    th_free(l->leaf_of);
+    th_free(l->branch_of);
+    th_free(l->order);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_ranges.c - which layers each set of a partition runs.
+ *
+ *   mapping: abilities of the sets -> by ranges | by finish | uneven -> what a set cannot run goes
+ *   elsewhere -> shares -> strategies
+ *
+ * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
+ * sums of time; of unlike sets the range that takes longest is made as short as it can be, which a
+ * bisection finds.
+ * By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time over the
+ * sets that can run it, and the longest way of ranks and mean transfers from it to an output. By
+ * falling rank every layer goes to the set where it ends earliest, given where its producers ended and
+ * what the tensors' way takes on an idle network. Layers off the array cost nothing. All times are
+ * estimates (capability.c) that may be blurred; the simulation judges. */
+#include <config.h>
+
+#include "mapper/search/partition/partition_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "topology/route.h"
+
+enum { BISECTIONS = 40 };
+
+typedef struct {
+    const th_level1 *l;
+    const th_partition *p;
+    const th_workload *workload;
+    th_time *time; /* per set and layer, blurred; TH_TIME_MAX: cannot */
+    bool is_alike; /* all sets are equally quick */
+    int32_t *set_of;
+    /* by finish */
+    double *rank;
+    int32_t *order;
+    double *end;
+    double set_end[TH_LEVEL1_SETS_MAX];
+    double *seconds_per_byte, *latency; /* n x n, in ps */
+} giver;
+
+static th_time time_on(const giver *g, int32_t set, int layer)
+{
+    return g->time[(size_t)set * (size_t)g->workload->n_layers + (size_t)layer];
+}
+
+/* --- what sets can do ------------------------------------------------------------------------- */
+
+static double blur_by(double jitter, gsl_rng *r)
+{
+    return jitter > 0 ? 1 + jitter * th_random_unit(r) : 1;
+}
+
+static int get_times(giver *g, th_level1 *l, const int32_t *design, double jitter, gsl_rng *r,
+                     th_error *err)
+{
+    int n = g->workload->n_layers;
+    g->is_alike = true;
+    for (int32_t set = 0; set < g->p->n; set++) {
+        const th_ability *a = th_level1_ability(l, g->p->node[set], design[set], err);
+        if (!a)
+            return -1;
+        for (int i = 0; i < n; i++) {
+            th_time *own = &g->time[(size_t)set * (size_t)n + (size_t)i];
+            *own = th_level1_may(l, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
+            g->is_alike &= *own == g->time[i];
+            if (*own < TH_TIME_MAX)
+                *own = (th_time)((double)*own * blur_by(jitter, r));
+        }
+    }
+    return 0;
+}
+
+/* Where the layer is quickest, or -1; off the array where its first producer is, if that can run it. */
+static int32_t quickest(const giver *g, int layer)
+{
+    const th_layer *at = &g->workload->layers[layer];
+    int32_t best = -1;
+    for (int32_t set = 0; set < g->p->n; set++)
+        if (time_on(g, set, layer) < TH_TIME_MAX &&
+            (best < 0 || time_on(g, set, layer) < time_on(g, best, layer)))
+            best = set;
+    for (int i = at->n_inputs - 1; i >= 0 && !th_layer_has_macs(at); i--)
+        if (at->inputs[i] >= 0 && time_on(g, g->set_of[at->inputs[i]], layer) < TH_TIME_MAX)
+            best = g->set_of[at->inputs[i]];
+    return best;
+}
+
+/* Layers on sets that cannot run them move. 0, or 1: some layer has no place. */
+static int mend(giver *g)
+{
+    for (int i = 0; i < g->workload->n_layers; i++) {
+        if (time_on(g, g->set_of[i], i) < TH_TIME_MAX)
+            continue;
+        int32_t to = quickest(g, i);
+        if (to < 0)
+            return 1;
+        g->set_of[i] = to;
+    }
+    return 0;
+}
+
+/* --- by ranges -------------------------------------------------------------------------------- */
+
+static void cut_evenly(giver *g)
+{
+    th_time all = 0, so_far = 0;
+    int32_t n = g->p->n;
+    for (int i = 0; i < g->workload->n_layers; i++)
+        all += time_on(g, 0, i) < TH_TIME_MAX ? time_on(g, 0, i) : 0;
+    for (int i = 0; i < g->workload->n_layers; i++) {
+        int layer = g->l->order[i];
+        int32_t set = (int32_t)((double)so_far * n / ((double)all + 1));
+        g->set_of[layer] = set < n ? set : n - 1;
+        so_far += time_on(g, 0, layer) < TH_TIME_MAX ? time_on(g, 0, layer) : 0;
+    }
+}
+
+/* Fills the sets in order, each up to the limit. Do all layers find a place? */
+static bool fill(giver *g, double limit)
+{
+    double used = 0;
+    int32_t set = 0;
+    for (int i = 0; i < g->workload->n_layers; i++) {
+        int layer = g->l->order[i];
+        for (; set < g->p->n; set++, used = 0) {
+            th_time own = time_on(g, set, layer);
+            if (own == TH_TIME_MAX) /* mended later */
+                break;
+            if (used + (double)own <= limit) {
+                used += (double)own;
+                break;
+            }
+        }
+        if (set == g->p->n)
+            return false;
+        g->set_of[layer] = set;
+    }
+    return true;
+}
+
+static void cut_unlike(giver *g)
+{
+    double low = 0, high = 1;
+    while (!fill(g, high))
+        high *= 2;
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = (low + high) / 2;
+        if (fill(g, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    fill(g, high);
+}
+
+/* --- by finish -------------------------------------------------------------------------------- */
+
+static double bytes_of(const giver *g, int tensor)
+{
+    const th_layer *at = &g->workload->layers[tensor];
+    return (double)th_tensor_bytes(th_layer_output_elements(at), at->precision[TH_TENSOR_OUTPUT]) /
+           g->l->problem->stream.micro_batches;
+}
+
+static double transfer(const giver *g, int32_t from, int32_t to, int tensor)
+{
+    size_t at = (size_t)from * (size_t)g->p->n + (size_t)to;
+    return from == to ? 0 : g->latency[at] + bytes_of(g, tensor) * g->seconds_per_byte[at];
+}
+
+/* Between the first accelerators of the sets. 0, or -1: memory is out. */
+static int find_ways(giver *g)
+{
+    const double ps_bits_per_byte = 8e12;
+    const th_system *s = g->l->problem->system;
+    for (int32_t i = 0; i < g->p->n; i++) {
+        for (int32_t j = 0; j < g->p->n; j++) {
+            th_route_summary way = {0};
+            int from = s->accel_node[g->l->tree.node[g->p->node[i]].accels[0]],
+                to = s->accel_node[g->l->tree.node[g->p->node[j]].accels[0]];
+            size_t at = (size_t)i * (size_t)g->p->n + (size_t)j;
+            int status = i == j ? 0 : th_route_summarize(s, from, to, &way);
+            if (status == TH_NO_MEMORY)
+                return -1;
+            g->latency[at] = (double)way.latency_ps;
+            g->seconds_per_byte[at] =
+                i != j && way.bits_per_s > 0 ? ps_bits_per_byte / (double)way.bits_per_s : 0;
+        }
+    }
+    return 0;
+}
+
+static double mean_time(const giver *g, int layer)
+{
+    double sum = 0;
+    int n = 0;
+    for (int32_t set = 0; set < g->p->n; set++) {
+        if (time_on(g, set, layer) == TH_TIME_MAX)
+            continue;
+        sum += (double)time_on(g, set, layer);
+        n++;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+static double mean_transfer(const giver *g, int tensor)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < g->p->n; i++)
+        for (int32_t j = 0; j < g->p->n; j++)
+            sum += transfer(g, i, j, tensor);
+    return sum / ((double)g->p->n * g->p->n);
+}
+
+/* Producers stand before their readers, so from the last layer back every rank is known. */
+static void find_ranks(giver *g)
+{
+    int n = g->workload->n_layers;
+    for (int i = n - 1; i >= 0; i--) {
+        const th_layer *at = &g->workload->layers[i];
+        g->rank[i] += mean_time(g, i);
+        for (int j = 0; j < at->n_inputs; j++) {
+            int from = at->inputs[j];
+            if (from < 0)
+                continue;
+            double through = g->rank[i] + mean_transfer(g, from);
+            g->rank[from] = through > g->rank[from] ? through : g->rank[from];
+        }
+    }
+}
+
+static void order_by_rank(giver *g)
+{
+    for (int i = 0; i < g->workload->n_layers; i++) {
+        int at = i;
+        for (; at > 0 && g->rank[g->order[at - 1]] < g->rank[i]; at--)
+            g->order[at] = g->order[at - 1];
+        g->order[at] = i;
+    }
+}
+
+/* Off the array a layer stays with one of its producers where it can. */
+static bool may_take(const giver *g, int32_t set, int layer)
+{
+    const th_layer *at = &g->workload->layers[layer];
+    bool is_there = th_layer_has_macs(at), is_possible = is_there;
+    for (int i = 0; i < at->n_inputs && !th_layer_has_macs(at); i++) {
+        if (at->inputs[i] < 0)
+            continue;
+        is_there |= g->set_of[at->inputs[i]] == set;
+        is_possible |= time_on(g, g->set_of[at->inputs[i]], layer) < TH_TIME_MAX;
+    }
+    return time_on(g, set, layer) < TH_TIME_MAX && (is_there || !is_possible);
+}
+
+static int place(giver *g, int layer)
+{
+    const th_layer *at = &g->workload->layers[layer];
+    int32_t best = -1;
+    double best_end = 0;
+    for (int32_t set = 0; set < g->p->n; set++) {
+        double start = th_layer_has_macs(at) ? g->set_end[set] : 0;
+        if (!may_take(g, set, layer))
+            continue;
+        for (int i = 0; i < at->n_inputs; i++) {
+            int from = at->inputs[i];
+            double there = from < 0 ? 0 : g->end[from] + transfer(g, g->set_of[from], set, from);
+            start = there > start ? there : start;
+        }
+        double end = start + (double)time_on(g, set, layer);
+        if (best < 0 || end < best_end) {
+            best = set;
+            best_end = end;
+        }
+    }
+    if (best < 0)
+        return 1;
+    g->set_of[layer] = best;
+    g->end[layer] = best_end;
+    if (th_layer_has_macs(at))
+        g->set_end[best] = best_end;
+    return 0;
+}
+
+static int by_finish(giver *g, th_error *err)
+{
+    size_t layers = (size_t)g->workload->n_layers + 1, pairs = (size_t)g->p->n * (size_t)g->p->n;
+    g->rank = th_alloc_zero(layers, sizeof *g->rank);
+    g->order = th_alloc_zero(layers, sizeof *g->order);
+    g->end = th_alloc_zero(layers, sizeof *g->end);
+    g->seconds_per_byte = th_alloc_zero(pairs, sizeof *g->seconds_per_byte);
+    g->latency = th_alloc_zero(pairs, sizeof *g->latency);
+    if (!g->rank || !g->order || !g->end || !g->seconds_per_byte || !g->latency || find_ways(g))
+        return th_error_no_memory(err);
+    find_ranks(g);
+    order_by_rank(g);
+    for (int i = 0; i < g->workload->n_layers; i++)
+        if (place(g, g->order[i]))
+            return 1;
+    return 0;
+}
+
+/* --- all together ----------------------------------------------------------------------------- */
+
+static int give(giver *g, th_error *err)
+{
+    switch (g->p->way) {
+    case TH_LAYERS_BY_FINISH:
+        return by_finish(g, err);
+    case TH_LAYERS_UNEVEN:
+        for (int i = 0; i < g->workload->n_layers; i++)
+            g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX;
+        break;
+    case TH_LAYERS_BY_RANGES:
+        if (g->is_alike)
+            cut_evenly(g);
+        else
+            cut_unlike(g);
+        break;
+    }
+    return mend(g);
+}
+
+int th_level1_give_layers(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
+                          gsl_rng *r, int32_t *set_of, th_error *err)
+{
+    giver g = {.l = l, .p = p, .workload = l->problem->workload, .set_of = set_of};
+    double blur = p->way == TH_LAYERS_BY_FINISH ? jitter : 0;
+    g.time = th_alloc_zero((size_t)p->n * (size_t)g.workload->n_layers + 1, sizeof *g.time);
+    int failed = g.time ? get_times(&g, l, design, blur, r, err) : th_error_no_memory(err);
+    if (!failed)
+        failed = give(&g, err);
+    th_free(g.time);
+    th_free(g.rank);
+    th_free(g.order);
+    th_free(g.end);
+    th_free(g.seconds_per_byte);
+    th_free(g.latency);
+    return failed;
+}
+
+static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, const int32_t *design)
+{
+    int32_t sizes[TH_LEVEL1_SETS_MAX];
+    for (int32_t i = 0; i < p->n; i++)
+        sizes[i] = l->tree.node[p->node[i]].n;
+    th_mapping *m = th_mapping_new(p->n, sizes, l->problem->workload->n_layers);
+    for (int32_t i = 0; m && i < p->n; i++) {
+        m->sets[i].design = design[i];
+        th_set_tree_deal(&l->tree, p->node[i], p->block, m->sets[i].accels);
+    }
+    return m;
+}
+
+int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
+                      gsl_rng *r, th_mapping **out, th_error *err)
+{
+    const th_problem *problem = l->problem;
+    th_mapping *m = empty_mapping(l, p, design);
+    int failed = m ? th_level1_give_layers(l, p, design, jitter, r, m->set_of, err)
+                   : th_error_no_memory(err);
+    for (int32_t set = 0; !failed && set < p->n; set++) {
+        th_time estimate;
+        failed = th_level1_share(l, m, set, err);
+        if (!failed)
+            failed = th_seeder_run(l->seeder, m, set, jitter, r, &estimate, err);
+    }
+    if (!failed && th_constraints_impose(problem->constraints, m, problem->workload,
+                                         problem->workload->batch / problem->stream.micro_batches))
+        failed = th_error_no_memory(err);
+    *out = failed ? NULL : m;
+    if (failed)
+        th_mapping_free(m);
+    return failed < 0 ? -1 : 0;
+}

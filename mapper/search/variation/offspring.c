@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* offspring.c - many offspring at once: the threads that will judge them make them.
+ *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
+ *   fill:       seeds | a brood -> what the budget still allows of it
+ * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers of its own: on
+ * (seed, stream, number of the member in it). So it matters not who makes it, nor how many do. Left are all
+ * where the pool has one thread or designs are procedures, and those for which plans would have had to be
+ * dropped, which nobody may while others use them. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "mapper/search/variation/variation.h"
+
+typedef struct {
+    th_mapping *mapping;
+    bool is_made; /* or has failed */
+    bool failed;
+    th_error error; /* then */
+} member;
+
+typedef struct {
+    th_breed *breed;
+    th_breed_make *make;
+    void *state;
+    th_brood_numbers numbers;
+    int tries;
+    member *members;
+} brood;
+
+/* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
+static int try_all(const brood *w, th_breed *b, int i, th_mapping **out, th_error *err)
+{
+    int failed = 0;
+    b->random =
+        th_random_stream(b->search->options.seed, w->numbers.stream, 1 + w->numbers.first + (uint64_t)i);
+    if (!b->random)
+        return th_error_no_memory(err);
+    for (int t = 0; !failed && !*out && t < w->tries; t++)
+        failed = w->make(b, w->state, i, out, err);
+    gsl_rng_free(b->random);
+    return failed;
+}
+
+static int make_beside_others(void *state, th_evaluator *e, int i)
+{
+    const brood *w = state;
+    member *m = &w->members[i];
+    th_breed own = *w->breed;
+    own.seeder = own.level1.seeder = th_seeder_share(w->breed->seeder, e, &m->error);
+    if (!own.seeder)
+        return -1;
+    m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
+    m->is_made = !th_seeder_is_full(own.seeder);
+    if (!m->is_made) {
+        th_mapping_free(m->mapping);
+        m->mapping = NULL;
+    }
+    th_seeder_free(own.seeder);
+    return 0;
+}
+
+static void make_alone(const brood *w, int i)
+{
+    member *m = &w->members[i];
+    th_breed own = *w->breed;
+    m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
+    m->is_made = true;
+}
+
+/* All members, up to the first that fails. 0 or -1. */
+static int make_all(brood *w, int n, th_error *err)
+{
+    if (th_pool_warm(w->breed->search->pool, make_beside_others, w, n, err))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        member *m = &w->members[i];
+        if (!m->is_made)
+            make_alone(w, i);
+        if (m->failed)
+            return th_error_set(err, m->error.id, "%s", m->error.text);
+    }
+    return 0;
+}
+
+int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make, void *state,
+                        int n, int tries, th_mapping **out, th_error *err)
+{
+    brood w = {b, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
+    if (!w.members)
+        return th_error_no_memory(err);
+    int failed = make_all(&w, n, err);
+    for (int i = 0; i < n; i++) {
+        if (failed)
+            th_mapping_free(w.members[i].mapping);
+        out[i] = failed ? NULL : w.members[i].mapping;
+    }
+    th_free(w.members);
+    return failed;
+}
+
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
+                   th_error *err)
+{
+    th_brood_numbers numbers = {b->stream, b->n_bred};
+    b->n_bred += (uint64_t)n;
+    return th_breed_make_brood(b, &numbers, make, state, n, tries, out, err);
+}
+
+int th_breed_close_ranks(th_mapping **batch, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (batch[i])
+            batch[kept++] = batch[i];
+    return kept;
+}
+
+int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n)
+{
+    int left = th_search_left(b->search, n);
+    while (n > left)
+        th_mapping_free(batch[--n]);
+    return n;
+}
+
+int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
+                  int size, th_error *err)
+{
+    if (th_breed_has_seeds(b))
+        return th_breed_seeds(b, batch, th_search_left(b->search, size), err);
+    if (th_breed_brood(b, offspring, state, size, tries, batch, err))
+        return -1;
+    return th_breed_keep_to_budget(b, batch, th_breed_close_ranks(batch, size));
+}

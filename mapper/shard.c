@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shard.c - sharding geometry, exact for uneven cuts, halos, groups and partial sums.
+ *
+ * A position is a number in the mixed radix of the splits; who shares an operand with whom follows
+ * from which digits the operand's index uses. No state, no memory: every function computes from its
+ * arguments. */
+#include <config.h>
+
+#include "mapper/shard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/schedule.h"
+
+const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION};
+
+typedef struct {
+    int32_t lo, hi;
+} range;
+
+/* Piece i of n of r; sizes differ by one at most. */
+static range cut(range r, int i, int n)
+{
+    int64_t extent = r.hi - r.lo;
+    return (range){r.lo + (int32_t)(i * extent / n), r.lo + (int32_t)((i + 1) * extent / n)};
+}
+
+static void coordinates(const th_strategy *s, int r, int *digit)
+{
+    for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+        digit[d] = r % s->split[d];
+        r /= s->split[d];
+    }
+}
+
+static int position_of(const th_strategy *s, const int *digit)
+{
+    int r = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        r = r * s->split[d] + digit[d];
+    return r;
+}
+
+static int32_t extent_of(const th_layer *l, int32_t batch, int d)
+{
+    return d == TH_DIM_B ? batch : l->dim[d];
+}
+
+/* --- which strategies a layer can run --------------------------------------------------------- */
+
+/* Dimensions that index an operand, as bits: positions that differ only in the others hold the
+ * same. */
+static unsigned index_of(const th_layer *l, th_operand operand)
+{
+    enum {
+        B = 1 << TH_DIM_B,
+        K = 1 << TH_DIM_K,
+        C = 1 << TH_DIM_C,
+        H = 1 << TH_DIM_H,
+        W = 1 << TH_DIM_W,
+        R = 1 << TH_DIM_R,
+        S = 1 << TH_DIM_S
+    };
+    if (operand == TH_OPERAND_WEIGHT)
+        return K | C | R | S;
+    return l->groups == 1 ? B | C | H | W | R | S : B | K | C | H | W | R | S;
+}
+
+static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
+{
+    int n = 1;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (!(index_of(l, operand) >> d & 1u))
+            n *= s->split[d];
+    return n;
+}
+
+/* A recurrent layer needs all of its weights in every time step. */
+static bool can_rotate(const th_layer *l)
+{
+    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0;
+}
+
+/* Of a matmul of two inputs the first one alone can rotate: the second takes the place of weights,
+ * but is made anew for every image. */
+th_operand th_shard_rotating(const th_layer *l, const th_strategy *s)
+{
+    bool weights = th_layer_has_weights(l) && replicas(l, s, TH_OPERAND_WEIGHT) > 1,
+         inputs = replicas(l, s, TH_OPERAND_INPUT) > 1;
+    if (s->rotate == TH_NO_ROTATION || !can_rotate(l))
+        return TH_OPERAND_NONE;
+    switch ((th_dim)s->rotate) {
+    case TH_DIM_K:
+        return weights ? TH_OPERAND_WEIGHT : TH_OPERAND_NONE;
+    case TH_DIM_C:
+        if (l->groups != 1)
+            return TH_OPERAND_NONE;
+        return weights ? TH_OPERAND_WEIGHT : inputs ? TH_OPERAND_INPUT : TH_OPERAND_NONE;
+    case TH_DIM_B:
+    case TH_DIM_H:
+    case TH_DIM_W:
+        return inputs ? TH_OPERAND_INPUT : TH_OPERAND_NONE;
+    case TH_DIM_R:
+    case TH_DIM_S:
+    case TH_N_DIMS:
+        break;
+    }
+    return TH_OPERAND_NONE;
+}
+
+int th_shard_phases(const th_layer *l, const th_strategy *s)
+{
+    th_operand operand = th_shard_rotating(l, s);
+    return operand == TH_OPERAND_NONE ? 1 : replicas(l, s, operand);
+}
+
+static int check_rotation(const th_strategy *s, const th_layer *l, int32_t batch,
+                          const char *prefix, th_error *err)
+{
+    if (s->rotate == TH_NO_ROTATION)
+        return 0;
+    if (th_shard_rotating(l, s) == TH_OPERAND_NONE)
+        return th_error_set(
+            err, "MAP-0001",
+            "%slayer \"%s\" cannot rotate along %c: no operand that is cut along %c "
+            "is the same on several accelerators",
+            prefix, l->name, th_dim_letters[s->rotate], th_dim_letters[s->rotate]);
+    int32_t shortest = extent_of(l, batch, s->rotate) / s->split[s->rotate];
+    if (shortest < th_shard_phases(l, s))
+        return th_error_set(
+            err, "MAP-0002", "%slayer \"%s\" cannot rotate along %c: %d pieces of %d elements",
+            prefix, l->name, th_dim_letters[s->rotate], th_shard_phases(l, s), (int)shortest);
+    return 0;
+}
+
+/* Pieces that rotate through n positions, and partial sums that they send each other, are counted
+ * in 32 bits. */
+static int check_traffic(const th_strategy *s, const th_layer *l, int n, const char *prefix,
+                         th_error *err)
+{
+    enum { ALWAYS_FEW = 46340 }; /* their square fits */
+    if (n <= ALWAYS_FEW)
+        return 0;
+    int phases = th_shard_phases(l, s), partners = th_shard_partners(s, l, 0, NULL, NULL);
+    bool is_rotation = phases > partners;
+    int each = is_rotation ? phases : partners;
+    if ((int64_t)n * each <= INT32_MAX)
+        return 0;
+    return th_error_set(
+        err, "MAP-0120",
+        "%slayer \"%s\": %d accelerators with %d %s each: must be %d at most in all", prefix,
+        l->name, n, each, is_rotation ? "rotating pieces" : "partial sums", INT32_MAX);
+}
+
+/* INT64_MAX: that many, or more. */
+static int64_t shards_of(const th_strategy *s)
+{
+    int64_t product = 1;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        product = product <= INT64_MAX / s->split[d] ? product * s->split[d] : INT64_MAX;
+    return product;
+}
+
+int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
+                      const char *prefix, th_error *err)
+{
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d))
+            return th_error_set(
+                err, "MAP-0003", "%slayer \"%s\": %c is split %d ways, must be 1 .. %d", prefix,
+                l->name, th_dim_letters[d], (int)s->split[d], (int)extent_of(l, batch, d));
+        if (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d]))
+            return th_error_set(err, "MAP-0004",
+                                "%slayer \"%s\": a %s%s layer cannot be split %d ways along %c",
+                                prefix, l->name, l->groups > 1 ? "grouped " : "",
+                                th_layer_type_name(l), (int)s->split[d], th_dim_letters[d]);
+    }
+    if (shards_of(s) != n)
+        return th_error_set(
+            err, "MAP-0005",
+            "%slayer \"%s\": the splits make %lld shards for a set of %d accelerators", prefix,
+            l->name, (long long)shards_of(s), n);
+    return check_rotation(s, l, batch, prefix, err) || check_traffic(s, l, n, prefix, err) ? -1 : 0;
+}
+
+bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n)
+{
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (s->split[d] < 1 || s->split[d] > extent_of(l, batch, d) ||
+            (s->split[d] > 1 && !th_layer_can_split(l, (th_dim)d, s->split[d])))
+            return false;
+    }
+    return shards_of(s) == n && check_rotation(s, l, batch, "", NULL) == 0 &&
+           check_traffic(s, l, n, "", NULL) == 0;
+}
+
+bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+int th_strategy_compare(const th_strategy *a, const th_strategy *b)
+{
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (a->split[d] != b->split[d])
+            return a->split[d] < b->split[d] ? -1 : 1;
+    int32_t p = a->rotate == TH_NO_ROTATION ? TH_N_DIMS : a->rotate,
+            q = b->rotate == TH_NO_ROTATION ? TH_N_DIMS : b->rotate;
+    return p - q;
+}
+
+char *th_strategy_format(const th_strategy *s, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int d = 0; d < TH_N_DIMS && n < size; d++)
+        if (s->split[d] > 1)
+            n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d],
+                                  (int)s->split[d]);
+    if (s->rotate != TH_NO_ROTATION && n < size)
+        n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "",
+                              th_dim_letters[s->rotate]);
+    if (n == 0)
+        snprintf(out, size, "-");
+    return out;
+}
+
+/* --- the parts -------------------------------------------------------------------------------- */
+
+static th_loop_box loops_of_batch(const th_layer *l, int32_t batch)
+{
+    th_loop_box box = th_layer_loops(l);
+    box.hi[TH_DIM_B] = batch;
+    return box;
+}
+
+static void cut_loops(th_loop_box *box, int d, int i, int n)
+{
+    range part = cut((range){box->lo[d], box->hi[d]}, i, n);
+    box->lo[d] = part.lo;
+    box->hi[d] = part.hi;
+}
+
+/* Elements along d that no cut may part: of a softmax, and of a matmul that is split between its groups,
+ * a whole group. 0: only the even cuts are sure to part no group. */
+static int32_t grain_of(const th_layer *l, int d, int n)
+{
+    bool keeps_groups = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX;
+    if (d != TH_DIM_K || l->groups == 1 || !keeps_groups)
+        return 1;
+    return l->groups % n == 0 ? l->dim[d] / l->groups : 0;
+}
+
+/* Shares of the positions by dimension d: those with one coordinate stand in blocks of `inner`, one
+ * block every `stride`. */
+typedef struct {
+    const int32_t *shares;
+    int n, inner, stride;
+    int64_t all; /* their sum */
+} weights;
+
+static weights weigh(const th_strategy *s, const int32_t *shares, int d)
+{
+    weights w = {.shares = shares, .n = 1, .inner = 1};
+    for (int i = 0; i < TH_N_DIMS; i++) {
+        w.n *= s->split[i];
+        w.inner *= i > d ? s->split[i] : 1;
+    }
+    w.stride = w.inner * s->split[d];
+    for (int r = 0; r < w.n; r++)
+        w.all += shares[r];
+    return w;
+}
+
+static int64_t weight_of(const weights *w, int coordinate)
+{
+    int64_t sum = 0;
+    for (int block = coordinate * w->inner; block < w->n; block += w->stride)
+        for (int i = 0; i < w->inner; i++)
+            sum += w->shares[block + i];
+    return sum;
+}
+
+/* extent * so_far / all, rounded down; so_far is part of all, and extent 31 bits long. */
+static int64_t part_of(int64_t extent, int64_t so_far, int64_t all)
+{
+    enum { LOW = 1 << 16 };
+    int64_t high = extent / LOW * so_far; /* extent * so_far may need 65 bits */
+    return high / all * LOW + (high % all * LOW + extent % LOW * so_far) / all;
+}
+
+/* Piece "digit" of dimension d, from 0 to its extent in the box. */
+static void cut_by_shares(const th_layer *l, const th_strategy *s, const int32_t *shares, int d,
+                          int digit, th_loop_box *box)
+{
+    int32_t n = s->split[d], grain = grain_of(l, d, n),
+            least = d == s->rotate ? th_shard_phases(l, s) : 1;
+    int64_t extent = grain > 0 ? box->hi[d] / grain : 0, so_far = 0, at = 0;
+    if (extent < (int64_t)n * least) {
+        cut_loops(box, d, digit, n);
+        return;
+    }
+    const weights w = weigh(s, shares, d);
+    for (int i = 0; i <= digit; i++) {
+        box->lo[d] = (int32_t)at * grain;
+        so_far += weight_of(&w, i);
+        int64_t cut_at = part_of(extent, so_far, w.all),
+                room = extent - (int64_t)(n - i - 1) * least;
+        at = cut_at > at + least ? cut_at : at + least;
+        at = at < room ? at : room;
+    }
+    box->hi[d] = (int32_t)at * grain;
+}
+
+th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                           const int32_t *shares, int r)
+{
+    th_loop_box box = loops_of_batch(l, batch);
+    int digit[TH_N_DIMS];
+    coordinates(s, r, digit);
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (s->split[d] > 1 && shares)
+            cut_by_shares(l, s, shares, d, digit[d], &box);
+        else if (s->split[d] > 1)
+            cut_loops(&box, d, digit[d], s->split[d]);
+    }
+    return box;
+}
+
+th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                                 const int32_t *shares, int r, int phase)
+{
+    th_loop_box box = th_shard_loops(l, batch, s, shares, r);
+    int n = th_shard_phases(l, s), rank = 0;
+    if (n == 1)
+        return box;
+    th_shard_ring(l, s, r, NULL, &rank);
+    cut_loops(&box, s->rotate, (rank + phase) % n, n);
+    return box;
+}
+
+/* Positions that differ from r only in the digits of free, ascending. */
+static int positions_along(const th_strategy *s, unsigned free, int r, int *members, int *rank)
+{
+    int digit[TH_N_DIMS], total = 1, first[TH_N_DIMS];
+    coordinates(s, r, digit);
+    memcpy(first, digit, sizeof first);
+    for (int d = 0; d < TH_N_DIMS; d++) {
+        if (free >> d & 1u) {
+            total *= s->split[d];
+            first[d] = 0;
+        }
+    }
+    if (rank) {
+        *rank = 0;
+        for (int d = 0; d < TH_N_DIMS; d++)
+            if (free >> d & 1u)
+                *rank = *rank * s->split[d] + digit[d];
+    }
+    for (int i = 0; members && i < total; i++) {
+        int left = i;
+        for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+            if (!(free >> d & 1u))
+                continue;
+            first[d] = left % s->split[d];
+            left /= s->split[d];
+        }
+        members[i] = position_of(s, first);
+    }
+    return total;
+}
+
+int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, int *rank)
+{
+    th_operand operand = th_shard_rotating(l, s);
+    unsigned all = (1u << TH_N_DIMS) - 1;
+    unsigned free = operand == TH_OPERAND_NONE ? 0 : all & ~index_of(l, operand);
+    return positions_along(s, free, r, members, rank);
+}
+
+int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank)
+{
+    unsigned free = 0;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (th_layer_is_reduction(l, (th_dim)d))
+            free |= 1u << d;
+    return positions_along(s, free, r, members, rank);
+}
+
+static int longest_dimension(const th_box *b)
+{
+    int longest = 0;
+    for (int d = 1; d < TH_TENSOR_DIMS; d++)
+        if (b->hi[d] - b->lo[d] > b->hi[longest] - b->lo[longest])
+            longest = d;
+    return longest;
+}
+
+th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
+                     int r)
+{
+    th_loop_box loops = th_shard_loops(l, batch, s, shares, r);
+    th_box box = th_layer_output_of(l, &loops);
+    int rank = 0, n = th_shard_partners(s, l, r, NULL, &rank);
+    if (n == 1)
+        return box;
+    int d = longest_dimension(&box);
+    range part = cut((range){box.lo[d], box.hi[d]}, rank, n);
+    box.lo[d] = part.lo;
+    box.hi[d] = part.hi;
+    return part.lo < part.hi ? box : (th_box){{0}, {0}};
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static int32_t extent(const th_loop_box *loops, int d)
+{
+    return loops->hi[d] - loops->lo[d];
+}
+
+static int64_t weights_of(const th_layer *l, const th_loop_box *loops)
+{
+    if (!th_layer_has_weights(l))
+        return 0;
+    if (l->kind == TH_LAYER_EMBEDDING)
+        return (int64_t)l->vocabulary * extent(loops, TH_DIM_K);
+    if (th_layer_gates(l->kind) > 0) /* never cut: recurrent layers split B alone */
+        return th_layer_weights(l);
+    int32_t c = l->groups == 1 ? extent(loops, TH_DIM_C) : l->dim[TH_DIM_C] / l->groups;
+    return (int64_t)extent(loops, TH_DIM_K) * c * extent(loops, TH_DIM_R) * extent(loops, TH_DIM_S);
+}
+
+int32_t th_density_ppm(double density)
+{
+    return (int32_t)(density * 1e6 + 0.5);
+}
+
+int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
+{
+    const th_shard s = {.precision = {[TH_TENSOR_WEIGHT] = (int32_t)l->precision[TH_TENSOR_WEIGHT]},
+                        .density_ppm = {[TH_TENSOR_WEIGHT] =
+                                            th_density_ppm(l->density[TH_TENSOR_WEIGHT])},
+                        .sparse_n = l->sparse_n,
+                        .sparse_m = l->sparse_m};
+    return th_shard_bytes(&s, TH_TENSOR_WEIGHT, weights_of(l, loops));
+}
+
+/* Biases, and scales and shifts; a norm that is folded into a convolution leaves a bias. */
+static int64_t parameters_per_channel(const th_layer *l)
+{
+    if (l->has_norm)
+        return 1;
+    return (th_layer_parameters(l) - th_layer_weights(l)) / l->dim[TH_DIM_K];
+}
+
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares, int r)
+{
+    th_loop_box loops = th_shard_loops(l, 1, s, shares, r), piece = loops;
+    if (th_shard_rotating(l, s) == TH_OPERAND_WEIGHT) {
+        int n = th_shard_phases(l, s);
+        piece.hi[s->rotate] = piece.lo[s->rotate] + (extent(&loops, s->rotate) + n - 1) / n;
+    }
+    return th_shard_weight_piece_bytes(l, &piece) +
+           th_tensor_bytes(parameters_per_channel(l) * extent(&loops, TH_DIM_K),
+                           l->precision[TH_TENSOR_WEIGHT]);
+}
+
+int th_box_subtract(const th_box *a, const th_box *b, th_box *out)
+{
+    th_box common = th_box_intersect(a, b), rest = *a;
+    int n = 0;
+    if (th_box_is_empty(a))
+        return 0;
+    if (th_box_is_empty(&common)) {
+        out[0] = *a;
+        return 1;
+    }
+    for (int d = 0; d < TH_TENSOR_DIMS;
+         d++) { /* slice off what lies below and above, then narrow */
+        if (rest.lo[d] < common.lo[d]) {
+            out[n] = rest;
+            out[n++].hi[d] = common.lo[d];
+        }
+        if (rest.hi[d] > common.hi[d]) {
+            out[n] = rest;
+            out[n++].lo[d] = common.hi[d];
+        }
+        rest.lo[d] = common.lo[d];
+        rest.hi[d] = common.hi[d];
+    }
+    return n;
+}
