@@ -12,10 +12,12 @@ void *th_alloc_zero(size_t n, size_t size);
 void *th_alloc_array(size_t n, size_t size);
 void *th_realloc_array(void *block, size_t n, size_t size);
 char *th_alloc_string(const char *text);
-/* As th_alloc, for what is large and looked up all over, as memos are: from TH_HUGE_BYTES on it lies on huge pages
- * where the system has them, so that looking there seldom misses the cache of page addresses, and the kernel is asked for
- * few pages, not many. */
-enum { TH_HUGE_BYTES = 2 * 1024 * 1024 }; /* a huge page of x86-64, and of aarch64 with pages of 4 KiB */
+/* As th_alloc, for what is large and looked up all over, as memos are: from TH_HUGE_BYTES on it
+ * lies on huge pages where the system has them, so that looking there seldom misses the cache of
+ * page addresses, and the kernel is asked for few pages, not many. */
+enum {
+    TH_HUGE_BYTES = 2 * 1024 * 1024
+}; /* a huge page of x86-64, and of aarch64 with pages of 4 KiB */
 void *th_alloc_huge(size_t size);
 void th_free(void *block);
 

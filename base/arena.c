@@ -19,7 +19,7 @@ enum {
     FEW_BLOCKS = INT_MAX,
 #else
     BLOCK_BYTES = 64 * 1024, /* few calls to the heap, and little waste for a small user */
-    FEW_BLOCKS = 32, /* who has as many is a large user, and gets huge pages from then on */
+    FEW_BLOCKS = 32,         /* who has as many is a large user, and gets huge pages from then on */
 #endif
 };
 
@@ -45,7 +45,8 @@ th_arena *th_arena_new(void)
 /* A block of its own after current, large enough for size. */
 static block *add_block(th_arena *a, size_t size)
 {
-    size_t least = a->n_blocks < FEW_BLOCKS ? BLOCK_BYTES : huge_room, room = size > least ? size : least;
+    size_t least = a->n_blocks < FEW_BLOCKS ? BLOCK_BYTES : huge_room,
+           room = size > least ? size : least;
     size_t bytes;
     if (__builtin_add_overflow(room, sizeof(block), &bytes))
         return NULL;

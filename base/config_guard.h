@@ -6,10 +6,10 @@
 #include "base/error.h"
 
 enum {
-    TH_CONFIG_SIZE_MAX = 4 * 1024 * 1024,  /* bytes of a file */
-    TH_CONFIG_DEPTH_MAX = 32,              /* groups, lists and arrays within each other */
-    TH_CONFIG_TOKEN_MAX = 4096,            /* bytes of a name, number or string */
-    TH_CONFIG_MEMBERS_MAX = 256,           /* keys of one group */
+    TH_CONFIG_SIZE_MAX = 4 * 1024 * 1024, /* bytes of a file */
+    TH_CONFIG_DEPTH_MAX = 32,             /* groups, lists and arrays within each other */
+    TH_CONFIG_TOKEN_MAX = 4096,           /* bytes of a name, number or string */
+    TH_CONFIG_MEMBERS_MAX = 256,          /* keys of one group */
 };
 
 /* 0 if libconfig may parse these bytes (text[size] is 0), else -1 with 'NAME:LINE: ...'. Syntax is

@@ -24,7 +24,8 @@ void th_config_put_text(th_strbuf *out, const char *text)
     th_strbuf_add(out, "\"");
 }
 
-/* Integers as such; those beyond 32 bits have their suffix. Others in as few digits as say them exactly. */
+/* Integers as such; those beyond 32 bits have their suffix. Others in as few digits as say them
+ * exactly. */
 void th_config_put_number(th_strbuf *out, double x)
 {
     static const double exact_integers = 9007199254740992.0; /* 2^53 */
@@ -47,7 +48,8 @@ typedef char *format_quantity(int64_t x, char *out, size_t size);
 typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
 
 /* As for people, where that says it exactly; else in the smallest unit. */
-static void put_quantity(th_strbuf *out, int64_t x, format_quantity *format, parse_quantity *parse, const char *smallest)
+static void put_quantity(th_strbuf *out, int64_t x, format_quantity *format, parse_quantity *parse,
+                         const char *smallest)
 {
     char text[TEXT_MAX];
     int64_t back;

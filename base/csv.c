@@ -16,7 +16,8 @@ th_csv th_csv_open(char *text)
     return (th_csv){.rest = text};
 }
 
-/* Takes "..." apart in place; what is behind it up to the comma is dropped. The rest behind it, or NULL. */
+/* Takes "..." apart in place; what is behind it up to the comma is dropped. The rest behind it, or
+ * NULL. */
 static char *unquote(char *from, char **field)
 {
     char *to = from;

@@ -8,12 +8,12 @@
 typedef struct th_data_file {
     const char *name, *extension; /* which may be left out of the name: ".model" */
     const char *beside;           /* the file that names it; NULL: none */
-    const char *folder;           /* of the source tree and of the installed data: "predictor/models" */
+    const char *folder; /* of the source tree and of the installed data: "predictor/models" */
 } th_data_file;
 
-/* Adds its path to *out: beside the file that names it (or as it stands, if it begins with a slash), along
- * $THARSIS_PATH, in the folder of the source tree, in that of the installation; the first that is there. 0;
- * 1: nowhere; -1: memory is out. */
+/* Adds its path to *out: beside the file that names it (or as it stands, if it begins with a
+ * slash), along $THARSIS_PATH, in the folder of the source tree, in that of the installation; the
+ * first that is there. 0; 1: nowhere; -1: memory is out. */
 int th_data_file_find(const th_data_file *f, th_strbuf *out);
 
 #endif

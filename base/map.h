@@ -25,7 +25,8 @@ uint64_t th_hash(const void *bytes, size_t n, uint64_t seed);
 /* One word more to a chain of words: a step of th_hash, for keys of few words. */
 static inline uint64_t th_hash_word(uint64_t chain, uint64_t word)
 {
-    uint64_t z = (chain ^ word) + 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio, as splitmix64 has it */
+    uint64_t z =
+        (chain ^ word) + 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio, as splitmix64 has it */
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);

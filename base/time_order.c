@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* time_order.c - see time_order.h. A radix sort from the least significant digit on: each pass keeps the order of those
- * with equal digits, so the last one leaves all in order. It compares nothing, and on the millions of tasks of a long
- * run that is several times as quick as sorting by comparison. */
+/* time_order.c - see time_order.h. A radix sort from the least significant digit on: each pass
+ * keeps the order of those with equal digits, so the last one leaves all in order. It compares
+ * nothing, and on the millions of tasks of a long run that is several times as quick as sorting by
+ * comparison. */
 #include <config.h>
 
 #include "base/time_order.h"

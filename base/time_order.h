@@ -10,8 +10,9 @@ typedef struct th_timed {
     int32_t number;
 } th_timed;
 
-/* Puts n of them in the order of their times, the least first; those of one time stay in the order they are in.
- * scratch has room for as many. Time: proportional to n and to the digits of the latest. */
+/* Puts n of them in the order of their times, the least first; those of one time stay in the order
+ * they are in. scratch has room for as many. Time: proportional to n and to the digits of the
+ * latest. */
 void th_order_by_time(th_timed *all, size_t n, th_timed *scratch);
 
 #endif

@@ -248,8 +248,8 @@ int th_parse_factor(const char *text, double *out, th_error *err)
 
 /* ---- durations ---- */
 
-/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. Most fit into 64
- * bits, where a division is one instruction. */
+/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. Most fit
+ * into 64 bits, where a division is one instruction. */
 static th_time ceil_ratio(int64_t a, int64_t b, int64_t divisor)
 {
     uint64_t sum;

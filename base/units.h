@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-typedef int64_t th_time;  /* picoseconds */
+typedef int64_t th_time;      /* picoseconds */
 #define TH_TIME_MAX INT64_MAX /* 106 days: never a time at which something happens */
 #define TH_PS_PER_S 1000000000000LL
 

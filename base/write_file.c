@@ -163,7 +163,7 @@ static int take_permissions(int fd, const char *target)
     bool keeps_owner = !is_other || fchown(fd, old.st_uid, old.st_gid) == 0;
     (void)keeps_owner; /* where the system refuses, the new file is the user's own */
     mode_t mode = old.st_mode & PERMISSIONS;
-    return (new.st_mode & PERMISSIONS) == mode ? 0 : fchmod(fd, mode);
+    return (new.st_mode &PERMISSIONS) == mode ? 0 : fchmod(fd, mode);
 }
 
 /* Some file systems cannot, and need not. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* constraints.c - what a mapping must keep to. new -> allow, forbid, a partial mapping -> seal -> read */
+/* constraints.c - what a mapping must keep to. new -> allow, forbid, a partial mapping -> seal ->
+ * read */
 #include <config.h>
 
 #include "mapper/constraints.h"
@@ -168,14 +169,14 @@ int th_constraints_seal(const th_constraints *c, const th_system *s, const th_wo
         for (int32_t a = 0; a < c->n_accels; a++)
             some |= th_constraints_may(c, l, a);
         if (!some)
-            return th_error_set(err, "MAP-0091", "layer \"%s\" is left no accelerator that it may use",
+            return th_error_set(err, "MAP-0091",
+                                "layer \"%s\" is left no accelerator that it may use",
                                 w->layers[l].name);
         for (int i = 0; fixed && i < fixed->n_accels; i++)
             if (!th_constraints_may(c, l, fixed->accels[i]))
-                return th_error_set(err, "MAP-0092",
-                                    "layer \"%s\" is fixed to set %d, but may not use accel/%s",
-                                    w->layers[l].name, (int)c->partial->set_of[l],
-                                    name_of(s, fixed->accels[i]));
+                return th_error_set(
+                    err, "MAP-0092", "layer \"%s\" is fixed to set %d, but may not use accel/%s",
+                    w->layers[l].name, (int)c->partial->set_of[l], name_of(s, fixed->accels[i]));
     }
     return 0;
 }

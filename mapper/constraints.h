@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* constraints.h - what a mapping must keep to: which accelerators a layer may use, and a partial mapping
- * that is to be completed.
- *   new -> (allow | forbid | th_mapping_read_partial)* -> seal -> (may | check | impose ...)* -> free
- * After seal they are only read. */
+/* constraints.h - what a mapping must keep to: which accelerators a layer may use, and a partial
+ * mapping that is to be completed. new -> (allow | forbid | th_mapping_read_partial)* -> seal ->
+ * (may | check | impose ...)* -> free After seal they are only read. */
 #ifndef TH_MAPPER_CONSTRAINTS_H
 #define TH_MAPPER_CONSTRAINTS_H
 #include "mapper/mapping.h"
@@ -21,13 +20,14 @@ typedef struct th_constraints {
 th_constraints *th_constraints_new(const th_system *s, const th_workload *w); /* NULL: no memory */
 void th_constraints_free(th_constraints *c);                                  /* accepts NULL */
 
-/* Layers and accelerators whose names match glob patterns. What several calls allow a layer adds up; what
- * is forbidden is so even where it is allowed. 0; -1: nothing matches. */
+/* Layers and accelerators whose names match glob patterns. What several calls allow a layer adds
+ * up; what is forbidden is so even where it is allowed. 0; -1: nothing matches. */
 int th_constraints_allow(th_constraints *c, const th_system *s, const th_workload *w,
                          const char *layers, const char *accels, th_error *err);
 int th_constraints_forbid(th_constraints *c, const th_system *s, const th_workload *w,
                           const char *layers, const char *accels, th_error *err);
-/* Refuses a layer without accelerators, and one that the partial mapping puts where it may not be. */
+/* Refuses a layer without accelerators, and one that the partial mapping puts where it may not be.
+ */
 int th_constraints_seal(const th_constraints *c, const th_system *s, const th_workload *w,
                         th_error *err);
 

@@ -135,7 +135,6 @@ void th_mapping_free(th_mapping *m)
     th_free(m);
 }
 
-
 static bool same_queues(const th_mapping *a, const th_mapping *b)
 {
     size_t n = (size_t)a->n_layers;

@@ -26,8 +26,9 @@ int th_set_share(th_set *set, const int32_t *shares);
 
 /* Where the weights of a layer are, of a system whose transfers are serial. */
 typedef enum {
-    TH_WEIGHTS_AUTO,    /* in the memory for weights as far as it goes, by a knapsack per accelerator */
-    TH_WEIGHTS_PINNED,  /* there from the start */
+    TH_WEIGHTS_AUTO,   /* in the memory for weights as far as it goes, by a knapsack per accelerator
+                        */
+    TH_WEIGHTS_PINNED, /* there from the start */
     TH_WEIGHTS_STREAMED /* they come for every run of the layer */
 } th_weights_place;
 extern const char *const th_weights_place_names[]; /* ends in NULL */
@@ -39,8 +40,8 @@ typedef struct th_mapping {
     int32_t *set_of;       /* per layer */
     th_strategy *strategy; /* per layer */
     /* Of systems whose transfers are serial alone. */
-    int32_t *order;        /* layers as accelerators take them; NULL: as the workload has them */
-    uint8_t *weights;      /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
+    int32_t *order;         /* layers as accelerators take them; NULL: as the workload has them */
+    uint8_t *weights;       /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
     bool activations_cross; /* even from a layer to the next one of an accelerator's queue */
 } th_mapping;
 

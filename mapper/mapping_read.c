@@ -2,7 +2,8 @@
 /* mapping_read.c - a mapping from a libconfig file.
  *   sets = ( { design = "NAME"; accelerators = [ "NAME", ... ]; shares = [ N, ... ]; }, ... );
  *   layers = ( { name = "LAYER"; set = N; split = { K = 2; H = 4; }; rotate = "C"; }, ... );
- * The design "own" leaves each accelerator its own; shares may be left out. Every layer of the workload stands in it exactly once, in any order. */
+ * The design "own" leaves each accelerator its own; shares may be left out. Every layer of the
+ * workload stands in it exactly once, in any order. */
 #include <config.h>
 
 #include "mapper/mapping_read.h"
@@ -225,7 +226,8 @@ static int read_weights(const reader *r, const th_config_node *g, int l)
     }
     if (!text)
         return 0;
-    return th_error_set(r->err, "MAP-0080", "%s:%d: weights \"%s\": must be auto, pinned or streamed",
+    return th_error_set(r->err, "MAP-0080",
+                        "%s:%d: weights \"%s\": must be auto, pinned or streamed",
                         th_config_file(g), th_config_line(g), text);
 }
 
@@ -278,7 +280,8 @@ static int read_order(const reader *r, const th_config_node *list)
     char near[NEAR_MAX];
     const char *name;
     if (th_config_count(list) != r->workload->n_layers)
-        return th_error_set(r->err, "MAP-0081", "%s:%d: order: has %d layers, workload \"%s\" has %d",
+        return th_error_set(r->err, "MAP-0081",
+                            "%s:%d: order: has %d layers, workload \"%s\" has %d",
                             th_config_file(list), th_config_line(list), th_config_count(list),
                             r->workload->name, r->workload->n_layers);
     if (need_queues(r))
@@ -289,27 +292,30 @@ static int read_order(const reader *r, const th_config_node *list)
             return -1;
         r->mapping->order[i] = th_workload_find(r->workload, name);
         if (r->mapping->order[i] < 0)
-            return th_error_set(r->err, "MAP-0082", "%s:%d: order: unknown layer \"%s\"%s",
-                                th_config_file(item), th_config_line(item), name,
-                                near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
+            return th_error_set(
+                r->err, "MAP-0082", "%s:%d: order: unknown layer \"%s\"%s", th_config_file(item),
+                th_config_line(item), name,
+                near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
     }
     return 0;
 }
 
-/* order = [ "LAYER", ... ]; activations = "local" or "network"; of systems with serial transfers. */
+/* order = [ "LAYER", ... ]; activations = "local" or "network"; of systems with serial transfers.
+ */
 static int read_queues(const reader *r, const th_config_node *root)
 {
     const th_config_node *order;
     const char *way = "local";
     if (th_config_child(root, "order", false, TH_CONFIG_LIST, &order, r->err) ||
-        th_config_string(root, "activations", false, &way, r->err) || (order && read_order(r, order)))
+        th_config_string(root, "activations", false, &way, r->err) ||
+        (order && read_order(r, order)))
         return -1;
     r->mapping->activations_cross = strcmp(way, "network") == 0;
     if (r->mapping->activations_cross || strcmp(way, "local") == 0)
         return 0;
     return th_error_set(r->err, "MAP-0083", "%s:%d: activations \"%s\": must be local or network",
-                        th_config_file(root),
-                        th_config_line(th_config_member(root, "activations")), way);
+                        th_config_file(root), th_config_line(th_config_member(root, "activations")),
+                        way);
 }
 
 static int expect_group(const reader *r, const th_config_node *g, const char *what)

@@ -10,8 +10,9 @@ th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workl
 th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s,
                                  const th_workload *w, th_error *err);
 
-/* A mapping of some sets and some layers, into c, which it replaces a partial mapping of: sets may do without a
- * design, layers without a split, and layers may be left out. 0, or -1: c is as it was. */
+/* A mapping of some sets and some layers, into c, which it replaces a partial mapping of: sets may
+ * do without a design, layers without a split, and layers may be left out. 0, or -1: c is as it
+ * was. */
 int th_mapping_read_partial(const char *path, const th_system *s, const th_workload *w,
                             th_constraints *c, th_error *err);
 int th_mapping_read_partial_text(const char *text, const char *name, const th_system *s,

@@ -242,8 +242,8 @@ static void cut_loops(th_loop_box *box, int d, int i, int n)
     box->hi[d] = part.hi;
 }
 
-/* Elements along d that no cut may part: of a softmax, and of a matmul that is split between its groups,
- * a whole group. 0: only the even cuts are sure to part no group. */
+/* Elements along d that no cut may part: of a softmax, and of a matmul that is split between its
+ * groups, a whole group. 0: only the even cuts are sure to part no group. */
 static int32_t grain_of(const th_layer *l, int d, int n)
 {
     bool keeps_groups = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX;
@@ -438,11 +438,11 @@ int32_t th_density_ppm(double density)
 
 int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
 {
-    const th_shard s = {.precision = {[TH_TENSOR_WEIGHT] = (int32_t)l->precision[TH_TENSOR_WEIGHT]},
-                        .density_ppm = {[TH_TENSOR_WEIGHT] =
-                                            th_density_ppm(l->density[TH_TENSOR_WEIGHT])},
-                        .sparse_n = l->sparse_n,
-                        .sparse_m = l->sparse_m};
+    const th_shard s = {
+        .precision = {[TH_TENSOR_WEIGHT] = (int32_t)l->precision[TH_TENSOR_WEIGHT]},
+        .density_ppm = {[TH_TENSOR_WEIGHT] = th_density_ppm(l->density[TH_TENSOR_WEIGHT])},
+        .sparse_n = l->sparse_n,
+        .sparse_m = l->sparse_m};
     return th_shard_bytes(&s, TH_TENSOR_WEIGHT, weights_of(l, loops));
 }
 

@@ -4,15 +4,15 @@
  * Exclusive shards (ES): dimension d is cut split[d] ways, the product over d is the size of the
  * set. Position r of the set holds the coordinates of r written in the mixed radix of the splits,
  * the last dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
- * [i*e/n, (i+1)*e/n), never empty because n <= e. A set whose members have shares (positive integers,
- * say their speeds) cuts in proportion: a piece of a dimension weighs as much as the shares of all
- * positions with its coordinate together, w_i, and cut i stands at e * (w_0 + .. + w_{i-1}) / (sum of
- * w), rounded down, then moved as little as leaves every piece an element (along rotate, one for every
- * phase). Equal shares are the even cuts. Groups that may not be parted stay whole; where even pieces
- * are parts of groups, shares do not count. Shared shards (SS) on top: along rotate, an
- * operand that ES leaves identical on a group of positions is cut into as many pieces as the group
- * has members; each member starts with the piece of its own rank and passes pieces round the ring
- * of the group, computing one phase with each. */
+ * [i*e/n, (i+1)*e/n), never empty because n <= e. A set whose members have shares (positive
+ * integers, say their speeds) cuts in proportion: a piece of a dimension weighs as much as the
+ * shares of all positions with its coordinate together, w_i, and cut i stands at e * (w_0 + .. +
+ * w_{i-1}) / (sum of w), rounded down, then moved as little as leaves every piece an element (along
+ * rotate, one for every phase). Equal shares are the even cuts. Groups that may not be parted stay
+ * whole; where even pieces are parts of groups, shares do not count. Shared shards (SS) on top:
+ * along rotate, an operand that ES leaves identical on a group of positions is cut into as many
+ * pieces as the group has members; each member starts with the piece of its own rank and passes
+ * pieces round the ring of the group, computing one phase with each. */
 #ifndef TH_MAPPER_SHARD_H
 #define TH_MAPPER_SHARD_H
 #include <stddef.h>
@@ -70,14 +70,15 @@ int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *membe
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                      int r);
 
-/* Bytes of the weights of a part of the loop nest as they lie in memory and travel: compressed where
- * they are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no
+/* Bytes of the weights of a part of the loop nest as they lie in memory and travel: compressed
+ * where they are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no
  * weight. */
 int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops);
 /* Bytes of parameters that position r keeps resident: the weights of its share (under SS the
  * rotating piece of one phase), and what its output channels have besides (biases, scales,
  * shifts), which is dense. */
-int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares, int r);
+int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares,
+                              int r);
 int32_t th_density_ppm(double density); /* parts per million, as th_shard has it */
 
 /* a minus b as at most 2 * TH_TENSOR_DIMS disjoint boxes into out; returns their number. */

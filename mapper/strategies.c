@@ -166,8 +166,7 @@ static th_dim longest_of(const th_layer *l, int32_t batch, int n, const th_dim *
     th_dim best = TH_N_DIMS;
     for (int i = 0; i < n_dims; i++) {
         int32_t extent = extent_of(l, batch, dims[i]);
-        if (dims[i] == except || extent == 1 ||
-            !th_layer_can_split(l, dims[i], smallest_factor(n)))
+        if (dims[i] == except || extent == 1 || !th_layer_can_split(l, dims[i], smallest_factor(n)))
             continue;
         if (best == TH_N_DIMS || extent > extent_of(l, batch, best))
             best = dims[i];

@@ -4,11 +4,11 @@
  *   start -> settle -> (event | settle)* -> the task ends
  *
  * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a
- * flow does, it unfolds: from then on its end follows from what flows draw (accelerator_history.c). While flows
- * could saturate the DRAM (network.is_coupled), or when everything is to be unfolded, the pipeline
- * is stepped event by event instead; when the DRAM is no longer coupled, the rest of the task is run
- * ahead again, but no memo knows it. Looking at a pipeline changes nothing, so all give the same
- * times; tests hold them against each other. */
+ * flow does, it unfolds: from then on its end follows from what flows draw (accelerator_history.c).
+ * While flows could saturate the DRAM (network.is_coupled), or when everything is to be unfolded,
+ * the pipeline is stepped event by event instead; when the DRAM is no longer coupled, the rest of
+ * the task is run ahead again, but no memo knows it. Looking at a pipeline changes nothing, so all
+ * give the same times; tests hold them against each other. */
 #include <config.h>
 
 #include <string.h>
@@ -25,8 +25,8 @@ int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t ki
     if (a->event != TH_NO_EVENT)
         th_events_cancel(m->events, a->event);
     a->event_kind = kind;
-    a->event = th_events_push(
-        m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END, (uint32_t)th_accel_number(m, a), 0, kind});
+    a->event = th_events_push(m->events, &(th_event){at, TH_PRIORITY_COMPUTE_END,
+                                                     (uint32_t)th_accel_number(m, a), 0, kind});
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
@@ -80,8 +80,7 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
         stop_loading(m, a);
     a->task = th_least_first_take(&a->ready);
     a->slowed = -1;
-    if (factor != 1 &&
-        (a->slowed = th_change_work(m, m->program->tasks[a->task].work, factor)) < 0)
+    if (factor != 1 && (a->slowed = th_change_work(m, m->program->tasks[a->task].work, factor)) < 0)
         return th_error_no_memory(err);
     a->started = m->now;
     a->mode = TH_ACCEL_FRESH;
@@ -125,8 +124,8 @@ static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
     for (int e = 0; e < TH_N_ENGINES; e++)
         cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
     note_old_rates(m, a);
-    if (m->network->type->demand(m->network, th_accel_number(m, a), th_pipeline_demand(&a->pipeline),
-                                 cap))
+    if (m->network->type->demand(m->network, th_accel_number(m, a),
+                                 th_pipeline_demand(&a->pipeline), cap))
         return th_network_failed(m->network, err);
     return 0;
 }
@@ -181,7 +180,8 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a))))
         return th_history_unfold(m, a, draw, err);
     a->mode = TH_ACCEL_FOLDED;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps), TH_COMPUTE_ENDS, err);
+    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps),
+                              TH_COMPUTE_ENDS, err);
 }
 
 int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err)
@@ -191,8 +191,8 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th
     a->started = u->started_ps;
     if (u->n_draws == 0) {
         a->mode = TH_ACCEL_FOLDED;
-        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps), TH_COMPUTE_ENDS,
-                         err);
+        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps),
+                                  TH_COMPUTE_ENDS, err);
     }
     a->mode = TH_ACCEL_UNFOLDED;
     th_history_begin(m, a);
@@ -255,7 +255,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     if (th_accel_is_coupled(m, a))
         return 0;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                     TH_PIPELINE_STEPS, err);
+                              TH_PIPELINE_STEPS, err);
 }
 
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
@@ -389,7 +389,7 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
     th_pipeline_uncouple(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                         TH_PIPELINE_STEPS, err);
+                                  TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_UNFOLDED;
     if (a->is_traced)
         th_accel_show_from(m, a, &a->pipeline);
@@ -467,8 +467,8 @@ static int take_all_rates(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Accelerators whose task has ended and that have no other: on with the next one's weights. Those on
- * a coupled DRAM before the network is asked, the others after. */
+/* Accelerators whose task has ended and that have no other: on with the next one's weights. Those
+ * on a coupled DRAM before the network is asked, the others after. */
 static int begin_loading(th_machine *m, bool coupled, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
@@ -523,7 +523,7 @@ static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
     a->is_counted = a->mode == TH_ACCEL_UNFOLDED;
     a->mode = TH_ACCEL_STEPPED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
-                     TH_PIPELINE_STEPS, err);
+                              TH_PIPELINE_STEPS, err);
 }
 
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err)

@@ -3,10 +3,10 @@
  *
  *   unfold -> (change -> look_for_end)* -> work_out_end -> the task ends
  *
- * An unfolded task keeps the history of what flows draw. Its end follows from its work and that history;
- * it is asked for only when it could be near: until then the event at hand is a lower bound, the start
- * plus all that the array has to compute. Then it is looked up, and one that is not known yet
- * worked out, by running the tile pipeline through the history. */
+ * An unfolded task keeps the history of what flows draw. Its end follows from its work and that
+ * history; it is asked for only when it could be near: until then the event at hand is a lower
+ * bound, the start plus all that the array has to compute. Then it is looked up, and one that is
+ * not known yet worked out, by running the tile pipeline through the history. */
 #include <config.h>
 
 #include <string.h>
@@ -48,7 +48,7 @@ int th_history_add(th_accel_state *a, th_draw_change c)
 }
 
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
-                          bool skip)
+                      bool skip)
 {
     const th_work *w = th_accel_work(m, a);
     const th_draw_history *h = &a->history;
@@ -90,8 +90,8 @@ int th_history_work_out_end(th_machine *m, th_accel_state *a, th_error *err)
     return post_end(m, a, &e, err);
 }
 
-/* After a change: when it could end. Until then nobody asks when it does, for more changes may come;
- * past that, where it is known, it is posted at once. */
+/* After a change: when it could end. Until then nobody asks when it does, for more changes may
+ * come; past that, where it is known, it is posted at once. */
 int th_history_look_for_end(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_time bound = th_time_add(a->started, th_accel_work(m, a)->folded.busy_ps);

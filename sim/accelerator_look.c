@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_look.c - what a task is doing: for traces, and for accounts of a run that has stopped. It changes
- * nothing. */
+/* accelerator_look.c - what a task is doing: for traces, and for accounts of a run that has
+ * stopped. It changes nothing. */
 #include <config.h>
 
 #include "sim/accelerator_state.h"
@@ -40,7 +40,8 @@ void th_accel_show_from_start(const th_machine *m, th_accel_state *a)
     show_from(m, a, comes_ahead ? &p : NULL, a->history.digest);
 }
 
-/* The pipeline of the running task as it stands now; false: there is no task, or it has not begun. */
+/* The pipeline of the running task as it stands now; false: there is no task, or it has not begun.
+ */
 static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
 {
     if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)

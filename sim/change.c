@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* change.c - see change.h.
- * A change is an event of priority CHANGE whose object is its place in m->changes; one for this very instant is
- * made at once. Tasks on a changed clock have works of their own, with the schedule at that clock. */
+ * A change is an event of priority CHANGE whose object is its place in m->changes; one for this
+ * very instant is made at once. Tasks on a changed clock have works of their own, with the schedule
+ * at that clock. */
 #include <config.h>
 
 #include "sim/change.h"
@@ -39,15 +40,17 @@ int th_machine_may_change(const th_machine *m, const th_alteration *c, th_error 
     if (c->kind != TH_CHANGE_BANDWIDTH)
         return 0;
     if (!m->network->type->set_bandwidth)
-        return th_error_set(err, "SIM-0221",
-                            "the %s network keeps its bandwidths: only fluid can change them in a run",
-                            m->network->type->name);
+        return th_error_set(
+            err, "SIM-0221",
+            "the %s network keeps its bandwidths: only fluid can change them in a run",
+            m->network->type->name);
     char most[32];
     int64_t system_says = m->system->media[medium_of(m, c->object)].bits_per_s;
     if (c->factor > 1)
-        return th_error_set(err, "SIM-0222",
-                            "link/%s: a bandwidth in a run must be at most what the system says, %s",
-                            m->system->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
+        return th_error_set(
+            err, "SIM-0222",
+            "link/%s: a bandwidth in a run must be at most what the system says, %s",
+            m->system->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
     return 0;
 }
 

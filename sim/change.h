@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* change.h - what is changed in a machine while it runs: the bandwidth of a link, the clock of an accelerator.
+/* change.h - what is changed in a machine while it runs: the bandwidth of a link, the clock of an
+ * accelerator.
  *
  *   load -> (th_machine_change | run)*; load again drops all changes
- * A change holds from its instant on, before anything else that happens at it. A link's bandwidth is that of
- * its medium, so both ways of a half-duplex link change; transfers under way go on at the new rates, and stand
- * still at 0. A clock is that of the whole accelerator, array and vector unit; tasks that start later have it,
- * one that runs keeps its own. At 0 an accelerator is dead: the task that it runs never ends, and none starts;
- * its memory still serves transfers. */
+ * A change holds from its instant on, before anything else that happens at it. A link's bandwidth
+ * is that of its medium, so both ways of a half-duplex link change; transfers under way go on at
+ * the new rates, and stand still at 0. A clock is that of the whole accelerator, array and vector
+ * unit; tasks that start later have it, one that runs keeps its own. At 0 an accelerator is dead:
+ * the task that it runs never ends, and none starts; its memory still serves transfers. */
 #ifndef TH_SIM_CHANGE_H
 #define TH_SIM_CHANGE_H
 #include "base/error.h"
@@ -17,10 +18,10 @@ struct th_machine;
 typedef enum { TH_CHANGE_BANDWIDTH, TH_CHANGE_CLOCK } th_change_kind;
 
 typedef struct th_alteration {
-    th_time at;      /* not before now */
-    int32_t kind;    /* th_change_kind */
-    int32_t object;  /* link, or accelerator */
-    double factor;   /* of what the system says; 0: down, dead */
+    th_time at;     /* not before now */
+    int32_t kind;   /* th_change_kind */
+    int32_t object; /* link, or accelerator */
+    double factor;  /* of what the system says; 0: down, dead */
 } th_alteration;
 
 enum { TH_FACTOR_MAX = 1000 };

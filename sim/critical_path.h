@@ -28,14 +28,14 @@ typedef struct th_path_entry {
     th_time start_ps, end_ps;
 } th_path_entry;
 
-/* The path in order of time, *path owned by the caller (th_free). Returns its length, or -1. It begins
- * where nothing before had to end: at 0, or, after a wait, with an arrival. */
+/* The path in order of time, *path owned by the caller (th_free). Returns its length, or -1. It
+ * begins where nothing before had to end: at 0, or, after a wait, with an arrival. */
 int th_critical_path(const th_result *r, th_path_entry **path, th_error *err);
 
-/* How much later each task that has ended could have ended, all tasks taking as long as they did, each
- * after its predecessors and after the task that ran before it on its accelerator or host, and nothing
- * ending after the last end so far: into slack[n_tasks], -1 for tasks that have not ended. Tasks on
- * the critical path have 0. 0 or -1. */
+/* How much later each task that has ended could have ended, all tasks taking as long as they did,
+ * each after its predecessors and after the task that ran before it on its accelerator or host, and
+ * nothing ending after the last end so far: into slack[n_tasks], -1 for tasks that have not ended.
+ * Tasks on the critical path have 0. 0 or -1. */
 int th_slacks(const th_program *p, const th_result *r, th_time *slack, th_error *err);
 
 #endif

@@ -4,17 +4,15 @@
  *   th_machine_energy: the same sums without the figures of a result, for searches
  *
  *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
- *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what is
- *             filled from and drained to DRAM
- *   transfer  bytes dram_energy of the sender and of the receiver + bytes links link_energy
- *   accelerator  its tasks, its transfers' DRAM, static_power elapsed
- *   run       accelerators + links
- * Source and limits: docs/models/energy.md. An accelerator costs what the design
- * that it is configured with says (its first one, where it computes nothing), its vector unit and DRAM
- * too. Tasks count when they have ended, static power and bytes of DRAM at once. A layer has its tasks,
- * their transfers, and static power while one of its tasks runs; what is left of the run is idle
- * accelerators', weights that were loaded in vain, and collectives'.
- * Sums go over tasks in program order, so they do not depend on how the run was made. */
+ *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what
+ * is filled from and drained to DRAM transfer  bytes dram_energy of the sender and of the receiver
+ * + bytes links link_energy accelerator  its tasks, its transfers' DRAM, static_power elapsed run
+ * accelerators + links Source and limits: docs/models/energy.md. An accelerator costs what the
+ * design that it is configured with says (its first one, where it computes nothing), its vector
+ * unit and DRAM too. Tasks count when they have ended, static power and bytes of DRAM at once. A
+ * layer has its tasks, their transfers, and static power while one of its tasks runs; what is left
+ * of the run is idle accelerators', weights that were loaded in vain, and collectives'. Sums go
+ * over tasks in program order, so they do not depend on how the run was made. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -48,8 +46,7 @@ static void designs_of_accels(const account *a)
     }
     for (int32_t t = m->program->n_tasks - 1; t >= 0; t--) {
         const th_task *k = &m->program->tasks[t];
-        int32_t design =
-            k->kind == TH_TASK_COMPUTE ? th_works_get(m->works, k->work)->design : -1;
+        int32_t design = k->kind == TH_TASK_COMPUTE ? th_works_get(m->works, k->work)->design : -1;
         if (design >= 0)
             a->of_accel[m->system->nodes[k->node].accel] = th_works_energy(m->works, design);
     }
@@ -132,10 +129,10 @@ static void add_transfer(const account *a, const th_task *k, const th_task_resul
         return;
     if (per_link > 0)
         n = th_route(a->m->system, k->node, k->peer, links);
-    add_to_layer(a, k->layer,
-                 &(th_energy){.dram_j = (double)k->bytes *
-                                        (dram_j_at(a, k->node) + dram_j_at(a, k->peer)),
-                              .link_j = n > 0 ? (double)k->bytes * n * per_link : 0});
+    add_to_layer(
+        a, k->layer,
+        &(th_energy){.dram_j = (double)k->bytes * (dram_j_at(a, k->node) + dram_j_at(a, k->peer)),
+                     .link_j = n > 0 ? (double)k->bytes * n * per_link : 0});
 }
 
 static void add_tasks(const account *a)

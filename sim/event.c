@@ -157,7 +157,6 @@ static int grow_heap(th_events *q)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-
 static void put_run(th_events *q, size_t i, const node *e)
 {
     size_t at = i & (q->run_capacity - 1);

@@ -48,7 +48,8 @@ bool th_events_pop(th_events *q, th_event *out);
 void th_events_cancel(th_events *q, th_event_handle handle);
 void th_events_reschedule(th_events *q, th_event_handle handle, th_time time);
 
-/* --- private: what the loop of the machine looks at again and again ---------------------------- */
+/* --- private: what the loop of the machine looks at again and again ----------------------------
+ */
 
 typedef struct th_events_node {
     th_time time;
@@ -59,7 +60,8 @@ typedef struct th_events_node {
 } th_events_node;
 
 struct th_events {
-    th_events_node *heap; /* in block, placed so that the children of a node share two cache lines */
+    th_events_node
+        *heap; /* in block, placed so that the children of a node share two cache lines */
     void *block;
     size_t n, capacity;
     th_events_node *run; /* a ring buffer, run_capacity a power of two or 0 */
@@ -67,8 +69,8 @@ struct th_events {
     size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
     size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
     const th_events_node *next; /* heap[0] or the first of the run; NULL: there is none */
-    int32_t *place;    /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
-                        * handles */
+    int32_t *place; /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
+                     * handles */
     size_t place_capacity;
     int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
 };

@@ -6,7 +6,8 @@
 #include "base/units.h"
 
 /* What is whole but for the rounding of doubles stays whole when it is rounded up: so much beyond a
- * whole picosecond does not count, a thousandth or a few units in the last place, at most a half. */
+ * whole picosecond does not count, a thousandth or a few units in the last place, at most a half.
+ */
 static inline double th_fluid_slack(double ps)
 {
     double slack = ps * 0x1p-50;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hosts.c - tasks on hosts, one at a time on each.
  *   new -> reset -> (add -> start -> ended)* -> free
- * Invariant: a host that runs nothing and has ready tasks is in startable_hosts until it starts one. */
+ * Invariant: a host that runs nothing and has ready tasks is in startable_hosts until it starts
+ * one. */
 #include <config.h>
 
 #include <assert.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* known_ends.c - a table from digests of 128 bits to ends: open addressing, linear probing.
  *   new -> (share) -> (find | keep | trim)* -> free
- * The digest is its own hash, and all that is compared. Invariants: the number of slots is a power of
- * two; at most half of them are taken, so every probe ends; a slot whose end is NULL is free. A slot is
- * filled once, its end last, and ends stay where they are, so others may look while one keeps (with the
- * lock). A table that has become too small goes when nobody can be looking through it: at once, unless
- * ends are shared. */
+ * The digest is its own hash, and all that is compared. Invariants: the number of slots is a power
+ * of two; at most half of them are taken, so every probe ends; a slot whose end is NULL is free. A
+ * slot is filled once, its end last, and ends stay where they are, so others may look while one
+ * keeps (with the lock). A table that has become too small goes when nobody can be looking through
+ * it: at once, unless ends are shared. */
 #include <config.h>
 
 #include "sim/known_ends.h"

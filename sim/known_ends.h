@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* known_ends.h - how computes end, by the digest of what has been drawn from their DRAM: the memo that
- * makes replays of a search quick.
- *   new -> (share) -> (find | keep | trim)* -> free
- * Find and keep may be called by several threads at once; find takes no lock. */
+/* known_ends.h - how computes end, by the digest of what has been drawn from their DRAM: the memo
+ * that makes replays of a search quick. new -> (share) -> (find | keep | trim)* -> free Find and
+ * keep may be called by several threads at once; find takes no lock. */
 #ifndef TH_SIM_KNOWN_ENDS_H
 #define TH_SIM_KNOWN_ENDS_H
 #include <stddef.h>
@@ -21,9 +20,9 @@ typedef struct th_known_ends th_known_ends;
 /* Past max ends all are forgotten; where they are shared, no more are kept until they are trimmed.
  * NULL: memory is out. */
 th_known_ends *th_known_ends_new(size_t max);
-enum { TH_KNOWN_ENDS_MAX = 1 << 20 }; /* of a machine, or of those that share */
+enum { TH_KNOWN_ENDS_MAX = 1 << 20 };       /* of a machine, or of those that share */
 void th_known_ends_share(th_known_ends *k); /* before other threads come */
-void th_known_ends_free(th_known_ends *k); /* accepts NULL */
+void th_known_ends_free(th_known_ends *k);  /* accepts NULL */
 /* NULL: not known. Valid until the next keep; where they are shared, until they are trimmed. */
 const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t digest[2]);
 /* 0, or -1: memory is out. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* least_first.c - a set of small integers that gives the least first.
  *
- * It stands in order as long as what is added belongs near its end, as the tasks that become ready at an
- * instant mostly do. What belongs further in front makes a binary heap of it (what is in order is one),
- * which it remains until it is empty: so adding and taking cost no more than the logarithm of n. */
+ * It stands in order as long as what is added belongs near its end, as the tasks that become ready
+ * at an instant mostly do. What belongs further in front makes a binary heap of it (what is in
+ * order is one), which it remains until it is empty: so adding and taking cost no more than the
+ * logarithm of n. */
 #include <config.h>
 
 #include "sim/least_first.h"
@@ -44,7 +45,8 @@ static bool add_in_order(th_least_first *q, int32_t item)
 
 int th_least_first_insert(th_least_first *q, int32_t item)
 {
-    if (th_grow(&q->item, &q->capacity, 2 * q->n + 1, sizeof *q->item)) /* moved once per n at most */
+    if (th_grow(&q->item, &q->capacity, 2 * q->n + 1,
+                sizeof *q->item)) /* moved once per n at most */
         return -1;
     if (q->first + q->n == q->capacity)
         move_to_front(q);

@@ -178,7 +178,9 @@ static int make_ready(th_machine *m, int32_t task)
 
 static int load(th_machine *m, const th_program *p, th_error *err)
 {
-    enum { TASKS_BETWEEN = 1 << 20 }; /* two looks for Ctrl-C; a machine that held something is never left half loaded */
+    enum {
+        TASKS_BETWEEN = 1 << 20
+    }; /* two looks for Ctrl-C; a machine that held something is never left half loaded */
     bool may_give_up = m->program == NULL && m->options.is_interrupted;
     size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
     if (th_grow(&m->waiting, &m->waiting_capacity, n, sizeof *m->waiting) ||
@@ -225,7 +227,8 @@ bool th_machine_can_resume(const th_machine *m)
     for (int a = 0; a < m->system->n_accels; a++)
         any_ahead |= th_prefetch_is_on(m, a);
     return m->options.network->forgets && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !any_ahead && !th_works_ask_hosts(m->works) && !m->options.unfold_all && !m->options.unfold_seed;
+           !m->any_shared && !any_ahead && !th_works_ask_hosts(m->works) &&
+           !m->options.unfold_all && !m->options.unfold_seed;
 }
 
 int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
@@ -326,8 +329,7 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         if (m->watch)
             th_watch_waits(m->watch, m->now, accel);
         if (th_least_first_add(&m->accels[accel].ready, task) ||
-            (th_accelerator_is_free(&m->accels[accel]) &&
-             th_least_first_add(&m->startable, accel)))
+            (th_accelerator_is_free(&m->accels[accel]) && th_least_first_add(&m->startable, accel)))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COLLECTIVE:
@@ -484,7 +486,8 @@ static bool is_interrupted(th_machine *m)
 
 static int start_host(th_machine *m, th_error *err)
 {
-    return th_hosts_start(m, th_least_first_take(&m->startable_hosts)) ? th_error_no_memory(err) : 0;
+    return th_hosts_start(m, th_least_first_take(&m->startable_hosts)) ? th_error_no_memory(err)
+                                                                       : 0;
 }
 
 /* The next thing that happens, if it happens by limit. */

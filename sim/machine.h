@@ -20,14 +20,15 @@ typedef struct th_machine th_machine;
 typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
-    bool unfold_all;                /* run every tile pipeline event by event (slow, same times) */
-    /* DRAMs that flows can saturate are, all along (slower; same times, but for a picosecond now and
-     * then in runs of hours: docs/models/network.md). */
+    bool unfold_all; /* run every tile pipeline event by event (slow, same times) */
+    /* DRAMs that flows can saturate are, all along (slower; same times, but for a picosecond now
+     * and then in runs of hours: docs/models/network.md). */
     bool always_coupled;
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
     uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
     bool per_layer;       /* results tell what each layer took (costs a little time) */
-    /* Ends of computes, together with other machines on the same works; not owned. NULL: its own. */
+    /* Ends of computes, together with other machines on the same works; not owned. NULL: its own.
+     */
     th_known_ends *ends;
     bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
@@ -42,7 +43,6 @@ typedef enum {
     TH_STOP_SEEN, /* the watch has noted something: after that event, in the midst of its instant */
     TH_STOP_ERROR
 } th_stop;
-
 
 th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
                            th_error *err);
@@ -62,20 +62,22 @@ void th_draw_digest(uint64_t digest[2], const th_draw_change *c);
 /* A compute that is under way, alone on its accelerator, while nothing moves on the network. */
 typedef struct th_under_way {
     th_time started_ps; /* <= 0: so long ago; it has not ended before now */
-    const th_draw_change *draws; /* what flows have drawn meanwhile, the last of them 0; may be none */
+    const th_draw_change
+        *draws; /* what flows have drawn meanwhile, the last of them 0; may be none */
     size_t n_draws;
 } th_under_way;
 
-/* Can runs on this machine be cut where only computes are under way, and what follows be replayed by
- * resume, to the picosecond? Not where a DRAM is shared, weights are loaded ahead, or the network
- * keeps something while nothing moves. */
+/* Can runs on this machine be cut where only computes are under way, and what follows be replayed
+ * by resume, to the picosecond? Not where a DRAM is shared, weights are loaded ahead, or the
+ * network keeps something while nothing moves. */
 bool th_machine_can_resume(const th_machine *m);
 /* As load, but the first n tasks of the program, computes on different accelerators, are under way
  * at time 0 as u[0 .. n) say. The machine keeps how every compute ran. */
 int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
                       th_error *err);
-/* After resume, how a compute that has ended was under way at t, when no flow was; all of it relative
- * to t. The draws are valid until the next load, and relative to the task's start as ever. */
+/* After resume, how a compute that has ended was under way at t, when no flow was; all of it
+ * relative to t. The draws are valid until the next load, and relative to the task's start as ever.
+ */
 th_under_way th_machine_was_under_way(const th_machine *m, int32_t task, th_time t);
 
 /* All events up to and including time until. DONE: the program has ended; a program that cannot end
@@ -121,8 +123,8 @@ th_tiles th_machine_tiles(const th_machine *m, int accel);  /* a look inside its
 const th_collective *th_machine_collective(const th_machine *m, int32_t number);
 
 /* From now on w is told what happens, and first how things stand; NULL ends it. It must outlive the
- * next load, which tells a trace of it that all begins anew. Changes no time: where w looks into tasks,
- * they are run tile by tile from now on, which takes longer. 0 or -1. */
+ * next load, which tells a trace of it that all begins anew. Changes no time: where w looks into
+ * tasks, they are run tile by tile from now on, which takes longer. 0 or -1. */
 int th_machine_watch(th_machine *m, th_watch *w, th_error *err);
 
 /* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
@@ -131,11 +133,12 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
 /* Does the system say what anything costs? */
 bool th_machine_knows_energy(const th_machine *m);
-/* Joules of a run that is done, to the bit what th_machine_result gives, without the rest of it. 0 or
- * -1. */
+/* Joules of a run that is done, to the bit what th_machine_result gives, without the rest of it. 0
+ * or -1. */
 int th_machine_energy(const th_machine *m, double *joules, th_error *err);
 /* What a run of the program that is loaded takes at least: *dynamic_j however long it lasts, and
  * *static_w all along. 0 or -1. */
-int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err);
+int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w,
+                            th_error *err);
 
 #endif

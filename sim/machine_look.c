@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* machine_look.c - looking at a machine: where it stands, and what it has done so far. Changes nothing.
+/* machine_look.c - looking at a machine: where it stands, and what it has done so far. Changes
+ * nothing.
  *
- * Of what is under way, links and accelerators count up to now; energy and on-chip accesses count tasks
- * that have ended. */
+ * Of what is under way, links and accelerators count up to now; energy and on-chip accesses count
+ * tasks that have ended. */
 #include <config.h>
 
 #include <string.h>
@@ -70,8 +71,8 @@ int32_t th_machine_link_flows(const th_machine *m, int link)
     return m->network->link_flows[link];
 }
 
-/* What is under way, for a trace that begins now. Messages of collectives that are on their way are not
- * told: they have no number outside the replay. */
+/* What is under way, for a trace that begins now. Messages of collectives that are on their way are
+ * not told: they have no number outside the replay. */
 static void tell_standing(const th_machine *m, th_trace *t)
 {
     for (int32_t i = 0; i < m->program->n_tasks; i++) {
@@ -89,8 +90,8 @@ static void tell_standing(const th_machine *m, th_trace *t)
 
 int th_machine_watch(th_machine *m, th_watch *w, th_error *err)
 {
-    bool begins = w && w->trace && m->program &&
-                  (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
+    bool begins =
+        w && w->trace && m->program && (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
     for (int a = 0; a < m->system->n_accels; a++)
         if (th_accelerator_watch(m, a, w && th_watch_stops_at_tiles(w), err))
             return -1;

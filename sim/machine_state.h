@@ -12,7 +12,7 @@
 
 typedef enum {
     TH_ACCEL_IDLE,
-    TH_ACCEL_LOADING, /* likewise without a task, but weights of the next one come in */
+    TH_ACCEL_LOADING,  /* likewise without a task, but weights of the next one come in */
     TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
     TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
@@ -41,15 +41,15 @@ typedef struct th_accel_state {
     th_pipeline_stats at_end; /* unfolded, once its end is known: what it will have done */
     th_ahead ahead_at_end;
     /* Weights loaded ahead, see prefetch.c. */
-    int32_t target;             /* the task that they are for, -1: none */
-    th_ahead own, ahead;        /* what the running task found; what is done for the target */
-    bool is_watched;            /* somebody waits for what happens inside its tasks: they are stepped */
-    bool is_traced;             /* a trace shows what does */
-    bool is_counted;            /* the stepped task of a watched one counts as unfolded */
-    bool was_freed;             /* its task ended at this instant */
+    int32_t target;      /* the task that they are for, -1: none */
+    th_ahead own, ahead; /* what the running task found; what is done for the target */
+    bool is_watched;     /* somebody waits for what happens inside its tasks: they are stepped */
+    bool is_traced;      /* a trace shows what does */
+    bool is_counted;     /* the stepped task of a watched one counts as unfolded */
+    bool was_freed;      /* its task ended at this instant */
     int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
-    th_least_first ready;     /* compute tasks that wait for it */
-    th_accel_result sum;      /* of finished tasks */
+    th_least_first ready;                /* compute tasks that wait for it */
+    th_accel_result sum;                 /* of finished tasks */
 } th_accel_state;
 
 /* What is known of a layer, where results are to tell (per_layer). */
@@ -94,16 +94,16 @@ struct th_machine {
     th_accel_state *accels;
     th_host_state *hosts;           /* as the system's */
     th_least_first startable_hosts; /* that may start something at this instant */
-    th_layer_state *layers; /* per_layer: of the program, else none */
+    th_layer_state *layers;         /* per_layer: of the program, else none */
     int32_t n_layers;
     size_t layers_capacity;
     int32_t *fresh; /* accelerators whose task started at this instant */
     size_t n_fresh;
     int32_t *stale; /* accelerators whose rates_are_old */
     size_t n_stale;
-    bool any_shared;     /* some DRAM can be coupled (network.is_shared) */
-    bool any_prefetch;   /* some accelerator loads ahead */
-    int32_t *weighted;   /* tasks that may be loaded ahead, by accelerator, in program order */
+    bool any_shared;   /* some DRAM can be coupled (network.is_shared) */
+    bool any_prefetch; /* some accelerator loads ahead */
+    int32_t *weighted; /* tasks that may be loaded ahead, by accelerator, in program order */
     size_t weighted_capacity;
     th_known_ends *ends; /* by digest of a history */
     bool keeps_runs;     /* of computes that have ended, by task */
@@ -142,7 +142,8 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
-/* change.c. happens: 0 or -1. work: number in m->slowed of a work at another clock, -1: memory is out. */
+/* change.c. happens: 0 or -1. work: number in m->slowed of a work at another clock, -1: memory is
+ * out. */
 int th_change_happens(th_machine *m, int32_t number, th_error *err);
 void th_changes_reset(th_machine *m);
 void th_changes_clear(th_machine *m);
@@ -154,29 +155,29 @@ int th_layers_load(th_machine *m);
 void th_layers_start(th_machine *m, int32_t task);
 void th_layers_end(th_machine *m, int32_t task);
 void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *did);
-/* The figures now, but for what running tasks have done; then that of one (-1: none), and idle times
- * last. */
+/* The figures now, but for what running tasks have done; then that of one (-1: none), and idle
+ * times last. */
 void th_layers_copy(const th_machine *m, th_layer_result *out);
 void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
                            th_layer_result *out);
 void th_layers_finish(th_layer_result *layers, int32_t n);
 
-/* energy.c: the energies of a result that is complete but for them. 0, or -1 when memory is out: then
- * r is cleared. */
+/* energy.c: the energies of a result that is complete but for them. 0, or -1 when memory is out:
+ * then r is cleared. */
 int th_energy_account(const th_machine *m, th_result *r);
 
 /* prefetch.c: accelerators that load weights ahead. load: 0, or -1 when memory is out. */
 bool th_prefetch_is_on(const th_machine *m, int accel);
 int th_prefetch_load(th_machine *m);
 void th_prefetch_task_begins(th_machine *m, th_accel_state *a);
-/* Into *b: the weights that a pipeline of the accelerator starts with, and those that it loads ahead.
- * Where the accelerator loads none ahead, *b stays as it is. */
+/* Into *b: the weights that a pipeline of the accelerator starts with, and those that it loads
+ * ahead. Where the accelerator loads none ahead, *b stays as it is. */
 void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b);
 void th_prefetch_digest(const th_machine *m, th_accel_state *a);
 bool th_prefetch_has_more(const th_machine *m, th_accel_state *a);
 
-/* hosts.c: tasks on hosts. add: it is ready now; start: the next one of a host, if it is free; ended. 0, or -1
- * when memory is out. */
+/* hosts.c: tasks on hosts. add: it is ready now; start: the next one of a host, if it is free;
+ * ended. 0, or -1 when memory is out. */
 int th_hosts_new(th_machine *m);
 void th_hosts_free(th_machine *m);
 void th_hosts_reset(th_machine *m);

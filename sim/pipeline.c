@@ -5,8 +5,8 @@
  *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
  *                        -> try_skip }
  *
- * Which engine is through next, and what may begin then, follows no pattern that a processor foresees: where
- * it costs little both sides are worked out, and one branch (or none) decides.
+ * Which engine is through next, and what may begin then, follows no pattern that a processor
+ * foresees: where it costs little both sides are worked out, and one branch (or none) decides.
  *
  * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
  * has computed; its first byte moves one DRAM latency after that, or when the request before it is
@@ -39,8 +39,8 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
     return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
 }
 
-/* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch, that is
- * mostly foreseen.) */
+/* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch,
+ * that is mostly foreseen.) */
 static bool moves_ahead(const th_pipeline *p, int e)
 {
     return p->weights_in & (e == TH_ENGINE_WEIGHT);
@@ -155,7 +155,8 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     g->at = TH_TIME_MAX;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
-    find_weights_in(p, s); /* for whatever engine: that costs less than a branch that none foresees */
+    find_weights_in(p,
+                    s); /* for whatever engine: that costs less than a branch that none foresees */
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
@@ -234,10 +235,10 @@ static bool may_load(const th_pipeline *p, const th_schedule *s, const th_engine
     return is_idle & has_slot & !is_past_end(g->index, p, s); /* one branch: none is foreseeable */
 }
 
-/* Requests of nothing (an operand that stays on chip) are through at once. Inline, so that what depends on e
- * alone is no branch. */
-static inline __attribute__((always_inline)) void
-begin_load(th_pipeline *p, const th_schedule *s, const th_port *port, int e)
+/* Requests of nothing (an operand that stays on chip) are through at once. Inline, so that what
+ * depends on e alone is no branch. */
+static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, const th_schedule *s,
+                                                             const th_port *port, int e)
 {
     th_engine *g = &p->engine[e];
     while (may_load(p, s, g)) {
@@ -524,8 +525,7 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
                        double foreign_bytes_per_s, bool skip)
 {
     th_pipeline_start_with(
-        p, s, port,
-        &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
+        p, s, port, &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
 }
 
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)

@@ -18,9 +18,9 @@
 #include "sim/port.h"
 #include "sim/schedule.h"
 
-/* Where the time went; busy and the stalls are the time since the start. A stall is the engine's that
- * the array waits for: the first of input, weight, partial that is not in, else output (no slot is
- * free, or all is computed and not stored yet). */
+/* Where the time went; busy and the stalls are the time since the start. A stall is the engine's
+ * that the array waits for: the first of input, weight, partial that is not in, else output (no
+ * slot is free, or all is computed and not stored yet). */
 typedef struct th_pipeline_stats {
     th_time busy_ps, stall_ps[TH_N_ENGINES];
     int64_t moved_bytes[TH_N_ENGINES]; /* through the DRAM, bursts included */
@@ -35,10 +35,10 @@ void th_stats_add(th_pipeline_stats *sum, const th_pipeline_stats *s);
 typedef enum { TH_ENGINE_IDLE, TH_ENGINE_WAITS, TH_ENGINE_MOVES } th_engine_phase;
 
 typedef struct th_engine {
-    int64_t bytes;             /* of the request that waits or moves, bursts included */
-    double cap;                /* bytes of DRAM time per second that it can take; INFINITY: no time */
-    double left_bytes;         /* of DRAM time (bytes / efficiency), at time since */
-    double bytes_per_s;        /* its rate from since on */
+    int64_t bytes;      /* of the request that waits or moves, bursts included */
+    double cap;         /* bytes of DRAM time per second that it can take; INFINITY: no time */
+    double left_bytes;  /* of DRAM time (bytes / efficiency), at time since */
+    double bytes_per_s; /* its rate from since on */
     th_time since;
     th_time at; /* waits: when its first byte moves; moves: when it will be through at this rate;
                    idle: TH_TIME_MAX */
@@ -52,8 +52,8 @@ typedef struct th_engine {
  * task are in, each into the slot that the array has left: double buffering goes on from task to
  * task. */
 typedef struct th_ahead_plan {
-    int32_t n;                       /* requests, one a step, at most one a slot; 0: no weights */
-    int64_t bytes[TH_SLOTS_MAX];     /* bursts included; 0: what the request before it brought stays */
+    int32_t n;                   /* requests, one a step, at most one a slot; 0: no weights */
+    int64_t bytes[TH_SLOTS_MAX]; /* bursts included; 0: what the request before it brought stays */
     double dram_bytes[TH_SLOTS_MAX]; /* of DRAM time */
     double cap[TH_SLOTS_MAX];        /* see th_engine */
 } th_ahead_plan;
@@ -76,10 +76,10 @@ typedef struct th_pipeline {
     int32_t last_carry;             /* outermost loop that the last step's end advanced */
     uint8_t order[TH_N_LOOPS];      /* of the schedule */
     bool revisits, spills, reads_partials, uses_weights;
-    int64_t steps_in_c; /* steps of one C iteration, where it revisits */
-    th_time in_free[TH_SLOTS_MAX];  /* when the slot of step j (mod slots_in) became free */
+    int64_t steps_in_c;              /* steps of one C iteration, where it revisits */
+    th_time in_free[TH_SLOTS_MAX];   /* when the slot of step j (mod slots_in) became free */
     th_time sums_free[TH_SLOTS_MAX]; /* the same, or when the sums that j reads back were stored */
-    th_time out_full[TH_SLOTS_MAX]; /* when output tile i (mod slots_out) was computed */
+    th_time out_full[TH_SLOTS_MAX];  /* when output tile i (mod slots_out) was computed */
     th_pipeline_stats stats;
     bool done, skip;
     bool rates_from_outside; /* the network shares the DRAM, see th_pipeline_demand */
@@ -128,8 +128,8 @@ typedef struct th_tiles {
 const char *th_array_state_name(int32_t state);
 th_tiles th_pipeline_tiles(const th_pipeline *p, const th_schedule *s);
 
-/* Weights loaded ahead. plan_of: what of a schedule may be loaded before it starts. handover: how far
- * what comes next is at p->now. */
+/* Weights loaded ahead. plan_of: what of a schedule may be loaded before it starts. handover: how
+ * far what comes next is at p->now. */
 th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port);
 th_ahead th_pipeline_handover(const th_pipeline *p);
 /* Stands for no task: such a pipeline only loads ahead, and is done when that is. */
@@ -146,9 +146,9 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
                             const th_pipeline_begin *b);
 
 /* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
- * from p->now on rates come from outside; or no longer: then others draw nothing, and whole periods may be
- * jumped. While they do, every advance may change the demand, and the caller sets the rates. demand: bit e
- * is set while engine e moves data. */
+ * from p->now on rates come from outside; or no longer: then others draw nothing, and whole periods
+ * may be jumped. While they do, every advance may change the demand, and the caller sets the rates.
+ * demand: bit e is set while engine e moves data. */
 void th_pipeline_couple(th_pipeline *p);
 void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip);
 unsigned th_pipeline_demand(const th_pipeline *p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline_look.c - what a tile pipeline is doing at p->now, for those who look on. Changes nothing. */
+/* pipeline_look.c - what a tile pipeline is doing at p->now, for those who look on. Changes
+ * nothing. */
 #include <config.h>
 
 #include "sim/pipeline.h"

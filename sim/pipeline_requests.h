@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline_requests.h - private to pipeline.c, which is too hot for calls: the loops of a schedule, and
- * how many bytes each request along them moves. */
+/* pipeline_requests.h - private to pipeline.c, which is too hot for calls: the loops of a schedule,
+ * and how many bytes each request along them moves. */
 #ifndef TH_SIM_PIPELINE_REQUESTS_H
 #define TH_SIM_PIPELINE_REQUESTS_H
 #include "sim/pipeline.h"
 
-/* The next iteration, innermost fastest; returns the outermost loop that moved (the outermost of all
- * when all wrap). Without C: tiles, where C is the innermost loop. */
+/* The next iteration, innermost fastest; returns the outermost loop that moved (the outermost of
+ * all when all wrap). Without C: tiles, where C is the innermost loop. */
 static inline int32_t advance_index(int32_t *index, const th_pipeline *p, const th_schedule *s,
-                             bool without_c)
+                                    bool without_c)
 {
     int place = without_c ? TH_N_LOOPS - 2 : TH_N_LOOPS - 1;
     while (place > 0 && index[p->order[place]] == s->count[p->order[place]] - 1)
@@ -40,8 +40,8 @@ static inline bool stays_on_chip(const int32_t *index, unsigned stays)
 }
 
 /* Partial sums that a step reads back: those of the visit before it, or sums made elsewhere. */
-static inline int64_t partial_request(const th_pipeline *p, const th_schedule *s, const int32_t *index,
-                               unsigned tile)
+static inline int64_t partial_request(const th_pipeline *p, const th_schedule *s,
+                                      const int32_t *index, unsigned tile)
 {
     if (index[TH_LOOP_C] == 0)
         return s->reads_sums ? s->output_bytes[tile] : 0;
@@ -49,7 +49,7 @@ static inline int64_t partial_request(const th_pipeline *p, const th_schedule *s
 }
 
 static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, int e,
-                             const int32_t *index)
+                                    const int32_t *index)
 {
     unsigned mask = last_mask(index, s), tile = mask & (TH_N_STORE_KINDS - 1);
     switch ((th_engine_kind)e) {
@@ -77,8 +77,9 @@ static inline th_engine_kind missing_operand(const th_pipeline *p)
     unsigned missing = 1u << TH_ENGINE_OUTPUT;
     missing |= (unsigned)(p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done) << TH_ENGINE_INPUT;
     missing |= (unsigned)(p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done) << TH_ENGINE_WEIGHT;
-    missing |= (unsigned)(p->reads_partials & (p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done))
-               << TH_ENGINE_PARTIAL;
+    missing |=
+        (unsigned)(p->reads_partials & (p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done))
+        << TH_ENGINE_PARTIAL;
     return (th_engine_kind)__builtin_ctz(missing);
 }
 

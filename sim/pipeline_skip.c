@@ -44,11 +44,11 @@ static bool same_engine(const th_engine *a, th_time a_now, const th_engine *b, t
     case TH_ENGINE_IDLE:
         return true;
     case TH_ENGINE_WAITS:
-        return a->at - a_now == b->at - b_now && a->left_bytes == b->left_bytes &&
-               a->cap == b->cap;
+        return a->at - a_now == b->at - b_now && a->left_bytes == b->left_bytes && a->cap == b->cap;
     case TH_ENGINE_MOVES:
-        return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s && a->cap == b->cap &&
-               a->since - a_now == b->since - b_now && a->at - a_now == b->at - b_now;
+        return a->left_bytes == b->left_bytes && a->bytes_per_s == b->bytes_per_s &&
+               a->cap == b->cap && a->since - a_now == b->since - b_now &&
+               a->at - a_now == b->at - b_now;
     }
     return false;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* port.c - what a request gets of a DRAM: channels, and the share of the bandwidth that runs reach.
  *
- * Channels: bytes are dealt out to the channels in pieces of interleave_bytes, so a request of fewer
- * pieces than channels moves at its share of the bandwidth only. Efficiency: points (run, share) as
- * measured for the part, straight lines between them over the logarithm of the run, the first and
- * last value beyond. Not modelled: two requests that meet on one channel while others idle. */
+ * Channels: bytes are dealt out to the channels in pieces of interleave_bytes, so a request of
+ * fewer pieces than channels moves at its share of the bandwidth only. Efficiency: points (run,
+ * share) as measured for the part, straight lines between them over the logarithm of the run, the
+ * first and last value beyond. Not modelled: two requests that meet on one channel while others
+ * idle. */
 #include <config.h>
 
 #include "sim/port.h"
@@ -15,8 +16,8 @@
 
 th_port th_port_of(const th_accel *a)
 {
-    return (th_port){a->dram_bits_per_s,  a->dram_latency_ps,       a->dram_burst_bytes,
-                     a->dram_channels,    a->dram_interleave_bytes, a->dram_efficiency};
+    return (th_port){a->dram_bits_per_s, a->dram_latency_ps,       a->dram_burst_bytes,
+                     a->dram_channels,   a->dram_interleave_bytes, a->dram_efficiency};
 }
 
 double th_port_efficiency(const th_port *port, int64_t run_bytes)

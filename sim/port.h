@@ -7,8 +7,8 @@
 typedef struct th_port {
     int64_t bits_per_s; /* TH_UNLIMITED: requests behind no port of their own take no time */
     th_time latency_ps;
-    int64_t burst_bytes; /* every contiguous run is rounded up to it */
-    int32_t channels;    /* that share the bandwidth evenly; 0 and 1: one */
+    int64_t burst_bytes;      /* every contiguous run is rounded up to it */
+    int32_t channels;         /* that share the bandwidth evenly; 0 and 1: one */
     int64_t interleave_bytes; /* neighbours of so many bytes lie on neighbouring channels */
     th_dram_efficiency efficiency;
 } th_port;

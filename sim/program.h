@@ -15,8 +15,8 @@
 typedef enum {
     TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
-    /* node -1: nothing but time on no resource: an input that becomes available at release. Else what a host
-     * does, for delay_ps: one task at a time, those that are ready in program order. */
+    /* node -1: nothing but time on no resource: an input that becomes available at release. Else
+     * what a host does, for delay_ps: one task at a time, those that are ready in program order. */
     TH_TASK_HOST,
     TH_TASK_COLLECTIVE /* of a group of nodes, expanded into messages as it goes */
 } th_task_kind;
@@ -30,8 +30,8 @@ typedef struct th_task {
     th_time release_ps; /* not before */
     th_time delay_ps;   /* transfer: overhead before its first byte goes; host: what it takes */
     int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
-    int32_t layer;      /* of the workload; -1: none */
-    int32_t input;      /* of the stream, 0 based */
+    int32_t layer;          /* of the workload; -1: none */
+    int32_t input;          /* of the stream, 0 based */
 } th_task;
 
 typedef struct th_program {
@@ -48,7 +48,8 @@ typedef struct th_program {
     /* private */
     bool (*is_interrupted)(void);
     int32_t *edge_from, *edge_to;
-    size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity, predecessor_capacity;
+    size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity,
+        predecessor_capacity;
 } th_program;
 
 th_program *th_program_new(th_error *err);
@@ -92,8 +93,8 @@ th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);
 /* Asked now and then by finish: true: give up (BASE-0008). NULL: never. */
 void th_program_ask(th_program *p, bool (*is_interrupted)(void));
-/* Builds the successor lists, of INT32_MAX dependencies at most. A cycle is not looked for: a replay
- * of it ends with SIM-0006. 0 or -1. */
+/* Builds the successor lists, of INT32_MAX dependencies at most. A cycle is not looked for: a
+ * replay of it ends with SIM-0006. 0 or -1. */
 int th_program_finish(th_program *p, th_error *err);
 
 #endif

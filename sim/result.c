@@ -22,7 +22,8 @@ void th_result_clear(th_result *r)
 int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n)
 {
     size_t tasks = (size_t)r->n_tasks + 1;
-    th_timed *begun = th_alloc_array(tasks, sizeof *begun), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    th_timed *begun = th_alloc_array(tasks, sizeof *begun),
+             *scratch = th_alloc_array(tasks, sizeof *scratch);
     *order = th_alloc_array(tasks, sizeof **order);
     *n = 0;
     bool is_there = begun && scratch && *order;
@@ -122,8 +123,8 @@ th_bound th_layer_bound(const th_layer_result *l)
 
 const char *th_bound_name(th_bound b)
 {
-    static const char *const names[] = {"none",         "compute",     "memory", "input port", "weight port",
-                                        "partial port", "output port", "waiting"};
+    static const char *const names[] = {"none",        "compute",      "memory",      "input port",
+                                        "weight port", "partial port", "output port", "waiting"};
     return names[b];
 }
 

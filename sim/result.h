@@ -17,7 +17,7 @@ typedef struct th_energy {
 typedef struct th_accel_result {
     th_pipeline_stats did;
     th_time idle_ps;
-    int64_t sent_bytes, received_bytes;          /* over the network */
+    int64_t sent_bytes, received_bytes; /* over the network */
     int32_t n_tasks;
     th_energy energy; /* links are nobody's */
 } th_accel_result;
@@ -81,8 +81,8 @@ typedef struct th_result {
     th_layer_result *layers; /* where the machine was asked for them (per_layer), else none */
     int32_t n_layers;        /* up to the last one that the program has a task of */
     th_time *input_end_ps;
-    int32_t wave;     /* as the program has it */
-    int32_t n_inputs; /* when each input of the stream was through; -1 not yet */
+    int32_t wave;        /* as the program has it */
+    int32_t n_inputs;    /* when each input of the stream was through; -1 not yet */
     int64_t moved_bytes; /* of transfers and messages that have arrived */
     int64_t n_events, n_unfolded;
     bool has_energy;  /* the system says what something costs */
@@ -90,8 +90,8 @@ typedef struct th_result {
 } th_result;
 
 void th_result_clear(th_result *r);
-/* The tasks that have begun, by their starts, those of one instant by their numbers: (*order)[*n], owned by the caller
- * (th_free). 0, or -1: memory is out. */
+/* The tasks that have begun, by their starts, those of one instant by their numbers: (*order)[*n],
+ * owned by the caller (th_free). 0, or -1: memory is out. */
 int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n);
 /* Of the n inputs of a stream, how many of the last ones are looked at for the steady state: n -
  * n/2, but whole waves where inputs are under way together and so may end together, and all of a
@@ -112,13 +112,13 @@ double th_result_accel_utilization(const th_result *r); /* mean busy / elapsed *
 th_bound th_layer_bound(const th_layer_result *l);
 const char *th_bound_name(th_bound b); /* "compute", "memory", "input port" ... */
 /* The least time that its accelerators need together if the work is even and nothing but the units'
- * peak and the DRAM's bandwidth counts (Williams et al., CACM 2009): max(compute, memory) / n_accels,
- * in seconds. */
+ * peak and the DRAM's bandwidth counts (Williams et al., CACM 2009): max(compute, memory) /
+ * n_accels, in seconds. */
 double th_layer_roofline_s(const th_layer_result *l);
 /* How many times as long as that it was under way; 0: it has done nothing. */
 double th_layer_roofline_distance(const th_layer_result *l);
-/* MACs of those that the arrays could have done while it was under way, 0 .. 1; -1: it has none, or the
- * peak is unknown. */
+/* MACs of those that the arrays could have done while it was under way, 0 .. 1; -1: it has none, or
+ * the peak is unknown. */
 double th_layer_utilization(const th_layer_result *l);
 
 #endif

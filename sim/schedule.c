@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest, and what a shard
- * weighs. */
+/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest, and what a
+ * shard weighs. */
 #include <config.h>
 
 #include "sim/schedule.h"
@@ -41,7 +41,8 @@ static int64_t extra_loads(const th_schedule *s)
     return n;
 }
 
-/* Visits to tiles, of which every one but the last (first) of a tile writes (reads) partial sums. */
+/* Visits to tiles, of which every one but the last (first) of a tile writes (reads) partial sums.
+ */
 static void add_visits(const th_schedule *s, unsigned mask, th_schedule_totals *t)
 {
     int64_t tiles = steps_of_kind(s, mask, TH_LOOP_K), again = s->count[TH_LOOP_C] - 1;
@@ -147,8 +148,9 @@ int64_t th_shard_macs(const th_shard *s)
     const int32_t *d = s->dim;
     int64_t c = (d[TH_DIM_C] + s->groups - 1) / s->groups;
     bool is_stuffed = s->up_h > 1 || s->up_w > 1;
-    int64_t per_channel = is_stuffed ? s->products_h * s->products_w
-                                     : (int64_t)d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S];
+    int64_t per_channel = is_stuffed
+                              ? s->products_h * s->products_w
+                              : (int64_t)d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S];
     switch ((th_layer_kind)s->kind) {
     case TH_LAYER_CONV:
     case TH_LAYER_FC:

@@ -2,17 +2,19 @@
 /* slack.c - how much later each task of a run could have ended without moving the end of the run.
  *
  *   queue (tasks after their predecessors) -> order (by time) -> backwards: latest ends
- * The latest end of a task is the least latest start of those that follow it: its successors, and the
- * task that ran next on its accelerator or host. Tasks stand in the order of their starts, then ends,
- * then as a queue of ready tasks has them; so what must follow a task stands behind it even where both took no
- * time. Not modelled: a task that comes later may meet others on its links and DRAM, and others then run before it. */
+ * The latest end of a task is the least latest start of those that follow it: its successors, and
+ * the task that ran next on its accelerator or host. Tasks stand in the order of their starts, then
+ * ends, then as a queue of ready tasks has them; so what must follow a task stands behind it even
+ * where both took no time. Not modelled: a task that comes later may meet others on its links and
+ * DRAM, and others then run before it. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "base/time_order.h"
 #include "sim/critical_path.h"
 
-/* Tasks so that each comes after its predecessors, but for those of a cycle, which never run; returns how many. */
+/* Tasks so that each comes after its predecessors, but for those of a cycle, which never run;
+ * returns how many. */
 static int32_t find_queue(const th_program *p, int32_t *waiting, int32_t *queue)
 {
     int32_t n = 0;
@@ -28,8 +30,10 @@ static int32_t find_queue(const th_program *p, int32_t *waiting, int32_t *queue)
     return n;
 }
 
-/* Those of a queue that have ended, by start, then end, then as they stand in it; returns how many. */
-static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_queue, th_timed *order, th_timed *scratch)
+/* Those of a queue that have ended, by start, then end, then as they stand in it; returns how many.
+ */
+static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_queue,
+                          th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < n_queue; i++)
@@ -65,8 +69,8 @@ static void stay_before(const th_result *r, const th_time *slack, int32_t behind
 }
 
 /* next: by engine, the task that runs next on it; -1: none. */
-static void go_back(const th_program *p, const th_result *r, const th_timed *order, int32_t n, int32_t *next,
-                    th_time *slack)
+static void go_back(const th_program *p, const th_result *r, const th_timed *order, int32_t n,
+                    int32_t *next, th_time *slack)
 {
     th_time last = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -90,9 +94,11 @@ int th_slacks(const th_program *p, const th_result *r, th_time *slack, th_error 
 {
     size_t tasks = (size_t)p->n_tasks + 1;
     int32_t engines = count_engines(p);
-    int32_t *waiting = th_alloc_array(tasks, sizeof *waiting), *queue = th_alloc_array(tasks, sizeof *queue);
+    int32_t *waiting = th_alloc_array(tasks, sizeof *waiting),
+            *queue = th_alloc_array(tasks, sizeof *queue);
     int32_t *next = th_alloc_array((size_t)engines + 1, sizeof *next);
-    th_timed *order = th_alloc_array(tasks, sizeof *order), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    th_timed *order = th_alloc_array(tasks, sizeof *order),
+             *scratch = th_alloc_array(tasks, sizeof *scratch);
     bool is_there = waiting && queue && next && order && scratch;
     if (is_there) {
         for (int32_t e = 0; e < engines; e++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* task_parts.c - see task_parts.h. Nothing is recorded during a run: what a task takes alone follows
- * from its work (sim/work.h) or its route, and the rest of its duration is what held it up. */
+/* task_parts.c - see task_parts.h. Nothing is recorded during a run: what a task takes alone
+ * follows from its work (sim/work.h) or its route, and the rest of its duration is what held it up.
+ */
 #include <config.h>
 
 #include "sim/task_parts.h"
@@ -31,7 +32,8 @@ static void part_compute(const th_work *w, th_time left, th_time *part)
     part[TH_PART_HELD_UP] = left;
 }
 
-static int part_transfer(const th_system *s, const th_task *t, th_time left, th_time *part, th_error *err)
+static int part_transfer(const th_system *s, const th_task *t, th_time left, th_time *part,
+                         th_error *err)
 {
     th_route_summary route;
     int answer = th_route_summarize(s, t->node, t->peer, &route);
@@ -44,8 +46,8 @@ static int part_transfer(const th_system *s, const th_task *t, th_time left, th_
     return 0;
 }
 
-int th_task_parts(const th_system *s, const th_works *works, const th_program *p, const th_result *r,
-                  int32_t task, th_time part[TH_N_PARTS], th_error *err)
+int th_task_parts(const th_system *s, const th_works *works, const th_program *p,
+                  const th_result *r, int32_t task, th_time part[TH_N_PARTS], th_error *err)
 {
     const th_task *t = &p->tasks[task];
     th_time all = r->tasks[task].end_ps - r->tasks[task].start_ps;

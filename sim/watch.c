@@ -20,8 +20,7 @@ void th_watch_clear(th_watch *w)
 
 bool th_watch_stops_at_tiles(const th_watch *w)
 {
-    const unsigned inside =
-        1u << TH_SEEN_TILES | 1u << TH_SEEN_STALL | 1u << TH_SEEN_BUFFER_FULL;
+    const unsigned inside = 1u << TH_SEEN_TILES | 1u << TH_SEEN_STALL | 1u << TH_SEEN_BUFFER_FULL;
     return (w->kinds & inside) != 0;
 }
 

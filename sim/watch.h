@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* watch.h - who looks on while a machine runs: a trace, a watched link, and those who wait for something.
+/* watch.h - who looks on while a machine runs: a trace, a watched link, and those who wait for
+ * something.
  *
- *   {0} -> (fill in) -> th_machine_watch -> the run, which stops where something was noted -> forget
+ *   {0} -> (fill in) -> th_machine_watch -> the run, which stops where something was noted ->
+ * forget
  *   -> th_machine_watch(m, NULL) -> clear
- * A machine that nobody watches asks one pointer where a task starts or ends, or a flow comes or goes.
- * Nothing here changes a run. */
+ * A machine that nobody watches asks one pointer where a task starts or ends, or a flow comes or
+ * goes. Nothing here changes a run. */
 #ifndef TH_SIM_WATCH_H
 #define TH_SIM_WATCH_H
 #include "sim/network/link_watch.h"
@@ -39,8 +41,8 @@ typedef struct th_watch {
 } th_watch;
 
 void th_watch_clear(th_watch *w); /* frees what it has noted; trace, link and links stay */
-/* Is somebody waiting for what happens inside tasks, so that the run must stop there? Does the trace want to
- * see into those of an accelerator? */
+/* Is somebody waiting for what happens inside tasks, so that the run must stop there? Does the
+ * trace want to see into those of an accelerator? */
 bool th_watch_stops_at_tiles(const th_watch *w);
 bool th_watch_traces_tiles(const th_watch *w, int accel);
 static inline bool th_watch_has_seen(const th_watch *w)
@@ -50,9 +52,11 @@ static inline bool th_watch_has_seen(const th_watch *w)
 /* What was noted is done with. 0, or -1: memory was out, so some of it is missing. */
 int th_watch_forget(th_watch *w, th_error *err);
 
-/* --- for the machine ---------------------------------------------------------------------------- */
+/* --- for the machine ----------------------------------------------------------------------------
+ */
 
-void th_watch_restart(th_watch *w, const th_program *p, int32_t n_accels); /* a run of p at time 0 */
+void th_watch_restart(th_watch *w, const th_program *p,
+                      int32_t n_accels); /* a run of p at time 0 */
 void th_watch_task_starts(th_watch *w, th_time now, int32_t task);
 void th_watch_task_ends(th_watch *w, th_time now, int32_t task);
 void th_watch_waits(th_watch *w, th_time now, int accel);

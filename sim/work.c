@@ -224,8 +224,8 @@ static int fill_moves(const th_moves *x, th_work *out, th_error *err)
         hz *= 10;
     *out = (th_work){.design = -1};
     out->shard.kind = TH_LAYER_ELEMENTWISE;
-    out->port = (th_port){.bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps,
-                          .burst_bytes = 1, .channels = 1};
+    out->port = (th_port){
+        .bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps, .burst_bytes = 1, .channels = 1};
     th_schedule *s = &out->schedule;
     *s = (th_schedule){.hz = hz, .slots_in = 1, .slots_out = 1, .variant = "transfer"};
     for (int loop = 0; loop < TH_N_LOOPS; loop++)

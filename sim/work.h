@@ -5,8 +5,8 @@
  * The folded time depends on (design, shard, memory) alone, so it is computed once, by running the
  * very pipeline that an unfolded task runs (sim/pipeline.h).
  *
- * Several threads may ask at once: what is known is found without a lock. Numbers are in the order in
- * which works came, so with several threads nothing but lookups may depend on them. */
+ * Several threads may ask at once: what is known is found without a lock. Numbers are in the order
+ * in which works came, so with several threads nothing but lookups may depend on them. */
 #ifndef TH_SIM_WORK_H
 #define TH_SIM_WORK_H
 #include "sim/design/design.h"
@@ -23,8 +23,8 @@ typedef struct th_work {
     th_time folded_ps;
     th_pipeline_stats folded; /* of the whole task */
     th_ahead_plan ahead;      /* weights that may come before it starts */
-    th_host_times host;       /* what the host does before and after it, where it is the first or last */
-    int32_t number;           /* its own */
+    th_host_times host; /* what the host does before and after it, where it is the first or last */
+    int32_t number;     /* its own */
 } th_work;
 
 typedef struct th_works th_works;
@@ -34,7 +34,8 @@ th_works *th_works_new(const th_system *s, th_error *err);
 void th_works_free(th_works *w);
 
 /* Who answers for the script designs of the system; must outlive w. In the thread of the memo's
- * provider, before the first intern. 0, or -1 where a procedure does not exist. NULL: nobody does. */
+ * provider, before the first intern. 0, or -1 where a procedure does not exist. NULL: nobody does.
+ */
 int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err);
 /* Is any of its designs one that asks a procedure? */
 bool th_works_ask_scripts(const th_works *w);
@@ -44,11 +45,12 @@ bool th_works_ask_hosts(const th_works *w);
 bool th_works_scripts_are_current(const th_works *w);
 
 /* The work of a shard on accelerator accel configured with design (an index in system.designs;
- * layers without multiply-accumulates go to the vector unit, unless it runs all). Returns its number or
- * -1; th_script_is_needed(err) where a script's answer is not there yet. */
+ * layers without multiply-accumulates go to the vector unit, unless it runs all). Returns its
+ * number or -1; th_script_is_needed(err) where a script's answer is not there yet. */
 int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err);
-/* A compute task that moves bytes over an accelerator's own way to the rest of the system, in and then
- * out, and does nothing else (systems whose transfers are serial). Returns its number or -1. */
+/* A compute task that moves bytes over an accelerator's own way to the rest of the system, in and
+ * then out, and does nothing else (systems whose transfers are serial). Returns its number or -1.
+ */
 typedef struct th_moves {
     int64_t in_bytes, out_bytes;
     int64_t in_bits_per_s, out_bits_per_s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pareto.c - see pareto.h.
- * In the lexicographic order of their values no point is dominated by one behind it. So one pass finds the front:
- * each point is held against the members that were found so far, the latest first. n log n for the order, then
- * n times the size of the front at worst. */
+ * In the lexicographic order of their values no point is dominated by one behind it. So one pass
+ * finds the front: each point is held against the members that were found so far, the latest first.
+ * n log n for the order, then n times the size of the front at worst. */
 #include <config.h>
 #include "study/pareto.h"
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static int by_values(const void *a, const void *b)
     return (p->index > q->index) - (p->index < q->index);
 }
 
-/* a stands before b: it is no worse in the first objective. Equal ones do not dominate each other. */
+/* a stands before b: it is no worse in the first objective. Equal ones do not dominate each other.
+ */
 static bool dominates(const member *a, const member *b)
 {
     bool is_better = false;

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Point i has values[i * n_objectives + k], less is better, none is NAN. It is in the front unless another one is
- * nowhere worse and somewhere better; equal points are in it together, or not. 0, or -1: memory is out. */
+/* Point i has values[i * n_objectives + k], less is better, none is NAN. It is in the front unless
+ * another one is nowhere worse and somewhere better; equal points are in it together, or not. 0, or
+ * -1: memory is out. */
 int th_pareto_front(const double *values, size_t n, int n_objectives, bool *is_in);
 
 #endif

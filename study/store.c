@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.c - see store.h. Values go to SQLite as parameters of prepared statements, never as text of SQL; the only
- * words of a study in its SQL are names of columns, which study.c has checked to be plain names. */
+/* store.c - see store.h. Values go to SQLite as parameters of prepared statements, never as text of
+ * SQL; the only words of a study in its SQL are names of columns, which study.c has checked to be
+ * plain names. */
 #include <config.h>
 #include "study/store.h"
 #include <errno.h>
@@ -268,8 +269,7 @@ static int fill(th_store *t, const th_study *s, const int64_t *cells, int64_t n,
     if (there > 0)
         th_error_set(err, "STUDY-0024", "%s: somebody else has made a study there meanwhile",
                      t->path);
-    if (there != 0 || execute(t, pragmas, err) != 0 ||
-        th_store_write_study(t->db, s) != SQLITE_OK)
+    if (there != 0 || execute(t, pragmas, err) != 0 || th_store_write_study(t->db, s) != SQLITE_OK)
         return there != 0 ? -1 : failed(t, "written", err);
     char *sql = sql_of_points(s);
     int rc = sql == NULL ? th_error_no_memory(err) : execute(t, sql, err);
@@ -351,7 +351,8 @@ static int check_row(const th_store *t, const th_study_point *p, th_error *err)
                         (long long)p->number);
 }
 
-int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state, th_error *err)
+int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state,
+                  th_error *err)
 {
     char *sql = sql_of_reading(t->study);
     sqlite3_stmt *s = prepare(t, sql, err);
@@ -370,14 +371,16 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
 
 /* ---- writing ---- */
 
-/* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends, however. */
+/* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends,
+ * however. */
 int th_store_lock(th_store *t, th_error *err)
 {
     if (t->lock >= 0)
         return 0;
     t->lock = open(t->path, O_RDWR | O_CLOEXEC);
     if (t->lock < 0)
-        return th_error_set(err, "STUDY-0026", "%s: cannot be opened: %s", t->path, strerror(errno));
+        return th_error_set(err, "STUDY-0026", "%s: cannot be opened: %s", t->path,
+                            strerror(errno));
     int taken = th_file_lock(t->lock, INT64_MAX - 1, 1);
     if (taken == 0)
         return 0;
@@ -397,13 +400,16 @@ int th_store_retry_failed(th_store *t, th_error *err)
 int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *cell, th_error *err)
 {
     if (t->next == NULL)
-        t->next = prepare(t, "SELECT point, cell FROM point WHERE point > ? AND status = 'waiting' "
-                             "ORDER BY point LIMIT 1", err);
+        t->next = prepare(t,
+                          "SELECT point, cell FROM point WHERE point > ? AND status = 'waiting' "
+                          "ORDER BY point LIMIT 1",
+                          err);
     if (t->next == NULL)
         return -1;
     sqlite3_bind_int64(t->next, 1, after);
     int step = sqlite3_step(t->next);
-    th_study_point p = {.number = sqlite3_column_int64(t->next, 0), .cell = sqlite3_column_int64(t->next, 1)};
+    th_study_point p = {.number = sqlite3_column_int64(t->next, 0),
+                        .cell = sqlite3_column_int64(t->next, 1)};
     int rc = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : failed(t, "read", err);
     sqlite3_reset(t->next);
     if (rc <= 0 || check_row(t, &p, err) != 0)

@@ -4,21 +4,16 @@
  *   create (a new file)  |  open (one that holds a study)
  *   -> definition -> (lock -> retry_failed? -> (next_waiting | begin -> record* -> commit)*
  *                     | counts | read)* -> close
- * All that is written is written in transactions, so a process that is killed at any moment leaves what it has
- * committed, whole. There is one writer at a time (lock); others may read meanwhile. A point that is done or failed
- * is never written again: record refuses. */
+ * All that is written is written in transactions, so a process that is killed at any moment leaves
+ * what it has committed, whole. There is one writer at a time (lock); others may read meanwhile. A
+ * point that is done or failed is never written again: record refuses. */
 #ifndef TH_STUDY_STORE_H
 #define TH_STUDY_STORE_H
 #include "study/study.h"
 
 typedef struct th_store th_store;
 
-typedef enum {
-    TH_POINT_WAITING,
-    TH_POINT_DONE,
-    TH_POINT_FAILED,
-    TH_N_POINT_STATES
-} th_point_state;
+typedef enum { TH_POINT_WAITING, TH_POINT_DONE, TH_POINT_FAILED, TH_N_POINT_STATES } th_point_state;
 const char *th_point_state_name(th_point_state state);
 
 typedef struct th_figure {
@@ -37,10 +32,11 @@ typedef struct th_study_point {
     th_figure figures[TH_STUDY_METRICS_MAX];
 } th_study_point;
 
-/* Is there a file with anything in it? What a process that was killed within create left is taken back first. */
+/* Is there a file with anything in it? What a process that was killed within create left is taken
+ * back first. */
 bool th_store_exists(const char *path);
-/* A new file with the study and its points, all waiting: the n cells, in their order. A file that is there must
- * be empty. NULL: err says why, and nothing was made but perhaps an empty file. */
+/* A new file with the study and its points, all waiting: the n cells, in their order. A file that
+ * is there must be empty. NULL: err says why, and nothing was made but perhaps an empty file. */
 th_store *th_store_create(const char *path, const th_study *s, const int64_t *cells, int64_t n,
                           th_error *err);
 th_store *th_store_open(const char *path, th_error *err); /* NULL: no study in it */
@@ -50,14 +46,17 @@ const th_study *th_store_study(const th_store *t); /* lives as long as t */
 const char *th_store_path(const th_store *t);      /* likewise */
 /* How many points are in each state. 0 or -1. */
 int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err);
-/* All points, in their order. f returns 0, or another number, which ends it. What f returned, or -1. */
-int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state, th_error *err);
+/* All points, in their order. f returns 0, or another number, which ends it. What f returned, or
+ * -1. */
+int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state,
+                  th_error *err);
 
 /* This process alone writes until close: -1 where another one does. */
 int th_store_lock(th_store *t, th_error *err);
 int th_store_retry_failed(th_store *t, th_error *err); /* those that failed wait again */
 /* The first that waits behind point number after: 1, 0: there is none, or -1. */
-int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *cell, th_error *err);
+int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *cell,
+                          th_error *err);
 int th_store_begin(th_store *t, th_error *err);
 int th_store_record(th_store *t, const th_study_point *p, th_error *err);
 int th_store_commit(th_store *t, th_error *err); /* -1: all since begin is as it was */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store_study.c - see store_study.h. What is read is checked as what a user says is, for a file may come from
- * anywhere; and its digest must be that which was written with it. */
+/* store_study.c - see store_study.h. What is read is checked as what a user says is, for a file may
+ * come from anywhere; and its digest must be that which was written with it. */
 #include <config.h>
 #include "study/store_study.h"
 #include <inttypes.h>
@@ -11,7 +11,8 @@
 
 static const char tables[] =
     "CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE parameter (position INTEGER PRIMARY KEY, name TEXT NOT NULL, axis INTEGER NOT NULL);"
+    "CREATE TABLE parameter (position INTEGER PRIMARY KEY, name TEXT NOT NULL, axis INTEGER NOT "
+    "NULL);"
     "CREATE TABLE value (parameter INTEGER, position INTEGER, value TEXT NOT NULL,"
     " PRIMARY KEY (parameter, position)) WITHOUT ROWID;"
     "CREATE TABLE metric (position INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,"
@@ -104,7 +105,8 @@ static int broken(const reading *r, const char *what)
 }
 
 /* f for every row of a query. */
-static int each_row(reading *r, const char *sql, int64_t number, int (*f)(reading *, sqlite3_stmt *))
+static int each_row(reading *r, const char *sql, int64_t number,
+                    int (*f)(reading *, sqlite3_stmt *))
 {
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
@@ -211,9 +213,11 @@ static int read_all(reading *r)
 {
     char digest[20];
     if (each_row(r, "SELECT key, value FROM study", 0, take_word) != 0 ||
-        each_row(r, "SELECT p.position, p.name, p.axis, count(v.position) FROM parameter p "
-                    "LEFT JOIN value v ON v.parameter = p.position GROUP BY p.position "
-                    "ORDER BY p.position", 0, take_parameter) != 0 ||
+        each_row(r,
+                 "SELECT p.position, p.name, p.axis, count(v.position) FROM parameter p "
+                 "LEFT JOIN value v ON v.parameter = p.position GROUP BY p.position "
+                 "ORDER BY p.position",
+                 0, take_parameter) != 0 ||
         each_row(r, "SELECT name, kind, \"column\", type, own FROM metric ORDER BY position", 0,
                  take_metric) != 0 ||
         check_axes(r) != 0 || th_study_check(r->study, r->err) != 0)

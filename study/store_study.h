@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store_study.h - the definition of a study in its file: the tables study, parameter, value and metric. */
+/* store_study.h - the definition of a study in its file: the tables study, parameter, value and
+ * metric. */
 #ifndef TH_STUDY_STORE_STUDY_H
 #define TH_STUDY_STORE_STUDY_H
 #include <sqlite3.h>

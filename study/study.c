@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study.c - see study.h.
- * Cell c of axes with n_0, n_1, ... n_k values has, on axis i, value (c / (n_(i+1) ... n_k)) mod n_i. */
+ * Cell c of axes with n_0, n_1, ... n_k values has, on axis i, value (c / (n_(i+1) ... n_k)) mod
+ * n_i. */
 #include <config.h>
 #include "study/study.h"
 #include <inttypes.h>
@@ -150,10 +151,11 @@ static int check_columns(const th_study *s, th_error *err)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++)
             if (strcasecmp(names[i], names[j]) == 0)
-                return th_error_set(err, "STUDY-0008",
-                                    "\"%s\": the name is taken already; parameters, metrics and "
-                                    "point, cell, status, error, mapping must differ by more than case",
-                                    names[i]);
+                return th_error_set(
+                    err, "STUDY-0008",
+                    "\"%s\": the name is taken already; parameters, metrics and "
+                    "point, cell, status, error, mapping must differ by more than case",
+                    names[i]);
     return 0;
 }
 
@@ -241,7 +243,8 @@ static int differ(th_error *err, const char *what, const char *file, const char 
                         file, here);
 }
 
-/* A line of a text, without its end, into out; and where the next one begins, NULL: that was the last. */
+/* A line of a text, without its end, into out; and where the next one begins, NULL: that was the
+ * last. */
 static const char *take_line(const char *text, char *out, size_t size)
 {
     size_t n = strcspn(text, "\n");
@@ -255,7 +258,8 @@ static int compare_scripts(const char *file, const char *here, th_error *err)
     if (strcmp(file, here) == 0)
         return 0;
     for (int line = 1; file != NULL || here != NULL; line++) {
-        size_t n = file != NULL ? strcspn(file, "\n") : 0, m = here != NULL ? strcspn(here, "\n") : 0;
+        size_t n = file != NULL ? strcspn(file, "\n") : 0,
+               m = here != NULL ? strcspn(here, "\n") : 0;
         bool same = file != NULL && here != NULL && n == m && memcmp(file, here, n) == 0;
         a[0] = b[0] = '\0';
         file = file != NULL ? take_line(file, a, sizeof a) : NULL;
@@ -278,7 +282,8 @@ static void list_values(const th_study_parameter *p, char *out, size_t size)
     }
 }
 
-static int compare_parameter(const th_study_parameter *a, const th_study_parameter *b, th_error *err)
+static int compare_parameter(const th_study_parameter *a, const th_study_parameter *b,
+                             th_error *err)
 {
     char what[100], x[200], y[200];
     bool same = a->n_values == b->n_values;

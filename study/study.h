@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - what a study is: parameters and their values, what is done at each point, what is kept of it.
+/* study.h - what a study is: parameters and their values, what is done at each point, what is kept
+ * of it.
  *
- *   new -> (add_parameter | add_metric)* -> join* -> check -> (value | point_seed | digest | compare)* -> free
- * Parameters that are joined advance together and are one axis of the grid. Cells of the grid are counted from
- * 0, the last axis fastest, as nested loops would; points are the cells that a study keeps, counted from 1. */
+ *   new -> (add_parameter | add_metric)* -> join* -> check -> (value | point_seed | digest |
+ * compare)* -> free Parameters that are joined advance together and are one axis of the grid. Cells
+ * of the grid are counted from 0, the last axis fastest, as nested loops would; points are the
+ * cells that a study keeps, counted from 1. */
 #ifndef TH_STUDY_STUDY_H
 #define TH_STUDY_STUDY_H
 #include <stdbool.h>
@@ -11,11 +13,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-enum {
-    TH_STUDY_PARAMETERS_MAX = 24,
-    TH_STUDY_METRICS_MAX = 24,
-    TH_STUDY_CELLS_MAX = 10000000
-};
+enum { TH_STUDY_PARAMETERS_MAX = 24, TH_STUDY_METRICS_MAX = 24, TH_STUDY_CELLS_MAX = 10000000 };
 
 /* How a figure is kept. */
 typedef enum { TH_FIGURE_INTEGER, TH_FIGURE_REAL, TH_FIGURE_TEXT } th_figure_type;
@@ -29,7 +27,7 @@ typedef struct th_study_parameter {
 
 typedef struct th_study_metric {
     const char *name;
-    const char *kind;   /* what the figures are, in a word of those who make and show them: "time" */
+    const char *kind; /* what the figures are, in a word of those who make and show them: "time" */
     const char *column; /* the name with the unit: "latency_ps" */
     th_figure_type type;
     bool is_own; /* the script says it; else it is asked of the run */
@@ -48,7 +46,7 @@ typedef struct th_study {
     struct th_arena *arena; /* of all texts */
 } th_study;
 
-th_study *th_study_new(void); /* all texts ""; NULL: memory is out */
+th_study *th_study_new(void);    /* all texts ""; NULL: memory is out */
 void th_study_free(th_study *s); /* accepts NULL */
 /* A copy that lives as long as s; NULL: memory is out. */
 const char *th_study_text(th_study *s, const char *text);
@@ -57,7 +55,8 @@ const char *th_study_text(th_study *s, const char *text);
 int th_study_add_parameter(th_study *s, const char *name, const char *const *values, int32_t n,
                            th_error *err);
 int th_study_add_metric(th_study *s, const th_study_metric *metric, th_error *err);
-/* Parameter b advances with parameter a from now on. 0, or -1: one is unknown, or has other many values. */
+/* Parameter b advances with parameter a from now on. 0, or -1: one is unknown, or has other many
+ * values. */
 int th_study_join(th_study *s, const char *a, const char *b, th_error *err);
 /* Is it a whole study: are there parameters, not too many cells, no name twice? 0 or -1. */
 int th_study_check(const th_study *s, th_error *err);

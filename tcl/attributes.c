@@ -371,7 +371,8 @@ static const char *task_state(int i)
 
 static const th_attribute task_attributes[] = {
     [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
-    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective", th_task_kind_name},
+    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective",
+                   th_task_kind_name},
     [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state},
     [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
     [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
@@ -386,7 +387,8 @@ static const th_attribute task_attributes[] = {
     [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
     [TASK_DURATION] = {"duration", TH_KIND_TIME, "from its start to its end"},
     [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
-    [TASK_SLACK] = {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done"},
+    [TASK_SLACK] = {"slack", TH_KIND_TIME,
+                    "how much later it could have ended, of a run that is done"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -443,8 +445,9 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_KIND:
         return th_text(th_task_kind_name(t->kind));
     case TASK_STATE:
-        return th_text(task_state(s->simulation != NULL ? (int)th_machine_task_state(s->simulation->machine, index)
-                                                        : TH_TASK_WAITING));
+        return th_text(task_state(s->simulation != NULL
+                                      ? (int)th_machine_task_state(s->simulation->machine, index)
+                                      : TH_TASK_WAITING));
     case TASK_LAYER:
         return t->layer >= 0 ? name_of(s, TH_CLASS_LAYER, t->layer) : th_absent(TH_KIND_TEXT);
     case TASK_NODE:
@@ -508,9 +511,8 @@ unsigned th_attribute_changes(th_class class, int attribute)
     case TH_CLASS_LAYER:
         return ANYTHING;
     case TH_CLASS_TASK:
-        return attribute == TASK_STATE || attribute >= TASK_READY
-                   ? ANY_TASK | 1u << TH_SEEN_WAITS
-                   : 0;
+        return attribute == TASK_STATE || attribute >= TASK_READY ? ANY_TASK | 1u << TH_SEEN_WAITS
+                                                                  : 0;
     case TH_CLASS_NODE:
     case TH_N_CLASSES:
         break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* breakpoint.c - see breakpoint.h.
- * Scripts may add and delete breakpoints: so all that are hit are noted, by number, before the first
- * script runs. */
+ * Scripts may add and delete breakpoints: so all that are hit are noted, by number, before the
+ * first script runs. */
 #include <config.h>
 #include "tcl/breakpoint.h"
 #include <stdio.h>

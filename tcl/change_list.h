@@ -20,7 +20,8 @@ typedef struct th_listed_change {
 } th_listed_change;
 
 typedef struct th_change_list {
-    th_listed_change *all; /* by time; at one time links before accelerators, as the system has them */
+    th_listed_change
+        *all; /* by time; at one time links before accelerators, as the system has them */
     int n;
     struct th_arena *arena; /* private */
 } th_change_list;

@@ -6,7 +6,8 @@
 
 th_position th_position_of(const th_simulation *sim)
 {
-    return (th_position){th_machine_events(sim->machine), th_machine_now(sim->machine), sim->is_whole};
+    return (th_position){th_machine_events(sim->machine), th_machine_now(sim->machine),
+                         sim->is_whole};
 }
 
 int th_position_reach(th_simulation *sim, th_position p, th_error *err)
@@ -66,7 +67,8 @@ int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
     return 0;
 }
 
-int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t, th_error *err)
+int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t,
+                      th_error *err)
 {
     for (; *next < s->n_changes && s->changes[*next].made.now <= t; ++*next)
         if (th_position_reach(sim, s->changes[*next].made, err) != 0 ||

@@ -16,18 +16,21 @@ enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINU
 static const th_option add_options[] = {
     [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
                 "When simulated time reaches this, after all events of that instant."},
-    [ADD_ON] = {"-on", TH_OPTION_CHOICE, "EVENT",
-                "Whenever this happens. task_start and task_end are of all tasks but transfers; stall: "
-                "an array begins to wait for an operand or for room; buffer_full: all buffers for "
-                "operands, or all for outputs, hold a tile.",
-                .choice = th_on_name},
-    [ADD_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
-                "Of -on: only at these, or at what touches them (tasks, layers, accelerators, nodes, "
-                "links)."},
-    [ADD_WHEN] = {"-when", TH_OPTION_TEXT, "CONDITION",
-                  "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is == != "
-                  "< <= > >= or =~ (glob pattern). It is looked at when something that it names changes; "
-                  "attributes that grow with time, whenever something happens."},
+    [ADD_ON] =
+        {"-on", TH_OPTION_CHOICE, "EVENT",
+         "Whenever this happens. task_start and task_end are of all tasks but transfers; stall: "
+         "an array begins to wait for an operand or for room; buffer_full: all buffers for "
+         "operands, or all for outputs, hold a tile.",
+         .choice = th_on_name},
+    [ADD_OF] =
+        {"-of", TH_OPTION_TEXT, "OBJECTS",
+         "Of -on: only at these, or at what touches them (tasks, layers, accelerators, nodes, "
+         "links)."},
+    [ADD_WHEN] =
+        {"-when", TH_OPTION_TEXT, "CONDITION",
+         "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is == != "
+         "< <= > >= or =~ (glob pattern). It is looked at when something that it names changes; "
+         "attributes that grow with time, whenever something happens."},
     [ADD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
                   "What run returns and delete_breakpoint takes; b1, b2, ... when "
                   "left out."},
@@ -93,8 +96,8 @@ static int parse_when(th_call *c, const char *text, th_breakpoint *b)
     b->text = (char *)text;
     if (th_condition_kinds(b->when) != 0)
         return 0;
-    return th_error_set(&c->err, "TCL-0401", "condition \"%.200s\": names nothing that changes in a run",
-                        text);
+    return th_error_set(&c->err, "TCL-0401",
+                        "condition \"%.200s\": names nothing that changes in a run", text);
 }
 
 static int parse_event(th_call *c, th_breakpoint *b)
@@ -112,7 +115,8 @@ static int check_script(th_call *c, const char *script)
 {
     if (script == NULL || Tcl_CommandComplete(script))
         return 0;
-    return th_error_set(&c->err, "TCL-0418", "script {%.100s}: is cut short: a brace, bracket or quote is not closed",
+    return th_error_set(&c->err, "TCL-0418",
+                        "script {%.100s}: is cut short: a brace, bracket or quote is not closed",
                         script);
 }
 
@@ -142,7 +146,8 @@ static int run_add_breakpoint(th_call *c)
         .goes_on = th_call_has(c, ADD_CONTINUE),
         .is_disabled = th_call_has(c, ADD_DISABLE),
     };
-    bool is_parsed = check_name(c, name) == 0 && check_script(c, b.script) == 0 && parse_event(c, &b) == 0;
+    bool is_parsed =
+        check_name(c, name) == 0 && check_script(c, b.script) == 0 && parse_event(c, &b) == 0;
     b.is_passed = sim != NULL && sim->has_begun && b.at_ps <= th_machine_now(sim->machine);
     return add(c, &b, is_parsed);
 }
@@ -169,8 +174,9 @@ static int run_when(th_call *c)
         .is_once = th_call_has(c, WHEN_ONCE),
         .goes_on = true,
     };
-    return add(c, &b, check_name(c, b.name) == 0 && check_script(c, b.script) == 0 &&
-                          parse_when(c, th_call_word(c, 0), &b) == 0);
+    return add(c, &b,
+               check_name(c, b.name) == 0 && check_script(c, b.script) == 0 &&
+                   parse_when(c, th_call_word(c, 0), &b) == 0);
 }
 
 /* ---- those that are there ---- */
@@ -193,7 +199,8 @@ static int unknown_breakpoint(th_call *c, const char *name)
 static bool is_meant(const th_call *c, const th_breakpoint *b)
 {
     for (int i = 0; i < c->n_words; i++)
-        if (strcmp(b->name, th_call_word(c, i)) == 0 || Tcl_StringMatch(b->name, th_call_word(c, i)))
+        if (strcmp(b->name, th_call_word(c, i)) == 0 ||
+            Tcl_StringMatch(b->name, th_call_word(c, i)))
             return true;
     return false;
 }
@@ -247,19 +254,24 @@ static int run_disable_breakpoint(th_call *c)
 const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options,
      "stop a run, or run a script, at something that happens",
-     "Returns the breakpoint's name. An instant that lies in the past counts from the next restart on. "
-     "The run stops after the event, in the midst of its instant. The script may not call run, step or "
-     "restart. Breakpoints on objects go with the system, the workload or the mapping that has them.",
+     "Returns the breakpoint's name. An instant that lies in the past counts from the next restart "
+     "on. "
+     "The run stops after the event, in the midst of its instant. The script may not call run, "
+     "step or "
+     "restart. Breakpoints on objects go with the system, the workload or the mapping that has "
+     "them.",
      .run = run_add_breakpoint},
-    {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints", "By name or glob pattern; * are all.",
-     .run = run_delete_breakpoint},
+    {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
+     "By name or glob pattern; * are all.", .run = run_delete_breakpoint},
     {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints count again",
      "By name or glob pattern.", .run = run_enable_breakpoint},
     {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints do nothing",
-     "They stay, with their hits, until enable_breakpoint. Names may be glob patterns.", .run = run_disable_breakpoint},
+     "They stay, with their hits, until enable_breakpoint. Names may be glob patterns.",
+     .run = run_disable_breakpoint},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
-     "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script says "
+     "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script "
+     "says "
      "stop. Returns the breakpoint's name.",
      .run = run_when},
     {.name = "bp", .group = GROUP, .alias_of = "add_breakpoint"},

@@ -86,10 +86,8 @@ enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
 static const char *format_name(int i)
 {
-    static const char *const names[] = {[FORMAT_CFG] = "cfg",
-                                        [FORMAT_ASTRA] = "astra",
-                                        [FORMAT_SCALESIM] = "scalesim",
-                                        NULL};
+    static const char *const names[] = {
+        [FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", [FORMAT_SCALESIM] = "scalesim", NULL};
     return names[i];
 }
 
@@ -124,17 +122,16 @@ static th_system *read_astra(th_call *c, int max_links)
 
 static int run_read_system(th_call *c)
 {
-    static const char *const wanted[] = {
-        [FORMAT_CFG] = "-format cfg takes one",
-        [FORMAT_ASTRA] = "-format astra takes two, network.yml and system.json",
-        [FORMAT_SCALESIM] = "-format scalesim takes one"};
+    static const char *const wanted[] = {[FORMAT_CFG] = "-format cfg takes one",
+                                         [FORMAT_ASTRA] =
+                                             "-format astra takes two, network.yml and system.json",
+                                         [FORMAT_SCALESIM] = "-format scalesim takes one"};
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
     bool is_astra = format == FORMAT_ASTRA;
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
     if (c->n_words != (is_astra ? 2 : 1))
-        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
-                            wanted[format]);
+        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
     Tcl_Obj *design = c->option[READ_DESIGN].word;
@@ -385,14 +382,16 @@ static const char *precision_name(int i)
 static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
                         "Inputs per batch, in the place of the file's number.", 1, 1000000},
-    [WORKLOAD_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
-                         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each "
-                         "other; onnx: a model of ONNX. By FILE's ending when left out: onnx, or cfg.",
-                         .choice = workload_format_name},
-    [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
-                            "Of a word of -format scalesim (int8 when left out) or onnx (that of the model's "
-                            "input when left out).",
-                            .choice = precision_name},
+    [WORKLOAD_FORMAT] =
+        {"-format", TH_OPTION_CHOICE, "FORMAT",
+         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each "
+         "other; onnx: a model of ONNX. By FILE's ending when left out: onnx, or cfg.",
+         .choice = workload_format_name},
+    [WORKLOAD_PRECISION] =
+        {"-precision", TH_OPTION_CHOICE, "PRECISION",
+         "Of a word of -format scalesim (int8 when left out) or onnx (that of the model's "
+         "input when left out).",
+         .choice = precision_name},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
     [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
@@ -411,7 +410,8 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
     if (format == WORKLOAD_CFG)
         return th_workload_read(path, batch, &c->err);
     if (format == WORKLOAD_ONNX)
-        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1), &c->err);
+        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1),
+                                     &c->err);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
     return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
 }
@@ -419,7 +419,8 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
 static int64_t format_of(const th_call *c)
 {
     const char *dot = strrchr(Tcl_GetString(c->words[0]), '.');
-    return th_call_number(c, WORKLOAD_FORMAT, dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
+    return th_call_number(c, WORKLOAD_FORMAT,
+                          dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
 }
 
 static bool is_model(const th_call *c)
@@ -428,7 +429,8 @@ static bool is_model(const th_call *c)
            th_call_has(c, WORKLOAD_ARRIVAL) || th_call_has(c, WORKLOAD_DEADLINE);
 }
 
-/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure. */
+/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure.
+ */
 static th_workload *make_model(th_call *c, th_workload *w)
 {
     if (w == NULL || !is_model(c))
@@ -468,12 +470,10 @@ static int run_read_workload(th_call *c)
         return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim or onnx");
     if (check_model_options(c) != 0)
         return -1;
-    Tcl_Obj *path =
-        th_file_find(c->session, kinds[format], c->words[0], &c->err);
+    Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
     if (path == NULL)
         return -1;
-    th_workload *workload =
-        make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
+    th_workload *workload = make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
     Tcl_DecrRefCount(path);
     if (workload == NULL)
         return -1;
@@ -616,7 +616,8 @@ const th_command th_build_commands[] = {
      "mapping's digest. The run before is dropped.",
      .run = run_read_mapping, .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
-     "Warnings go to standard error. A mapping that is there is checked against the memories; without "
+     "Warnings go to standard error. A mapping that is there is checked against the memories; "
+     "without "
      "one the parameters are.",
      .run = run_check_setup},
     {.name = NULL},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_change.c - set_property, inject_fault: what is changed while a run is stopped, or at an instant. */
+/* cmd_change.c - set_property, inject_fault: what is changed while a run is stopped, or at an
+ * instant. */
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "tcl/changes.h"
 #include "tcl/objects.h"
 
-#define OBJECTS "objects"
+#define OBJECTS  "objects"
 #define SIMULATE "simulate"
 
 /* ---- values: a factor of what the system says, or what it is to be ---- */
@@ -107,8 +108,8 @@ static int parse_changed(th_call *c, const char *text, th_alteration *out)
                 : o.class == TH_CLASS_NODE ? c->session->system->nodes[o.index].accel
                                            : -1;
     if (o.class != TH_CLASS_LINK && accel < 0)
-        return th_error_set(&c->err, "TCL-0408", "\"%s\": only links and accelerators can be changed",
-                            text);
+        return th_error_set(&c->err, "TCL-0408",
+                            "\"%s\": only links and accelerators can be changed", text);
     out->kind = accel >= 0 ? TH_CHANGE_CLOCK : TH_CHANGE_BANDWIDTH;
     out->object = accel >= 0 ? accel : o.index;
     return 0;
@@ -135,7 +136,8 @@ static int run_set_property(th_call *c)
     Tcl_Obj **objects;
     Tcl_Size n;
     if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &objects) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-0417", "\"%s\": must be a list of at least one link or accelerator",
+        return th_error_set(&c->err, "TCL-0417",
+                            "\"%s\": must be a list of at least one link or accelerator",
                             th_call_word(c, 0));
     th_alteration *changes = th_alloc_array((size_t)n, sizeof *changes);
     if (changes == NULL)
@@ -169,10 +171,11 @@ static const th_option fault_options[] = {
 static int parse_severity(th_call *c, th_alteration *change)
 {
     bool is_link = change->kind == TH_CHANGE_BANDWIDTH;
-    int own = is_link ? FAULT_BANDWIDTH : FAULT_CLOCK, other = is_link ? FAULT_CLOCK : FAULT_BANDWIDTH;
+    int own = is_link ? FAULT_BANDWIDTH : FAULT_CLOCK,
+        other = is_link ? FAULT_CLOCK : FAULT_BANDWIDTH;
     if (th_call_has(c, other))
-        return th_error_set(&c->err, "TCL-0410", "%s: is not for %s", c->command->options[other].name,
-                            is_link ? "links" : "accelerators");
+        return th_error_set(&c->err, "TCL-0410", "%s: is not for %s",
+                            c->command->options[other].name, is_link ? "links" : "accelerators");
     change->factor = 0;
     if (!th_call_has(c, own))
         return 0;
@@ -194,13 +197,16 @@ static int run_inject_fault(th_call *c)
         return th_error_set(&c->err, "TCL-0411", "-at \"%s\": it is later already",
                             th_call_text(c, FAULT_AT, ""));
     if (th_call_has(c, FAULT_FOR) && change.kind == TH_CHANGE_CLOCK && change.factor == 0)
-        return th_error_set(&c->err, "TCL-0412", "-for: what a dead accelerator did is lost, so it stays dead");
+        return th_error_set(&c->err, "TCL-0412",
+                            "-for: what a dead accelerator did is lost, so it stays dead");
     if (th_call_has(c, FAULT_FOR) && th_call_number(c, FAULT_FOR, 0) == 0)
-        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0", th_call_text(c, FAULT_FOR, ""));
+        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
+                            th_call_text(c, FAULT_FOR, ""));
     th_alteration back = change;
     back.factor = th_machine_factor(sim->machine, (th_change_kind)change.kind, change.object);
     back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));
-    return th_changes_add(c->session, (th_alteration[]){change, back}, th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
+    return th_changes_add(c->session, (th_alteration[]){change, back},
+                          th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
 }
 
 const th_command th_change_commands[] = {

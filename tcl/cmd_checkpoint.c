@@ -2,11 +2,11 @@
 /* cmd_checkpoint.c - save_checkpoint, load_checkpoint: a run put aside, and taken up again.
  *
  * A run is deterministic. So a checkpoint holds no state of the machine, but what leads to it: the
- * options of the run, what was changed in it and when, and where it stands. Loading compares a digest
- * of what is run (system, workload, mapping or program, options) before it does anything else, replays
- * the run to there, at the speed of any run, and compares a digest of everything that has happened,
- * which another simulator, or another procedure of a design, makes differ.
- * Files come from anywhere: every number is held to the range that the commands keep to. */
+ * options of the run, what was changed in it and when, and where it stands. Loading compares a
+ * digest of what is run (system, workload, mapping or program, options) before it does anything
+ * else, replays the run to there, at the speed of any run, and compares a digest of everything that
+ * has happened, which another simulator, or another procedure of a design, makes differ. Files come
+ * from anywhere: every number is held to the range that the commands keep to. */
 #include <config.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -68,8 +68,9 @@ static void write_options(th_strbuf *b, const th_run_options *o)
                      n->n_virtual_channels, n->credit_delay_ps, n->router_delay_ps);
     th_strbuf_printf(b, " %" PRId64 " %" PRId32 " %" PRId64 " %d\n", n->terminal_bits_per_s,
                      n->n_crossbar_inputs, n->allocation_cycle_ps, (int)n->may_deadlock);
-    th_strbuf_printf(b, "stream %" PRId32 " %" PRId64 " %" PRId32 " %" PRId32 "\n", o->stream.n_inputs,
-                     o->stream.interval_ps, o->stream.micro_batches, o->stream.in_flight);
+    th_strbuf_printf(b, "stream %" PRId32 " %" PRId64 " %" PRId32 " %" PRId32 "\n",
+                     o->stream.n_inputs, o->stream.interval_ps, o->stream.micro_batches,
+                     o->stream.in_flight);
 }
 
 /* Of what is run, and how; -1: memory is out. */
@@ -319,7 +320,8 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
     fclose(f);
     if (is_good && is_complete(k) && is_in_order(k))
         return 0;
-    return th_error_set(err, "TCL-0414", "%s:%d: not a checkpoint of this version, or cut off", path, number);
+    return th_error_set(err, "TCL-0414", "%s:%d: not a checkpoint of this version, or cut off",
+                        path, number);
 }
 
 static bool has_objects(const th_system *s, const checkpoint *k)
@@ -397,12 +399,16 @@ static int run_load_checkpoint(th_call *c)
 
 const th_command th_checkpoint_commands[] = {
     {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "put the present run aside",
-     "The options of the run, what set_property and inject_fault did, and where it stands. Returns FILE.",
+     "The options of the run, what set_property and inject_fault did, and where it stands. Returns "
+     "FILE.",
      .run = run_save_checkpoint},
     {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "take a run up where it was put aside",
-     "For the same system, workload and mapping, or program, which must have been read. The run is done again up "
-     "to there, as quickly as any run, and compared: from then on it is the run that was saved, to the "
-     "last bit. Breakpoints and an open trace see only what comes after. Returns the simulated time.",
+     "For the same system, workload and mapping, or program, which must have been read. The run is "
+     "done again up "
+     "to there, as quickly as any run, and compared: from then on it is the run that was saved, to "
+     "the "
+     "last bit. Breakpoints and an open trace see only what comes after. Returns the simulated "
+     "time.",
      .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_compare.c - report_compare, report_diff: saved runs side by side, and where two of them differ. */
+/* cmd_compare.c - report_compare, report_diff: saved runs side by side, and where two of them
+ * differ. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -25,7 +26,8 @@ static const th_option compare_options[] = {
          "Which figures, out of latency throughput batch_throughput link_utilization "
          "accel_utilization energy; all that there are when left out, batch_throughput where a "
          "batch has more than one sample. Energy is - for runs on systems that do not say what "
-         "things cost.", .choice = metric_name},
+         "things cost.",
+         .choice = metric_name},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},
@@ -142,7 +144,8 @@ enum { DIFF_IN_TEXT = 10 }; /* rows of a table, where no -limit says how many */
 
 static const th_option diff_options[] = {
     RECORD_OPTIONS,
-    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows of each table (in text 10).", 1, INT64_MAX},
+    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N",
+                      "At most so many rows of each table (in text 10).", 1, INT64_MAX},
     {.name = NULL},
 };
 
@@ -165,13 +168,17 @@ static int run_report_diff(th_call *c)
 
 const th_command th_compare_commands[] = {
     {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side",
-     "The head says what they were runs of. Where systems or workloads are not the same, it names each with a "
+     "The head says what they were runs of. Where systems or workloads are not the same, it names "
+     "each with a "
      "digest of all that it holds, for names may be the same; csv and json have both of every run.",
      .run = run_report_compare, .is_report = true},
     {"report_diff", GROUP, "RUN RUN", 2, 2, diff_options, "print where two saved runs differ",
-     "What they were given (system, workload, mapping, network ..., with digests, for names may be the same), "
-     "and what came of it: totals, layers, accelerators, links, by name. Only what differs has a row: its "
-     "value in both runs, the difference (second less first), and that over the first. Times come before "
+     "What they were given (system, workload, mapping, network ..., with digests, for names may be "
+     "the same), "
+     "and what came of it: totals, layers, accelerators, links, by name. Only what differs has a "
+     "row: its "
+     "value in both runs, the difference (second less first), and that over the first. Times come "
+     "before "
      "bytes and joules, the largest difference first. Layers have the time during which they were "
      "active. csv and json have ps, bytes, J.",
      .run = run_report_diff, .is_report = true},

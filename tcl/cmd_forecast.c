@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_forecast.c - predict_network: what the workload takes on one GPU, from what its layers take. */
+/* cmd_forecast.c - predict_network: what the workload takes on one GPU, from what its layers take.
+ */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,16 +84,11 @@ static const th_column phase_columns[] = {
 };
 
 static const th_column layer_columns[] = {
-    {"layer", "layer", TH_KIND_TEXT},
-    {"operation", "operation", TH_KIND_TEXT},
-    {"times", "times", TH_KIND_COUNT},
-    {"launch", "launch", TH_KIND_TIME},
-    {"execution", "execution", TH_KIND_TIME},
-    {"returned", "output returned", TH_KIND_TIME},
-    {"backward", "backward", TH_KIND_TIME},
-    {"update", "update", TH_KIND_TIME},
-    {"phases", "phases", TH_KIND_TEXT},
-    {NULL, NULL, TH_KIND_TEXT},
+    {"layer", "layer", TH_KIND_TEXT},         {"operation", "operation", TH_KIND_TEXT},
+    {"times", "times", TH_KIND_COUNT},        {"launch", "launch", TH_KIND_TIME},
+    {"execution", "execution", TH_KIND_TIME}, {"returned", "output returned", TH_KIND_TIME},
+    {"backward", "backward", TH_KIND_TIME},   {"update", "update", TH_KIND_TIME},
+    {"phases", "phases", TH_KIND_TEXT},       {NULL, NULL, TH_KIND_TEXT},
 };
 
 static void add_layer(th_table *t, const th_layer *x, const th_forecast_layer *l)
@@ -107,10 +103,10 @@ static void add_layer(th_table *t, const th_layer *x, const th_forecast_layer *l
                         th_ps(l->returned),
                         th_ps(l->backward),
                         th_ps(l->update),
-                        th_text(!runs         ? NULL
-                                : l->is_rule  ? "by a rule"
-                                : l->is_fit   ? "fitted to calls"
-                                              : "measured"),
+                        th_text(!runs        ? NULL
+                                : l->is_rule ? "by a rule"
+                                : l->is_fit  ? "fitted to calls"
+                                             : "measured"),
                     });
 }
 
@@ -153,7 +149,8 @@ static int run_predict_network(th_call *c)
     if (o.gpu == NULL || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
     if (f.n_outside > 0)
-        th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside, (int)f.n_layers);
+        th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside,
+                (int)f.n_layers);
     int rc = 0;
     if (th_call_has(c, NET_PER_LAYER))
         rc = report(c, &f, &o);
@@ -166,8 +163,10 @@ static int run_predict_network(th_call *c)
 
 const th_command th_forecast_commands[] = {
     {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
-     "Inference: launch of the first layer, the input's way to the GPU, the execution of all layers, "
-     "the output's way back. Training: forward, backward, loss and update in place of the way back. "
+     "Inference: launch of the first layer, the input's way to the GPU, the execution of all "
+     "layers, "
+     "the output's way back. Training: forward, backward, loss and update in place of the way "
+     "back. "
      "Phases that were not measured follow from the terms of what was, or from a rule; -per_layer "
      "says which.",
      .run = run_predict_network, .is_report = true},

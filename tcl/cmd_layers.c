@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_layers.c - create_workload: a network from a Tcl list. The list becomes the text of a workload file with layer i
- * in line i, which the reader takes: so both know the same keys, and messages name the layer. */
+/* cmd_layers.c - create_workload: a network from a Tcl list. The list becomes the text of a
+ * workload file with layer i in line i, which the reader takes: so both know the same keys, and
+ * messages name the layer. */
 #include <config.h>
 #include <ctype.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static const th_option layers_options[] = {
                       .required = true},
     [LAYERS_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Inputs per batch (1).", 1, 1000000},
     [LAYERS_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
-                          "Of the input, and of layers that do not say (fp16).", .choice = precision_name},
+                          "Of the input, and of layers that do not say (fp16).",
+                          .choice = precision_name},
     [LAYERS_LAYERS] = {"-layers", TH_OPTION_TEXT, "{LAYER ...}",
                        "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .required = true},
     {.name = NULL},
@@ -94,7 +96,8 @@ static int put_layer(th_call *c, Tcl_Obj *layer, th_strbuf *out)
     Tcl_Obj **words;
     Tcl_Size n;
     if (Tcl_ListObjGetElements(NULL, layer, &n, &words) != TCL_OK || n < 2 || n % 2 != 0)
-        return th_error_set(&c->err, "TCL-0600", "-layers: layer \"%s\": must be {NAME TYPE ?KEY VALUE ...?}",
+        return th_error_set(&c->err, "TCL-0600",
+                            "-layers: layer \"%s\": must be {NAME TYPE ?KEY VALUE ...?}",
                             Tcl_GetString(layer));
     th_strbuf_add(out, "{ name = ");
     th_config_put_text(out, Tcl_GetString(words[0]));
@@ -104,9 +107,10 @@ static int put_layer(th_call *c, Tcl_Obj *layer, th_strbuf *out)
     for (Tcl_Size i = 2; i < n; i += 2) {
         const char *key = Tcl_GetString(words[i]);
         if (!is_key(key))
-            return th_error_set(&c->err, "TCL-0601",
-                                "-layers: layer \"%s\": key \"%s\": must be a word of letters, digits and _",
-                                Tcl_GetString(words[0]), key);
+            return th_error_set(
+                &c->err, "TCL-0601",
+                "-layers: layer \"%s\": key \"%s\": must be a word of letters, digits and _",
+                Tcl_GetString(words[0]), key);
         th_strbuf_printf(out, " %s = ", key);
         if (strcmp(key, "inputs") == 0)
             put_names(out, words[i + 1]);
@@ -177,9 +181,12 @@ static int run_create_workload(th_call *c)
 
 const th_command th_layers_commands[] = {
     {"create_workload", GROUP, "", 0, 0, layers_options, "make a workload out of a list of layers",
-     "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 norm true}; a list "
-     "of several values is a list there ({padding {0 1}}, {inputs {a b}}). A message about line N is about layer N. "
-     "write_workload makes a file of it. Returns the workload's name. The mapping and the run of the workload before "
+     "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "
+     "norm true}; a list "
+     "of several values is a list there ({padding {0 1}}, {inputs {a b}}). A message about line N "
+     "is about layer N. "
+     "write_workload makes a file of it. Returns the workload's name. The mapping and the run of "
+     "the workload before "
      "are dropped.",
      .run = run_create_workload, .not_while_running = true},
     {.name = NULL},

@@ -69,16 +69,20 @@ static const th_option map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
-    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
-                       "What is made small: latency (the makespan), throughput (the time "
-                       "between batches), energy (of the whole run) or edp (energy times latency). "
-                       "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
-                       "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
-                       "its first mapping is taken, select_mapping takes others.", .choice = th_objective_name},
-    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
+    [MAP_OBJECTIVE] =
+        {"-objective", TH_OPTION_TEXT, "WHAT",
+         "What is made small: latency (the makespan), throughput (the time "
+         "between batches), energy (of the whole run) or edp (energy times latency). "
+         "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+         "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
+         "its first mapping is taken, select_mapping takes others.",
+         .choice = th_objective_name},
+    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
+                  "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; searches have a default of their own, baselines end by "
-                         "themselves, unless a budget ends them before: a warning then says so.", 1, INT64_MAX},
+                         "themselves, unless a budget ends them before: a warning then says so.",
+                         1, INT64_MAX},
     [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
                      "Budget of wall time, looked at between batches. What it gives depends on the "
                      "machine: report_search says which -evaluations gives the same again.",
@@ -86,20 +90,23 @@ static const th_option map_options[] = {
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Sets of accelerators may span the groups of the system, or not.",
                   .choice = sets_name},
-    [MAP_SEEDS] = {"-seeds", TH_OPTION_CHOICE, "WHICH",
-                   "What a search starts from: mappings drawn at random, or those of heuristics; searches "
-                   "have a default of their own, baselines take none.",
-                   .choice = seeds_name},
-    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1, 4},
+    [MAP_SEEDS] =
+        {"-seeds", TH_OPTION_CHOICE, "WHICH",
+         "What a search starts from: mappings drawn at random, or those of heuristics; searches "
+         "have a default of their own, baselines take none.",
+         .choice = seeds_name},
+    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1,
+                   4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "In the place of set_threads; changes no result.", 1, 1024},
     [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
                       "The run is to end by then, whatever the objective is."},
     [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
                        "Where no mapping is in time, the least late one instead of an error."},
-    [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
-                   "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
-                   "first, and is a seed: what is found is never worse. Not for baselines."},
+    [MAP_START] =
+        {"-start", TH_OPTION_TEXT, "FILE",
+         "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
+         "first, and is a seed: what is found is never worse. Not for baselines."},
     [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                         "Log of the search, from which the same command goes on after any end."},
     [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
@@ -107,13 +114,15 @@ static const th_option map_options[] = {
                    "(3, accel/3)."},
     [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
                     "Layers and accelerators that they may not use, even if allowed."},
-    [MAP_COMPLETE] = {"-complete", TH_OPTION_TEXT, "FILE",
-                      "A mapping of some sets and layers, to be completed: its sets keep members, "
-                      "shares, and the design if there is one, its layers their set, and the split if "
-                      "there is one."},
-    [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
-                      "Stops as soon as the best is so close to the lower bound (0: when nothing can "
-                      "be better), see report_bounds."},
+    [MAP_COMPLETE] =
+        {"-complete", TH_OPTION_TEXT, "FILE",
+         "A mapping of some sets and layers, to be completed: its sets keep members, "
+         "shares, and the design if there is one, its layers their set, and the split if "
+         "there is one."},
+    [MAP_STOP_GAP] =
+        {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
+         "Stops as soon as the best is so close to the lower bound (0: when nothing can "
+         "be better), see report_bounds."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -132,8 +141,8 @@ static th_cuts cuts_of(const th_problem *p, const th_search_options *o)
     return p->constraints != NULL || o->start != NULL ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
 }
 
-/* The gap to the lower bound that ends the search. Without the option no bound is computed: that takes
- * as long as hundreds of evaluations. */
+/* The gap to the lower bound that ends the search. Without the option no bound is computed: that
+ * takes as long as hundreds of evaluations. */
 static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
 {
     enum { PERCENT_MAX = 1000 };
@@ -207,9 +216,11 @@ static void warn_of_cut(const th_call *c, const th_search *search)
 {
     if (search == NULL || search->journal == NULL || th_journal_cut_bytes(search->journal) == 0)
         return;
-    th_warn(c, "TCL-0240", "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
-            th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
-            (long long)th_journal_cut_bytes(search->journal));
+    th_warn(
+        c, "TCL-0240",
+        "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
+        th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
+        (long long)th_journal_cut_bytes(search->journal));
 }
 
 /* Options that change nothing here, and a baseline that is not what its name says. */
@@ -219,15 +230,17 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
     for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
         if (!th_call_has(c, idle[i]))
             continue;
-        th_warn(c, "TCL-0300", "%s: changes nothing: %s is a baseline, which draws nothing at random",
+        th_warn(c, "TCL-0300",
+                "%s: changes nothing: %s is a baseline, which draws nothing at random",
                 map_options[idle[i]].name, search->type->name);
     }
     if (!search->type->is_baseline || !search->is_cut_short)
         return;
-    th_warn(c, "TCL-0301",
-            "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
-            "its mappings",
-            search->type->name, (long long)search->n_evaluations);
+    th_warn(
+        c, "TCL-0301",
+        "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
+        "its mappings",
+        search->type->name, (long long)search->n_evaluations);
 }
 
 /* What of a search outlives it; th_free(found), th_front_free(front). */
@@ -375,7 +388,8 @@ static int read_partial(th_call *c, th_constraints *to)
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_COMPLETE].word, &c->err);
     if (path == NULL)
         return -1;
-    int rc = th_mapping_read_partial(Tcl_FSGetNativePath(path), s->system, s->workload, to, &c->err);
+    int rc =
+        th_mapping_read_partial(Tcl_FSGetNativePath(path), s->system, s->workload, to, &c->err);
     Tcl_DecrRefCount(path);
     return rc;
 }
@@ -425,8 +439,8 @@ static int run_map_workload(th_call *c)
         return -1;
     th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
     th_goal goal;
-    if (th_network_parse(c, MAP_NETWORK, &run) != 0 ||
-        th_stream_parse(c, MAP_STREAM, &run) != 0 || parse_goal(c, &goal) != 0)
+    if (th_network_parse(c, MAP_NETWORK, &run) != 0 || th_stream_parse(c, MAP_STREAM, &run) != 0 ||
+        parse_goal(c, &goal) != 0)
         return -1;
     th_problem problem = {
         .system = s->system,
@@ -440,12 +454,14 @@ static int run_map_workload(th_call *c)
     th_search_options options = search_options(c);
     if (th_call_has(c, MAP_CHECKPOINT) &&
         (options.checkpoint == NULL || options.checkpoint[0] == '\0'))
-        return th_error_set(&c->err, "TCL-0263", "-checkpoint \"%.80s\": must be the name of a file",
+        return th_error_set(&c->err, "TCL-0263",
+                            "-checkpoint \"%.80s\": must be the name of a file",
                             th_call_text(c, MAP_CHECKPOINT, ""));
     if (options.checkpoint != NULL &&
         th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
         return -1;
-    if (options.steps > 0 && th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
+    if (options.steps > 0 &&
+        th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
         return th_error_set(&c->err, "TCL-0225", "-steps: must stand beside -algorithm h2h");
     th_mapping *start;
     if (read_start(c, &start) != 0)
@@ -474,7 +490,8 @@ static int run_select_mapping(th_call *c)
         return -1;
     int n = s->searched.front->n;
     if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
-        return th_error_set(&c->err, "TCL-0257", "mapping \"%.40s\": must be an integer from 0 to %d",
+        return th_error_set(&c->err, "TCL-0257",
+                            "mapping \"%.40s\": must be an integer from 0 to %d",
                             th_call_word(c, 0), n - 1);
     if (th_session_select(s, number, &c->err) != 0)
         return -1;
@@ -507,7 +524,8 @@ const th_command th_map_commands[] = {
      "stream options and the network hold for run too. Ctrl-C ends the search: the session has the "
      "best mapping found so far, and a message says which -evaluations gives it again. With "
      "-checkpoint a search that ended for whatever reason, killed or out of disk, goes on when the "
-     "same command is given again, to the same result; another number of evaluations or threads may "
+     "same command is given again, to the same result; another number of evaluations or threads "
+     "may "
      "be given then.",
      .run = run_map_workload, .not_while_running = true},
     {"select_mapping", GROUP, "N", 1, 1, NULL,

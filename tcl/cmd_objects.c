@@ -14,12 +14,13 @@
 enum { GET_FILTER, GET_OF, GET_QUIET };
 
 static const th_option get_options[] = {
-    [GET_FILTER] =
-        {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
-         "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several are joined by "
-         "&& || ! ( ), as in the conditions of breakpoints."},
+    [GET_FILTER] = {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
+                    "Only objects for which this holds; OP is == != < <= > >= or =~ (glob "
+                    "pattern). Several are joined by "
+                    "&& || ! ( ), as in the conditions of breakpoints."},
     [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
-    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL, "No error if nothing matches, a pattern or all of them."},
+    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
+                   "No error if nothing matches, a pattern or all of them."},
     {.name = NULL},
 };
 
@@ -48,7 +49,8 @@ static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, t
 {
     th_error e;
     out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
-    if (out->attribute < 0 || parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
+    if (out->attribute < 0 ||
+        parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
         return -1;
     const th_attribute *a = &th_attributes_of(class)[out->attribute];
     if (th_literal_parse(a, out->operator, Tcl_GetString(words[2]), &out->literal, &e) != 0)
@@ -66,7 +68,8 @@ static int parse_filter(th_call *c, th_class class, th_filter *out)
         return 0;
     bool is_list = Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) == TCL_OK;
     if (is_list && n < 3 && strpbrk(text, "=<>") == NULL)
-        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}", text);
+        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
+                            text);
     if (is_list && n == 3 && strpbrk(Tcl_GetString(words[0]), "!(") == NULL)
         return parse_comparison(c, class, words, out);
     th_error e;
@@ -114,15 +117,15 @@ static bool touches_any(th_session *s, th_object o, const th_objects *of)
 
 /* ---- patterns ---- */
 
-/* The words of the call, and the elements of those that are lists; no name has blanks in it. Lists may be long, so names
- * are looked up, and only what is no name is held against every object. */
+/* The words of the call, and the elements of those that are lists; no name has blanks in it. Lists
+ * may be long, so names are looked up, and only what is no name is held against every object. */
 typedef struct th_patterns {
     Tcl_Obj *list;
     Tcl_Obj **all;
     Tcl_Size n, n_open;
-    Tcl_Size *open;  /* those that are no names: their places */
-    bool *is_met;    /* by the name of an object, wanted or not */
-    bool *is_named;  /* by object */
+    Tcl_Size *open; /* those that are no names: their places */
+    bool *is_met;   /* by the name of an object, wanted or not */
+    bool *is_named; /* by object */
 } th_patterns;
 
 static void drop_patterns(th_patterns *p)
@@ -138,14 +141,16 @@ static void drop_patterns(th_patterns *p)
 static const char *bare(const char *pattern, th_class class)
 {
     size_t prefix = strlen(th_class_name(class));
-    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/' ? pattern + prefix + 1
-                                                                                          : pattern;
+    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/'
+               ? pattern + prefix + 1
+               : pattern;
 }
 
 /* A task is also found by the name of its layer, which may be a number too. */
 static bool is_layer_of_tasks(const th_session *s, th_class class, const char *name)
 {
-    return class == TH_CLASS_TASK && s->workload != NULL && th_object_find(s, TH_CLASS_LAYER, name) >= 0;
+    return class == TH_CLASS_TASK && s->workload != NULL &&
+           th_object_find(s, TH_CLASS_LAYER, name) >= 0;
 }
 
 static int look_up_names(th_call *c, th_class class, th_patterns *p)
@@ -173,7 +178,8 @@ static int take_patterns(th_call *c, th_class class, th_patterns *out)
     for (int i = 0; i < c->n_words; i++) {
         bool is_list = strpbrk(th_call_word(c, i), " \t\n") != NULL;
         if (is_list && Tcl_ListObjAppendList(NULL, out->list, c->words[i]) != TCL_OK)
-            return th_error_set(&c->err, "TCL-0084", "\"%.100s\": must be a pattern, or a list of patterns",
+            return th_error_set(&c->err, "TCL-0084",
+                                "\"%.100s\": must be a pattern, or a list of patterns",
                                 th_call_word(c, i));
         if (!is_list)
             Tcl_ListObjAppendElement(NULL, out->list, c->words[i]);
@@ -209,9 +215,11 @@ static int unmet(th_call *c, th_class class, const char *pattern)
     if (strpbrk(pattern, "*?[\\") != NULL)
         return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet passes over it",
                             th_class_name(class), pattern);
-    if (class == TH_CLASS_TASK && (c->session->workload == NULL || isdigit((unsigned char)*pattern)))
+    if (class == TH_CLASS_TASK &&
+        (c->session->workload == NULL || isdigit((unsigned char)*pattern)))
         return th_object_parse_task(c->session, pattern, &o, &c->err);
-    return th_object_unknown(c->session, class == TH_CLASS_TASK ? TH_CLASS_LAYER : class, pattern, &c->err);
+    return th_object_unknown(c->session, class == TH_CLASS_TASK ? TH_CLASS_LAYER : class, pattern,
+                             &c->err);
 }
 
 static int check_all_met(th_call *c, th_class class, const th_patterns *p)
@@ -223,7 +231,8 @@ static int check_all_met(th_call *c, th_class class, const th_patterns *p)
 }
 
 /* 1, 0, or -1 with c->err. */
-static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter, const th_objects *of)
+static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter,
+                     const th_objects *of)
 {
     th_quantity value;
     if (!matches(c, o, patterns) || !touches_any(c->session, o, of))
@@ -234,7 +243,7 @@ static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_fi
         return th_condition_holds_of(filter->condition, c->session, o, &c->err);
     if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
         return -1;
-    return th_comparison_holds(&value, filter->operator, &filter->literal);
+    return th_comparison_holds(&value, filter->operator, & filter->literal);
 }
 
 typedef struct th_wanted {
@@ -269,7 +278,8 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     if (rc == 0 && !th_call_has(c, GET_QUIET))
         rc = check_all_met(c, class, &w->patterns);
     if (rc == 0 && found == 0 && !th_call_has(c, GET_QUIET))
-        rc = th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list", th_class_name(class));
+        rc = th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list",
+                          th_class_name(class));
     if (rc == 0)
         Tcl_SetObjResult(c->interp, names);
     Tcl_DecrRefCount(names);
@@ -393,7 +403,8 @@ static int run_examine(th_call *c)
 }
 
 #define GET_HELP                                                                                   \
-    "Patterns are glob patterns, with or without the class in front, or lists of them. Names come in the order of "  \
+    "Patterns are glob patterns, with or without the class in front, or lists of them. Names "     \
+    "come in the order of "                                                                        \
     "the system, "                                                                                 \
     "workload or program. "
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_output.c - files for other programs: write_results, write_report. Traces are in cmd_trace.c. */
+/* cmd_output.c - files for other programs: write_results, write_report. Traces are in cmd_trace.c.
+ */
 #include <config.h>
 #include "base/alloc.h"
 #include "tcl/html/html.h"
@@ -69,8 +70,10 @@ static int run_write_report(th_call *c)
 
 const th_command th_output_commands[] = {
     {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
-     "Summary, picture of the system with the load of its links, timeline, critical path, layers, mapping, "
-     "accelerators, memory and search, in one file that needs no network and no other file. The same run gives "
+     "Summary, picture of the system with the load of its links, timeline, critical path, layers, "
+     "mapping, "
+     "accelerators, memory and search, in one file that needs no network and no other file. The "
+     "same run gives "
      "the same bytes. Folders that are missing on the way are made. Returns FILE.",
      .run = run_write_report, .after_interrupt = "nothing was written"},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all that is known as JSON",

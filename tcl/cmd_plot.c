@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_plot.c - write_plot: pictures of runs, of the search and of what happened in a run.
- *   parse -> the source's own picture, or its table -> columns -> th_plot_of_table -> th_write_plot */
+ *   parse -> the source's own picture, or its table -> columns -> th_plot_of_table -> th_write_plot
+ */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,8 @@ typedef enum {
     N_SOURCES
 } plot_source;
 
-/* A picture of its own where no columns are named; a table, and its usual columns, where they are. */
+/* A picture of its own where no columns are named; a table, and its usual columns, where they are.
+ */
 static const struct {
     const char *name;
     th_plot *(*own)(th_session *s, th_error *err);
@@ -118,12 +120,13 @@ static const char *log_name(int i)
 }
 
 static const th_option plot_options[] = {
-    [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
-                 "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
-                 "the run, load of its "
-                 "links, traffic from node to node, convergence or Pareto front of the search; points of "
-                 "a study.",
-                 .choice = source_name},
+    [PLOT_OF] =
+        {"-of", TH_OPTION_CHOICE, "WHAT",
+         "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
+         "the run, load of its "
+         "links, traffic from node to node, convergence or Pareto front of the search; points of "
+         "a study.",
+         .choice = source_name},
     [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
                    "How; utilization is stacked, links and traffic are heat maps unless said.",
                    .choice = type_name},
@@ -133,15 +136,18 @@ static const th_option plot_options[] = {
                 "unit (name: that of a run)."},
     [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
                 "Upwards; several of one kind beside each other."},
-    [PLOT_Z] = {"-z", TH_OPTION_TEXT, "COLUMN",
-                "What the colours of a study's heat map tell; of several points in a cell the best."},
-    [PLOT_BY] = {"-by", TH_OPTION_TEXT, "COLUMN",
-                 "A colour for each text of this column; of a study: for each combination of several."},
+    [PLOT_Z] =
+        {"-z", TH_OPTION_TEXT, "COLUMN",
+         "What the colours of a study's heat map tell; of several points in a cell the best."},
+    [PLOT_BY] =
+        {"-by", TH_OPTION_TEXT, "COLUMN",
+         "A colour for each text of this column; of a study: for each combination of several."},
     [PLOT_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
                     "Of a study: only points for which it holds, as report_study has it."},
-    [PLOT_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
-                       "Of these columns of a study more is better, for the front and for -z; of what "
-                       "a script returns less is, unless said."},
+    [PLOT_MAXIMIZE] =
+        {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
+         "Of these columns of a study more is better, for the front and for -z; of what "
+         "a script returns less is, unless said."},
     [PLOT_LOG] = {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
     [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Above the picture."},
     {.name = NULL},
@@ -190,7 +196,8 @@ static int find_columns(th_call *c, const th_table *t, plot_source source, const
 {
     const char *x = th_call_text(c, PLOT_X, sources[source].x);
     const char *by = source == STUDY ? TH_STUDY_BY : th_call_text(c, PLOT_BY, "");
-    *out = (th_plot_columns){.type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type)};
+    *out =
+        (th_plot_columns){.type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type)};
     out->x = x != NULL ? find_column(c, t, PLOT_X, x) : 1;
     out->by = th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, by) : -1;
     if (out->x < 0 || (th_call_has(c, PLOT_BY) && out->by < 0))
@@ -246,7 +253,8 @@ static int find_in_study(th_call *c, const th_study *s, const th_table *t, th_pl
 {
     bool is_heat = out->type == TH_PLOT_HEAT;
     if (is_heat != th_call_has(c, PLOT_Z))
-        return th_error_set(&c->err, "STUDY-0087", "-z: is for -type heat of a study, which needs it");
+        return th_error_set(&c->err, "STUDY-0087",
+                            "-z: is for -type heat of a study, which needs it");
     out->z = is_heat ? find_column(c, t, PLOT_Z, th_call_text(c, PLOT_Z, "")) : out->y[0];
     if (out->z < 0)
         return -1;
@@ -372,9 +380,10 @@ static int run_write_plot(th_call *c)
     if (source < 0)
         return th_error_set(&c->err, "TCL-0381", "must be told what to draw: RUNS, or -of");
     if (source == STUDY && !has_first)
-        return th_error_set(&c->err, "STUDY-0088", "-of study: must have the name of a study before FILE");
-    if (source != STUDY && (th_call_has(c, PLOT_Z) || th_call_has(c, PLOT_WHERE) ||
-                            th_call_has(c, PLOT_MAXIMIZE)))
+        return th_error_set(&c->err, "STUDY-0088",
+                            "-of study: must have the name of a study before FILE");
+    if (source != STUDY &&
+        (th_call_has(c, PLOT_Z) || th_call_has(c, PLOT_WHERE) || th_call_has(c, PLOT_MAXIMIZE)))
         return th_error_set(&c->err, "STUDY-0089", "-z, -where and -maximize: are for -of study");
     if (has_runs != (source == RUNS))
         return th_error_set(&c->err, "TCL-0382", "-of %s: %s", sources[source].name,
@@ -390,7 +399,8 @@ static int run_write_plot(th_call *c)
 const th_command th_plot_commands[] = {
     {"write_plot", GROUP, "?RUNS|STUDY? FILE", 1, 2, plot_options,
      "draw a picture of runs, of a run, a search or a study",
-     "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is of the present run or search. "
+     "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is "
+     "of the present run or search. "
      "gnuplot draws: FILE ends "
      "in .svg, .png, .pdf, .txt (for terminals), or .gp, what gnuplot would be told, for changes "
      "by hand. Bars and "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements, train_predictor,
- * write_predictor, read_predictor, predict_layer.
- * What training is not shown is kept beside the predictor, for evaluate_predictor -held_out. */
+/* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements,
+ * train_predictor, write_predictor, read_predictor, predict_layer. What training is not shown is
+ * kept beside the predictor, for evaluate_predictor -held_out. */
 #include <config.h>
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static const double PS_PER_MS = 1e9;
 
 /* ---- devices ---- */
 
-/* Those known, and those of the file (NULL: none), into *out, which is the caller's to clear. 0 or -1. */
+/* Those known, and those of the file (NULL: none), into *out, which is the caller's to clear. 0 or
+ * -1. */
 static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
 {
     if (th_learned_need_gpus(c->session, &c->err) != 0)
@@ -97,8 +98,8 @@ static const char *choice_text(const th_call *c, int option, const char *(*name)
     return th_call_has(c, option) ? name((int)c->option[option].number) : NULL;
 }
 
-/* Pairs into *out, which is the caller's to free; they live as long as the option's word. The number of
- * pairs, or -1. */
+/* Pairs into *out, which is the caller's to free; they live as long as the option's word. The
+ * number of pairs, or -1. */
 static int read_columns(th_call *c, const char ***out)
 {
     Tcl_Obj **words = NULL;
@@ -132,8 +133,8 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
         .n_columns = n_columns,
         .units = choice_text(c, READ_UNITS, unit_name),
     };
-    th_measurements *m = th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set),
-                                        true, &c->err);
+    th_measurements *m =
+        th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set), true, &c->err);
     if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
         return -1;
     if (m->is_unended)
@@ -186,9 +187,12 @@ enum {
 };
 
 #define CALIBRATE_OPTION                                                                           \
-    {"-calibrate", TH_OPTION_TEXT, "NAME",                                                         \
-     "Of measurements, some twenty of a kind and phase, of devices that training did not meet, or met " \
-     "behind another host."}
+    {                                                                                              \
+        "-calibrate", TH_OPTION_TEXT, "NAME",                                                      \
+            "Of measurements, some twenty of a kind and phase, of devices that training did not "  \
+            "meet, or met "                                                                        \
+            "behind another host."                                                                 \
+    }
 
 static const char *learner_name(int i)
 {
@@ -203,13 +207,14 @@ static const th_option train_options[] = {
                        "Devices whose rows are left out too, to see how a new one is predicted."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Of the rows that are left out, and of learning.", 0, INT64_MAX},
-    [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
-                       "auto (the default) takes whichever, or whichever blend, cross-validation favours; "
-                       "physics only the law and what is learned over it.",
-                       .choice = learner_name},
-    [TRAIN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
-                       "As many as there are processors unless said; the result does not depend on it.",
-                       1, 64},
+    [TRAIN_LEARNER] =
+        {"-learner", TH_OPTION_CHOICE, "LEARNER",
+         "auto (the default) takes whichever, or whichever blend, cross-validation favours; "
+         "physics only the law and what is learned over it.",
+         .choice = learner_name},
+    [TRAIN_THREADS] =
+        {"-threads", TH_OPTION_INTEGER, "N",
+         "As many as there are processors unless said; the result does not depend on it.", 1, 64},
     [TRAIN_CALIBRATE] = CALIBRATE_OPTION,
     {.name = NULL},
 };
@@ -348,9 +353,10 @@ static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
     [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
                        .choice = phase_name},
-    [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
-                          "Returns three times: the prediction, and what a tenth and nine tenths of "
-                          "measurements will be below, by what was held out in training."},
+    [PREDICT_INTERVAL] =
+        {"-interval", TH_OPTION_FLAG, NULL,
+         "Returns three times: the prediction, and what a tenth and nine tenths of "
+         "measurements will be below, by what was held out in training."},
     {.name = NULL},
 };
 
@@ -446,7 +452,8 @@ static int run_predict_layer(th_call *c)
     if (p == NULL || parse_op(c, &op) != 0)
         return -1;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
-    const th_gpu *gpu = th_learned_gpu(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
+    const th_gpu *gpu =
+        th_learned_gpu(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
     if (gpu == NULL)
         return -1;
     const th_layer_model *m = th_predictor_find(p, op.kind, phase);
@@ -473,9 +480,12 @@ const th_command th_predict_commands[] = {
      "-devices.",
      .run = run_read_measurements},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
-     "A model for each kind of layer and phase that was measured: the learners, from a roofline to a law "
-     "of additive terms with boosted trees over it, that cross-validation favours, for the devices of "
-     "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows the choice.",
+     "A model for each kind of layer and phase that was measured: the learners, from a roofline to "
+     "a law "
+     "of additive terms with boosted trees over it, that cross-validation favours, for the devices "
+     "of "
+     "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows "
+     "the choice.",
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
      .run = run_write},

@@ -47,8 +47,10 @@ static const th_option utilization_options[] = {
     TABLE_OPTIONS,
     [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "What was done since this instant (0)."},
     [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "... and up to this one (where the run stands)."},
-    [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N", "In N windows of equal length, with links.", 1, WINDOWS_MAX},
-    [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME", "In windows of this length, the last one shorter."},
+    [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N",
+                     "In N windows of equal length, with links.", 1, WINDOWS_MAX},
+    [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME",
+                    "In windows of this length, the last one shorter."},
     [USE_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these accelerators and links."},
     {.name = NULL},
 };
@@ -64,14 +66,17 @@ static int parse_windows(th_call *c, th_windows *x)
         return th_error_set(&c->err, "TCL-0712", "-to \"%s\": the run has not come so far",
                             th_call_text(c, USE_TO, ""));
     if (x->from >= x->to)
-        return th_error_set(&c->err, "TCL-0713", "-from: must be before -to, and before where the run stands");
+        return th_error_set(&c->err, "TCL-0713",
+                            "-from: must be before -to, and before where the run stands");
     if (th_call_has(c, USE_WINDOW) && (x->length == 0 || th_call_has(c, USE_WINDOWS)))
-        return th_error_set(&c->err, "TCL-0715", "-window: must be more than 0, and without -windows");
+        return th_error_set(&c->err, "TCL-0715",
+                            "-window: must be more than 0, and without -windows");
     if (x->length > 0)
         x->n = (x->to - x->from - 1) / x->length + 1;
     if (x->n > WINDOWS_MAX || x->n > x->to - x->from)
-        return th_error_set(&c->err, "TCL-0716", "%lld windows: at most %d, of a picosecond or more",
-                            (long long)x->n, (int)WINDOWS_MAX);
+        return th_error_set(&c->err, "TCL-0716",
+                            "%lld windows: at most %d, of a picosecond or more", (long long)x->n,
+                            (int)WINDOWS_MAX);
     return 0;
 }
 
@@ -87,7 +92,8 @@ static int parse_used(th_call *c, bool *accels, bool *links)
     for (int l = 0; l < s->n_links; l++)
         links[l] = !has_of;
     if (has_of && Tcl_ListObjGetElements(NULL, c->option[USE_OF].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0717", "-of \"%.100s\": must be a list of objects", th_call_text(c, USE_OF, ""));
+        return th_error_set(&c->err, "TCL-0717", "-of \"%.100s\": must be a list of objects",
+                            th_call_text(c, USE_OF, ""));
     for (Tcl_Size i = 0; i < n; i++) {
         th_object o;
         if (th_object_parse(c->session, Tcl_GetString(words[i]), &o, &c->err) != 0)
@@ -96,7 +102,8 @@ static int parse_used(th_call *c, bool *accels, bool *links)
                     : o.class == TH_CLASS_NODE ? s->nodes[o.index].accel
                                                : -1;
         if (accel < 0 && o.class != TH_CLASS_LINK)
-            return th_error_set(&c->err, "TCL-0718", "-of \"%.100s\": must be an accelerator or a link",
+            return th_error_set(&c->err, "TCL-0718",
+                                "-of \"%.100s\": must be an accelerator or a link",
                                 Tcl_GetString(words[i]));
         if (accel >= 0)
             accels[accel] = true;
@@ -128,7 +135,10 @@ static int run_report_utilization(th_call *c)
     th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
     int rc = accels != NULL && links != NULL ? 0 : th_error_no_memory(&c->err);
     if (rc == 0)
-        rc = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 || report_windows(c, &x) != 0 ? -1 : 0;
+        rc = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 ||
+                     report_windows(c, &x) != 0
+                 ? -1
+                 : 0;
     th_free(accels);
     th_free(links);
     return rc;
@@ -137,9 +147,10 @@ static int run_report_utilization(th_call *c)
 static int run_report_layers(th_call *c)
 {
     if (c->session->made != NULL)
-        return th_error_set(&c->err, "TCL-0146",
-                            "the program \"%.100s\" was made by hand: only a mapped workload has layers",
-                            c->session->made->name);
+        return th_error_set(
+            &c->err, "TCL-0146",
+            "the program \"%.100s\" was made by hand: only a mapped workload has layers",
+            c->session->made->name);
     return report_run(c, "layers", "Layers", th_section_layer_figures, true);
 }
 
@@ -211,8 +222,9 @@ static int parse_link(th_call *c, int option)
     int bare = th_system_find_link(c->session->system, text);
     if (bare >= 0)
         return bare;
-    int rc = strchr(text, '/') != NULL ? th_object_parse(c->session, text, &o, &c->err)
-                                       : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
+    int rc = strchr(text, '/') != NULL
+                 ? th_object_parse(c->session, text, &o, &c->err)
+                 : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
     if (rc != 0) {
         th_call_blame(c, name, &c->err);
         return -2;
@@ -239,7 +251,8 @@ static int report_over_time(th_call *c)
     if (r == NULL)
         return -1;
     spans = spans < TH_WATCH_SPANS_MAX ? spans : TH_WATCH_SPANS_MAX;
-    return th_report_finish(c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
+    return th_report_finish(
+        c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
 }
 
 /* Links by load where nothing else is asked for. */
@@ -268,7 +281,8 @@ static int run_report_links(th_call *c)
         rc = arrange_links(c, links);
     if (rc == 0 && link >= 0)
         rc = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
-    if (rc == 0 && link >= 0 && (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
+    if (rc == 0 && link >= 0 &&
+        (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
     return th_report_finish(c, r, rc, NULL);
 }
@@ -314,9 +328,10 @@ enum { SLACKS_IN_TEXT = 20 }; /* where no -limit says how many */
 
 static const th_option path_options[] = {
     TABLE_OPTIONS,
-    [PATH_SLACK] = {"-slack", TH_OPTION_FLAG, NULL,
-                    "All tasks that have ended, the least slack first, in the place of the path; in text "
-                    "20, without -limit."},
+    [PATH_SLACK] =
+        {"-slack", TH_OPTION_FLAG, NULL,
+         "All tasks that have ended, the least slack first, in the place of the path; in text "
+         "20, without -limit."},
     {.name = NULL},
 };
 
@@ -338,7 +353,8 @@ static int run_report_critical_path(th_call *c)
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     if (th_call_has(c, REPORT_SORT_BY) && !th_call_has(c, PATH_SLACK))
-        return th_error_set(&c->err, "TCL-0700", "-sort_by: is for -slack; the path goes on in time");
+        return th_error_set(&c->err, "TCL-0700",
+                            "-sort_by: is for -slack; the path goes on in time");
     th_report *r = th_report_of_call(c, "critical_path", "Critical path");
     if (r == NULL)
         return -1;
@@ -359,7 +375,8 @@ enum { HELD_IN_TEXT = 10 }; /* where no -limit says how many */
 
 static const th_option memory_options[] = {
     TABLE_OPTIONS,
-    [MEMORY_OF] = {"-of", TH_OPTION_TEXT, "ACCEL", "What fills this accelerator, in place of the fullest one."},
+    [MEMORY_OF] = {"-of", TH_OPTION_TEXT, "ACCEL",
+                   "What fills this accelerator, in place of the fullest one."},
     {.name = NULL},
 };
 
@@ -378,9 +395,10 @@ static int held_accel(th_call *c)
     int accel = s->system->nodes[node].accel;
     if (accel >= 0 && th_lower_peak_of(s->simulation->lower, accel, &place))
         return accel;
-    th_error_set(&c->err, "TCL-0701", "-of \"%.100s\": must be an accelerator that holds something%s",
-                 th_call_text(c, MEMORY_OF, ""),
-                 s->system->transfers_serially ? ", on a system whose transfers are not serial" : "");
+    th_error_set(
+        &c->err, "TCL-0701", "-of \"%.100s\": must be an accelerator that holds something%s",
+        th_call_text(c, MEMORY_OF, ""),
+        s->system->transfers_serially ? ", on a system whose transfers are not serial" : "");
     return -2;
 }
 
@@ -397,7 +415,8 @@ static int run_report_memory(th_call *c)
     th_table *memory = r->first;
     if (rc == 0 && accel >= 0)
         rc = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (rc == 0 && accel >= 0 && (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
+    if (rc == 0 && accel >= 0 &&
+        (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(memory->next, th_call_number(c, REPORT_LIMIT, HELD_IN_TEXT));
     return th_report_finish(c, r, rc, memory);
 }
@@ -423,8 +442,10 @@ static void add_words(th_table *t, const char *name, const char *part, const cha
 /* Conditions and scripts are longer than columns: of text alone. */
 static void add_words_of_breakpoints(const th_session *s, th_report *r)
 {
-    static const th_column columns[] = {
-        {"name", "name", TH_KIND_TEXT}, {"part", "", TH_KIND_TEXT}, {"text", "text", TH_KIND_TEXT}, {NULL, NULL, TH_KIND_TEXT}};
+    static const th_column columns[] = {{"name", "name", TH_KIND_TEXT},
+                                        {"part", "", TH_KIND_TEXT},
+                                        {"text", "text", TH_KIND_TEXT},
+                                        {NULL, NULL, TH_KIND_TEXT}};
     th_table *t = th_report_table(r, "words", "When, and what is done then", columns);
     th_table_wrap(t);
     for (size_t i = 0; i < s->n_breakpoints; i++) {
@@ -466,13 +487,14 @@ static int run_report_breakpoints(th_call *c)
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
     for (size_t i = 0; i < s->n_breakpoints; i++) {
         const th_breakpoint *b = s->breakpoints[i];
-        th_table_row(t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
-                                        b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),
-                                        b->text != NULL ? th_text(b->text) : th_absent(TH_KIND_TEXT),
-                                        b->n_of > 0 ? th_count(b->n_of) : th_absent(TH_KIND_COUNT),
-                                        th_text(b->is_disabled ? "no" : "yes"), th_count(b->hits),
-                                        th_text(b->is_once ? "yes" : "no"),
-                                        th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
+        th_table_row(
+            t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
+                               b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),
+                               b->text != NULL ? th_text(b->text) : th_absent(TH_KIND_TEXT),
+                               b->n_of > 0 ? th_count(b->n_of) : th_absent(TH_KIND_COUNT),
+                               th_text(b->is_disabled ? "no" : "yes"), th_count(b->hits),
+                               th_text(b->is_once ? "yes" : "no"),
+                               th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
     }
     if (th_report_format(c) == TH_FORMAT_TEXT && has_words(s))
         add_words_of_breakpoints(s, r);
@@ -492,19 +514,26 @@ const th_command th_report_commands[] = {
     {"report_utilization", GROUP, "", 0, 0, utilization_options,
      "print where the time of each accelerator went",
      "Busy, stalled on input, stalled on output and idle add up to the elapsed time; csv and json "
-     "part the stalls on input by operand. With -from, -to, -windows, -window or -of the same in windows "
-     "of time, to the picosecond, and below it the links: busy, idle, and the mean number of flows; the run is "
-     "done once more for it, and stays where it is. Without -of, links that were idle in a window are "
+     "part the stalls on input by operand. With -from, -to, -windows, -window or -of the same in "
+     "windows "
+     "of time, to the picosecond, and below it the links: busy, idle, and the mean number of "
+     "flows; the run is "
+     "done once more for it, and stays where it is. Without -of, links that were idle in a window "
+     "are "
      "left out of it.",
      .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_layers", GROUP, "", 0, 0, table_options,
      "print what each layer took, and what bounds it",
      "A layer is active while any task of it runs, transfers of its inputs too. Busy, stalled on "
-     "input, weight, partial sums and output, and idle are times of its accelerators together: they "
-     "add up to active times accels. In text, stalls on partial sums are there where there are any, "
+     "input, weight, partial sums and output, and idle are times of its accelerators together: "
+     "they "
+     "add up to active times accels. In text, stalls on partial sums are there where there are "
+     "any, "
      "and then idle only where it is not 0. Of peak is MACs over those that the arrays could have "
-     "done while the layer was active; MACs count as if dense and direct, so where zeros are skipped "
-     "or Winograd saves it may exceed 100 % and x roof stay below 1. Bound is what took longest: computing, the DRAM at "
+     "done while the layer was active; MACs count as if dense and direct, so where zeros are "
+     "skipped "
+     "or Winograd saves it may exceed 100 % and x roof stay below 1. Bound is what took longest: "
+     "computing, the DRAM at "
      "its bandwidth, a port, or waiting. x roof is active over max(MACs / peak, DRAM bytes / "
      "bandwidth), both shared evenly among its accelerators. csv and json tell more: cycles, "
      "traffic of each operand, accesses to buffers on chip.",
@@ -512,8 +541,10 @@ const th_command th_report_commands[] = {
     {"report_energy", GROUP, "", 0, 0, energy_options,
      "print the joules that a run took, by what took them",
      "Multiply-accumulates, operations of the vector unit, bytes of buffers on chip, bytes of DRAM "
-     "(of transfers too), static power, bytes on links. A layer has what its tasks took, and static "
-     "power while they ran; the rest is that of idle accelerators, weights loaded in vain, and what "
+     "(of transfers too), static power, bytes on links. A layer has what its tasks took, and "
+     "static "
+     "power while they ran; the rest is that of idle accelerators, weights loaded in vain, and "
+     "what "
      "belongs to no layer. Only where the system file says what things cost.",
      .run = run_report_energy, .is_report = true},
     {"report_links", GROUP, "", 0, 0, links_options,
@@ -542,23 +573,35 @@ const th_command th_report_commands[] = {
      .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
      "print how full each memory gets, and of what",
-     "Weights are there from the start; inputs from the end of their producer to their last reader; "
-     "outputs until their last reader is done; each for all inputs in flight. Layer is where most is held, "
-     "and at the time when the run came to it: when its first task on the accelerator began, of the first "
-     "pass with which so many are in flight. Below, what fills the fullest accelerator then, the largest "
-     "first; in text the ten largest, without -limit, and all weights in one line. In csv, only with -of.",
+     "Weights are there from the start; inputs from the end of their producer to their last "
+     "reader; "
+     "outputs until their last reader is done; each for all inputs in flight. Layer is where most "
+     "is held, "
+     "and at the time when the run came to it: when its first task on the accelerator began, of "
+     "the first "
+     "pass with which so many are in flight. Below, what fills the fullest accelerator then, the "
+     "largest "
+     "first; in text the ten largest, without -limit, and all weights in one line. In csv, only "
+     "with -of.",
      .run = run_report_memory, .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, path_options,
      "print what the makespan is made of, or all slacks",
-     "From the task that ended last back through what each waited for last. Cause says what that was: "
-     "data, a predecessor; engine, the task before it on its accelerator or host, while it was ready "
-     "itself; an arrival; or begin, nothing. After is that task. Wait is the time from its end to the "
-     "start; waits and durations add up to the makespan, to the picosecond. Slack is how much later a "
+     "From the task that ended last back through what each waited for last. Cause says what that "
+     "was: "
+     "data, a predecessor; engine, the task before it on its accelerator or host, while it was "
+     "ready "
+     "itself; an arrival; or begin, nothing. After is that task. Wait is the time from its end to "
+     "the "
+     "start; waits and durations add up to the makespan, to the picosecond. Slack is how much "
+     "later a "
      "task could have ended without moving the end, all tasks lasting as long as they did, in the "
-     "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the path "
-     "went to; held_up is what transfers and computes took longer than they would alone, and the last "
+     "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the "
+     "path "
+     "went to; held_up is what transfers and computes took longer than they would alone, and the "
+     "last "
      "table says who was there then. csv and "
-     "json give these parts of every task, who held it up, and how long it was ready before it started "
+     "json give these parts of every task, who held it up, and how long it was ready before it "
+     "started "
      "(queued). With "
      "-limit the longest N tasks have a line of their own and the others are folded.",
      .run = run_report_critical_path, .is_report = true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_report_map.c - report_mapping, report_search, report_bounds: what was mapped, how it was found, and what no
- * mapping can beat. */
+/* cmd_report_map.c - report_mapping, report_search, report_bounds: what was mapped, how it was
+ * found, and what no mapping can beat. */
 #include <config.h>
 #include "tcl/report_call.h"
 #include "tcl/sections.h"
@@ -17,9 +17,10 @@ static const th_option search_report_options[] = {
                             "Every best so far, and the evaluation that found it."},
     [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
                        "The Pareto front that was found, by its first objective."},
-    [SEARCH_TIMING] = {"-timing", TH_OPTION_FLAG, NULL,
-                       "How long the search took, its evaluations per second, and how many of the segments that "
-                      "makespans are put together from were known: differs from run to run."},
+    [SEARCH_TIMING] =
+        {"-timing", TH_OPTION_FLAG, NULL,
+         "How long the search took, its evaluations per second, and how many of the segments that "
+         "makespans are put together from were known: differs from run to run."},
     {.name = NULL},
 };
 
@@ -37,7 +38,8 @@ static int check_search_report(th_call *c)
     if (th_call_has(c, SEARCH_CONVERGENCE) && s->searched.type == NULL)
         return th_error_set(&c->err, "TCL-0259", "-convergence: the mapping was read from a file");
     if (!is_table && (th_call_has(c, REPORT_LIMIT) || th_call_has(c, REPORT_SORT_BY)))
-        return th_error_set(&c->err, "TCL-0260", "-limit, -sort_by: are for -convergence and -pareto");
+        return th_error_set(&c->err, "TCL-0260",
+                            "-limit, -sort_by: are for -convergence and -pareto");
     return 0;
 }
 

@@ -92,7 +92,8 @@ static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time
 static th_why answer(th_drive *d, th_why otherwise)
 {
     bool stops;
-    if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by, &d->call->err) != 0)
+    if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
+                            &d->call->err) != 0)
         return WHY_FAILED;
     if (d->session->stop_asked && !stops)
         return WHY_STOPPED;
@@ -343,7 +344,9 @@ static int run_restart(th_call *c)
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;
     th_watch_clear(&c->session->watch);
-    return th_watching_update(c->session, &c->err) != 0 ? -1 : th_changes_again(c->session, sim, &c->err);
+    return th_watching_update(c->session, &c->err) != 0
+               ? -1
+               : th_changes_again(c->session, sim, &c->err);
 }
 
 static int run_stop(th_call *c)
@@ -384,8 +387,9 @@ const th_command th_run_commands[] = {
      .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
-     "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an open trace begins anew.", .run = run_restart,
-     .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+     "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an "
+     "open trace begins anew.",
+     .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
      .run = run_stop},
     {"save_run", GROUP, "NAME", 1, 1, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_sensitivity.c - report_sensitivity: what more bandwidth, clock or memory would give, one property at a
- * time.
- *   options -> what is asked for (properties, objects, groups) -> run them all -> a table, the largest gain first */
+/* cmd_sensitivity.c - report_sensitivity: what more bandwidth, clock or memory would give, one
+ * property at a time. options -> what is asked for (properties, objects, groups) -> run them all ->
+ * a table, the largest gain first */
 #include <config.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,18 +28,23 @@ static const char *property_name(int i)
 
 static const th_option sensitivity_options[] = {
     TABLE_OPTIONS,
-    [BY] = {"-by", TH_OPTION_TEXT, "PERCENT", "How much more bandwidth, clock or memory, and less latency (10%); less "
-                                              "than 0: the other way."},
+    [BY] = {"-by", TH_OPTION_TEXT, "PERCENT",
+            "How much more bandwidth, clock or memory, and less latency (10%); less "
+            "than 0: the other way."},
     [OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these links and accelerators."},
-    [PROPERTIES] = {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
-                    "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency (of "
-                    "accelerators), and memory, their capacity, with -remap; all but the latencies when left "
-                    "out.", .choice = property_name},
-    [GROUP_BY] = {"-group", TH_OPTION_CHOICE, "GROUPS",
-                  "What changes together: nothing, links (accelerators) that are alike, or all of them.",
-                  .choice = grouping_name},
+    [PROPERTIES] =
+        {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
+         "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency (of "
+         "accelerators), and memory, their capacity, with -remap; all but the latencies when left "
+         "out.",
+         .choice = property_name},
+    [GROUP_BY] =
+        {"-group", TH_OPTION_CHOICE, "GROUPS",
+         "What changes together: nothing, links (accelerators) that are alike, or all of them.",
+         .choice = grouping_name},
     [REMAP] = {"-remap", TH_OPTION_INTEGER, "N",
-               "The workload is mapped anew before each run, and before that as it is: a search of N evaluations, "
+               "The workload is mapped anew before each run, and before that as it is: a search of "
+               "N evaluations, "
                "from the mapping on, by the algorithm and objective that found it.",
                1, INT32_MAX},
     {.name = NULL},
@@ -62,13 +67,15 @@ static int parse_by(th_call *c, double *by)
     char *end;
     const char *text = th_call_text(c, BY, "10%");
     double percent = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0 && percent > -100 && percent <= MOST_PERCENT && percent != 0) {
+    if (end != text && strcmp(end, "%") == 0 && percent > -100 && percent <= MOST_PERCENT &&
+        percent != 0) {
         *by = percent / 100;
         return 0;
     }
-    return th_error_set(&c->err, "TCL-0702",
-                        "-by \"%.40s\": must be a percentage as 10%%, above -100%%, at most %d%%, and not 0%%", text,
-                        (int)MOST_PERCENT);
+    return th_error_set(
+        &c->err, "TCL-0702",
+        "-by \"%.40s\": must be a percentage as 10%%, above -100%%, at most %d%%, and not 0%%",
+        text, (int)MOST_PERCENT);
 }
 
 /* ASTRA-sim's physics know bandwidths of dimensions, which links only stand for. */
@@ -89,20 +96,25 @@ static int parse_properties(th_call *c, request *q)
         return 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[PROPERTIES].word, &n, &words) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-0703", "-properties \"%.100s\": must be a list of properties",
+        return th_error_set(&c->err, "TCL-0703",
+                            "-properties \"%.100s\": must be a list of properties",
                             th_call_text(c, PROPERTIES, ""));
     for (Tcl_Size i = 0; i < n; i++) {
         int w = 0;
         while (w < TH_N_WHATS && strcmp(th_what_names[w], Tcl_GetString(words[i])) != 0)
             w++;
         if (w == TH_N_WHATS)
-            return th_error_unknown(&c->err, "TCL-0704", "-properties", Tcl_GetString(words[i]), th_what_names);
+            return th_error_unknown(&c->err, "TCL-0704", "-properties", Tcl_GetString(words[i]),
+                                    th_what_names);
         if (th_what_is_of_links((th_what)w) && !links_matter(c->session))
-            return th_error_set(&c->err, "TCL-0709",
-                                "-properties %s: on the astra networks dimensions have it, not links", th_what_names[w]);
+            return th_error_set(
+                &c->err, "TCL-0709",
+                "-properties %s: on the astra networks dimensions have it, not links",
+                th_what_names[w]);
         if (w == TH_WHAT_MEMORY && q->remap == 0)
-            return th_error_set(&c->err, "TCL-0719",
-                                "-properties memory: changes nothing while the mapping stays: needs -remap");
+            return th_error_set(
+                &c->err, "TCL-0719",
+                "-properties memory: changes nothing while the mapping stays: needs -remap");
         q->what[w] = true;
     }
     return 0;
@@ -121,7 +133,8 @@ static int check_latencies(th_call *c, const request *q)
     bool any = q->what[TH_WHAT_LATENCY] || q->what[TH_WHAT_DRAM_LATENCY];
     if (!any || q->by < 1)
         return 0;
-    return th_error_set(&c->err, "TCL-0705", "-by \"%s\": latencies can get less by less than 100%% only",
+    return th_error_set(&c->err, "TCL-0705",
+                        "-by \"%s\": latencies can get less by less than 100%% only",
                         th_call_text(c, BY, ""));
 }
 
@@ -138,7 +151,8 @@ static int parse_object(th_call *c, const char *text, request *q)
     else if (accel >= 0)
         q->accels[accel] = true;
     else
-        return th_error_set(&c->err, "TCL-0706", "-of \"%.100s\": must be a link or an accelerator", text);
+        return th_error_set(&c->err, "TCL-0706", "-of \"%.100s\": must be a link or an accelerator",
+                            text);
     return 0;
 }
 
@@ -155,7 +169,8 @@ static int parse_objects(th_call *c, request *q)
     if (all)
         return 0;
     if (Tcl_ListObjGetElements(NULL, c->option[OF].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0707", "-of \"%.100s\": must be a list of objects", th_call_text(c, OF, ""));
+        return th_error_set(&c->err, "TCL-0707", "-of \"%.100s\": must be a list of objects",
+                            th_call_text(c, OF, ""));
     for (Tcl_Size i = 0; i < n; i++)
         if (parse_object(c, Tcl_GetString(words[i]), q) != 0)
             return -1;
@@ -165,8 +180,8 @@ static int parse_objects(th_call *c, request *q)
 static int parse(th_call *c, request *q)
 {
     q->group = (grouping)th_call_number(c, GROUP_BY, EACH);
-    return parse_by(c, &q->by) != 0 || parse_remap(c, q) != 0 || parse_properties(c, q) != 0 || check_latencies(c, q) != 0 ||
-                   parse_objects(c, q) != 0
+    return parse_by(c, &q->by) != 0 || parse_remap(c, q) != 0 || parse_properties(c, q) != 0 ||
+                   check_latencies(c, q) != 0 || parse_objects(c, q) != 0
                ? -1
                : 0;
 }
@@ -176,7 +191,8 @@ static int parse(th_call *c, request *q)
 static bool same_accels(const th_accel *a, const th_accel *b)
 {
     if (a->dram_bits_per_s != b->dram_bits_per_s || a->dram_latency_ps != b->dram_latency_ps ||
-        a->dram_bytes != b->dram_bytes || a->vector_hz != b->vector_hz || a->n_designs != b->n_designs)
+        a->dram_bytes != b->dram_bytes || a->vector_hz != b->vector_hz ||
+        a->n_designs != b->n_designs)
         return false;
     for (int d = 0; d < a->n_designs; d++)
         if (a->designs[d] != b->designs[d])
@@ -191,29 +207,32 @@ static bool belong_together(const th_system *s, th_what what, grouping group, in
     if (group == ALL)
         return true;
     if (!th_what_is_of_links(what))
-        return group == CLASS && same_accels(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a);
+        return group == CLASS &&
+               same_accels(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a);
     if (what == TH_WHAT_BANDWIDTH && x->medium == y->medium)
         return true;
     return group == CLASS && s->media[x->medium].bits_per_s == s->media[y->medium].bits_per_s &&
            x->latency_ps == y->latency_ps;
 }
 
-/* No search sees a clock that changes in the machine: 1: all is well; 0: these are left out; -1: somebody asked for
- * them. */
-static int can_change(const th_system *s, th_what what, const int32_t *members, int n, const request *q, th_error *err)
+/* No search sees a clock that changes in the machine: 1: all is well; 0: these are left out; -1:
+ * somebody asked for them. */
+static int can_change(const th_system *s, th_what what, const int32_t *members, int n,
+                      const request *q, th_error *err)
 {
     if (what != TH_WHAT_CLOCK || q->remap == 0 || th_what_is_of_designs(s, members, n))
         return 1;
     return q->is_default ? 0
                          : th_error_set(err, "TCL-0721",
-                                        "-properties clock: accel/%s shares designs with others, which -remap needs to "
+                                        "-properties clock: accel/%s shares designs with others, "
+                                        "which -remap needs to "
                                         "change with it: -group class or all, or more of -of",
                                         s->nodes[s->accel_node[members[0]]].name);
 }
 
 /* The objects of a property, in groups by their first members. taken and members: scratch. */
-static int add_groups(const th_session *s, th_what_ifs *w, th_what what, const request *q, bool *taken,
-                      int32_t *members, th_error *err)
+static int add_groups(const th_session *s, th_what_ifs *w, th_what what, const request *q,
+                      bool *taken, int32_t *members, th_error *err)
 {
     const th_system *system = s->system;
     const bool *wanted = th_what_is_of_links(what) ? q->links : q->accels;
@@ -246,8 +265,9 @@ static int add_all(th_session *s, th_what_ifs *w, const request *q, th_error *er
     th_free(taken);
     th_free(members);
     if (rc == 0 && w->n == 0)
-        rc = th_error_set(err, "TCL-0708",
-                          "nothing to change: none of these objects has such a property with a limit");
+        rc = th_error_set(
+            err, "TCL-0708",
+            "nothing to change: none of these objects has such a property with a limit");
     return rc;
 }
 
@@ -304,8 +324,9 @@ static const char *value_text(const th_session *s, th_report *r, const th_what_i
     if (w->what == TH_WHAT_MEMORY)
         return th_report_printf(r, "%s", th_format_bytes(changed, text, sizeof text));
     bool is_time = w->what == TH_WHAT_LATENCY || w->what == TH_WHAT_DRAM_LATENCY;
-    return th_report_printf(r, "%s", is_time ? th_format_time(changed, text, sizeof text)
-                                             : th_format_bandwidth(changed, text, sizeof text));
+    return th_report_printf(r, "%s",
+                            is_time ? th_format_time(changed, text, sizeof text)
+                                    : th_format_bandwidth(changed, text, sizeof text));
 }
 
 static double factor_of(const th_what_if *w, double by)
@@ -318,7 +339,8 @@ static th_quantity change_from(double value, double before)
     return before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE);
 }
 
-static void add_row(const th_session *s, th_report *r, th_table *t, const th_what_ifs *all, const th_what_if *w)
+static void add_row(const th_session *s, th_report *r, th_table *t, const th_what_ifs *all,
+                    const th_what_if *w)
 {
     const th_what_if *base = &all->as_it_is;
     bool has_throughput = base->throughput_per_s > 0;
@@ -331,7 +353,8 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
         th_ps(base->end_ps - w->end_ps),
         change_from((double)w->end_ps, (double)base->end_ps),
         has_throughput ? th_rate(w->throughput_per_s) : th_absent(TH_KIND_RATE),
-        has_throughput ? change_from(w->throughput_per_s, base->throughput_per_s) : th_absent(TH_KIND_CHANGE),
+        has_throughput ? change_from(w->throughput_per_s, base->throughput_per_s)
+                       : th_absent(TH_KIND_CHANGE),
         th_count(w->n),
     };
     if (w->n > 0)
@@ -343,11 +366,16 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
 static void section(th_session *s, th_report *r, const th_what_ifs *w)
 {
     static const th_column columns[] = {
-        {"object", "object", TH_KIND_TEXT},       {"property", "property", TH_KIND_TEXT},
-        {"from", NULL, TH_KIND_TEXT},             {"to", "to", TH_KIND_TEXT},
-        {"end", "end", TH_KIND_TIME},             {"gain", "gain", TH_KIND_TIME},
-        {"change", "change", TH_KIND_CHANGE},     {"throughput", NULL, TH_KIND_RATE},
-        {"throughput_change", NULL, TH_KIND_CHANGE}, {"objects", NULL, TH_KIND_COUNT},
+        {"object", "object", TH_KIND_TEXT},
+        {"property", "property", TH_KIND_TEXT},
+        {"from", NULL, TH_KIND_TEXT},
+        {"to", "to", TH_KIND_TEXT},
+        {"end", "end", TH_KIND_TIME},
+        {"gain", "gain", TH_KIND_TIME},
+        {"change", "change", TH_KIND_CHANGE},
+        {"throughput", NULL, TH_KIND_RATE},
+        {"throughput_change", NULL, TH_KIND_CHANGE},
+        {"objects", NULL, TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     enum { GAIN = 5 };
@@ -374,7 +402,8 @@ static bool keeps_tiles(const th_session *s, const th_what_ifs *w)
 {
     bool any = false;
     for (int i = 0; !any && i < w->n; i++)
-        any = w->all[i].what == TH_WHAT_CLOCK && !th_what_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
+        any = w->all[i].what == TH_WHAT_CLOCK &&
+              !th_what_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
     return any && s->made == NULL;
 }
 
@@ -383,15 +412,20 @@ static int report(th_call *c, const th_what_ifs *w)
     th_report *r = th_report_of_call(c, "sensitivity", "Sensitivity");
     if (r == NULL)
         return -1;
-    th_report_head_line(r, "by", th_report_printf(r, "%+g %% bandwidth%s or clock, %+g %% latency, one at a time",
-                                                  w->by * 100, w->remap > 0 ? ", memory" : "", -w->by * 100));
+    th_report_head_line(
+        r, "by",
+        th_report_printf(r, "%+g %% bandwidth%s or clock, %+g %% latency, one at a time",
+                         w->by * 100, w->remap > 0 ? ", memory" : "", -w->by * 100));
     if (w->remap > 0)
-        th_report_head_line(r, "mapped", th_report_printf(r, "anew for each, by %lld evaluations", (long long)w->remap));
+        th_report_head_line(
+            r, "mapped",
+            th_report_printf(r, "anew for each, by %lld evaluations", (long long)w->remap));
     if (w->remap > 0)
         th_report_head_field(r, "remap_evaluations", th_count(w->remap));
     th_report_head_field(r, "by", th_change(w->by));
     if (keeps_tiles(c->session, w)) {
-        th_report_head_line(r, "tiles", "of the old clock where designs are shared (-group all: anew)");
+        th_report_head_line(r, "tiles",
+                            "of the old clock where designs are shared (-group all: anew)");
         th_report_head_field(r, "tiles_at_shared_designs", th_text("of the old clock"));
     }
     section(c->session, r, w);
@@ -424,14 +458,19 @@ static int run_report_sensitivity(th_call *c)
 const th_command th_sensitivity_commands[] = {
     {"report_sensitivity", "report", "", 0, 0, sensitivity_options,
      "print what more bandwidth, clock or memory would give",
-     "The run is done again from time 0 to its end with one property changed at a time, on as many threads as "
-     "set_threads says; no result depends on their number. Gain is how much sooner it ends, and change "
-     "the same as a share; the largest gain comes first, in text twenty of them, without -limit. The mapping stays, "
+     "The run is done again from time 0 to its end with one property changed at a time, on as many "
+     "threads as "
+     "set_threads says; no result depends on their number. Gain is how much sooner it ends, and "
+     "change "
+     "the same as a share; the largest gain comes first, in text twenty of them, without -limit. "
+     "The mapping stays, "
      "but with -remap; all else follows from the "
-     "new value, as if the system file had it, but that designs keep the tiles of their old clock where "
+     "new value, as if the system file had it, but that designs keep the tiles of their old clock "
+     "where "
      "other accelerators have them too: with -group all, tiles are chosen anew. "
      "Links that share a medium change together. Faults of inject_fault happen in every run. The "
-     "present run, if there is one, stays where it is; without one, what map_workload was told holds.",
+     "present run, if there is one, stays where it is; without one, what map_workload was told "
+     "holds.",
      .run = run_report_sensitivity, .is_report = true, .not_while_running = true,
      .after_interrupt = "nothing was changed"},
     {.name = NULL},

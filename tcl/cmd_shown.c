@@ -14,7 +14,8 @@
 
 enum { UNITS_TIME, UNITS_SIZE, UNITS_BANDWIDTH, UNITS_ENERGY, N_UNITS };
 
-static const th_kind unit_kinds[N_UNITS] = {TH_KIND_TIME, TH_KIND_BYTES, TH_KIND_BANDWIDTH, TH_KIND_ENERGY};
+static const th_kind unit_kinds[N_UNITS] = {TH_KIND_TIME, TH_KIND_BYTES, TH_KIND_BANDWIDTH,
+                                            TH_KIND_ENERGY};
 
 /* Choice 0 is auto. */
 static const char *unit_choice(th_kind kind, int i)
@@ -44,8 +45,10 @@ static const char *energy_choice(int i)
 
 static const th_option units_options[] = {
     [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Of times.", .choice = time_choice},
-    [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Of numbers of bytes.", .choice = size_choice},
-    [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT", "Of bits per second.", .choice = bandwidth_choice},
+    [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Of numbers of bytes.",
+                    .choice = size_choice},
+    [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT", "Of bits per second.",
+                         .choice = bandwidth_choice},
     [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Of energies.", .choice = energy_choice},
     {.name = NULL},
 };
@@ -56,8 +59,9 @@ static int run_set_units(th_call *c)
     Tcl_Obj *now = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < N_UNITS; i++) {
         if (th_call_has(c, i))
-            units[unit_kinds[i]] = c->option[i].number == 0 ? NULL
-                                                            : unit_choice(unit_kinds[i], (int)c->option[i].number);
+            units[unit_kinds[i]] = c->option[i].number == 0
+                                       ? NULL
+                                       : unit_choice(unit_kinds[i], (int)c->option[i].number);
         const char *unit = units[unit_kinds[i]];
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(units_options[i].name + 1, -1));
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit != NULL ? unit : "auto", -1));
@@ -71,7 +75,8 @@ static int run_set_units(th_call *c)
 enum { LOG_APPEND };
 
 static const th_option log_options[] = {
-    [LOG_APPEND] = {"-append", TH_OPTION_FLAG, NULL, "Behind what the file has, instead of in its place."},
+    [LOG_APPEND] = {"-append", TH_OPTION_FLAG, NULL,
+                    "Behind what the file has, instead of in its place."},
     {.name = NULL},
 };
 
@@ -133,16 +138,20 @@ static int run_suppress_message(th_call *c)
 
 const th_command th_shown_commands[] = {
     {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
-     "For tables in text: auto, as at the start, takes for each column the one that suits it. csv and json keep their "
+     "For tables in text: auto, as at the start, takes for each column the one that suits it. csv "
+     "and json keep their "
      "units, and a time that a command returns has its own. Returns all units.",
      .run = run_set_units},
     {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and what they print to a file",
-     "Commands of the top level, behind \"% \", and all that goes to standard output and standard error, from now on "
+     "Commands of the top level, behind \"% \", and all that goes to standard output and standard "
+     "error, from now on "
      "until log_end or the end. Folders that are missing on the way are made. Returns FILE.",
      .run = run_log_begin},
-    {"log_end", GROUP, "", 0, 0, NULL, "end the log that log_begin began", NULL, .run = run_log_end},
+    {"log_end", GROUP, "", 0, 0, NULL, "end the log that log_begin began", NULL,
+     .run = run_log_end},
     {"suppress_message", GROUP, "?ID ...?", 0, -1, suppress_options, "do not print these warnings",
-     "Warnings alone: an error always ends its command. Returns the ids of all that are suppressed.",
+     "Warnings alone: an error always ends its command. Returns the ids of all that are "
+     "suppressed.",
      .run = run_suppress_message},
     {.name = NULL},
 };

@@ -22,13 +22,15 @@ static const char *trace_name(int i)
 static const th_option open_options[] = {
     [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "What is written: a table, a value change dump for GTKWave, or a timeline "
-                      "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, .json (chrome), "
+                      "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, "
+                      ".json (chrome), "
                       ".pftrace or .perfetto-trace, csv otherwise.",
                       .choice = trace_name},
-    [TRACE_RESOLUTION] = {"-resolution", TH_OPTION_TIME, "TIME",
-                          "Times are multiples of it, rounded down, and of several values within it "
-                          "the last is written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; "
-                          "perfetto: 1ns)."},
+    [TRACE_RESOLUTION] =
+        {"-resolution", TH_OPTION_TIME, "TIME",
+         "Times are multiples of it, rounded down, and of several values within it "
+         "the last is written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; "
+         "perfetto: 1ns)."},
     [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Nothing before this instant (0)."},
     [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
     {.name = NULL},
@@ -38,8 +40,12 @@ static const th_trace_type *type_of(const th_call *c)
 {
     static const struct {
         const char *ending, *type;
-    } endings[] = {{".vcd", "vcd"}, {".json", "chrome"}, {".pftrace", "perfetto"}, {".perfetto-trace", "perfetto"}};
-    const char *file = th_call_word(c, 0), *dot = strrchr(file, '.'), *name = th_trace_type_name(th_trace_types[0]);
+    } endings[] = {{".vcd", "vcd"},
+                   {".json", "chrome"},
+                   {".pftrace", "perfetto"},
+                   {".perfetto-trace", "perfetto"}};
+    const char *file = th_call_word(c, 0), *dot = strrchr(file, '.'),
+               *name = th_trace_type_name(th_trace_types[0]);
     int i = 0;
     if (th_call_has(c, TRACE_FORMAT))
         return th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
@@ -58,7 +64,8 @@ static int run_open_trace(th_call *c)
     th_trace_options o = {.resolution_ps = th_call_number(c, TRACE_RESOLUTION, 0),
                           .since_ps = th_call_number(c, TRACE_SINCE, 0),
                           .until_ps = th_call_number(c, TRACE_UNTIL, TH_TIME_MAX)};
-    if (th_call_has(c, TRACE_RESOLUTION) && th_trace_check_resolution(o.resolution_ps, &c->err) != 0)
+    if (th_call_has(c, TRACE_RESOLUTION) &&
+        th_trace_check_resolution(o.resolution_ps, &c->err) != 0)
         return -1;
     if (o.until_ps < o.since_ps)
         return th_error_set(&c->err, "TCL-0390", "-until \"%s\": is before -since",
@@ -83,12 +90,14 @@ static int run_open_trace(th_call *c)
 enum { ADD_SIGNALS };
 
 static const th_option add_options[] = {
-    [ADD_SIGNALS] = {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
-                     "Of accelerators: state task layer sending receiving busy queue_depth, and "
-                     "inside tasks buffer_fill array load_input load_weight load_partial store; of "
-                     "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
-                     "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
-                     "those inside tasks.", .choice = th_signal_name},
+    [ADD_SIGNALS] =
+        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
+         "Of accelerators: state task layer sending receiving busy queue_depth, and "
+         "inside tasks buffer_fill array load_input load_weight load_partial store; of "
+         "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
+         "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
+         "those inside tasks.",
+         .choice = th_signal_name},
     {.name = NULL},
 };
 
@@ -139,8 +148,8 @@ static int parse_traced(th_call *c, const char *text, traced *out)
     return 0;
 }
 
-/* What -signals says. A signal that is named must be one of every object; of those that a pattern means, each
- * object has its own. */
+/* What -signals says. A signal that is named must be one of every object; of those that a pattern
+ * means, each object has its own. */
 typedef struct asked {
     unsigned named, meant;
 } asked;
@@ -157,7 +166,8 @@ static int add_signals(th_call *c, const char *word, unsigned there, asked *out)
     if (!is_pattern(word))
         out->named |= bits;
     else if ((bits & there) == 0)
-        return th_error_set(&c->err, "TCL-0722", "-signals \"%.40s\": none of the objects has such a signal", word);
+        return th_error_set(&c->err, "TCL-0722",
+                            "-signals \"%.40s\": none of the objects has such a signal", word);
     else
         out->meant |= bits;
     return 0;
@@ -170,7 +180,8 @@ static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked
     unsigned there = 0;
     *out = (asked){0, 0};
     if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals", Tcl_GetString(list));
+        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
+                            Tcl_GetString(list));
     for (Tcl_Size i = 0; i < n_traced; i++)
         there |= th_signals_of(all[i].class, true);
     for (Tcl_Size i = 0; i < n; i++)
@@ -179,7 +190,8 @@ static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked
     return 0;
 }
 
-/* The signals of an object that were asked for; 0: it lacks one that was named, or has none at all. */
+/* The signals of an object that were asked for; 0: it lacks one that was named, or has none at all.
+ */
 static unsigned signals_of(th_call *c, const traced *t, const char *text, const asked *a)
 {
     unsigned has = th_signals_of(t->class, true), missing = a->named & ~has;
@@ -209,7 +221,8 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
             return -1;
     for (Tcl_Size i = 0; i < n; i++)
         th_trace_add(c->session->watch.trace, all[i].class, all[i].index,
-                     is_asked ? signals_of(c, &all[i], "", &a) : th_signals_of(all[i].class, false));
+                     is_asked ? signals_of(c, &all[i], "", &a)
+                              : th_signals_of(all[i].class, false));
     return 0;
 }
 
@@ -246,7 +259,8 @@ const th_command th_trace_commands[] = {
      "and one trace at a time; restart begins it anew. It refers to system and workload or "
      "program, "
      "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
-     "missing on the way are made, and a file that is there is emptied: it grows as the run goes on. Returns FILE.",
+     "missing on the way are made, and a file that is there is emptied: it grows as the run goes "
+     "on. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
      "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_write.c - write_system and write_workload: what the session holds, as files that read_system and
- * read_workload take. */
+/* cmd_write.c - write_system and write_workload: what the session holds, as files that read_system
+ * and read_workload take. */
 #include <config.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +28,12 @@ static int write_text(th_call *c, th_strbuf *text, int failed)
 static Tcl_Obj *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? Tcl_NewStringObj(path, (int)(slash - path + 1)) : Tcl_NewStringObj("./", -1);
+    return slash != NULL ? Tcl_NewStringObj(path, (int)(slash - path + 1))
+                         : Tcl_NewStringObj("./", -1);
 }
 
-/* The whole path of name beside the file, where one is there, also with the ending; else NULL. Referenced. */
+/* The whole path of name beside the file, where one is there, also with the ending; else NULL.
+ * Referenced. */
 static Tcl_Obj *path_beside(const char *file, const char *name, const char *ending)
 {
     Tcl_Obj *path = folder_of(file), *whole = NULL;
@@ -45,8 +47,8 @@ static Tcl_Obj *path_beside(const char *file, const char *name, const char *endi
     return whole;
 }
 
-/* Files that a design names stand beside its system file, which the new one need not do: they get their whole
- * path. What comes with Tharsis, and is found from anywhere, keeps its name. */
+/* Files that a design names stand beside its system file, which the new one need not do: they get
+ * their whole path. What comes with Tharsis, and is found from anywhere, keeps its name. */
 static const char *text_of(void *context, const th_design_block *d, const th_param *p)
 {
     th_strbuf *scratch = context;
@@ -87,11 +89,15 @@ static int run_write_workload(th_call *c)
 
 const th_command th_write_commands[] = {
     {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file that read_system takes",
-     "Links one by one, or what the generator was told. Files that designs name get their whole path. What a run "
-     "changed (set_property, inject_fault) is not in it. Folders that are missing on the way are made. Returns FILE.",
+     "Links one by one, or what the generator was told. Files that designs name get their whole "
+     "path. What a run "
+     "changed (set_property, inject_fault) is not in it. Folders that are missing on the way are "
+     "made. Returns FILE.",
      .run = run_write_system},
-    {"write_workload", GROUP, "FILE", 1, 1, NULL, "write the workload to a file that read_workload takes",
-     "Of an attention, the layers that it stands for. Several models are refused: a file holds one network. Folders "
+    {"write_workload", GROUP, "FILE", 1, 1, NULL,
+     "write the workload to a file that read_workload takes",
+     "Of an attention, the layers that it stands for. Several models are refused: a file holds one "
+     "network. Folders "
      "that are missing on the way are made. Returns FILE.",
      .run = run_write_workload},
     {.name = NULL},

@@ -11,13 +11,15 @@
 #include "tcl/session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands, th_shown_commands, th_build_commands, th_layers_commands, th_write_commands,
-    th_object_commands, th_property_commands, th_map_commands, th_program_commands,
-    th_collective_commands, th_traffic_commands, th_run_commands, th_breakpoint_commands,
-    th_predict_commands, th_evaluate_commands, th_forecast_commands, th_report_map_commands,
-    th_report_commands, th_compare_commands, th_sensitivity_commands, th_output_commands,
-    th_plot_commands, th_trace_commands, th_change_commands, th_checkpoint_commands, th_study_commands,
-    NULL,
+    th_session_commands,    th_shown_commands,       th_build_commands,
+    th_layers_commands,     th_write_commands,       th_object_commands,
+    th_property_commands,   th_map_commands,         th_program_commands,
+    th_collective_commands, th_traffic_commands,     th_run_commands,
+    th_breakpoint_commands, th_predict_commands,     th_evaluate_commands,
+    th_forecast_commands,   th_report_map_commands,  th_report_commands,
+    th_compare_commands,    th_sensitivity_commands, th_output_commands,
+    th_plot_commands,       th_trace_commands,       th_change_commands,
+    th_checkpoint_commands, th_study_commands,       NULL,
 };
 
 /* What a Tcl command carries. */
@@ -273,7 +275,8 @@ static int print_help(th_call *c)
     return rc;
 }
 
-/* The text of the error is of the part of the work that saw Ctrl-C: only the command knows what became of all of it. */
+/* The text of the error is of the part of the work that saw Ctrl-C: only the command knows what
+ * became of all of it. */
 static int cancel(th_call *c)
 {
     char message[TH_ERROR_TEXT_MAX + 64];
@@ -314,8 +317,9 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
         return th_error_set(&c->err, "TCL-0009",
                             "refused while a run is under way (in the script of a breakpoint)");
     if (c->command->not_while_running && c->session->is_answering)
-        return th_error_set(&c->err, "TCL-0143",
-                            "refused in the procedure of a script design, which is to answer first");
+        return th_error_set(
+            &c->err, "TCL-0143",
+            "refused in the procedure of a script design, which is to answer first");
     return c->command->run(c);
 }
 

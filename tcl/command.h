@@ -38,13 +38,14 @@ typedef struct th_option {
     const char *value; /* what stands for the value in the synopsis; NULL for a flag */
     const char *help;
     int64_t minimum, maximum;
-    const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0. Of a text: what Tab offers */
+    const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0. Of a
+                                     text: what Tab offers */
     bool required;
 } th_option;
 
 enum { TH_OPTIONS_MAX = 32 };
 
-#define TH_RUN_IS_AS_IT_WAS "the run is as it was"
+#define TH_RUN_IS_AS_IT_WAS     "the run is as it was"
 #define TH_PROGRAM_IS_AS_IT_WAS "the program is as it was"
 
 typedef struct th_command {
@@ -59,8 +60,9 @@ typedef struct th_command {
     bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
     const char *alias_of;     /* the row is a second name of this command */
-    /* What holds once Ctrl-C has ended it (BASE-0008), whichever part of the work saw it and whatever that part says of
-     * itself; NULL: "nothing was changed", or of a report, "nothing was printed". */
+    /* What holds once Ctrl-C has ended it (BASE-0008), whichever part of the work saw it and
+     * whatever that part says of itself; NULL: "nothing was changed", or of a report, "nothing was
+     * printed". */
     const char *after_interrupt;
 } th_command;
 
@@ -83,13 +85,13 @@ struct th_call {
 };
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
-extern const th_command th_session_commands[], th_build_commands[], th_layers_commands[], th_write_commands[],
-    th_shown_commands[], th_property_commands[], th_object_commands[], th_map_commands[],
-    th_program_commands[], th_collective_commands[], th_traffic_commands[], th_run_commands[],
-    th_breakpoint_commands[], th_report_map_commands[], th_report_commands[], th_predict_commands[],
-    th_evaluate_commands[], th_forecast_commands[], th_output_commands[], th_plot_commands[],
-    th_trace_commands[], th_change_commands[], th_compare_commands[], th_sensitivity_commands[],
-    th_checkpoint_commands[], th_study_commands[];
+extern const th_command th_session_commands[], th_build_commands[], th_layers_commands[],
+    th_write_commands[], th_shown_commands[], th_property_commands[], th_object_commands[],
+    th_map_commands[], th_program_commands[], th_collective_commands[], th_traffic_commands[],
+    th_run_commands[], th_breakpoint_commands[], th_report_map_commands[], th_report_commands[],
+    th_predict_commands[], th_evaluate_commands[], th_forecast_commands[], th_output_commands[],
+    th_plot_commands[], th_trace_commands[], th_change_commands[], th_compare_commands[],
+    th_sensitivity_commands[], th_checkpoint_commands[], th_study_commands[];
 extern const th_command *const th_command_families[];
 
 /* Creates every command in ::tharsis and exports it. */
@@ -116,8 +118,9 @@ void th_help_command(const th_command *row, th_strbuf *out);
 void th_help_all(th_strbuf *out);
 /* The commands that have word in their name, summary or options; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
-/* What other renderers share: the synopsis in lines, wrapped between its words, so that "?-seed N?" stays
- * together; "-seed N"; " One of a, b." behind the help of an option with choices, nothing for others. */
+/* What other renderers share: the synopsis in lines, wrapped between its words, so that "?-seed N?"
+ * stays together; "-seed N"; " One of a, b." behind the help of an option with choices, nothing for
+ * others. */
 void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
 void th_help_option_form(const th_option *o, char *out, size_t size);
 void th_help_choices(th_strbuf *out, const th_option *o);
@@ -126,8 +129,8 @@ void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char
                         void (*add)(th_strbuf *out, const th_command *row));
 void th_help_each_of_group(th_strbuf *out, const char *group,
                            void (*add)(th_strbuf *out, const th_command *row));
-/* examples.c: lines that show the command at work, each ends in a newline; NULL: there are none. They run
- * where a system, a workload and a mapping were read, and that ran. */
+/* examples.c: lines that show the command at work, each ends in a newline; NULL: there are none.
+ * They run where a system, a workload and a mapping were read, and that ran. */
 const char *th_example_of(const char *command);
 /* help_man.c: all of them as the page tharsis-commands(7). */
 void th_help_man(th_strbuf *out);

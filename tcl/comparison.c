@@ -6,10 +6,12 @@
 #include <tcl.h>
 
 const char *const th_operator_names[TH_N_OPERATORS + 1] = {
-    [TH_OP_EQUAL] = "==",  [TH_OP_UNEQUAL] = "!=",       [TH_OP_LESS] = "<", [TH_OP_LESS_EQUAL] = "<=",
-    [TH_OP_GREATER] = ">", [TH_OP_GREATER_EQUAL] = ">=", [TH_OP_LIKE] = "=~"};
+    [TH_OP_EQUAL] = "==",      [TH_OP_UNEQUAL] = "!=", [TH_OP_LESS] = "<",
+    [TH_OP_LESS_EQUAL] = "<=", [TH_OP_GREATER] = ">",  [TH_OP_GREATER_EQUAL] = ">=",
+    [TH_OP_LIKE] = "=~"};
 
-int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th_quantity *out, th_error *err)
+int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th_quantity *out,
+                     th_error *err)
 {
     enum { CHOICES_MAX = 16 };
     const char *names[CHOICES_MAX + 1] = {NULL};

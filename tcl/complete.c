@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* complete.c - see complete.h.
- *   Complete: where does the word stand? -> candidates of that place -> their common beginning, and they themselves
- * Nothing is asked that would make something: tasks are offered once the mapping has been lowered. */
+ *   Complete: where does the word stand? -> candidates of that place -> their common beginning, and
+ * they themselves Nothing is asked that would make something: tasks are offered once the mapping
+ * has been lowered. */
 #include <config.h>
 #include "tcl/complete.h"
 #include <stdlib.h>
@@ -18,8 +19,8 @@ typedef struct th_span {
     int length;
 } th_span;
 
-/* A command of the line that has not ended: how many words it has so far, the first and the last of them. Within braces,
- * which may be a script or a list, also those of the command around them. */
+/* A command of the line that has not ended: how many words it has so far, the first and the last of
+ * them. Within braces, which may be a script or a list, also those of the command around them. */
 typedef struct th_begun {
     int n_words;
     th_span first, last, outer_first, outer_last;
@@ -31,8 +32,8 @@ typedef struct th_completion {
     th_begun command;
     const th_command *row; /* NULL: none of the table */
     const char *word;
-    size_t length;         /* of word */
-    Tcl_Obj *found;        /* list */
+    size_t length;  /* of word */
+    Tcl_Obj *found; /* list */
     int n_found;
 } th_completion;
 
@@ -151,7 +152,8 @@ static void offer_choices(th_completion *c, const th_option *o)
         offer(c, name);
 }
 
-/* Tasks, whose names are their numbers, so that those which begin as the word does are found among millions. */
+/* Tasks, whose names are their numbers, so that those which begin as the word does are found among
+ * millions. */
 static void offer_tasks(th_completion *c)
 {
     enum { TEN = 10 };
@@ -190,7 +192,8 @@ static void offer_objects(th_completion *c)
     }
 }
 
-/* "accel/3.": its attributes. Names may hold dots, so the object is what stands before the last one. */
+/* "accel/3.": its attributes. Names may hold dots, so the object is what stands before the last
+ * one. */
 static void offer_paths(th_completion *c)
 {
     th_object o;
@@ -225,7 +228,8 @@ static void offer_breakpoints(th_completion *c)
         offer(c, c->session->breakpoints[i]->name);
 }
 
-/* By what a synopsis calls them. Of what is not here nothing is offered: then the shell offers files. */
+/* By what a synopsis calls them. Of what is not here nothing is offered: then the shell offers
+ * files. */
 static void offer_named(th_completion *c, const char *synopsis)
 {
     static const char *const objects[] = {"OBJECT", "NODE",  "LINK",    "ACCEL",
@@ -375,7 +379,8 @@ static Tcl_Obj *common_beginning(Tcl_Obj *const *words, Tcl_Size n)
     return Tcl_NewStringObj(first, (int)length);
 }
 
-/* What readline takes for the word begins elsewhere than ours: so much less of every candidate, or so much more. */
+/* What readline takes for the word begins elsewhere than ours: so much less of every candidate, or
+ * so much more. */
 static Tcl_Obj *as_asked(const char *candidate, const char *line, int from, int start)
 {
     if (start >= from)
@@ -410,7 +415,8 @@ static int complete(ClientData session, Tcl_Interp *interp, int objc, Tcl_Obj *c
         return TCL_ERROR;
     }
     const char *line = Tcl_GetString(objv[4]);
-    if (Tcl_GetIntFromObj(interp, objv[2], &start) != TCL_OK || Tcl_GetIntFromObj(interp, objv[3], &end) != TCL_OK)
+    if (Tcl_GetIntFromObj(interp, objv[2], &start) != TCL_OK ||
+        Tcl_GetIntFromObj(interp, objv[3], &end) != TCL_OK)
         return TCL_ERROR;
     int length = (int)strlen(line);
     end = end < 0 ? 0 : end > length ? length : end;
@@ -419,8 +425,12 @@ static int complete(ClientData session, Tcl_Interp *interp, int objc, Tcl_Obj *c
         from--;
     Tcl_Obj *word = Tcl_NewStringObj(line + from, end - from);
     Tcl_IncrRefCount(word);
-    th_completion c = {.session = session, .interp = interp, .command = innermost(line, from),
-                       .word = Tcl_GetString(word), .length = (size_t)(end - from), .found = Tcl_NewListObj(0, NULL)};
+    th_completion c = {.session = session,
+                       .interp = interp,
+                       .command = innermost(line, from),
+                       .word = Tcl_GetString(word),
+                       .length = (size_t)(end - from),
+                       .found = Tcl_NewListObj(0, NULL)};
     Tcl_IncrRefCount(c.found);
     c.row = row_of(c.command.first);
     offer_all(&c);

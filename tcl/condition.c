@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* condition.c - see condition.h.
  *
- * Recursive descent makes a tree, in an array in which parts stand before what they are parts of; so holds
- * goes through it once, from the first to the last:
- *   any  := all { "||" all }
- *   all  := one { "&&" one }
- *   one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL
- * In a filter the object is left open: it is given when the condition is looked at. */
+ * Recursive descent makes a tree, in an array in which parts stand before what they are parts of;
+ * so holds goes through it once, from the first to the last: any  := all { "||" all } all  := one {
+ * "&&" one } one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL In a filter the object is
+ * left open: it is given when the condition is looked at. */
 #include <config.h>
 #include "tcl/condition.h"
 #include <ctype.h>
@@ -69,11 +67,12 @@ static bool takes(parser *p, const char *sign)
 static int expected(parser *p, const char *what)
 {
     skip_space(p);
-    return th_error_set(p->err, "TCL-0397", "condition \"%.200s\": at \"%.40s\": expected %s", p->all,
-                        p->next, what);
+    return th_error_set(p->err, "TCL-0397", "condition \"%.200s\": at \"%.40s\": expected %s",
+                        p->all, p->next, what);
 }
 
-/* Up to white space or a sign; a copy that is th_free'd. Empty: there is none. NULL: memory is out. */
+/* Up to white space or a sign; a copy that is th_free'd. Empty: there is none. NULL: memory is out.
+ */
 static char *take_word(parser *p, const char *signs)
 {
     skip_space(p);
@@ -100,8 +99,8 @@ static char *take_word(parser *p, const char *signs)
 static int add_node(parser *p, const node *n)
 {
     if (p->out->n == NODES_MAX)
-        return th_error_set(p->err, "TCL-0398", "condition \"%.40s...\": has more than %d parts", p->all,
-                            (int)NODES_MAX);
+        return th_error_set(p->err, "TCL-0398", "condition \"%.40s...\": has more than %d parts",
+                            p->all, (int)NODES_MAX);
     p->out->nodes[p->out->n] = *n;
     return p->out->n++;
 }
@@ -163,9 +162,11 @@ static int parse_test(parser *p)
     char *path = take_word(p, "=!<>&|()");
     if (path == NULL)
         return th_error_no_memory(p->err);
-    int rc = path[0] != '\0' ? parse_path(p, path, &n) : expected(p, is_filter(p) ? "ATTRIBUTE" : "OBJECT.ATTRIBUTE");
+    int rc = path[0] != '\0' ? parse_path(p, path, &n)
+                             : expected(p, is_filter(p) ? "ATTRIBUTE" : "OBJECT.ATTRIBUTE");
     th_free(path);
-    if (rc == 0 && parse_operator(p, &n) == 0 && parse_literal(p, &n) == 0 && (rc = add_node(p, &n)) >= 0)
+    if (rc == 0 && parse_operator(p, &n) == 0 && parse_literal(p, &n) == 0 &&
+        (rc = add_node(p, &n)) >= 0)
         return rc;
     th_free(n.text);
     return -1;
@@ -176,8 +177,8 @@ static int parse_any(parser *p);
 static int parse_one(parser *p)
 {
     if (++p->depth > DEPTH_MAX)
-        return th_error_set(p->err, "TCL-0400", "condition \"%.40s...\": is nested deeper than %d", p->all,
-                            (int)DEPTH_MAX);
+        return th_error_set(p->err, "TCL-0400", "condition \"%.40s...\": is nested deeper than %d",
+                            p->all, (int)DEPTH_MAX);
     int part;
     if (takes(p, "!")) {
         part = parse_one(p);
@@ -219,7 +220,8 @@ th_condition *th_condition_compile(th_session *s, const char *text, th_error *er
     return th_condition_compile_of(s, TH_N_CLASSES, text, err);
 }
 
-th_condition *th_condition_compile_of(th_session *s, th_class class, const char *text, th_error *err)
+th_condition *th_condition_compile_of(th_session *s, th_class class, const char *text,
+                                      th_error *err)
 {
     parser p = {.session = s, .class = class, .all = text, .next = text, .err = err};
     p.out = th_alloc_zero(1, sizeof *p.out);
@@ -250,7 +252,8 @@ static int test_holds(const node *n, th_session *s, th_object o, th_error *err)
     return th_comparison_holds(&value, n->op, &n->literal);
 }
 
-/* of NULL: of the objects that are named. Of a test that cannot be made is[] is false, or, of a filter, all fails. */
+/* of NULL: of the objects that are named. Of a test that cannot be made is[] is false, or, of a
+ * filter, all fails. */
 static int evaluate(const th_condition *c, th_session *s, const th_object *of, th_error *err)
 {
     bool is[NODES_MAX];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design_script.c - see design_script.h.
  *   identify: is there such a command, and what is its text?
- *   answer: shard and parameters -> two dicts -> the procedure, under a time limit -> its dict -> numbers
+ *   answer: shard and parameters -> two dicts -> the procedure, under a time limit -> its dict ->
+ * numbers
  *
- * The limit is the interpreter's own (Tcl's resource limits): no catch of the procedure holds it up, and
- * what was set before is set again. A limit ends what is made of Tcl commands, not a single command
- * that computes for long. Ctrl-C cancels the procedure as it does any script. */
+ * The limit is the interpreter's own (Tcl's resource limits): no catch of the procedure holds it
+ * up, and what was set before is set again. A limit ends what is made of Tcl commands, not a single
+ * command that computes for long. Ctrl-C cancels the procedure as it does any script. */
 #include <config.h>
 #include "tcl/design_script.h"
 #include <stdio.h>
@@ -59,7 +60,8 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     return -1;
 }
 
-/* Of the procedure's body and arguments; of its name alone where it is a command of another kind. */
+/* Of the procedure's body and arguments; of its name alone where it is a command of another kind.
+ */
 static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
 {
     static const char *const parts[] = {"body", "args"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* examples.c - commands at work, for help and the manual. A test runs each of them, where a system, a workload and a
- * mapping were read and that ran; an example that needs something else begins with it. At most 76 columns. */
+/* examples.c - commands at work, for help and the manual. A test runs each of them, where a system,
+ * a workload and a mapping were read and that ran; an example that needs something else begins with
+ * it. At most 76 columns. */
 #include <config.h>
 #include <string.h>
 #include "tcl/command.h"
@@ -10,27 +11,27 @@ typedef struct th_example {
 } th_example;
 
 /* A file of measurements, made up, and read. */
-#define MEASUREMENTS \
-    "set csv [open out/mine.csv w]\n" \
-    "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n" \
-    "foreach batch {1 2 4 8 16 32 64 128} {\n" \
-    "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n" \
-    "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n" \
-    "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n" \
-    "    }\n" \
-    "}\n" \
-    "close $csv\n" \
+#define MEASUREMENTS                                                                               \
+    "set csv [open out/mine.csv w]\n"                                                              \
+    "puts $csv \"kind,device,phase,batch,channels_in,channels_out,time_ms\"\n"                     \
+    "foreach batch {1 2 4 8 16 32 64 128} {\n"                                                     \
+    "    foreach size {128 256 512 768 1024 1536 2048 4096} {\n"                                   \
+    "        set ms [expr {0.05 + 2e-9 * $batch * $size ** 2}]\n"                                  \
+    "        puts $csv \"dense,V100,call,$batch,$size,$size,$ms\"\n"                               \
+    "    }\n"                                                                                      \
+    "}\n"                                                                                          \
+    "close $csv\n"                                                                                 \
     "read_measurements out/mine.csv\n"
 
 /* A small study, not run yet. */
-#define STUDY \
-    "create_study links -file out/links.db -metrics {latency moved} \\\n" \
-    "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n" \
-    "        create_system -name ring -topology ring -dims 8 -accel npu_v1 \\\n" \
-    "            -link_bandwidth $bandwidth -link_latency 500ns\n" \
-    "        create_program exchange\n" \
-    "        add_collective all_reduce -bytes 1MB\n" \
-    "        run\n" \
+#define STUDY                                                                                      \
+    "create_study links -file out/links.db -metrics {latency moved} \\\n"                          \
+    "    -parameters {bandwidth {2Gbps 8Gbps}} -script {\n"                                        \
+    "        create_system -name ring -topology ring -dims 8 -accel npu_v1 \\\n"                   \
+    "            -link_bandwidth $bandwidth -link_latency 500ns\n"                                 \
+    "        create_program exchange\n"                                                            \
+    "        add_collective all_reduce -bytes 1MB\n"                                               \
+    "        run\n"                                                                                \
     "    }\n"
 
 static const th_example examples[] = {

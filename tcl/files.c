@@ -100,7 +100,8 @@ static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
     Tcl_DecrRefCount(found);
 }
 
-/* Sorted and without doubles, so that the message does not depend on the file system. Referenced. */
+/* Sorted and without doubles, so that the message does not depend on the file system. Referenced.
+ */
 static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
 {
     Tcl_Obj *words[] = {Tcl_NewStringObj("::lsort", -1), Tcl_NewStringObj("-unique", -1), names};
@@ -136,8 +137,10 @@ static bool is_of_file(const th_file_kind *kind, const char *name)
 static void not_found(th_session *s, const th_file_kind *kind, const char *name, th_error *err)
 {
     if (is_of_file(kind, name)) {
-        th_error_set(err, "TCL-0033", "%s \"%s\": no such file, here, in THARSIS_PATH or among those that come with Tharsis",
-                     kind->what, name);
+        th_error_set(
+            err, "TCL-0033",
+            "%s \"%s\": no such file, here, in THARSIS_PATH or among those that come with Tharsis",
+            kind->what, name);
         return;
     }
     Tcl_Obj *all = th_file_names(s, kind), **element;

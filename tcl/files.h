@@ -22,7 +22,8 @@ extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_
  * misses in err. */
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err);
 
-/* The names of files of this kind that are found without a path, sorted; referenced for the caller. */
+/* The names of files of this kind that are found without a path, sorted; referenced for the caller.
+ */
 Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind);
 
 #endif

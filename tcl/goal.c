@@ -83,9 +83,10 @@ static int take_words(th_call *c, Tcl_Obj **word, int n, th_goal *out)
     n -= is_front;
     if (n >= 2)
         return take_front(c, word, n, out);
-    return th_error_set(&c->err, "TCL-0253",
-                        "-objective: must be a name, names and weights in turn, or two names or more "
-                        "for a Pareto front");
+    return th_error_set(
+        &c->err, "TCL-0253",
+        "-objective: must be a name, names and weights in turn, or two names or more "
+        "for a Pareto front");
 }
 
 int th_goal_parse(th_call *c, int option, th_goal *out)
@@ -110,8 +111,8 @@ char *th_goal_describe(const th_goal *g, char *out, size_t size)
     if (g->objective == TH_OBJECTIVE_WEIGHTED) {
         for (int i = 0; i < TH_N_TERMS; i++)
             if (g->weight[i] > 0)
-                th_strbuf_printf(&text, "%s%s %g", text.length > 0 ? " " : "",
-                                 th_objective_name(i), g->weight[i]);
+                th_strbuf_printf(&text, "%s%s %g", text.length > 0 ? " " : "", th_objective_name(i),
+                                 g->weight[i]);
     } else if (g->n_front > 0) {
         th_strbuf_add(&text, "pareto");
         for (int i = 0; i < g->n_front; i++)
@@ -148,7 +149,8 @@ char *th_goal_format(const th_goal *g, const th_metrics *m, char *out, size_t si
     char value[64], late[64];
     format_value(g, m, value, sizeof value);
     if (m->lateness_ps > 0)
-        snprintf(out, size, "%s, %s late", value, th_format_time(m->lateness_ps, late, sizeof late));
+        snprintf(out, size, "%s, %s late", value,
+                 th_format_time(m->lateness_ps, late, sizeof late));
     else
         snprintf(out, size, "%s", value);
     return out;

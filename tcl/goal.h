@@ -13,11 +13,12 @@ int th_goal_parse(th_call *c, int option, th_goal *out);
 /* Back to the words that th_goal_parse takes. */
 char *th_goal_describe(const th_goal *g, char *out, size_t size);
 
-/* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if so. */
+/* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if
+ * so. */
 char *th_goal_format(const th_goal *g, const th_metrics *m, char *out, size_t size);
 
-/* The same as a column of a report and its cell, deadlines apart; and of one objective under its own
- * name. */
+/* The same as a column of a report and its cell, deadlines apart; and of one objective under its
+ * own name. */
 th_column th_goal_column(const th_goal *g);
 th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m);
 th_column th_objective_column(th_objective o);

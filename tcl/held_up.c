@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* held_up.c - who held up a task, and where.
  *
- * Nothing is recorded during a run: routes follow from the system and overlaps from the times of tasks,
- * so those that a task met are found afterwards. Of the media on its route and the DRAMs at both ends (of a
- * compute: its own DRAM), it was held up where the others that were under way with it kept the
- * place longest: bytes, as much of them as fell into the time together if they went evenly, at the bandwidth of
- * the place. DRAMs count where nobody was on the links, as engines give way to flows. Of those others,
- * the one that kept the place longest is named. What packets and slowed clocks add
- * is nobody's. Not modelled: at which rate each went when. */
+ * Nothing is recorded during a run: routes follow from the system and overlaps from the times of
+ * tasks, so those that a task met are found afterwards. Of the media on its route and the DRAMs at
+ * both ends (of a compute: its own DRAM), it was held up where the others that were under way with
+ * it kept the place longest: bytes, as much of them as fell into the time together if they went
+ * evenly, at the bandwidth of the place. DRAMs count where nobody was on the links, as engines give
+ * way to flows. Of those others, the one that kept the place longest is named. What packets and
+ * slowed clocks add is nobody's. Not modelled: at which rate each went when. */
 #include <config.h>
 #include "tcl/held_up.h"
 #include "base/alloc.h"
@@ -29,7 +29,7 @@ struct th_held_up {
     th_session *session;
     const th_program *program;
     const th_result *result;
-    int32_t *order;  /* tasks that have ended, by start */
+    int32_t *order; /* tasks that have ended, by start */
     int32_t n;
     th_time longest; /* duration */
     bool **taken;    /* by collective: its links; NULL: not asked yet */
@@ -77,7 +77,8 @@ static int set_out(th_held_up *f)
     f->places = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->places);
     f->links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->links);
     f->other_links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->other_links);
-    bool is_there = f->taken != NULL && f->places != NULL && f->links != NULL && f->other_links != NULL;
+    bool is_there =
+        f->taken != NULL && f->places != NULL && f->links != NULL && f->other_links != NULL;
     return is_there ? put_in_order(f) : -1;
 }
 
@@ -119,7 +120,8 @@ static void find_places(th_held_up *f, const th_task *t)
     int n = th_route(s, t->node, t->peer, f->links);
     for (int i = 0; i < n; i++) {
         int32_t medium = s->links[f->links[i]].medium;
-        f->places[f->n_places++] = (place){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
+        f->places[f->n_places++] =
+            (place){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
     }
 }
 
@@ -132,8 +134,8 @@ static const bool *links_of(th_held_up *f, int32_t collective, th_error *err)
     *taken = th_alloc_zero((size_t)f->session->system->n_links + 1, sizeof **taken);
     if (*taken == NULL)
         th_error_no_memory(err);
-    else if (th_collective_links(th_simulation_collective(f->session->simulation, collective), f->session->system,
-                                 *taken, err) == 0)
+    else if (th_collective_links(th_simulation_collective(f->session->simulation, collective),
+                                 f->session->system, *taken, err) == 0)
         return *taken;
     th_free(*taken);
     *taken = NULL;
@@ -161,7 +163,8 @@ static int64_t dram_bytes(const th_held_up *f, const th_task *t)
 {
     if (t->kind == TH_TASK_TRANSFER)
         return t->bytes;
-    const th_pipeline_stats *did = &th_works_get(th_simulation_works(f->session->simulation), t->work)->folded;
+    const th_pipeline_stats *did =
+        &th_works_get(th_simulation_works(f->session->simulation), t->work)->folded;
     return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
@@ -172,12 +175,14 @@ static bool is_at(const th_held_up *f, const th_task *t, int32_t accel)
            (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 
-/* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or -1. */
+/* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or
+ * -1. */
 static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err)
 {
     const th_system *s = f->session->system;
     const bool *taken = NULL;
-    int n = other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
+    int n =
+        other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
     if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->work, err)) == NULL)
         return -1;
     for (int i = 0; i < f->n_places; i++) {
@@ -186,7 +191,8 @@ static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err
         if (p->is_dram)
             bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
         else if (taken != NULL)
-            bytes = takes_medium(s, taken, p->number) ? f->program->collectives[other->work].bytes : 0;
+            bytes =
+                takes_medium(s, taken, p->number) ? f->program->collectives[other->work].bytes : 0;
         else if (has_medium(s, f->other_links, n, p->number))
             bytes = other->bytes;
         kept[i] = (double)bytes * 8 / p->bits_per_s;
@@ -259,7 +265,8 @@ static const place *most_kept(const th_held_up *f, bool is_dram)
 {
     const place *most = NULL;
     for (int p = 0; p < f->n_places; p++)
-        if (f->places[p].is_dram == is_dram && f->places[p].kept_s > (most != NULL ? most->kept_s : 0))
+        if (f->places[p].is_dram == is_dram &&
+            f->places[p].kept_s > (most != NULL ? most->kept_s : 0))
             most = &f->places[p];
     return most;
 }
@@ -292,18 +299,19 @@ static void describe_place(const th_session *s, const th_holder *h, th_strbuf *o
         th_strbuf_printf(out, "link/%s", s->system->links[h->link].name);
 }
 
-void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by, th_quantity *cells)
+void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by,
+                     th_quantity *cells)
 {
-    static const th_kind kinds[TH_HOLDER_CELLS] = {TH_KIND_TEXT, TH_KIND_COUNT, TH_KIND_TEXT, TH_KIND_TIME,
-                                                   TH_KIND_COUNT};
+    static const th_kind kinds[TH_HOLDER_CELLS] = {TH_KIND_TEXT, TH_KIND_COUNT, TH_KIND_TEXT,
+                                                   TH_KIND_TIME, TH_KIND_COUNT};
     for (int i = 0; i < TH_HOLDER_CELLS; i++)
         cells[i] = th_absent(kinds[i]);
     if (h->task < 0)
         return;
     describe_place(s, h, at);
     th_task_describe(s, &s->simulation->program->tasks[h->task], by);
-    const th_quantity found[] = {th_text(at->text), th_count(h->task), th_text(by->text), th_ps(h->together_ps),
-                                 th_count(h->n_others - 1)};
+    const th_quantity found[] = {th_text(at->text), th_count(h->task), th_text(by->text),
+                                 th_ps(h->together_ps), th_count(h->n_others - 1)};
     for (int i = 0; i < TH_HOLDER_CELLS; i++)
         cells[i] = found[i];
 }

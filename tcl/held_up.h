@@ -21,9 +21,10 @@ th_held_up *th_held_up_new(th_session *s, const th_result *r, th_error *err);
 int th_held_up_find(th_held_up *f, int32_t task, th_holder *out, th_error *err);
 void th_held_up_free(th_held_up *f); /* accepts NULL */
 
-/* Of a row: the place ("link/0_1", "DRAM of 3"), the task and what it is, the time together, how many more others
- * there were; absent where nobody was there. The texts live in at and by. */
+/* Of a row: the place ("link/0_1", "DRAM of 3"), the task and what it is, the time together, how
+ * many more others there were; absent where nobody was there. The texts live in at and by. */
 enum { TH_HOLDER_CELLS = 5 };
-void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by, th_quantity *cells);
+void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by,
+                     th_quantity *cells);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help.c - what the rows of the command table say, for people, on the terminal. help_markdown.c makes pages of
- * it, help_man.c a manual page; examples stand in examples.c. */
+/* help.c - what the rows of the command table say, for people, on the terminal. help_markdown.c
+ * makes pages of it, help_man.c a manual page; examples stand in examples.c. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "tcl/command.h"
 
-/* What roff would take for its own: backslashes, hyphens that are minus signs, and a dot or an apostrophe
- * that begins a line. */
+/* What roff would take for its own: backslashes, hyphens that are minus signs, and a dot or an
+ * apostrophe that begins a line. */
 static void add_roff(th_strbuf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help_markdown.c - the command table as pages of the manual: docs/commands.md lists all, docs/commands/NAME.md
- * tells one. */
+/* help_markdown.c - the command table as pages of the manual: docs/commands.md lists all,
+ * docs/commands/NAME.md tells one. */
 #include <config.h>
 #include <ctype.h>
 #include <string.h>
@@ -43,12 +43,13 @@ static void add_line(th_strbuf *out, const th_command *row)
 
 void th_help_markdown_list(th_strbuf *out)
 {
-    th_strbuf_add(
-        out,
-        "# Commands\n\nWritten by `help -markdown docs` from the command table; not edited by hand.\n\n"
-        "Options stand in any order and are never abbreviated. `?x?` may be left out.\n"
-        "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
-        "What an error message means stands in the message; [messages.md](messages.md) lists them.\n");
+    th_strbuf_add(out,
+                  "# Commands\n\nWritten by `help -markdown docs` from the command table; not "
+                  "edited by hand.\n\n"
+                  "Options stand in any order and are never abbreviated. `?x?` may be left out.\n"
+                  "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
+                  "What an error message means stands in the message; [messages.md](messages.md) "
+                  "lists them.\n");
     th_help_each_group(out, begin_group, add_line);
 }
 
@@ -105,7 +106,8 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
     add_options(out, row);
     if (example != NULL)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
-    th_strbuf_printf(out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);
+    th_strbuf_printf(
+        out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);
     th_help_each_of_group(out, row->group, add_neighbor);
     th_strbuf_add(out, ".\n");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* init.c - Tharsis as a package: a session for the interpreter, and its commands in ::tharsis.
- * A session ends with its interpreter, or with the program, which does not delete its interpreters: a
- * handler of Tcl's closes what is open then. A trace or log that could not be written makes the exit
- * status 1. */
+ * A session ends with its interpreter, or with the program, which does not delete its interpreters:
+ * a handler of Tcl's closes what is open then. A trace or log that could not be written makes the
+ * exit status 1. */
 #include <config.h>
 #include "tcl/init.h"
 #include <signal.h>

@@ -75,8 +75,10 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "for weights, inputs being there"},
     [LAYER_STALL_PARTIAL] = {"stall_partial", TH_KIND_TIME,
                              "for partial sums, the others being there"},
-    [LAYER_STALL_OUTPUT] = {"stall_output", TH_KIND_TIME, "for room for outputs, and to store them"},
-    [LAYER_IDLE] = {"idle", TH_KIND_TIME, "time of its accelerators without a task of it while active"},
+    [LAYER_STALL_OUTPUT] = {"stall_output", TH_KIND_TIME,
+                            "for room for outputs, and to store them"},
+    [LAYER_IDLE] = {"idle", TH_KIND_TIME,
+                    "time of its accelerators without a task of it while active"},
     [LAYER_BUSY_CYCLES] = {"busy_cycles", TH_KIND_COUNT,
                            "cycles of the arrays (of the vector units, where it has no MACs)"},
     [LAYER_MACS_DONE] = {"macs_done", TH_KIND_COUNT, "multiply-accumulates of all its tasks"},
@@ -115,8 +117,8 @@ static th_quantity layer_inputs(th_session *s, const th_layer *l)
     return th_text(s->scratch.text);
 }
 
-/* "input fp16 weight int8 output fp16", "input 1 weight 2:4 output 0.5"; the second factor of a matmul
- * of two inputs stands where the weights do. */
+/* "input fp16 weight int8 output fp16", "input 1 weight 2:4 output 0.5"; the second factor of a
+ * matmul of two inputs stands where the weights do. */
 static th_quantity layer_tensors(th_session *s, const th_layer *l, int attribute)
 {
     static const char *const names[TH_N_TENSORS] = {"input", "weight", "output"};
@@ -190,7 +192,8 @@ static th_quantity quality(const th_layer_result *l, int attribute)
     case LAYER_UTILIZATION:
         return share_or_absent(th_layer_utilization(l));
     case LAYER_BOUND:
-        return th_text(th_layer_bound(l) != TH_BOUND_NONE ? th_bound_name(th_layer_bound(l)) : NULL);
+        return th_text(th_layer_bound(l) != TH_BOUND_NONE ? th_bound_name(th_layer_bound(l))
+                                                          : NULL);
     case LAYER_ROOFLINE:
         return distance > 0 ? th_mean(distance) : th_absent(TH_KIND_MEAN);
     default:

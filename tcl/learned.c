@@ -86,7 +86,8 @@ static bool is_left_out_device(const th_left_out *o, const char *name)
     return at != NULL;
 }
 
-/* By a digest of its id, so that an operation measured on several devices is held out on all of them. */
+/* By a digest of its id, so that an operation measured on several devices is held out on all of
+ * them. */
 static bool is_left_out(const th_left_out *o, const th_measurements *m, const th_measurement *row)
 {
     uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* line_editor.c - see line_editor.h. tclreadline brings GNU readline; its own loop is not used, as it knows neither
- * Ctrl-C nor the log.
- * Ctrl-C while a line is typed: the thread that waits for signals marks the handler, Tcl calls empty_line between two
- * events of the loop in which tclreadline reads, in the interpreter's thread. Readline itself has no command for that in
+/* line_editor.c - see line_editor.h. tclreadline brings GNU readline; its own loop is not used, as
+ * it knows neither Ctrl-C nor the log. Ctrl-C while a line is typed: the thread that waits for
+ * signals marks the handler, Tcl calls empty_line between two events of the loop in which
+ * tclreadline reads, in the interpreter's thread. Readline itself has no command for that in
  * tclreadline, so its functions are looked up in the library that is loaded. */
 #include <config.h>
 #include "tcl/line_editor.h"
@@ -20,7 +20,8 @@ static struct {
     int (*set_prompt)(const char *prompt), (*new_line)(void), (*redisplay)(void);
 } editor;
 
-/* Between two events; the line is empty, on a new line of the terminal, and begins a new command. */
+/* Between two events; the line is empty, on a new line of the terminal, and begins a new command.
+ */
 static void empty_line(void)
 {
     editor.is_dropped = true;
@@ -45,11 +46,12 @@ static int eof_reached(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj 
     return TCL_OK;
 }
 
-/* The library of tclreadline depends on readline's, so its handle finds those functions. Exclamation marks are Tcl's, not
- * history's. */
+/* The library of tclreadline depends on readline's, so its handle finds those functions.
+ * Exclamation marks are Tcl's, not history's. */
 static void find_functions(Tcl_Interp *interp)
 {
-    if (Tcl_Eval(interp, "lindex [lsearch -inline -glob [info loaded {}] *tclreadline*] 0") != TCL_OK)
+    if (Tcl_Eval(interp, "lindex [lsearch -inline -glob [info loaded {}] *tclreadline*] 0") !=
+        TCL_OK)
         return;
     void *library = dlopen(Tcl_GetStringResult(interp), RTLD_NOW | RTLD_NOLOAD);
     if (library == NULL)
@@ -63,21 +65,23 @@ static void find_functions(Tcl_Interp *interp)
         *expansion = '\0';
 }
 
-static const char setup[] = "package require tclreadline\n"
-                            "if {[info exists ::env(HOME)]} {\n"
-                            "    set ::tharsis::history_file [file join $::env(HOME) .tharsis_history]\n"
-                            "} else {\n"
-                            "    set ::tharsis::history_file {}\n"
-                            "}\n"
-                            "::tclreadline::readline initialize $::tharsis::history_file\n"
-                            "::tclreadline::readline customcompleter ::tharsis::Complete\n"
-                            "set ::tclreadline::historyLength 1000\n"
-                            "::tclreadline::readline eofchar ::tharsis::EndOfInput\n";
+static const char setup[] =
+    "package require tclreadline\n"
+    "if {[info exists ::env(HOME)]} {\n"
+    "    set ::tharsis::history_file [file join $::env(HOME) .tharsis_history]\n"
+    "} else {\n"
+    "    set ::tharsis::history_file {}\n"
+    "}\n"
+    "::tclreadline::readline initialize $::tharsis::history_file\n"
+    "::tclreadline::readline customcompleter ::tharsis::Complete\n"
+    "set ::tclreadline::historyLength 1000\n"
+    "::tclreadline::readline eofchar ::tharsis::EndOfInput\n";
 
 /* After every line, as nobody knows what will end the program. */
-static const char keep_history[] = "if {$::tharsis::history_file ne {}} {\n"
-                                   "    catch {::tclreadline::readline write $::tharsis::history_file}\n"
-                                   "}\n";
+static const char keep_history[] =
+    "if {$::tharsis::history_file ne {}} {\n"
+    "    catch {::tclreadline::readline write $::tharsis::history_file}\n"
+    "}\n";
 
 bool th_line_editor_open(Tcl_Interp *interp, const char *prompt)
 {
@@ -92,8 +96,8 @@ bool th_line_editor_open(Tcl_Interp *interp, const char *prompt)
 
 Tcl_Obj *th_line_editor_read(Tcl_Interp *interp, const char *prompt, bool *dropped)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::tclreadline::readline", -1), Tcl_NewStringObj("read", -1),
-                        Tcl_NewStringObj(prompt, -1)};
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tclreadline::readline", -1),
+                        Tcl_NewStringObj("read", -1), Tcl_NewStringObj(prompt, -1)};
     Tcl_Obj *call = Tcl_NewListObj(3, words), *line = NULL;
     Tcl_IncrRefCount(call);
     editor.is_at_end = editor.is_dropped = false;

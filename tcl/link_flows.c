@@ -89,8 +89,8 @@ static int count_message(void *context, int32_t from, int32_t to, int64_t bytes)
     return 0;
 }
 
-int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim, const th_result *r,
-                       th_error *err)
+int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim,
+                       const th_result *r, th_error *err)
 {
     const th_program *p = sim->program;
     counting c = {bytes, s->n_nodes};
@@ -104,7 +104,8 @@ int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *
         if (task->kind == TH_TASK_TRANSFER)
             count_message(&c, task->node, task->peer, task->bytes);
         else if (task->kind == TH_TASK_COLLECTIVE)
-            rc = walk_messages(th_simulation_collective(sim, task->work), s, count_message, &c, err);
+            rc =
+                walk_messages(th_simulation_collective(sim, task->work), s, count_message, &c, err);
     }
     return rc;
 }
@@ -177,8 +178,8 @@ static int add_collective(th_link_flows *f, const th_system *s, const th_collect
     return rc;
 }
 
-static int add_flows_of(th_link_flows *f, const th_system *s, const th_simulation *sim, int32_t t, int link,
-                        th_error *err)
+static int add_flows_of(th_link_flows *f, const th_system *s, const th_simulation *sim, int32_t t,
+                        int link, th_error *err)
 {
     const th_task *task = &sim->program->tasks[t];
     if (th_interrupt_is_pending())

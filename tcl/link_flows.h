@@ -23,9 +23,10 @@ int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_simulat
                           const th_result *r, int link, th_error *err);
 void th_link_flows_clear(th_link_flows *f);
 
-/* Adds what tasks that have started send from node to node to bytes[from * n_nodes + to]. 0 or -1. */
-int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim, const th_result *r,
-                       th_error *err);
+/* Adds what tasks that have started send from node to node to bytes[from * n_nodes + to]. 0 or -1.
+ */
+int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim,
+                       const th_result *r, th_error *err);
 
 /* Which links of the system the messages of a collective take: is_taken[link] becomes true, and the
  * others stay as they were. 0 or -1. One whose algorithm is still open takes none. */

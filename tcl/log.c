@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* log.c - see log.h. A layer on top of the channels of standard output and standard error copies what passes; a trace
- * of the interpreter tells the commands of its top level. Every piece is in the file at once, whatever ends the program. */
+/* log.c - see log.h. A layer on top of the channels of standard output and standard error copies
+ * what passes; a trace of the interpreter tells the commands of its top level. Every piece is in
+ * the file at once, whatever ends the program. */
 #include <config.h>
 #include "tcl/log.h"
 #include <errno.h>
@@ -73,7 +74,8 @@ static void layer_watch(ClientData data, int mask)
 
 static int layer_handle(ClientData data, int direction, ClientData *out)
 {
-    return Tcl_GetChannelHandle(Tcl_GetStackedChannel(((th_layer_data *)data)->self), direction, out);
+    return Tcl_GetChannelHandle(Tcl_GetStackedChannel(((th_layer_data *)data)->self), direction,
+                                out);
 }
 
 static int layer_notify(ClientData data, int mask)
@@ -111,8 +113,8 @@ static Tcl_Channel add_layer(th_log *log, Tcl_Channel below)
 
 /* ---- commands ---- */
 
-static int note(ClientData data, Tcl_Interp *interp, int level, const char *command, Tcl_Command token, int objc,
-                Tcl_Obj *const objv[])
+static int note(ClientData data, Tcl_Interp *interp, int level, const char *command,
+                Tcl_Command token, int objc, Tcl_Obj *const objv[])
 {
     th_log *log = data;
     (void)interp;

@@ -8,8 +8,9 @@
 
 typedef struct th_log th_log;
 
-/* From now on every command at the top level goes into the file, behind "% ", and all that is written to standard output
- * and standard error. One log a process. NULL: the file cannot be opened, or another log is open. */
+/* From now on every command at the top level goes into the file, behind "% ", and all that is
+ * written to standard output and standard error. One log a process. NULL: the file cannot be
+ * opened, or another log is open. */
 th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error *err);
 /* What runs between is nobody's command. Both accept NULL. */
 void th_log_pause(th_log *log, int is_paused);

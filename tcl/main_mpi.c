@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the others evaluate for its searches
- * and do points of its studies.
- * A rank that is lost, or mpirun interrupted: mpirun ends the others with SIGTERM. Journals are written
- * batch by batch, so there is nothing left to save then; rank 0 says how to go on. */
+/* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the others evaluate for its
+ * searches and do points of its studies. A rank that is lost, or mpirun interrupted: mpirun ends
+ * the others with SIGTERM. Journals are written batch by batch, so there is nothing left to save
+ * then; rank 0 says how to go on. */
 #include <config.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +18,9 @@
 static void say_how_to_go_on(int number)
 {
     static const char text[] =
-        "\nError " "TCL-0241" ": tharsis-mpi: told to end, as when a rank is lost or mpirun stopped: a "
+        "\nError "
+        "TCL-0241"
+        ": tharsis-mpi: told to end, as when a rank is lost or mpirun stopped: a "
         "map_workload with -checkpoint FILE, and a run_study, goes on from there when the same is "
         "run again\n";
     const struct timespec until_mpirun_has_read = {0, 300 * 1000 * 1000};

@@ -78,7 +78,8 @@ static const char *stored_name(const th_session *s, th_object o)
 
 Tcl_Obj *th_object_name(const th_session *s, th_object o)
 {
-    if (o.class == TH_CLASS_TASK) { /* there may be millions, for which Tcl's own printing is slow */
+    if (o.class ==
+        TH_CLASS_TASK) { /* there may be millions, for which Tcl's own printing is slow */
         char name[32];
         return Tcl_NewStringObj(name, snprintf(name, sizeof name, "task/%d", (int)o.index));
     }
@@ -153,8 +154,10 @@ int th_object_unknown(const th_session *s, th_class class, const char *name, th_
 {
     int32_t n = th_class_count(s, class);
     if (strpbrk(name, "*?[") != NULL)
-        return th_error_set(err, "TCL-0723", "%s \"%.100s\": must be one name: [get_%ss {%.100s}] are all that match",
-                            class_names[class], name, class_names[class], name);
+        return th_error_set(
+            err, "TCL-0723",
+            "%s \"%.100s\": must be one name: [get_%ss {%.100s}] are all that match",
+            class_names[class], name, class_names[class], name);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
     if (names == NULL)
         return th_error_no_memory(err);
@@ -216,8 +219,7 @@ int th_node_parse(th_session *s, const char *text, th_error *err)
 
 static bool task_is_at(const th_task *t, int node)
 {
-    return node >= 0 &&
-           (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
+    return node >= 0 && (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 
 static bool is_in_group(const th_collective *c, int node)

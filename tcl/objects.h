@@ -53,7 +53,8 @@ typedef struct th_attribute {
     const char *name; /* NULL ends a class */
     th_kind kind;
     const char *help;
-    const char *(*choice)(int i); /* of a text: the i-th of its values, NULL after the last; NULL: it may be any */
+    const char *(*choice)(
+        int i); /* of a text: the i-th of its values, NULL after the last; NULL: it may be any */
 } th_attribute;
 
 const th_attribute *th_attributes_of(th_class class);

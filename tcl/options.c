@@ -70,8 +70,7 @@ static void take_options(th_call *c, int first, th_network_options *o)
         (int32_t)th_call_number(c, first + TH_NETWORK_CHANNELS, o->n_virtual_channels);
     o->credit_delay_ps = th_call_number(c, first + TH_NETWORK_CREDIT, o->credit_delay_ps);
     o->router_delay_ps = th_call_number(c, first + TH_NETWORK_ROUTER, o->router_delay_ps);
-    o->terminal_bits_per_s =
-        th_call_number(c, first + TH_NETWORK_TERMINAL, o->terminal_bits_per_s);
+    o->terminal_bits_per_s = th_call_number(c, first + TH_NETWORK_TERMINAL, o->terminal_bits_per_s);
     o->n_crossbar_inputs =
         (int32_t)th_call_number(c, first + TH_NETWORK_CROSSBAR, o->n_crossbar_inputs);
     o->allocation_cycle_ps = th_call_number(c, first + TH_NETWORK_CYCLE, o->allocation_cycle_ps);

@@ -4,9 +4,9 @@
 #define TH_TCL_OPTIONS_H
 #include "tcl/session.h"
 
-const char *th_network_name(int i);   /* of th_network_types; NULL after the last */
-const char *th_weights_name(int i);   /* equal latency */
-const char *th_deadlock_name(int i);  /* refuse allow */
+const char *th_network_name(int i);  /* of th_network_types; NULL after the last */
+const char *th_weights_name(int i);  /* equal latency */
+const char *th_deadlock_name(int i); /* refuse allow */
 
 /* Rows of an option table, from place first on: the network, and what its models can be told. */
 enum {
@@ -24,43 +24,50 @@ enum {
     TH_N_NETWORK_OPTIONS
 };
 #define TH_NETWORK_OPTIONS(first)                                                                  \
-    [(first) + TH_NETWORK_MODEL] = {"-network", TH_OPTION_CHOICE, "MODEL",                         \
-                                    "How transfers share links.", .choice = th_network_name},      \
-    [(first) + TH_NETWORK_WEIGHTS] =                                                               \
-        {"-weights", TH_OPTION_CHOICE, "WEIGHTS",                                                  \
-         "fluid: flows share a link equally, or a flow weighs as much as the latency of its "      \
-         "route.",                                                                                 \
-         .choice = th_weights_name},                                                               \
-    [(first) + TH_NETWORK_PACKET] = {"-packet_bytes", TH_OPTION_BYTES, "SIZE",                     \
-                                     "packet: the largest payload of a packet (4096B)."},          \
-    [(first) + TH_NETWORK_BUFFER] = {"-buffer_bytes", TH_OPTION_BYTES, "SIZE",                     \
-                                     "packet: of each virtual channel at the end of a link (what " \
-                                     "each link needs)."},                                         \
-    [(first) + TH_NETWORK_CHANNELS] = {"-virtual_channels", TH_OPTION_INTEGER,                     \
-                                       "N",                                                        \
-                                       "packet: of each link (4, or as many as the routes need).", \
-                                       0,                                                          \
-                                       1000000},                                                   \
-    [(first) + TH_NETWORK_CREDIT] = {"-credit_delay", TH_OPTION_TIME, "TIME",                      \
-                                     "packet: until a sender knows of free space (0)."},           \
-    [(first) + TH_NETWORK_ROUTER] = {"-router_delay", TH_OPTION_TIME, "TIME",                      \
-                                     "packet: on top of the latency of every link (0)."},          \
-    [(first) + TH_NETWORK_TERMINAL] = {"-terminal_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",     \
-                                       "packet: what a node injects, and takes, at most (what its " \
-                                       "links carry)."},                                           \
-    [(first) + TH_NETWORK_CROSSBAR] = {"-crossbar_inputs", TH_OPTION_INTEGER,                      \
-                                       "N",                                                        \
-                                       "packet: how many packets the buffers of a link pass on "   \
-                                       "at once (any number).",                                    \
-                                       0,                                                          \
-                                       1000000},                                                   \
-    [(first) + TH_NETWORK_CYCLE] = {"-allocation_cycle", TH_OPTION_TIME, "TIME",                   \
-                                    "packet: of routers that allocate channels and crossbar "      \
-                                    "once per cycle (0: at once, without loss)."},                 \
-    [(first) + TH_NETWORK_DEADLOCK] = {                                                            \
-        "-deadlock", TH_OPTION_CHOICE, "WHAT",                                                     \
-        "packet: routes that can deadlock are refused, or run all the same, to see it.",           \
-        .choice = th_deadlock_name}
+    [(first) +                                                                                     \
+        TH_NETWORK_MODEL] = {"-network", TH_OPTION_CHOICE, "MODEL", "How transfers share links.",  \
+                             .choice = th_network_name},                                           \
+        [(first) + TH_NETWORK_WEIGHTS] =                                                           \
+            {"-weights", TH_OPTION_CHOICE, "WEIGHTS",                                              \
+             "fluid: flows share a link equally, or a flow weighs as much as the latency of its "  \
+             "route.",                                                                             \
+             .choice = th_weights_name},                                                           \
+        [(first) + TH_NETWORK_PACKET] = {"-packet_bytes", TH_OPTION_BYTES, "SIZE",                 \
+                                         "packet: the largest payload of a packet (4096B)."},      \
+        [(first) +                                                                                 \
+            TH_NETWORK_BUFFER] = {"-buffer_bytes", TH_OPTION_BYTES, "SIZE",                        \
+                                  "packet: of each virtual channel at the end of a link (what "    \
+                                  "each link needs)."},                                            \
+        [(first) +                                                                                 \
+            TH_NETWORK_CHANNELS] = {"-virtual_channels",                                           \
+                                    TH_OPTION_INTEGER,                                             \
+                                    "N",                                                           \
+                                    "packet: of each link (4, or as many as the routes need).",    \
+                                    0,                                                             \
+                                    1000000},                                                      \
+        [(first) + TH_NETWORK_CREDIT] = {"-credit_delay", TH_OPTION_TIME, "TIME",                  \
+                                         "packet: until a sender knows of free space (0)."},       \
+        [(first) + TH_NETWORK_ROUTER] = {"-router_delay", TH_OPTION_TIME, "TIME",                  \
+                                         "packet: on top of the latency of every link (0)."},      \
+        [(first) +                                                                                 \
+            TH_NETWORK_TERMINAL] = {"-terminal_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",       \
+                                    "packet: what a node injects, and takes, at most (what its "   \
+                                    "links carry)."},                                              \
+        [(first) +                                                                                 \
+            TH_NETWORK_CROSSBAR] = {"-crossbar_inputs",                                            \
+                                    TH_OPTION_INTEGER,                                             \
+                                    "N",                                                           \
+                                    "packet: how many packets the buffers of a link pass on "      \
+                                    "at once (any number).",                                       \
+                                    0,                                                             \
+                                    1000000},                                                      \
+        [(first) + TH_NETWORK_CYCLE] = {"-allocation_cycle", TH_OPTION_TIME, "TIME",               \
+                                        "packet: of routers that allocate channels and crossbar "  \
+                                        "once per cycle (0: at once, without loss)."},             \
+        [(first) + TH_NETWORK_DEADLOCK] = {                                                        \
+            "-deadlock", TH_OPTION_CHOICE, "WHAT",                                                 \
+            "packet: routes that can deadlock are refused, or run all the same, to see it.",       \
+            .choice = th_deadlock_name}
 
 /* Rows of an option table, from place first on: what comes in. */
 enum { TH_STREAM_PARTS_MAX = 1000000 }; /* inputs of a stream, and micro-batches of each */

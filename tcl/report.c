@@ -237,7 +237,8 @@ static void sort(th_table *t, int column, bool is_up)
         for (size_t i = 0; i < rows; i++)
             order[i] = i;
         for (size_t width = 1; width < rows; width *= 2)
-            for (size_t lo = 0; lo + width < rows && !th_report_is_interrupted(t->report); lo += 2 * width)
+            for (size_t lo = 0; lo + width < rows && !th_report_is_interrupted(t->report);
+                 lo += 2 * width)
                 merge(t, column, is_up, order, order + rows, lo, lo + width,
                       lo + 2 * width < rows ? lo + 2 * width : rows);
         for (size_t i = 0; i < rows; i++)

@@ -14,7 +14,7 @@ typedef struct th_table th_table;
 typedef enum { TH_FORMAT_TEXT, TH_FORMAT_CSV, TH_FORMAT_JSON } th_format;
 const char *th_format_name(int i); /* text csv json; NULL after the last */
 
-enum { TH_COLUMNS_MAX = 64 };      /* of one table */
+enum { TH_COLUMNS_MAX = 64 }; /* of one table */
 
 typedef struct th_column {
     const char
@@ -36,14 +36,15 @@ th_table *th_report_head_table(th_report *r, const char *name, const th_column *
  * out. */
 th_column *th_report_columns(th_report *r, int n);
 /* A text that lives as long as the report, for the names of such columns; "" when memory is out. */
-const char *th_report_printf(th_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *th_report_printf(th_report *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 const char *th_report_keep(th_report *r, const char *text); /* the same of a text of any length */
 /* columns must outlive the report. A record is a table of one row, in text a list of its values. */
 th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
 th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
-void th_report_drop_first(th_report *r); /* the table that is first */
+void th_report_drop_first(th_report *r);                    /* the table that is first */
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 /* In text every time and size has its own unit: for values that lie orders of magnitude apart. */
@@ -54,7 +55,8 @@ void th_table_wrap(th_table *t);
 void th_table_break(th_table *t, const char *column);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
 void th_table_sort(th_table *t, int column);
-void th_table_sort_up(th_table *t, int column); /* numbers from small to large, those that are absent last */
+void th_table_sort_up(th_table *t,
+                      int column); /* numbers from small to large, those that are absent last */
 void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
 void th_table_hide(th_table *t, int64_t n);  /* so many more rows there would be */
 int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
@@ -64,7 +66,8 @@ const char *th_kind_suffix(th_kind kind, const char *name);
 
 /* 0, or -1: memory is out, or Ctrl-C ended it, here or where rows were added. */
 int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err);
-/* Asked at every row, by these functions too, and looks at some of them; true from the first Ctrl-C on. */
+/* Asked at every row, by these functions too, and looks at some of them; true from the first Ctrl-C
+ * on. */
 bool th_report_is_interrupted(th_report *r);
 /* 0, or -1: as render says it. */
 int th_report_state(const th_report *r, th_error *err);
@@ -87,8 +90,8 @@ struct th_table {
     th_table *next;
 };
 
-/* For other renderers: the columns of a table that have a title, one unit for each, and every cell as it is
- * printed, in the report's memory. false: memory is out. */
+/* For other renderers: the columns of a table that have a title, one unit for each, and every cell
+ * as it is printed, in the report's memory. false: memory is out. */
 typedef struct th_shown_table {
     th_table table;
     const char *unit[TH_COLUMNS_MAX]; /* "" for none */
@@ -112,7 +115,8 @@ struct th_report {
     int n_head;
     th_table *head_table; /* NULL: none */
     th_table *first, **last;
-    const char *const *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
+    const char *const
+        *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
     bool failed, was_interrupted;
     unsigned n_looks;
 };

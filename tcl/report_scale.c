@@ -82,13 +82,16 @@ static th_scale fixed_unit(th_kind kind, const char *name, double largest, int d
     int decimals = digits - before;
     bool is_whole = u->divisor == 1 && kind != TH_KIND_ENERGY; /* ps, B, bps */
     return (th_scale){u->name, u->divisor,
-                      is_whole || decimals < 0 ? 0 : decimals < MOST_DECIMALS ? decimals : MOST_DECIMALS};
+                      is_whole || decimals < 0   ? 0
+                      : decimals < MOST_DECIMALS ? decimals
+                                                 : MOST_DECIMALS};
 }
 
 static th_scale unit_for(const th_table *t, th_kind kind, double largest, int digits)
 {
     const char *wanted = wanted_unit(t->report, kind);
-    return wanted != NULL ? fixed_unit(kind, wanted, largest, digits) : pick_unit(units_of(kind), largest, digits);
+    return wanted != NULL ? fixed_unit(kind, wanted, largest, digits)
+                          : pick_unit(units_of(kind), largest, digits);
 }
 
 static double number_of(const th_quantity *q)
@@ -106,9 +109,9 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* Times (sizes, energies) of one table have one unit, so that they compare by eye: of all columns of
- * the kind, the largest time or energy sets it, and for sizes, which lie further apart, the column whose largest
- * is the smallest. */
+/* Times (sizes, energies) of one table have one unit, so that they compare by eye: of all columns
+ * of the kind, the largest time or energy sets it, and for sizes, which lie further apart, the
+ * column whose largest is the smallest. */
 static double reference_of_kind(const th_table *t, th_kind kind)
 {
     double reference = 0;
@@ -186,7 +189,8 @@ static const char *with_unit(const th_quantity *q, char *out, size_t size)
                                    : th_format_bytes(q->whole, out, size);
 }
 
-const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale, char *out, size_t size)
+const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale,
+                           char *out, size_t size)
 {
     if (q->is_absent)
         return "-";

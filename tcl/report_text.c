@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report_text.c - a report for people: aligned, at most 80 columns, one unit per column, in the
- * heading (report_scale.c). Numbers stand to the right. Texts that would make a table too wide lose their middle. */
+ * heading (report_scale.c). Numbers stand to the right. Texts that would make a table too wide lose
+ * their middle. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +195,8 @@ static int show_block(const th_table *t, th_layout *l, int first)
     int width = l->width[0], c = first;
     memset(l->is_shown, 0, sizeof l->is_shown);
     l->is_shown[0] = true;
-    for (; c < t->n_columns && (c == first || (width + GAP + l->width[c] <= WIDTH && !breaks_at(t, c)));
+    for (; c < t->n_columns &&
+           (c == first || (width + GAP + l->width[c] <= WIDTH && !breaks_at(t, c)));
          c++) {
         width += GAP + l->width[c];
         l->is_shown[c] = true;
@@ -202,7 +204,8 @@ static int show_block(const th_table *t, th_layout *l, int first)
     return c;
 }
 
-/* How many bytes of text go into a line of so many columns: up to a space, where there is one, or all that fit. */
+/* How many bytes of text go into a line of so many columns: up to a space, where there is one, or
+ * all that fit. */
 static size_t fitting(const char *text, int width)
 {
     size_t at = 0, space = 0;

@@ -77,7 +77,8 @@ th_saved_figures *th_saved_figures_of(const th_session *s, const th_result *r)
     f->n[TH_SAVED_LAYERS] = s->workload != NULL ? s->workload->n_layers : 0;
     f->n[TH_SAVED_ACCELS] = r->n_accels;
     f->n[TH_SAVED_LINKS] = r->n_links;
-    if (make_room(f) != 0 || th_session_input_digests(s, f->system, f->workload, sizeof f->system) != 0)
+    if (make_room(f) != 0 ||
+        th_session_input_digests(s, f->system, f->workload, sizeof f->system) != 0)
         goto fail;
     take_layers(s, r, f);
     take_accels(s, r, f);

@@ -13,7 +13,8 @@ enum { TH_SAVED_FIGURES_MAX = 5 };
 /* One layer, accelerator or link. Names are unique in their class. */
 typedef struct th_saved_object {
     const char *name;
-    th_quantity figure[TH_SAVED_FIGURES_MAX]; /* in the order of th_saved_figure_names; absent: not known */
+    th_quantity
+        figure[TH_SAVED_FIGURES_MAX]; /* in the order of th_saved_figure_names; absent: not known */
 } th_saved_object;
 
 typedef struct th_saved_figures {
@@ -23,7 +24,8 @@ typedef struct th_saved_figures {
     struct th_arena *arena; /* private */
 } th_saved_figures;
 
-/* Names of the figures of a class; NULL after the last. Times come first, then bytes, then energy. */
+/* Names of the figures of a class; NULL after the last. Times come first, then bytes, then energy.
+ */
 extern const char *const th_saved_figure_names[TH_N_SAVED][TH_SAVED_FIGURES_MAX + 1];
 
 /* Of the present run, which is done. NULL: memory is out. */

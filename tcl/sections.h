@@ -28,9 +28,9 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
  * something does not fit. */
 int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
 
-/* sections_memory.c: peaks of all accelerators; which of them is fullest (-1: none holds anything, or nothing
- * is known; -2 on failure); and what fills one (is_folded: the
- * weights of all layers share a line). */
+/* sections_memory.c: peaks of all accelerators; which of them is fullest (-1: none holds anything,
+ * or nothing is known; -2 on failure); and what fills one (is_folded: the weights of all layers
+ * share a line). */
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_memory_fullest(th_session *s, th_error *err);
 int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err);
@@ -39,22 +39,23 @@ int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_e
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 
-/* sections_path.c; limit: the longest so many entries of the path, the others folded (0: all); parts:
- * what its time went to; slack: limit of the tasks that have ended, the least slack first. */
+/* sections_path.c; limit: the longest so many entries of the path, the others folded (0: all);
+ * parts: what its time went to; slack: limit of the tasks that have ended, the least slack first.
+ */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
 /* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
 int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
 
-/* sections_windows.c: of accelerators and links, in n windows of [from, to]; the present run is done again
- * for it. Busy, stalls and idle of a window add up to its length. */
+/* sections_windows.c: of accelerators and links, in n windows of [from, to]; the present run is
+ * done again for it. Busy, stalls and idle of a window add up to its length. */
 typedef struct th_windows {
-    th_time from, to; /* from < to <= where the run stands */
-    int64_t n;        /* windows of equal length, to the picosecond */
-    th_time length;   /* > 0: windows of this length, n of them, the last cut off at to */
+    th_time from, to;           /* from < to <= where the run stands */
+    int64_t n;                  /* windows of equal length, to the picosecond */
+    th_time length;             /* > 0: windows of this length, n of them, the last cut off at to */
     const bool *accels, *links; /* which of them */
-    bool used_links;  /* only links on which there was anything, window by window */
+    bool used_links;            /* only links on which there was anything, window by window */
 } th_windows;
 int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
 
@@ -64,8 +65,8 @@ int th_section_models(th_session *s, th_report *r, th_error *err);
 /* sections_layers.c: what each layer of the workload took; not for a made program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
-/* sections_energy.c: joules by what took them, of layers and the rest, or of accelerators and links;
- * only where the system says what things cost. */
+/* sections_energy.c: joules by what took them, of layers and the rest, or of accelerators and
+ * links; only where the system says what things cost. */
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
 
 /* sections_links.c; used_only: those that carried something. */
@@ -105,7 +106,8 @@ typedef struct th_runs {
     th_saved_run **all;
     int n;
 } th_runs;
-/* The last columns of its table: system, digests, changes; not in text, whose head tells of them. */
+/* The last columns of its table: system, digests, changes; not in text, whose head tells of them.
+ */
 enum { TH_RUN_INPUTS = 4 };
 /* Characters for what stands behind the key of a line of a head, in 80 columns. */
 enum { TH_HEAD_WIDTH = 64 };
@@ -116,8 +118,8 @@ typedef struct th_diff_options {
     bool is_text;  /* values with units */
     int64_t limit; /* rows of a table at most; 0: all */
 } th_diff_options;
-int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
-                    th_error *err);
+int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                    const th_diff_options *o, th_error *err);
 /* What all of these runs have in common, and, run by run, systems and workloads where they are not
  * the same, and what was changed in them. */
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections_alternatives.c - what layers might have taken instead: other designs, and strategies that
- * rotate nothing. */
+/* sections_alternatives.c - what layers might have taken instead: other designs, and strategies
+ * that rotate nothing. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>

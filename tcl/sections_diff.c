@@ -2,8 +2,8 @@
 /* sections_diff.c - two saved runs: what they were given, and what came of it, where they differ.
  *   inputs; changes in the runs; then totals, layers, accelerators, links:
  *   match by name -> differences -> the largest first
- * Times come before bytes, bytes before joules; among them the largest absolute difference is first. Text
- * gives each value its own unit; csv and json have ps, bytes, joules. */
+ * Times come before bytes, bytes before joules; among them the largest absolute difference is
+ * first. Text gives each value its own unit; csv and json have ps, bytes, joules. */
 #include <config.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,12 +65,15 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
     add_input(t, "workload", text_of(a->workload), text_of(b->workload));
     add_input(t, "workload's digest", a->figures->workload, b->figures->workload);
     add_input(t, "program", text_of(a->program), text_of(b->program));
-    add_input(t, "batch", th_report_printf(r, "%d", (int)a->batch), th_report_printf(r, "%d", (int)b->batch));
-    add_input(t, a->program != NULL || b->program != NULL ? "program's digest" : "mapping", a->mapping, b->mapping);
+    add_input(t, "batch", th_report_printf(r, "%d", (int)a->batch),
+              th_report_printf(r, "%d", (int)b->batch));
+    add_input(t, a->program != NULL || b->program != NULL ? "program's digest" : "mapping",
+              a->mapping, b->mapping);
     add_input(t, "by", a->algorithm, b->algorithm);
     add_input(t, "seed", seed_of(r, a), seed_of(r, b));
     add_input(t, "network", a->network, b->network);
-    add_input(t, "inputs", th_report_printf(r, "%d", (int)a->n_inputs), th_report_printf(r, "%d", (int)b->n_inputs));
+    add_input(t, "inputs", th_report_printf(r, "%d", (int)a->n_inputs),
+              th_report_printf(r, "%d", (int)b->n_inputs));
     return 0;
 }
 
@@ -144,7 +147,8 @@ static double value_of(const th_quantity *q)
 }
 
 /* What both lack, or have alike, is no difference. */
-static void note(differences *d, const char *object, const char *figure, th_quantity a, th_quantity b)
+static void note(differences *d, const char *object, const char *figure, th_quantity a,
+                 th_quantity b)
 {
     if (a.is_absent == b.is_absent && (a.is_absent || th_quantity_compare(&a, &b) == 0))
         return;
@@ -225,28 +229,34 @@ static void add_difference(th_report *r, th_table *t, const difference *d, bool 
     th_quantity change = both && a > 0 ? th_change(b / a - 1) : th_absent(TH_KIND_CHANGE);
     th_quantity object = d->object != NULL ? th_text(d->object) : th_absent(TH_KIND_TEXT);
     if (is_text)
-        th_table_row(t, (th_quantity[]){object, th_text(d->figure),
-                                        d->a.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->a)),
-                                        d->b.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->b)),
-                                        both ? th_text(difference_in_words(r, d)) : th_absent(TH_KIND_TEXT), change,
-                                        th_absent(TH_KIND_TEXT)});
+        th_table_row(t, (th_quantity[]){
+                            object, th_text(d->figure),
+                            d->a.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->a)),
+                            d->b.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->b)),
+                            both ? th_text(difference_in_words(r, d)) : th_absent(TH_KIND_TEXT),
+                            change, th_absent(TH_KIND_TEXT)});
     else
-        th_table_row(t, (th_quantity[]){object, th_text(d->figure), number_or_absent(&d->a), number_or_absent(&d->b),
+        th_table_row(t, (th_quantity[]){object, th_text(d->figure), number_or_absent(&d->a),
+                                        number_or_absent(&d->b),
                                         both ? th_number(b - a) : th_absent(TH_KIND_NUMBER), change,
                                         th_text(unit_of(d->a.kind))});
 }
 
 /* In text a table without rows is left out. */
-static int add_table(th_report *r, const char *name, const char *title, const char *object, differences *d,
-                     const th_saved_run *a, const th_saved_run *b, const th_diff_options *o, th_error *err)
+static int add_table(th_report *r, const char *name, const char *title, const char *object,
+                     differences *d, const th_saved_run *a, const th_saved_run *b,
+                     const th_diff_options *o, th_error *err)
 {
     th_kind value = o->is_text ? TH_KIND_TEXT : TH_KIND_NUMBER;
     if (o->is_text && d->n == 0 && !d->failed)
         return 0;
-    const th_column columns[] = {
-        {object != NULL ? object : "of", object, TH_KIND_TEXT}, {"figure", "figure", TH_KIND_TEXT},
-        {"a", "a", value}, {"b", "b", value}, {"difference", "difference", value},
-        {"change", "change", TH_KIND_CHANGE}, {"unit", NULL, TH_KIND_TEXT}};
+    const th_column columns[] = {{object != NULL ? object : "of", object, TH_KIND_TEXT},
+                                 {"figure", "figure", TH_KIND_TEXT},
+                                 {"a", "a", value},
+                                 {"b", "b", value},
+                                 {"difference", "difference", value},
+                                 {"change", "change", TH_KIND_CHANGE},
+                                 {"unit", NULL, TH_KIND_TEXT}};
     enum { N = sizeof columns / sizeof *columns };
     th_column *shown = d->failed ? NULL : columns_of(r, columns, N, a, b);
     if (shown == NULL)
@@ -263,8 +273,8 @@ static int add_table(th_report *r, const char *name, const char *title, const ch
 
 /* ---- totals, and what has a name ---- */
 
-static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
-                      th_error *err)
+static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                      const th_diff_options *o, th_error *err)
 {
     differences d = {.n = 0};
     bool is_made = a->program != NULL || b->program != NULL;
@@ -276,17 +286,20 @@ static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b
         if (a->samples > 1 || b->samples > 1)
             note(&d, NULL, "throughput, batches", th_rate(a->batch_throughput_per_s),
                  th_rate(b->batch_throughput_per_s));
-        note(&d, NULL, "accelerators busy", th_share(a->accel_utilization), th_share(b->accel_utilization));
+        note(&d, NULL, "accelerators busy", th_share(a->accel_utilization),
+             th_share(b->accel_utilization));
     }
     note(&d, NULL, "used links busy", th_share(a->link_utilization), th_share(b->link_utilization));
     note(&d, NULL, "moved", th_bytes(a->network_bytes), th_bytes(b->network_bytes));
-    note(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none, b->has_energy ? th_joules(b->energy_j) : none);
+    note(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none,
+         b->has_energy ? th_joules(b->energy_j) : none);
     int rc = add_table(r, "totals", "Totals", NULL, &d, a, b, o, err);
     th_free(d.all);
     return rc;
 }
 
-static void note_object(differences *d, th_saved_class class, const th_saved_object *a, const th_saved_object *b)
+static void note_object(differences *d, th_saved_class class, const th_saved_object *a,
+                        const th_saved_object *b)
 {
     const char *const *names = th_saved_figure_names[class];
     for (int f = 0; names[f] != NULL; f++) {
@@ -297,7 +310,8 @@ static void note_object(differences *d, th_saved_class class, const th_saved_obj
 }
 
 /* By name: those of a, with their like in b or without, then what b has alone. */
-static int match(differences *d, th_saved_class class, const th_saved_figures *a, const th_saved_figures *b)
+static int match(differences *d, th_saved_class class, const th_saved_figures *a,
+                 const th_saved_figures *b)
 {
     th_map *places = th_map_new();
     bool *is_matched = th_alloc_zero((size_t)b->n[class] + 1, sizeof *is_matched);
@@ -320,8 +334,8 @@ static int match(differences *d, th_saved_class class, const th_saved_figures *a
     return rc;
 }
 
-static int add_class(th_report *r, th_saved_class class, const th_saved_run *a, const th_saved_run *b,
-                     const th_diff_options *o, th_error *err)
+static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
+                     const th_saved_run *b, const th_diff_options *o, th_error *err)
 {
     static const char *const names[TH_N_SAVED] = {"layers", "accelerators", "links"};
     static const char *const titles[TH_N_SAVED] = {"Layers", "Accelerators", "Links"};
@@ -334,8 +348,8 @@ static int add_class(th_report *r, th_saved_class class, const th_saved_run *a, 
     return rc;
 }
 
-int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b, const th_diff_options *o,
-                    th_error *err)
+int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                    const th_diff_options *o, th_error *err)
 {
     if (add_inputs(r, a, b, err) != 0)
         return -1;

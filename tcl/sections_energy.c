@@ -8,8 +8,8 @@
 static void add_row(th_table *t, const char *name, const th_energy *e, bool is_total)
 {
     th_quantity cells[] = {
-        th_text(name),          th_joules(e->mac_j),    th_joules(e->vector_j),
-        th_joules(e->buffer_j), th_joules(e->dram_j),   th_joules(e->static_j),
+        th_text(name),          th_joules(e->mac_j),         th_joules(e->vector_j),
+        th_joules(e->buffer_j), th_joules(e->dram_j),        th_joules(e->static_j),
         th_joules(e->link_j),   th_joules(th_energy_sum(e)),
     };
     (is_total ? th_table_total : th_table_row)(t, cells);
@@ -28,12 +28,10 @@ static void add_layers(const th_session *s, th_table *t, const th_result *x)
         add_row(t, s->workload->layers[l].name, &x->layers[l].energy, false);
         th_energy_add(&sum, &x->layers[l].energy);
     }
-    rest = (th_energy){rest_of(x->energy.mac_j, sum.mac_j),
-                       rest_of(x->energy.vector_j, sum.vector_j),
-                       rest_of(x->energy.buffer_j, sum.buffer_j),
-                       rest_of(x->energy.dram_j, sum.dram_j),
-                       rest_of(x->energy.static_j, sum.static_j),
-                       rest_of(x->energy.link_j, sum.link_j)};
+    rest = (th_energy){
+        rest_of(x->energy.mac_j, sum.mac_j),       rest_of(x->energy.vector_j, sum.vector_j),
+        rest_of(x->energy.buffer_j, sum.buffer_j), rest_of(x->energy.dram_j, sum.dram_j),
+        rest_of(x->energy.static_j, sum.static_j), rest_of(x->energy.link_j, sum.link_j)};
     add_row(t, "(rest)", &rest, false);
 }
 
@@ -71,17 +69,21 @@ static void add_sources(const th_session *s, th_report *r)
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)
 {
     static const th_column of_layers[] = {
-        {"layer", "layer", TH_KIND_TEXT},      {"mac", "MACs", TH_KIND_ENERGY},
-        {"vector", "vector", TH_KIND_ENERGY},  {"buffer", "buffers", TH_KIND_ENERGY},
-        {"dram", "DRAM", TH_KIND_ENERGY},      {"static", "static", TH_KIND_ENERGY},
-        {"links", "links", TH_KIND_ENERGY},    {"energy", "sum", TH_KIND_ENERGY},
+        {"layer", "layer", TH_KIND_TEXT},     {"mac", "MACs", TH_KIND_ENERGY},
+        {"vector", "vector", TH_KIND_ENERGY}, {"buffer", "buffers", TH_KIND_ENERGY},
+        {"dram", "DRAM", TH_KIND_ENERGY},     {"static", "static", TH_KIND_ENERGY},
+        {"links", "links", TH_KIND_ENERGY},   {"energy", "sum", TH_KIND_ENERGY},
         {NULL, NULL, TH_KIND_TEXT},
     };
     static const th_column of_accels[] = {
-        {"accel", "accelerator", TH_KIND_TEXT}, {"mac", "MACs", TH_KIND_ENERGY},
-        {"vector", "vector", TH_KIND_ENERGY},   {"buffer", "buffers", TH_KIND_ENERGY},
-        {"dram", "DRAM", TH_KIND_ENERGY},       {"static", "static", TH_KIND_ENERGY},
-        {"links", "links", TH_KIND_ENERGY},     {"energy", "sum", TH_KIND_ENERGY},
+        {"accel", "accelerator", TH_KIND_TEXT},
+        {"mac", "MACs", TH_KIND_ENERGY},
+        {"vector", "vector", TH_KIND_ENERGY},
+        {"buffer", "buffers", TH_KIND_ENERGY},
+        {"dram", "DRAM", TH_KIND_ENERGY},
+        {"static", "static", TH_KIND_ENERGY},
+        {"links", "links", TH_KIND_ENERGY},
+        {"energy", "sum", TH_KIND_ENERGY},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);

@@ -9,7 +9,8 @@
 #include "tcl/objects.h"
 #include "tcl/sections.h"
 
-static int add_row(th_session *s, th_held_up *f, th_table *t, int32_t task, th_time held_up, th_error *err)
+static int add_row(th_session *s, th_held_up *f, th_table *t, int32_t task, th_time held_up,
+                   th_error *err)
 {
     enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_HOLDER_CELLS };
     th_quantity cells[N_CELLS];
@@ -54,8 +55,8 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
     if (*list == NULL)
         rc = th_error_no_memory(err);
     for (int i = 0; rc == 0 && i < n; i++) {
-        rc = th_task_parts(s->system, th_simulation_works(s->simulation), s->simulation->program, r, path[i].task,
-                           part, err);
+        rc = th_task_parts(s->system, th_simulation_works(s->simulation), s->simulation->program, r,
+                           path[i].task, part, err);
         if (rc == 0 && part[TH_PART_HELD_UP] > 0)
             (*list)[n_held++] = (held){part[TH_PART_HELD_UP], path[i].task};
     }
@@ -70,10 +71,10 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
 int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     static const th_column columns[] = {
-        {"task", "task", TH_KIND_COUNT},       {"what", "what", TH_KIND_TEXT},
-        {"held_up", "held up", TH_KIND_TIME},  {"at", "at", TH_KIND_TEXT},
-        {"by", "by", TH_KIND_COUNT},           {"by_what", "what it is", TH_KIND_TEXT},
-        {"together", NULL, TH_KIND_TIME},      {"others", "others", TH_KIND_COUNT},
+        {"task", "task", TH_KIND_COUNT},      {"what", "what", TH_KIND_TEXT},
+        {"held_up", "held up", TH_KIND_TIME}, {"at", "at", TH_KIND_TEXT},
+        {"by", "by", TH_KIND_COUNT},          {"by_what", "what it is", TH_KIND_TEXT},
+        {"together", NULL, TH_KIND_TIME},     {"others", "others", TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *result = th_simulation_result(s->simulation, err);

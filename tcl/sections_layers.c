@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections_layers.c - what each layer took: the attributes of layers as a table, with their sums. */
+/* sections_layers.c - what each layer took: the attributes of layers as a table, with their sums.
+ */
 #include <config.h>
 #include "base/alloc.h"
 #include "tcl/objects.h"

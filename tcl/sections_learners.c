@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections_learners.c - how good the learners of a predictor were on rows that they had not seen, and which
- * of them answer, with what shares. */
+/* sections_learners.c - how good the learners of a predictor were on rows that they had not seen,
+ * and which of them answer, with what shares. */
 #include <config.h>
 #include <math.h>
 #include "predictor/model/predictor.h"
@@ -8,14 +8,10 @@
 #include "tcl/sections.h"
 
 static const th_column columns[] = {
-    {"kind", "kind", TH_KIND_TEXT},
-    {"phase", "phase", TH_KIND_TEXT},
-    {"devices", "devices", TH_KIND_TEXT},
-    {"learner", "learner", TH_KIND_TEXT},
-    {"rows", "held out", TH_KIND_COUNT},
-    {"mean_error", "mean error", TH_KIND_SHARE},
-    {"share", "share", TH_KIND_SHARE},
-    {NULL, NULL, TH_KIND_TEXT},
+    {"kind", "kind", TH_KIND_TEXT},       {"phase", "phase", TH_KIND_TEXT},
+    {"devices", "devices", TH_KIND_TEXT}, {"learner", "learner", TH_KIND_TEXT},
+    {"rows", "held out", TH_KIND_COUNT},  {"mean_error", "mean error", TH_KIND_SHARE},
+    {"share", "share", TH_KIND_SHARE},    {NULL, NULL, TH_KIND_TEXT},
 };
 
 static double share_of(const th_panel *p, const th_learner_type *type)

@@ -195,8 +195,8 @@ int th_section_sets(th_session *s, th_report *r, th_error *err)
         const char *design = th_set_design_name(&m->sets[k], s->system);
         if (!failed)
             th_table_row(t, (th_quantity[]){th_count(k), th_count(m->sets[k].n_accels),
-                                        th_count(n_layers), th_text(design), th_text(accels.text),
-                                        th_text(shares.text)});
+                                            th_count(n_layers), th_text(design),
+                                            th_text(accels.text), th_text(shares.text)});
         th_strbuf_clear(&accels);
         th_strbuf_clear(&shares);
         if (failed)
@@ -221,8 +221,7 @@ static th_layer_line line_of(const th_session *s, int layer)
     th_strategy_format(&m->strategy[layer], line.strategy, sizeof line.strategy);
     for (int p = 0; p < m->sets[line.set].n_accels; p++) {
         th_loop_box box = th_shard_phase_loops(&s->workload->layers[layer], s->workload->batch,
-                                               &m->strategy[layer], m->sets[line.set].shares, p,
-                                               0);
+                                               &m->strategy[layer], m->sets[line.set].shares, p, 0);
         for (int d = 0; d < TH_N_DIMS; d++)
             if (box.hi[d] - box.lo[d] > line.extent[d])
                 line.extent[d] = box.hi[d] - box.lo[d];

@@ -4,7 +4,8 @@
 #include "base/alloc.h"
 #include "tcl/sections.h"
 
-/* When the first task of the layer began on the accelerator, among those of the pass; -1: not yet. */
+/* When the first task of the layer began on the accelerator, among those of the pass; -1: not yet.
+ */
 static th_time reached_at(const th_session *s, int accel, const th_peak_place *p)
 {
     const th_simulation *sim = s->simulation;
@@ -13,7 +14,8 @@ static th_time reached_at(const th_session *s, int accel, const th_peak_place *p
     th_time first = -1;
     for (int32_t t = p->first_task; t < p->end_task; t++) {
         const th_task *task = &sim->program->tasks[t];
-        bool is_there = task->node == node || (task->kind == TH_TASK_TRANSFER && task->peer == node);
+        bool is_there =
+            task->node == node || (task->kind == TH_TASK_TRANSFER && task->peer == node);
         if (is_there && task->layer == p->layer && times[t].start_ps >= 0 &&
             (first < 0 || times[t].start_ps < first))
             first = times[t].start_ps;
@@ -24,29 +26,34 @@ static th_time reached_at(const th_session *s, int accel, const th_peak_place *p
 int th_section_memory(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
-        {"accel", "accelerator", TH_KIND_TEXT}, {"capacity", "capacity", TH_KIND_BYTES},
-        {"weights", "weights", TH_KIND_BYTES},  {"peak", "peak", TH_KIND_BYTES},
-        {"free", "free", TH_KIND_BYTES},        {"used", "used", TH_KIND_SHARE},
-        {"at", "at", TH_KIND_TIME},             {"layer", "layer", TH_KIND_TEXT},
+        {"accel", "accelerator", TH_KIND_TEXT},
+        {"capacity", "capacity", TH_KIND_BYTES},
+        {"weights", "weights", TH_KIND_BYTES},
+        {"peak", "peak", TH_KIND_BYTES},
+        {"free", "free", TH_KIND_BYTES},
+        {"used", "used", TH_KIND_SHARE},
+        {"at", "at", TH_KIND_TIME},
+        {"layer", "layer", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_simulation *sim = th_session_simulation(s, err);
     if (sim == NULL)
         return -1;
-    const int64_t *peak = th_lower_peak_bytes(sim->lower), *weights = th_lower_weight_bytes(sim->lower);
+    const int64_t *peak = th_lower_peak_bytes(sim->lower),
+                  *weights = th_lower_weight_bytes(sim->lower);
     th_table *t = th_report_table(r, "memory", "Memory", columns);
     for (int a = 0; a < s->system->n_accels; a++) {
         const th_node *node = &s->system->nodes[s->system->accel_node[a]];
         int64_t capacity = node->a.dram_bytes;
         th_peak_place p;
         bool is_known = th_lower_peak_of(sim->lower, a, &p);
-        th_table_row(
-            t, (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
-                               th_bytes(peak[a]), th_bytes(capacity - peak[a]),
-                               th_share((double)peak[a] / (double)capacity),
-                               th_ps_or_absent(is_known ? reached_at(s, a, &p) : -1),
-                               is_known ? th_text(s->workload->layers[p.layer].name)
-                                        : th_absent(TH_KIND_TEXT)});
+        th_table_row(t,
+                     (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
+                                     th_bytes(peak[a]), th_bytes(capacity - peak[a]),
+                                     th_share((double)peak[a] / (double)capacity),
+                                     th_ps_or_absent(is_known ? reached_at(s, a, &p) : -1),
+                                     is_known ? th_text(s->workload->layers[p.layer].name)
+                                              : th_absent(TH_KIND_TEXT)});
     }
     return 0;
 }
@@ -72,7 +79,8 @@ int th_memory_fullest(th_session *s, th_error *err)
 
 static void add_held(th_table *t, const char *layer, const th_held *held, int64_t peak)
 {
-    th_table_row(t, (th_quantity[]){th_text(layer), th_text(th_held_name(held->kind)), th_bytes(held->bytes),
+    th_table_row(t, (th_quantity[]){th_text(layer), th_text(th_held_name(held->kind)),
+                                    th_bytes(held->bytes),
                                     th_share((double)held->bytes / (double)peak)});
 }
 
@@ -93,10 +101,8 @@ static void add_all_weights(th_report *r, th_table *t, const th_memory_peak *p, 
 int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err)
 {
     static const th_column columns[] = {
-        {"layer", "layer", TH_KIND_TEXT},
-        {"what", "what", TH_KIND_TEXT},
-        {"bytes", "bytes", TH_KIND_BYTES},
-        {"share", "of peak", TH_KIND_SHARE},
+        {"layer", "layer", TH_KIND_TEXT},  {"what", "what", TH_KIND_TEXT},
+        {"bytes", "bytes", TH_KIND_BYTES}, {"share", "of peak", TH_KIND_SHARE},
         {NULL, NULL, TH_KIND_TEXT},
     };
     enum { BYTES = 2 };
@@ -107,7 +113,8 @@ int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_e
         return -1;
     int64_t peak = th_lower_peak_bytes(sim->lower)[accel];
     const char *name = s->system->nodes[s->system->accel_node[accel]].name;
-    th_table *t = th_report_table(r, "held", th_report_printf(r, "What fills accel/%.60s at its peak", name), columns);
+    th_table *t = th_report_table(
+        r, "held", th_report_printf(r, "What fills accel/%.60s at its peak", name), columns);
     if (is_folded)
         add_all_weights(r, t, &p, peak);
     for (size_t i = 0; i < p.n; i++)

@@ -34,16 +34,11 @@ static void add_model(const th_session *s, th_table *t, int number, const th_tim
 int th_section_models(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
-        {"model", "model", TH_KIND_TEXT},
-        {"layers", "layers", TH_KIND_COUNT},
-        {"arrival", "arrival", TH_KIND_TIME},
-        {"end", "end", TH_KIND_TIME},
-        {"latency", "latency", TH_KIND_TIME},
-        {"longest", "longest", TH_KIND_TIME},
-        {"deadline", "deadline", TH_KIND_TIME},
-        {"verdict", "verdict", TH_KIND_TEXT},
-        {"lateness", "late by", TH_KIND_TIME},
-        {NULL, NULL, TH_KIND_TEXT},
+        {"model", "model", TH_KIND_TEXT},       {"layers", "layers", TH_KIND_COUNT},
+        {"arrival", "arrival", TH_KIND_TIME},   {"end", "end", TH_KIND_TIME},
+        {"latency", "latency", TH_KIND_TIME},   {"longest", "longest", TH_KIND_TIME},
+        {"deadline", "deadline", TH_KIND_TIME}, {"verdict", "verdict", TH_KIND_TEXT},
+        {"lateness", "late by", TH_KIND_TIME},  {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections_path.c - why a run took as long as it did: the critical path, what its time went to, and how
- * much later each task could have been. */
+/* sections_path.c - why a run took as long as it did: the critical path, what its time went to, and
+ * how much later each task could have been. */
 #include <config.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,8 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
 }
 
 /* Of tasks that were held up; 0 or -1. */
-static int find_holder(const th_explained *x, int32_t task, th_time held_up, th_holder *h, th_error *err)
+static int find_holder(const th_explained *x, int32_t task, th_time held_up, th_holder *h,
+                       th_error *err)
 {
     h->task = -1;
     return x->held_up != NULL && held_up > 0 ? th_held_up_find(x->held_up, task, h, err) : 0;
@@ -114,7 +115,8 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "not all tasks were told");
-    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part, err) != 0 ||
+    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part,
+                      err) != 0 ||
         find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
         return -1;
     th_task_describe(s, what, &text);
@@ -127,7 +129,8 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     cells[CAUSE] = th_text(th_cause_name(cause.kind));
     cells[AFTER] = cause.task >= 0 ? th_count(cause.task) : th_absent(TH_KIND_COUNT);
     cells[WHAT] = th_text(text.text);
-    cells[BYTES] = what->kind == TH_TASK_TRANSFER ? th_bytes(what->bytes) : th_absent(TH_KIND_BYTES);
+    cells[BYTES] =
+        what->kind == TH_TASK_TRANSFER ? th_bytes(what->bytes) : th_absent(TH_KIND_BYTES);
     cells[QUEUED] = th_ps(f->start_ps - f->ready_ps);
     for (int p = 0; p < TH_N_PARTS; p++)
         cells[PARTS + p] = th_ps(part[p]);
@@ -204,7 +207,8 @@ static void add_sum(th_table *t, const th_explained *x)
         wait += x->path[i].wait_ps;
         duration += x->path[i].end_ps - x->path[i].start_ps;
     }
-    snprintf(makespan, sizeof makespan, "makespan %s", th_format_time(wait + duration, time, sizeof time));
+    snprintf(makespan, sizeof makespan, "makespan %s",
+             th_format_time(wait + duration, time, sizeof time));
     all_absent(cells);
     cells[WAIT] = th_ps(wait);
     cells[DURATION] = th_ps(duration);
@@ -243,7 +247,8 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     x.held_up = th_held_up_new(s, x.result, err);
     int rc = x.held_up != NULL ? 0 : -1;
     if (rc == 0)
-        rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", path_columns), limit, err);
+        rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", path_columns), limit,
+                      err);
     forget(&x);
     return rc;
 }
@@ -268,17 +273,15 @@ static int add_up(const th_explained *x, th_time *sum, th_time *wait, th_error *
 static void add_part(th_table *t, const char *name, th_time ps, th_time all, const char *what)
 {
     if (ps > 0)
-        th_table_row(t, (th_quantity[]){th_text(name), th_ps(ps), th_share((double)ps / (double)all),
-                                        th_text(what)});
+        th_table_row(t, (th_quantity[]){th_text(name), th_ps(ps),
+                                        th_share((double)ps / (double)all), th_text(what)});
 }
 
 int th_section_path_parts(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
-        {"part", "part", TH_KIND_TEXT},
-        {"time", "time", TH_KIND_TIME},
-        {"share", "share", TH_KIND_SHARE},
-        {"what", "what", TH_KIND_TEXT},
+        {"part", "part", TH_KIND_TEXT},    {"time", "time", TH_KIND_TIME},
+        {"share", "share", TH_KIND_SHARE}, {"what", "what", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     static const char *const what[TH_N_PARTS] = {
@@ -312,7 +315,8 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
 
 /* ---- all tasks by slack ---- */
 
-/* Tasks that have ended, the least slack first, those with as much by their numbers; returns how many. */
+/* Tasks that have ended, the least slack first, those with as much by their numbers; returns how
+ * many. */
 static int32_t order_by_slack(const th_explained *x, th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;
@@ -337,7 +341,8 @@ static const th_column *slack_columns(th_report *r)
 static int add_by_slack(const th_explained *x, th_table *t, int64_t limit, th_error *err)
 {
     size_t tasks = (size_t)x->result->n_tasks + 1;
-    th_timed *order = th_alloc_array(tasks, sizeof *order), *scratch = th_alloc_array(tasks, sizeof *scratch);
+    th_timed *order = th_alloc_array(tasks, sizeof *order),
+             *scratch = th_alloc_array(tasks, sizeof *scratch);
     int rc = order != NULL && scratch != NULL ? 0 : th_error_no_memory(err);
     int32_t n = rc == 0 ? order_by_slack(x, order, scratch) : 0;
     for (int32_t i = 0; rc == 0 && i < n && i < limit; i++)
@@ -354,8 +359,9 @@ int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
     if (explain(s, &x, err) != 0)
         return -1;
     const th_column *columns = slack_columns(r);
-    int rc = columns == NULL ? th_error_no_memory(err)
-                             : add_by_slack(&x, th_report_table(r, "slack", "Slack", columns), limit, err);
+    int rc = columns == NULL
+                 ? th_error_no_memory(err)
+                 : add_by_slack(&x, th_report_table(r, "slack", "Slack", columns), limit, err);
     forget(&x);
     return rc;
 }

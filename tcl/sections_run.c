@@ -15,7 +15,8 @@ static int64_t dram_bytes(const th_result *result)
 {
     int64_t sum = 0;
     for (int a = 0; a < result->n_accels; a++)
-        sum += th_stats_read(&result->accels[a].did) + result->accels[a].did.moved_bytes[TH_ENGINE_OUTPUT];
+        sum += th_stats_read(&result->accels[a].did) +
+               result->accels[a].did.moved_bytes[TH_ENGINE_OUTPUT];
     return sum;
 }
 
@@ -28,8 +29,8 @@ static int32_t inputs_done(const th_result *result)
 }
 
 /* Of the columns the last is the energy: left out where nothing is known of it. */
-static int add_summary(th_report *r, const th_column *columns, int n, const th_quantity *cells, bool has_energy,
-                       th_error *err)
+static int add_summary(th_report *r, const th_column *columns, int n, const th_quantity *cells,
+                       bool has_energy, th_error *err)
 {
     th_column *shown = th_report_columns(r, n);
     if (shown == NULL)
@@ -126,18 +127,12 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
 int th_section_accels(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
-        {"accel", "accelerator", TH_KIND_TEXT},
-        {"utilization", "busy", TH_KIND_SHARE},
-        {"busy", "busy", TH_KIND_TIME},
-        {"stall_in", "stall in", TH_KIND_TIME},
-        {"stall_out", "stall out", TH_KIND_TIME},
-        {"idle", "idle", TH_KIND_TIME},
-        {"tasks", "tasks", TH_KIND_COUNT},
-        {"sent", "sent", TH_KIND_BYTES},
-        {"stall_input", NULL, TH_KIND_TIME},
-        {"stall_weight", NULL, TH_KIND_TIME},
-        {"stall_partial", NULL, TH_KIND_TIME},
-        {NULL, NULL, TH_KIND_TEXT},
+        {"accel", "accelerator", TH_KIND_TEXT},   {"utilization", "busy", TH_KIND_SHARE},
+        {"busy", "busy", TH_KIND_TIME},           {"stall_in", "stall in", TH_KIND_TIME},
+        {"stall_out", "stall out", TH_KIND_TIME}, {"idle", "idle", TH_KIND_TIME},
+        {"tasks", "tasks", TH_KIND_COUNT},        {"sent", "sent", TH_KIND_BYTES},
+        {"stall_input", NULL, TH_KIND_TIME},      {"stall_weight", NULL, TH_KIND_TIME},
+        {"stall_partial", NULL, TH_KIND_TIME},    {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)

@@ -10,9 +10,9 @@
 #include "tcl/saved_figures.h"
 #include "tcl/sections.h"
 
-const char *const th_metric_names[TH_N_METRICS + 1] = {"latency",           "throughput",
-                                                       "batch_throughput",  "link_utilization",
-                                                       "accel_utilization", "energy", NULL};
+const char *const th_metric_names[TH_N_METRICS + 1] = {
+    "latency", "throughput", "batch_throughput", "link_utilization", "accel_utilization",
+    "energy",  NULL};
 
 static const th_column metric_columns[TH_N_METRICS] = {
     {"latency", "latency", TH_KIND_TIME},
@@ -31,7 +31,8 @@ static th_quantity value_of(const th_saved_run *run, int metric)
     case TH_METRIC_THROUGHPUT:
         return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
     case TH_METRIC_BATCH_THROUGHPUT:
-        return run->program == NULL ? th_rate(run->batch_throughput_per_s) : th_absent(TH_KIND_RATE);
+        return run->program == NULL ? th_rate(run->batch_throughput_per_s)
+                                    : th_absent(TH_KIND_RATE);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
     case TH_METRIC_ENERGY:
@@ -152,8 +153,8 @@ static void say_workload(const th_saved_run *run, char *text, size_t size)
     if (run->program != NULL)
         snprintf(text, size, "%.30s: program %.200s", run->name, run->program);
     else
-        snprintf(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload, (int)run->batch,
-                 run->figures->workload);
+        snprintf(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload,
+                 (int)run->batch, run->figures->workload);
 }
 
 static void say_run(const th_saved_run *run, char *text, size_t size)
@@ -161,12 +162,13 @@ static void say_run(const th_saved_run *run, char *text, size_t size)
     char seed[40] = "";
     if (run->has_seed)
         snprintf(seed, sizeof seed, ", seed %" PRIu64, run->seed);
-    snprintf(text, size, "%.30s: %s %s%s, %s", run->name, run->program != NULL ? "program" : "mapping", run->mapping,
-             seed, run->network);
+    snprintf(text, size, "%.30s: %s %s%s, %s", run->name,
+             run->program != NULL ? "program" : "mapping", run->mapping, seed, run->network);
 }
 
 /* A line for each run, the key before the first. */
-static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *const *runs, int n_runs)
+static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *const *runs,
+                      int n_runs)
 {
     enum { LISTED_MAX = 20 };
     char text[400];
@@ -269,17 +271,26 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
     for (int i = 0; i < n_runs; i++) {
         const th_saved_run *x = runs[i];
         th_table_row(
-            t, (th_quantity[]){th_text(x->name), th_text(x->system), th_text(x->figures->system),
-                               th_text(x->workload), th_text(x->figures->workload),
+            t, (th_quantity[]){th_text(x->name),
+                               th_text(x->system),
+                               th_text(x->figures->system),
+                               th_text(x->workload),
+                               th_text(x->figures->workload),
                                th_text(x->program),
                                x->workload != NULL ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
-                               th_text(x->mapping), th_text(x->algorithm),
+                               th_text(x->mapping),
+                               th_text(x->algorithm),
                                x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),
-                               th_text(x->network), th_count(x->n_inputs), th_ps(x->latency_ps),
-                               th_ps(x->makespan_ps), value_of(x, TH_METRIC_THROUGHPUT),
+                               th_text(x->network),
+                               th_count(x->n_inputs),
+                               th_ps(x->latency_ps),
+                               th_ps(x->makespan_ps),
+                               value_of(x, TH_METRIC_THROUGHPUT),
                                value_of(x, TH_METRIC_BATCH_THROUGHPUT),
-                               th_share(x->link_utilization), th_share(x->accel_utilization),
-                               th_bytes(x->network_bytes), value_of(x, TH_METRIC_ENERGY)});
+                               th_share(x->link_utilization),
+                               th_share(x->accel_utilization),
+                               th_bytes(x->network_bytes),
+                               value_of(x, TH_METRIC_ENERGY)});
     }
     return add_run_changes(r, runs, n_runs, err);
 }

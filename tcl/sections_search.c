@@ -120,8 +120,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
 {
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
-    bool has_deadline = f->goal.deadline_ps > 0 ||
-                        (f->type != NULL && th_due_has_deadlines(s->workload));
+    bool has_deadline =
+        f->goal.deadline_ps > 0 || (f->type != NULL && th_due_has_deadlines(s->workload));
     char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
     double bound, for_all;
     if (th_searched_bound(s, &bound, &for_all, err) != 0)

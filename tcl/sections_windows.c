@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sections_windows.c - where the time of accelerators and links went, in windows of time.
- *   the present run again from 0 (with what changed it) -> stop at every edge -> what was done since the last
- * Nothing is recorded during the run itself. A stop changes nothing, so the windows add up to the run. */
+ *   the present run again from 0 (with what changed it) -> stop at every edge -> what was done
+ * since the last Nothing is recorded during the run itself. A stop changes nothing, so the windows
+ * add up to the run. */
 #include <config.h>
 #include "base/alloc.h"
 #include "tcl/changes.h"
@@ -61,19 +62,23 @@ static void add_accel(windows *w, th_time from, th_time to, int accel)
     th_time busy = b->did.busy_ps - a->did.busy_ps;
     th_time in = th_stats_stall_in(&b->did) - th_stats_stall_in(&a->did);
     th_time out = b->did.stall_ps[TH_ENGINE_OUTPUT] - a->did.stall_ps[TH_ENGINE_OUTPUT];
-    th_table_row(w->accels, (th_quantity[]){th_ps(from), th_ps(to), th_text(s->nodes[s->accel_node[accel]].name),
-                                            th_share((double)busy / (double)(to - from)), th_ps(busy), th_ps(in),
-                                            th_ps(out), th_ps(to - from - busy - in - out)});
+    th_table_row(w->accels,
+                 (th_quantity[]){th_ps(from), th_ps(to),
+                                 th_text(s->nodes[s->accel_node[accel]].name),
+                                 th_share((double)busy / (double)(to - from)), th_ps(busy),
+                                 th_ps(in), th_ps(out), th_ps(to - from - busy - in - out)});
 }
 
 static void add_link(windows *w, th_time from, th_time to, int link)
 {
     const th_link_result *a = &w->before.links[link], *b = &w->now.links[link];
     th_time busy = b->busy_ps - a->busy_ps;
-    th_table_row(w->links, (th_quantity[]){th_ps(from), th_ps(to), th_text(w->session->system->links[link].name),
-                                           th_share((double)busy / (double)(to - from)), th_ps(busy),
-                                           th_ps(to - from - busy),
-                                           th_mean((double)(b->flow_ps - a->flow_ps) / (double)(to - from))});
+    th_table_row(w->links,
+                 (th_quantity[]){th_ps(from), th_ps(to),
+                                 th_text(w->session->system->links[link].name),
+                                 th_share((double)busy / (double)(to - from)), th_ps(busy),
+                                 th_ps(to - from - busy),
+                                 th_mean((double)(b->flow_ps - a->flow_ps) / (double)(to - from))});
 }
 
 static void add_window(windows *w, th_time from, th_time to)
@@ -83,7 +88,8 @@ static void add_window(windows *w, th_time from, th_time to)
         if (w->asked->accels[a])
             add_accel(w, from, to, a);
     for (int l = 0; l < s->n_links; l++)
-        if (w->asked->links[l] && (!w->asked->used_links || w->now.links[l].busy_ps > w->before.links[l].busy_ps))
+        if (w->asked->links[l] &&
+            (!w->asked->used_links || w->now.links[l].busy_ps > w->before.links[l].busy_ps))
             add_link(w, from, to, l);
 }
 
@@ -124,23 +130,30 @@ static int walk(windows *w, th_error *err)
 int th_section_windows(th_session *s, th_report *r, const th_windows *asked, th_error *err)
 {
     static const th_column of_accels[] = {
-        {"from", "from", TH_KIND_TIME},          {"to", "to", TH_KIND_TIME},
-        {"accel", "accelerator", TH_KIND_TEXT},  {"utilization", "busy", TH_KIND_SHARE},
-        {"busy", "busy", TH_KIND_TIME},          {"stall_in", "stall in", TH_KIND_TIME},
-        {"stall_out", "stall out", TH_KIND_TIME}, {"idle", "idle", TH_KIND_TIME},
+        {"from", "from", TH_KIND_TIME},
+        {"to", "to", TH_KIND_TIME},
+        {"accel", "accelerator", TH_KIND_TEXT},
+        {"utilization", "busy", TH_KIND_SHARE},
+        {"busy", "busy", TH_KIND_TIME},
+        {"stall_in", "stall in", TH_KIND_TIME},
+        {"stall_out", "stall out", TH_KIND_TIME},
+        {"idle", "idle", TH_KIND_TIME},
         {NULL, NULL, TH_KIND_TEXT},
     };
     static const th_column of_links[] = {
-        {"from", "from", TH_KIND_TIME}, {"to", "to", TH_KIND_TIME},   {"link", "link", TH_KIND_TEXT},
-        {"utilization", "busy", TH_KIND_SHARE}, {"busy", "busy", TH_KIND_TIME}, {"idle", "idle", TH_KIND_TIME},
+        {"from", "from", TH_KIND_TIME},        {"to", "to", TH_KIND_TIME},
+        {"link", "link", TH_KIND_TEXT},        {"utilization", "busy", TH_KIND_SHARE},
+        {"busy", "busy", TH_KIND_TIME},        {"idle", "idle", TH_KIND_TIME},
         {"mean_flows", "flows", TH_KIND_MEAN}, {NULL, NULL, TH_KIND_TEXT},
     };
     windows w = {.session = s, .asked = asked};
     w.accels = th_report_table(r, "accelerators", "Accelerators", of_accels);
-    w.links = th_report_table(r, "links", asked->used_links ? "Links that were used" : "Links", of_links);
+    w.links =
+        th_report_table(r, "links", asked->used_links ? "Links that were used" : "Links", of_links);
     w.again = th_session_new_simulation(s, &s->simulation->options, err);
     int rc = w.again != NULL ? 0 : -1;
-    if (rc == 0 && (make_snapshot(s->system, &w.before) != 0 || make_snapshot(s->system, &w.now) != 0))
+    if (rc == 0 &&
+        (make_snapshot(s->system, &w.before) != 0 || make_snapshot(s->system, &w.now) != 0))
         rc = th_error_no_memory(err);
     if (rc == 0)
         rc = walk(&w, err);

@@ -168,8 +168,9 @@ int th_session_need_front(th_session *s, th_error *err)
         return -1;
     if (s->searched.front != NULL)
         return 0;
-    return th_error_set(err, "TCL-0256",
-                        "no Pareto front: map_workload -objective {pareto latency energy} finds one");
+    return th_error_set(
+        err, "TCL-0256",
+        "no Pareto front: map_workload -objective {pareto latency energy} finds one");
 }
 
 void th_session_set_made(th_session *s, th_made *made)
@@ -306,7 +307,8 @@ char *th_session_digest(const th_session *s, char *out, size_t size)
 static int digest_of(th_wire *w, char *out, size_t size)
 {
     bool failed = w->failed || w->out.failed;
-    snprintf(out, size, "%016" PRIx64, th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
+    snprintf(out, size, "%016" PRIx64,
+             th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
     th_wire_clear(w);
     return failed ? -1 : 0;
 }

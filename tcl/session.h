@@ -31,17 +31,17 @@ typedef struct th_searched {
     th_fitness fitness;
     th_found *found; /* every best so far; the session's */
     size_t n_found;
-    th_front *front; /* NULL: the objective was a single one; the session's */
-    int selected;    /* of the front: the mapping at hand */
+    th_front *front;    /* NULL: the objective was a single one; the session's */
+    int selected;       /* of the front: the mapping at hand */
     th_run_options run; /* stream and network that fitness was found under */
     th_cuts cuts;       /* of mappings that the search could meet */
     int64_t nodes, pruned;
-    bool is_proven;     /* no mapping is better; of those that the search looks at */
+    bool is_proven; /* no mapping is better; of those that the search looks at */
 } th_searched;
 
 typedef struct th_breakpoint th_breakpoint; /* tcl/breakpoint.h */
 
-enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
+enum { TH_WARNINGS_MAX = 32 };      /* kinds of them, see warning.c */
 enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
 
 /* The figures of a finished run under a name. */
@@ -51,7 +51,7 @@ typedef struct th_saved_run {
     char *program;    /* its name; NULL: a workload under a mapping */
     char mapping[20]; /* digest of the mapping or the program */
     char algorithm[40];
-    bool has_seed;                /* it was searched for, not a baseline and not from a file */
+    bool has_seed; /* it was searched for, not a baseline and not from a file */
     uint64_t seed;
     char network[TH_NETWORK_TEXT_MAX];
     int32_t batch, n_inputs;
@@ -70,9 +70,9 @@ typedef struct th_saved_run {
 struct th_session {
     Tcl_Interp *interp;
     int threads;
-    const th_pool_type *pool;  /* of searches; NULL: threads */
+    const th_pool_type *pool;   /* of searches; NULL: threads */
     const struct th_post *post; /* to ranks that do points of studies; NULL: there are none */
-    bool is_quiet; /* no progress lines */
+    bool is_quiet;              /* no progress lines */
     bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
     const char *units[TH_N_KINDS];       /* of reports in text, by th_kind; NULL: whatever suits */
     struct th_log *log;                  /* NULL: none is open */
@@ -89,14 +89,14 @@ struct th_session {
     int64_t breakpoints_made;
     th_saved_run **runs;
     size_t n_runs, run_capacity;
-    th_watch watch; /* .trace: the one that is open */
+    th_watch watch;                     /* .trace: the one that is open */
     struct th_made_alteration *changes; /* of the present run, see tcl/changes.h */
     size_t n_changes, change_capacity;
-    bool *watched_links; /* that conditions of breakpoints name */
+    bool *watched_links;        /* that conditions of breakpoints name */
     struct th_learned *learned; /* of GPUs */
     struct th_studies *studies; /* tcl/study_list.h */
-    bool is_in_study; /* of a point: others look after Ctrl-C, and it may run no study */
-    bool is_running; /* inside run or step: their scripts may not start another */
+    bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
+    bool is_running;            /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
     int32_t links_of_task; /* the collective that task_links is about; -1: none */
@@ -126,7 +126,7 @@ int th_session_need_mapping(th_session *s, th_error *err);
 /* Something that can be simulated: a mapping, or a made program that has tasks. */
 int th_session_need_program(th_session *s, th_error *err);
 int th_session_need_front(th_session *s, th_error *err); /* of the search that found the mapping */
-int th_session_need_run(th_session *s, th_error *err);      /* one that has begun */
+int th_session_need_run(th_session *s, th_error *err);   /* one that has begun */
 int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
 
 /* A run at time 0 of what the session holds, not yet its own. NULL on failure. */
@@ -149,8 +149,8 @@ const th_collective *th_session_collective(const th_session *s, int32_t number);
 /* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
 
-/* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from; "-" for a
- * workload that there is not. 0, or -1: memory is out. */
+/* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from;
+ * "-" for a workload that there is not. 0, or -1: memory is out. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */

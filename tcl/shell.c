@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shell.c - the shell of tharsis and tharsis-mpi: an interpreter with the commands at hand, a script, a
- * prompt.
- *   block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT -> prompt
- * Exit codes: 0 all well, 1 a script failed or a trace or log could not be written (init.c),
- * 2 the command line is wrong. */
+/* shell.c - the shell of tharsis and tharsis-mpi: an interpreter with the commands at hand, a
+ * script, a prompt. block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT
+ * -> prompt Exit codes: 0 all well, 1 a script failed or a trace or log could not be written
+ * (init.c), 2 the command line is wrong. */
 #include <config.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static const char usage_text[] =
 
 typedef struct th_command_line {
     bool no_init, exits, is_batch;
-    int threads; /* 0: not said */
+    int threads;     /* 0: not said */
     const char *log; /* NULL: none */
     int script;      /* index in argv; 0: none */
 } th_command_line;
@@ -171,8 +170,9 @@ static void say_where(const char *file, int line)
     Tcl_DecrRefCount(text);
 }
 
-/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The variables
- * errorInfo and errorCode may be of an error before: of one that Tcl caught while it started. */
+/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The
+ * variables errorInfo and errorCode may be of an error before: of one that Tcl caught while it
+ * started. */
 static void print_error(Tcl_Interp *interp, int code, const char *file)
 {
     Tcl_Obj *options = Tcl_GetReturnOptions(interp, code);
@@ -264,8 +264,8 @@ static void begin_command(Tcl_Obj **command)
     Tcl_IncrRefCount(*command);
 }
 
-/* The next line, for the caller to drop; NULL at the end. What was typed before of the command is forgotten where Ctrl-C
- * came. */
+/* The next line, for the caller to drop; NULL at the end. What was typed before of the command is
+ * forgotten where Ctrl-C came. */
 static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *prompt, bool *dropped)
 {
     if (in->is_edited)
@@ -337,7 +337,8 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 {
     th_input in = {.is_on = is_typed(line)};
     if (in.is_on)
-        say(TCL_STDOUT, "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
+        say(TCL_STDOUT,
+            "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
     in.is_edited = in.is_on && th_line_editor_open(interp, first_prompt);
     return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
 }

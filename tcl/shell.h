@@ -6,11 +6,13 @@
 
 /* What other processes do for this one. */
 typedef struct th_elsewhere {
-    const th_pool_type *pool;   /* how searches evaluate; NULL: on threads */
-    const struct th_post *post; /* to those that do points of studies (study_ranks.h); NULL: nobody */
+    const th_pool_type *pool; /* how searches evaluate; NULL: on threads */
+    const struct th_post
+        *post; /* to those that do points of studies (study_ranks.h); NULL: nobody */
 } th_elsewhere;
 
-/* The exit status where the command line said no more than -help or was wrong; else it ends in Tcl_Exit.
+/* The exit status where the command line said no more than -help or was wrong; else it ends in
+ * Tcl_Exit.
  */
 int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere);
 

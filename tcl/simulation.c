@@ -57,10 +57,14 @@ static th_program *new_program(th_error *err)
 
 /* ---- does a long stream fit? ---- */
 
-/* What tasks and dependencies take in the program and in the machine at least: arrays grow beyond that. */
+/* What tasks and dependencies take in the program and in the machine at least: arrays grow beyond
+ * that. */
 static double bytes_of(double n_tasks, double n_dependencies)
 {
-    enum { STARTS = 3 /* of successors, predecessors, waiting */, ENDS = 3 /* edge from and to, successor */ };
+    enum {
+        STARTS = 3 /* of successors, predecessors, waiting */,
+        ENDS = 3 /* edge from and to, successor */
+    };
     return n_tasks * (double)(sizeof(th_task) + sizeof(th_task_result) + STARTS * sizeof(int32_t)) +
            n_dependencies * (double)(ENDS * sizeof(int32_t));
 }
@@ -70,20 +74,24 @@ static int check_size(th_simulation *sim, const th_mapping *m, th_error *err)
 {
     enum { LONG_STREAM = 1000 };
     th_stream one = sim->options.stream;
-    double n = one.n_inputs, memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double n = one.n_inputs,
+           memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     char needed[64], there[64];
     if (one.n_inputs < LONG_STREAM)
         return 0;
     one.n_inputs = 1;
     if (th_lower_program(sim->lower, m, &one, sim->lowered, err) != 0)
         return -1;
-    double n_tasks = n * sim->lowered->n_tasks, bytes = bytes_of(n_tasks, n * (double)sim->lowered->n_dependencies);
+    double n_tasks = n * sim->lowered->n_tasks,
+           bytes = bytes_of(n_tasks, n * (double)sim->lowered->n_dependencies);
     if (n_tasks > INT32_MAX)
-        return th_error_set(err, "TCL-0107", "%.0f inputs are %.0f tasks: must be less than 2^31", n, n_tasks);
+        return th_error_set(err, "TCL-0107", "%.0f inputs are %.0f tasks: must be less than 2^31",
+                            n, n_tasks);
     if (bytes <= memory)
         return 0;
-    return th_error_set(err, "TCL-0108", "%.0f inputs are %.0f tasks, which take %s of memory at least: there is %s", n,
-                        n_tasks, th_format_bytes((int64_t)bytes, needed, sizeof needed),
+    return th_error_set(err, "TCL-0108",
+                        "%.0f inputs are %.0f tasks, which take %s of memory at least: there is %s",
+                        n, n_tasks, th_format_bytes((int64_t)bytes, needed, sizeof needed),
                         th_format_bytes((int64_t)memory, there, sizeof there));
 }
 
@@ -113,8 +121,8 @@ th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const
     return th_program_finish(p, err) == 0 ? th_simulation_of_finished(s, p, o, err) : NULL;
 }
 
-th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p, const th_run_options *o,
-                                         th_error *err)
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
+                                         const th_run_options *o, th_error *err)
 {
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
@@ -142,11 +150,13 @@ void th_simulation_free(th_simulation *s)
 
 bool th_simulation_is_current(const th_simulation *s)
 {
-    return s->lower == NULL || th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
+    return s->lower == NULL ||
+           th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
 }
 
-/* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what it has chosen
- * for collectives, but for schedules, which it forgets, and not for any number of them. */
+/* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what
+ * it has chosen for collectives, but for schedules, which it forgets, and not for any number of
+ * them. */
 static bool loads_at_once(const th_program *p)
 {
     enum { TASKS_AT_ONCE = 1 << 20, COLLECTIVES_AT_ONCE = 512 };

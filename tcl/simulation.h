@@ -37,14 +37,15 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
 th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
                                         th_error *err);
 /* p is finished, and only read: several may be made of it, each by its thread. */
-th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p, const th_run_options *o,
-                                         th_error *err);
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
+                                         const th_run_options *o, th_error *err);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Do the procedures of script designs still stand as they did when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);
-/* Back to time 0; nobody watches then (th_watching_update). 0, or -1: it failed, or was interrupted, and stands where it
- * stood. Of a long program the machine is made anew beside the one that is there, which takes its tens of bytes per
- * task twice until then; the program, which takes more than that, is there once. */
+/* Back to time 0; nobody watches then (th_watching_update). 0, or -1: it failed, or was
+ * interrupted, and stands where it stood. Of a long program the machine is made anew beside the one
+ * that is there, which takes its tens of bytes per task twice until then; the program, which takes
+ * more than that, is there once. */
 int th_simulation_restart(th_simulation *s, th_error *err);
 
 /* Collective number of the program with the algorithm and chunks that the machine has chosen, if it
@@ -59,8 +60,8 @@ void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
 const th_result *th_simulation_result(th_simulation *s, th_error *err);
 
-/* How much later each task could have ended, -1 where it is not known (sim/critical_path.h); valid until the
- * machine moves. NULL on failure. */
+/* How much later each task could have ended, -1 where it is not known (sim/critical_path.h); valid
+ * until the machine moves. NULL on failure. */
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_crash.c - see study_crash.h.
  *
- * What a signal handler needs is static, as signals are the whole process's: the name of the file, and a
- * place for each thread that is at a point. A thread that crashes at a point notes that one; one that is at none
- * (a thread of a search, say) notes all that are at work. The handler calls nothing but open, write and close,
- * puts back what was there before it, and raises the signal again. */
+ * What a signal handler needs is static, as signals are the whole process's: the name of the file,
+ * and a place for each thread that is at a point. A thread that crashes at a point notes that one;
+ * one that is at none (a thread of a search, say) notes all that are at work. The handler calls
+ * nothing but open, write and close, puts back what was there before it, and raises the signal
+ * again. */
 #include <config.h>
 #include "tcl/study_crash.h"
 #include <errno.h>

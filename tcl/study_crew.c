@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_crew.c - see study_crew.h.
- * A member waits for a point, does it, and waits again. All that two threads see is under one lock; the interpreter
- * of a point is there for others to cancel while the point is at work, and never otherwise. */
+ * A member waits for a point, does it, and waits again. All that two threads see is under one lock;
+ * the interpreter of a point is there for others to cancel while the point is at work, and never
+ * otherwise. */
 #include <config.h>
 #include "tcl/study_crew.h"
 #include <errno.h>
@@ -101,9 +102,10 @@ static int start_members(th_crew *c, th_error *err)
     for (; c->n_started < c->n; c->n_started++) {
         member *m = &c->members[c->n_started];
         m->crew = c;
-        if (Tcl_CreateThread(&m->thread, work, m, TCL_THREAD_STACK_DEFAULT,
-                             TCL_THREAD_JOINABLE) != TCL_OK)
-            return th_error_set(err, "STUDY-0046", "a thread cannot be started: this Tcl has none, or "
+        if (Tcl_CreateThread(&m->thread, work, m, TCL_THREAD_STACK_DEFAULT, TCL_THREAD_JOINABLE) !=
+            TCL_OK)
+            return th_error_set(err, "STUDY-0046",
+                                "a thread cannot be started: this Tcl has none, or "
                                 "there are too many");
     }
     return 0;

@@ -8,8 +8,8 @@
 
 typedef struct th_crew th_crew;
 
-/* n threads, whose searches have so many threads each; seconds for each point, 0: no limit. NULL: err says
- * why. */
+/* n threads, whose searches have so many threads each; seconds for each point, 0: no limit. NULL:
+ * err says why. */
 th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t seconds,
                      const char *auto_path, th_error *err);
 /* False: nobody is idle. */

@@ -96,7 +96,8 @@ th_store *th_studies_open(th_session *s, const char *name, th_error *err)
 
 /* ---- words of create_study ---- */
 
-static int list_of(const char *option, Tcl_Obj *word, Tcl_Obj ***elements, Tcl_Size *n, th_error *err)
+static int list_of(const char *option, Tcl_Obj *word, Tcl_Obj ***elements, Tcl_Size *n,
+                   th_error *err)
 {
     if (Tcl_ListObjGetElements(NULL, word, n, elements) == TCL_OK)
         return 0;
@@ -147,9 +148,10 @@ static int join_group(th_study *s, Tcl_Obj *group, th_error *err)
     if (list_of("-zip", group, &names, &n, err) != 0)
         return -1;
     if (n < 2)
-        return th_error_set(err, "STUDY-0055",
-                            "-zip \"%.80s\": must be two parameters at least, or a list of such lists",
-                            Tcl_GetString(group));
+        return th_error_set(
+            err, "STUDY-0055",
+            "-zip \"%.80s\": must be two parameters at least, or a list of such lists",
+            Tcl_GetString(group));
     for (Tcl_Size i = 1; i < n; i++)
         if (th_study_join(s, Tcl_GetString(names[0]), Tcl_GetString(names[i]), err) != 0)
             return -1;
@@ -185,7 +187,8 @@ static int add_metrics(th_study *s, Tcl_Obj *word, th_error *err)
         if (list_of("-metrics", all[i], &parts, &n_parts, err) != 0)
             return -1;
         if (n_parts < 1 || n_parts > 2)
-            return th_error_set(err, "STUDY-0056", "-metrics \"%.80s\": must be NAME or {NAME KIND}",
+            return th_error_set(err, "STUDY-0056",
+                                "-metrics \"%.80s\": must be NAME or {NAME KIND}",
                                 Tcl_GetString(all[i]));
         if (th_study_metric_add(s, Tcl_GetString(parts[0]),
                                 n_parts == 2 ? Tcl_GetString(parts[1]) : NULL, err) != 0)
@@ -227,7 +230,8 @@ static int fill(th_study *s, const th_study_words *w, th_error *err)
     if (w->name[0] == '\0')
         return th_error_set(err, "STUDY-0058", "the name of a study must not be empty");
     if (!Tcl_CommandComplete(w->script))
-        return th_error_set(err, "STUDY-0059", "-script: is not complete: a brace, bracket or quote "
+        return th_error_set(err, "STUDY-0059",
+                            "-script: is not complete: a brace, bracket or quote "
                             "is missing");
     if (add_parameters(s, w->parameters, err) != 0 || join_groups(s, w->zip, err) != 0 ||
         add_metrics(s, w->metrics, err) != 0 || th_study_check(s, err) != 0)

@@ -96,10 +96,11 @@ int th_study_metric_add(th_study *s, const char *name, const char *own_kind, th_
     if (own_kind != NULL && find_kind(own_kind, &kind, err) != 0)
         return -1;
     snprintf(column, sizeof column, "%.120s%s", name, th_kind_suffix(kind, name));
-    th_study_metric m = {.name = name, .kind = kinds[kind], .column = column,
-                         .is_own = own_kind != NULL};
-    m.type = kind == TH_KIND_TEXT ? TH_FIGURE_TEXT
-             : th_kind_is_real(kind) ? TH_FIGURE_REAL : TH_FIGURE_INTEGER;
+    th_study_metric m = {
+        .name = name, .kind = kinds[kind], .column = column, .is_own = own_kind != NULL};
+    m.type = kind == TH_KIND_TEXT    ? TH_FIGURE_TEXT
+             : th_kind_is_real(kind) ? TH_FIGURE_REAL
+                                     : TH_FIGURE_INTEGER;
     return th_study_add_metric(s, &m, err);
 }
 
@@ -113,15 +114,20 @@ static double factor_of(th_kind kind)
 
 th_figure th_study_figure(const th_quantity *q)
 {
-    return (th_figure){.is_absent = q->is_absent, .whole = q->whole,
-                       .real = q->real * factor_of(q->kind), .text = q->text};
+    return (th_figure){.is_absent = q->is_absent,
+                       .whole = q->whole,
+                       .real = q->real * factor_of(q->kind),
+                       .text = q->text};
 }
 
 th_quantity th_study_quantity(const th_study_metric *m, const th_figure *f)
 {
     th_kind kind = th_study_kind(m->kind);
-    return (th_quantity){.kind = kind, .is_absent = f->is_absent, .whole = f->whole,
-                         .real = f->real / factor_of(kind), .text = f->text};
+    return (th_quantity){.kind = kind,
+                         .is_absent = f->is_absent,
+                         .whole = f->whole,
+                         .real = f->real / factor_of(kind),
+                         .text = f->text};
 }
 
 int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *out, th_error *err)
@@ -131,7 +137,8 @@ int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *ou
         return -1;
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(err, "STUDY-0043", "the run is not done: run first");
-    const th_saved_run *r = th_saved_run_add(s, name, err) == 0 ? th_saved_run_find(s, name, err) : NULL;
+    const th_saved_run *r =
+        th_saved_run_add(s, name, err) == 0 ? th_saved_run_find(s, name, err) : NULL;
     if (r == NULL)
         return -1;
     bool computes = r->program == NULL; /* a program made by hand does not */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study_metric.h - what a study keeps of a point: figures of the run that its script has made, and what the script
- * itself returns. */
+/* study_metric.h - what a study keeps of a point: figures of the run that its script has made, and
+ * what the script itself returns. */
 #ifndef TH_TCL_STUDY_METRIC_H
 #define TH_TCL_STUDY_METRIC_H
 #include "study/store.h"
 #include "tcl/quantity.h"
 #include "tcl/session.h"
 
-/* Adds a figure of the run (own_kind NULL), or one of the script's own, of a kind by name. 0 or -1. */
+/* Adds a figure of the run (own_kind NULL), or one of the script's own, of a kind by name. 0 or -1.
+ */
 int th_study_metric_add(th_study *s, const char *name, const char *own_kind, th_error *err);
 
 const char *th_study_metric_name(int i); /* of the run; NULL after the last */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_point.c - see study_point.h.
- *   th_point_evaluate: interpreter -> variables -> script -> figures of the run, and what the script returned */
+ *   th_point_evaluate: interpreter -> variables -> script -> figures of the run, and what the
+ * script returned */
 #include <config.h>
 #include "tcl/study_point.h"
 #include <stdio.h>
@@ -26,17 +27,17 @@ void th_points_begin_thread(void)
     for (int i = 0; i < 2; i++) {
         Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
         if (nowhere == NULL)
-            return; /* then it is heard */
+            return;                         /* then it is heard */
         Tcl_RegisterChannel(NULL, nowhere); /* no interpreter's end closes it */
         Tcl_SetStdChannel(nowhere, channels[i]);
     }
 }
 
 /* Both are of the whole process. */
-static const char refusals[] =
-    "foreach name {exit cd} {\n"
-    "    proc ::$name args \"error {$name: refused in the script of a study, whose points share a process}\"\n"
-    "}\n";
+static const char refusals[] = "foreach name {exit cd} {\n"
+                               "    proc ::$name args \"error {$name: refused in the script of a "
+                               "study, whose points share a process}\"\n"
+                               "}\n";
 
 Tcl_Interp *th_point_interp(th_error *err)
 {
@@ -115,8 +116,7 @@ static void fail_with_script(evaluation *e, int code)
 /* ---- figures ---- */
 
 /* What the script returned under the name of a metric. */
-static int take_answer(Tcl_Obj *answer, const th_study_metric *m, th_quantity *out,
-                       th_error *err)
+static int take_answer(Tcl_Obj *answer, const th_study_metric *m, th_quantity *out, th_error *err)
 {
     Tcl_Obj *key = Tcl_NewStringObj(m->name, -1), *value = NULL;
     th_error cause;
@@ -126,12 +126,13 @@ static int take_answer(Tcl_Obj *answer, const th_study_metric *m, th_quantity *o
     *out = th_absent(th_study_kind(m->kind));
     if (rc != TCL_OK || value == NULL)
         return th_error_set(err, "STUDY-0045",
-                            "the script must return a dictionary with \"%s\", not \"%.80s\"", m->name,
-                            Tcl_GetString(answer));
+                            "the script must return a dictionary with \"%s\", not \"%.80s\"",
+                            m->name, Tcl_GetString(answer));
     if (Tcl_GetString(value)[0] == '\0' && m->type != TH_FIGURE_TEXT)
         return 0;
     if (th_quantity_parse(out->kind, Tcl_GetString(value), out, &cause) != 0)
-        return th_error_set(err, cause.id, "%s, in what the script returned: %s", m->name, cause.text);
+        return th_error_set(err, cause.id, "%s, in what the script returned: %s", m->name,
+                            cause.text);
     return 0;
 }
 
@@ -167,8 +168,8 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
 
 /* ---- the time limit ---- */
 
-/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit, which is the
- * later one; neither is held up by a catch. */
+/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit, which is
+ * the later one; neither is held up by a catch. */
 static void begin_limit(const evaluation *e)
 {
     Tcl_Time until;
@@ -234,7 +235,8 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
 {
     th_error err;
     const th_point_watch *watch = &job->watch;
-    *out = (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
+    *out =
+        (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
     evaluation e = {.job = job, .out = out, .interp = th_point_interp(&err)};
     clear_figures(out);
     if (e.interp == NULL) {

@@ -15,7 +15,7 @@ typedef struct {
 struct th_ranks {
     const th_post *post;
     const th_study *study;
-    char *auto_path; /* NULL: as by default */
+    char *auto_path;  /* NULL: as by default */
     const char *path; /* of the study */
     int64_t seconds;  /* for each point; 0: no limit */
     int n, n_busy;
@@ -86,7 +86,8 @@ static int get_point(th_wire *w, th_study *s, th_point_job *job, const char **pa
     for (int i = 0; i < n && !w->failed; i++) {
         th_study_metric m = {.name = NULL};
         wire_metric(w, &m);
-        if (m.name == NULL || m.kind == NULL || m.column == NULL || th_study_add_metric(s, &m, err) != 0)
+        if (m.name == NULL || m.kind == NULL || m.column == NULL ||
+            th_study_add_metric(s, &m, err) != 0)
             return -1;
     }
     return w->failed || s->script == NULL || *path == NULL ? th_error_no_memory(err) : 0;
@@ -209,7 +210,8 @@ static int keep_texts(th_outcome *out, int n_metrics)
     }
     for (int i = 0; i < n_metrics; i++)
         if (p->figures[i].text != NULL)
-            failed |= (p->figures[i].text = out->texts[i] = th_alloc_string(p->figures[i].text)) == NULL;
+            failed |=
+                (p->figures[i].text = out->texts[i] = th_alloc_string(p->figures[i].text)) == NULL;
     return failed ? -1 : 0;
 }
 

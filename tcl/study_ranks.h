@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study_ranks.h - points of a study done in other processes: what travels, and who has what. How bytes travel is the
- * affair of others (main_mpi.c).
- *   here:  new -> (give | take)* -> free
- *   there: th_ranks_answer for every message
- * A message has all that a point needs: its values, the script, the metrics. So nobody there remembers anything. */
+/* study_ranks.h - points of a study done in other processes: what travels, and who has what. How
+ * bytes travel is the affair of others (main_mpi.c). here:  new -> (give | take)* -> free there:
+ * th_ranks_answer for every message A message has all that a point needs: its values, the script,
+ * the metrics. So nobody there remembers anything. */
 #ifndef TH_TCL_STUDY_RANKS_H
 #define TH_TCL_STUDY_RANKS_H
 #include "mapper/pool/wire.h"
@@ -19,7 +18,8 @@ typedef struct th_post {
 
 typedef struct th_ranks th_ranks;
 
-/* post NULL: there is nobody. path: of the file of the study; lives as long as the ranks. NULL: memory is out. */
+/* post NULL: there is nobody. path: of the file of the study; lives as long as the ranks. NULL:
+ * memory is out. */
 th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path,
                        int64_t seconds, const char *auto_path);
 void th_ranks_free(th_ranks *r); /* accepts NULL; nobody is busy */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_run.c - see study_run.h.
- *   th_study_run: lock -> crew, ranks -> { take -> give -> record -> wait }* until nothing waits and nobody is busy
- * This thread alone touches the file. Results are recorded in transactions, whole; a point that was given out and
- * not recorded when the process ends, however, still waits. */
+ *   th_study_run: lock -> crew, ranks -> { take -> give -> record -> wait }* until nothing waits
+ * and nobody is busy This thread alone touches the file. Results are recorded in transactions,
+ * whole; a point that was given out and not recorded when the process ends, however, still waits.
+ */
 #include <config.h>
 #include "tcl/study_run.h"
 #include <string.h>
@@ -14,9 +15,9 @@
 #include "tcl/study_ranks.h"
 
 enum {
-    GLANCE_MS = 50,     /* between two looks at Ctrl-C and the clock */
+    GLANCE_MS = 50,      /* between two looks at Ctrl-C and the clock */
     RANKS_GLANCE_MS = 2, /* and at what has come from ranks */
-    RECORD_MS = 50      /* between two commits while points are at work */
+    RECORD_MS = 50       /* between two commits while points are at work */
 };
 
 typedef struct {
@@ -28,8 +29,8 @@ typedef struct {
     th_crashes crashes; /* of processes before this one */
     th_progress progress;
     int64_t counts[TH_N_POINT_STATES]; /* as they stand in the file */
-    int64_t last, given, recorded; /* point that was given out last; how many in this run */
-    th_outcome *taken; /* and not recorded yet */
+    int64_t last, given, recorded;     /* point that was given out last; how many in this run */
+    th_outcome *taken;                 /* and not recorded yet */
     size_t n_taken, capacity;
     double recorded_s; /* since the start: the last commit */
     bool is_empty, was_interrupted;
@@ -56,7 +57,8 @@ static int give(study_run *r, int64_t number, int64_t cell)
 static int give_up(study_run *r, int64_t number, int64_t cell)
 {
     th_error why;
-    th_error_set(&why, "STUDY-0064", "the process crashed at this point %d times: run_study -retry does it once more",
+    th_error_set(&why, "STUDY-0064",
+                 "the process crashed at this point %d times: run_study -retry does it once more",
                  th_crashes_count(&r->crashes, number));
     if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
         return th_error_no_memory(r->err);
@@ -72,7 +74,9 @@ static int give_points(study_run *r)
         int found = th_store_next_waiting(r->store, r->last, &number, &cell, r->err);
         r->is_empty = found == 0;
         bool has_crashed = found > 0 && th_crashes_count(&r->crashes, number) >= TH_CRASHES_MAX;
-        int given = has_crashed ? give_up(r, number, cell) : found > 0 ? give(r, number, cell) : found;
+        int given = has_crashed ? give_up(r, number, cell)
+                    : found > 0 ? give(r, number, cell)
+                                : found;
         if (given <= 0)
             return given;
         r->last = number;
@@ -140,7 +144,8 @@ static int record_points(study_run *r)
     return rc;
 }
 
-/* A commit takes as long as the disk does, and those who have the next points need not wait for it. */
+/* A commit takes as long as the disk does, and those who have the next points need not wait for it.
+ */
 static bool is_time_to_record(const study_run *r)
 {
     return n_busy(r) == 0 ||
@@ -154,11 +159,13 @@ static void show_progress(study_run *r)
     double elapsed = th_progress_elapsed_s(&r->progress);
     double rate = elapsed > 0 ? (double)r->recorded / elapsed : 0;
     int64_t waiting = r->counts[TH_POINT_WAITING], all = 0;
-    int64_t left = r->options->limit - r->recorded < waiting ? r->options->limit - r->recorded : waiting;
+    int64_t left =
+        r->options->limit - r->recorded < waiting ? r->options->limit - r->recorded : waiting;
     for (int i = 0; i < TH_N_POINT_STATES; i++)
         all += r->counts[i];
     if (rate > 0)
-        th_progress_show(&r->progress, "study: %lld of %lld points, %lld failed, %.1f/s, %.0f s left",
+        th_progress_show(&r->progress,
+                         "study: %lld of %lld points, %lld failed, %.1f/s, %.0f s left",
                          (long long)(all - waiting), (long long)all,
                          (long long)r->counts[TH_POINT_FAILED], rate, (double)left / rate);
     else
@@ -170,8 +177,8 @@ static void show_progress(study_run *r)
 /* Ctrl-C is only looked at: runs of the points look at it too, until they have all ended. */
 static void look_around(study_run *r)
 {
-    if (!r->was_interrupted && (th_interrupt_is_pending() ||
-                                Tcl_Canceled(r->session->interp, 0) == TCL_ERROR)) {
+    if (!r->was_interrupted &&
+        (th_interrupt_is_pending() || Tcl_Canceled(r->session->interp, 0) == TCL_ERROR)) {
         r->was_interrupted = true;
         th_crew_stop(r->crew);
     }
@@ -209,8 +216,7 @@ static int start(study_run *r, const th_study *study)
     int64_t waiting = r->counts[TH_POINT_WAITING];
     int64_t wanted = waiting < r->options->limit ? waiting : r->options->limit;
     int n = wanted < r->options->threads ? (int)wanted : r->options->threads;
-    const char *auto_path =
-        Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
+    const char *auto_path = Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
     r->ranks = th_ranks_new(r->session->post, study, th_store_path(r->store), r->options->seconds,
                             auto_path);
@@ -264,7 +270,7 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     if (r.was_interrupted)
         th_interrupt_take();
     *end = r.counts[TH_POINT_WAITING] == 0 ? TH_STUDY_DONE
-           : r.was_interrupted            ? TH_STUDY_INTERRUPTED
-                                          : TH_STUDY_LIMIT;
+           : r.was_interrupted             ? TH_STUDY_INTERRUPTED
+                                           : TH_STUDY_LIMIT;
     return rc;
 }

@@ -7,9 +7,9 @@
 
 typedef struct th_study_options {
     int threads;
-    int64_t limit; /* of points */
+    int64_t limit;   /* of points */
     int64_t seconds; /* for each point; 0: as long as it takes */
-    bool retries;  /* those that failed, too */
+    bool retries;    /* those that failed, too */
 } th_study_options;
 
 typedef enum { TH_STUDY_DONE, TH_STUDY_LIMIT, TH_STUDY_INTERRUPTED } th_study_end;

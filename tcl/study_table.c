@@ -149,7 +149,8 @@ static th_quantity parameter_cell(const making *m, const th_study_point *p, int 
 }
 
 /* "ring, 16": parameters in the user's words. */
-static void join_by(const making *m, const th_study_point *p, const th_quantity *cells, th_strbuf *out)
+static void join_by(const making *m, const th_study_point *p, const th_quantity *cells,
+                    th_strbuf *out)
 {
     for (int i = 0; i < m->n_by; i++) {
         int parameter = m->by_columns[i] - m->first_parameter;
@@ -204,8 +205,8 @@ static void set_variables(const making *m, const th_study_point *p)
     const th_study *s = m->study;
     Tcl_SetVar2Ex(m->interp, "point", NULL, Tcl_NewWideIntObj(p->number), TCL_GLOBAL_ONLY);
     if (th_study_parameter_named(s, "seed") < 0)
-        Tcl_SetVar2Ex(m->interp, "seed", NULL,
-                      Tcl_NewWideIntObj(th_study_point_seed(s, p->cell)), TCL_GLOBAL_ONLY);
+        Tcl_SetVar2Ex(m->interp, "seed", NULL, Tcl_NewWideIntObj(th_study_point_seed(s, p->cell)),
+                      TCL_GLOBAL_ONLY);
     for (int i = 0; i < s->n_parameters; i++)
         set_text(m->interp, s->parameters[i].name, th_study_value(s, p->cell, i));
     set_text(m->interp, "status", th_point_state_name(p->state));
@@ -341,7 +342,8 @@ static int find_objectives(const making *m, objectives *o)
                 is_there = true;
             }
         if (!is_there)
-            return th_error_set(m->err, "STUDY-0075", "-maximize %s: must be among those of -pareto",
+            return th_error_set(m->err, "STUDY-0075",
+                                "-maximize %s: must be among those of -pareto",
                                 m->columns[more[k]].name);
     }
     return 0;
@@ -360,8 +362,8 @@ static void keep_rows(th_table *t, const bool *is_in)
 static bool take_values(const th_table *t, size_t row, const objectives *o, double *out)
 {
     for (int i = 0; i < o->n; i++) {
-        out[i] = o->sign[i] *
-                 number_of(&t->cells[row * (size_t)t->n_columns + (size_t)o->columns[i]]);
+        out[i] =
+            o->sign[i] * number_of(&t->cells[row * (size_t)t->n_columns + (size_t)o->columns[i]]);
         if (isnan(out[i]))
             return false;
     }
@@ -447,7 +449,8 @@ static int make(making *m, th_store *t)
 int th_study_table(th_report *r, th_store *t, const th_study_selection *what, th_table **out,
                    th_error *err)
 {
-    making m = {.study = th_store_study(t), .what = what, .report = th_report_new("all", ""), .err = err};
+    making m = {
+        .study = th_store_study(t), .what = what, .report = th_report_new("all", ""), .err = err};
     if (m.report == NULL)
         return th_error_no_memory(err);
     int rc = make(&m, t) != 0 ? -1 : show(&m, r, out);
@@ -485,8 +488,9 @@ int th_study_failures(th_report *r, th_store *t, th_error *err)
 static void add_points_line(th_report *r, const int64_t *counts)
 {
     char text[200];
-    int n = snprintf(text, sizeof text, "%lld: %lld done",
-                     (long long)(counts[0] + counts[1] + counts[2]), (long long)counts[TH_POINT_DONE]);
+    int n =
+        snprintf(text, sizeof text, "%lld: %lld done",
+                 (long long)(counts[0] + counts[1] + counts[2]), (long long)counts[TH_POINT_DONE]);
     if (counts[TH_POINT_FAILED] > 0)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %lld failed",
                       (long long)counts[TH_POINT_FAILED]);

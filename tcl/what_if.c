@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* what_if.c - see what_if.h.
  *
- * A system with another bandwidth, latency or capacity is made anew, as from a file that says so: routes, tiles
- * and senders follow from the new value. So is one with the clock of designs that no other accelerator has. Where
- * one shares its design with accelerators that keep theirs, its clock is changed in the machine at time 0, and
- * tiles stay as they were chosen at the old one. */
+ * A system with another bandwidth, latency or capacity is made anew, as from a file that says so:
+ * routes, tiles and senders follow from the new value. So is one with the clock of designs that no
+ * other accelerator has. Where one shares its design with accelerators that keep theirs, its clock
+ * is changed in the machine at time 0, and tiles stay as they were chosen at the old one. */
 #include <config.h>
 #include "tcl/what_if.h"
 #include <math.h>
@@ -20,9 +20,9 @@
 #include "tcl/what_if_map.h"
 
 const char *const th_what_names[TH_N_WHATS + 1] = {
-    [TH_WHAT_BANDWIDTH] = "bandwidth",   [TH_WHAT_CLOCK] = "clock",
+    [TH_WHAT_BANDWIDTH] = "bandwidth",           [TH_WHAT_CLOCK] = "clock",
     [TH_WHAT_DRAM_BANDWIDTH] = "dram_bandwidth", [TH_WHAT_LATENCY] = "latency",
-    [TH_WHAT_DRAM_LATENCY] = "dram_latency",  [TH_WHAT_MEMORY] = "memory",
+    [TH_WHAT_DRAM_LATENCY] = "dram_latency",     [TH_WHAT_MEMORY] = "memory",
 };
 
 bool th_what_is_of_links(th_what what)
@@ -39,7 +39,8 @@ bool th_what_applies(const th_system *s, th_what what, int32_t object)
 {
     switch (what) {
     case TH_WHAT_BANDWIDTH:
-        return !s->links[object].is_dead && s->media[s->links[object].medium].bits_per_s < TH_UNLIMITED;
+        return !s->links[object].is_dead &&
+               s->media[s->links[object].medium].bits_per_s < TH_UNLIMITED;
     case TH_WHAT_LATENCY:
         return !s->links[object].is_dead && s->links[object].latency_ps > 0;
     case TH_WHAT_DRAM_BANDWIDTH:
@@ -73,8 +74,8 @@ static bool has_design(const th_accel *a, int design)
     return false;
 }
 
-/* The key that says a design's clock; NULL: it has none of its own, or more follows from it than time (what was
- * learned of a GPU). */
+/* The key that says a design's clock; NULL: it has none of its own, or more follows from it than
+ * time (what was learned of a GPU). */
 static th_param *clock_of(const th_design_block *d)
 {
     for (int p = 0; p < d->n_params && strcmp(d->type, "learned") != 0; p++)
@@ -124,7 +125,9 @@ void th_what_ifs_clear(th_what_ifs *w)
 static int64_t scaled(int64_t value, double factor)
 {
     double x = (double)value * factor;
-    return x < 1 ? 1 : x >= (double)(TH_UNLIMITED - 1024) ? TH_UNLIMITED - 1024 : (int64_t)llround(x);
+    return x < 1                                ? 1
+           : x >= (double)(TH_UNLIMITED - 1024) ? TH_UNLIMITED - 1024
+                                                : (int64_t)llround(x);
 }
 
 enum { CLOCK_TEXT_MAX = 32 };
@@ -159,8 +162,8 @@ static bool copy_tables(const th_system *s, tables *t)
                   copy_of(s->designs, s->n_designs, sizeof *s->designs),
                   th_alloc_array(n_params + 1, sizeof *t->params),
                   th_alloc_array((size_t)s->n_designs + 1, sizeof *t->clocks)};
-    if (t->media == NULL || t->links == NULL || t->nodes == NULL || t->designs == NULL || t->params == NULL ||
-        t->clocks == NULL)
+    if (t->media == NULL || t->links == NULL || t->nodes == NULL || t->designs == NULL ||
+        t->params == NULL || t->clocks == NULL)
         return false;
     n_params = 0;
     for (int d = 0; d < s->n_designs; d++) {
@@ -214,8 +217,8 @@ static void alter_accel(th_accel *a, th_what what, double by)
     }
 }
 
-/* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is refused as in the
- * system that has it. */
+/* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is
+ * refused as in the system that has it. */
 static void alter_designs(const th_system *s, const tables *t, const th_what_if *w, double by)
 {
     for (int d = 0; d < s->n_designs; d++) {
@@ -287,11 +290,13 @@ static bool is_in_machine(const th_system *s, const th_what_if *w)
 }
 
 /* Clocks from the start, and the faults of the session, on top of them. */
-static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by, th_error *err)
+static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by,
+                          th_error *err)
 {
     bool is_clock = is_in_machine(s->system, w);
     for (int i = 0; is_clock && i < w->n; i++)
-        if (th_machine_change(m, &(th_alteration){0, TH_CHANGE_CLOCK, w->objects[i], 1 + by}, err) != 0)
+        if (th_machine_change(m, &(th_alteration){0, TH_CHANGE_CLOCK, w->objects[i], 1 + by},
+                              err) != 0)
             return -1;
     for (size_t i = 0; i < s->n_changes; i++) {
         th_alteration c = s->changes[i].change;
@@ -311,7 +316,8 @@ static th_simulation *load(const th_session *s, const th_system *system, const t
     return th_simulation_new(system, s->workload, m, s->scripts, o, err);
 }
 
-static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by, th_error *err)
+static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by,
+                      th_error *err)
 {
     if (change_machine(s, sim->machine, w, by, err) != 0)
         return -1;
@@ -337,8 +343,10 @@ typedef struct batch {
     atomic_int n_done;
 } batch;
 
-/* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made programs. */
-static const th_mapping *mapping_for(const batch *b, const th_system *system, th_mapping **own, th_error *err)
+/* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made
+ * programs. */
+static const th_mapping *mapping_for(const batch *b, const th_system *system, th_mapping **own,
+                                     th_error *err)
 {
     if (b->w->remap == 0)
         return b->session->mapping;
@@ -360,7 +368,9 @@ static int run_piece(void *state, int i, th_error *err)
         system = own;
     }
     const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim = m != NULL || b->session->made != NULL ? load(b->session, system, m, &b->options, err) : NULL;
+    th_simulation *sim = m != NULL || b->session->made != NULL
+                             ? load(b->session, system, m, &b->options, err)
+                             : NULL;
     int rc = sim != NULL ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
     th_simulation_free(sim);
     th_mapping_free(mapped);
@@ -396,13 +406,18 @@ static bool asks_scripts(const th_system *s)
 
 int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
 {
-    batch b = {s, w, s->simulation != NULL ? s->simulation->options : s->defaults, th_progress_start(s->is_quiet),
-               Tcl_GetCurrentThread(), 0};
+    batch b = {s,
+               w,
+               s->simulation != NULL ? s->simulation->options : s->defaults,
+               th_progress_start(s->is_quiet),
+               Tcl_GetCurrentThread(),
+               0};
     for (size_t i = 0; i < s->n_changes; i++)
         if (!s->changes[i].is_fault)
-            return th_error_set(err, "TCL-0710",
-                                "set_property has changed the present run: restart first, for what changes "
-                                "here holds from the start");
+            return th_error_set(
+                err, "TCL-0710",
+                "set_property has changed the present run: restart first, for what changes "
+                "here holds from the start");
     if (s->made != NULL && s->simulation == NULL && th_program_finish(s->made->program, err) != 0)
         return -1;
     w->as_it_is = (th_what_if){.n = 0};

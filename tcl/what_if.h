@@ -28,9 +28,11 @@ typedef struct th_what_if {
 } th_what_if;
 
 typedef struct th_what_ifs {
-    double by; /* 0.1: 10 % more bandwidth, clock, memory; 10 % less latency; above -1, below 1 for latencies */
-    int64_t remap; /* > 0: before each run, and before that as it is, a search of so many evaluations that starts
-                    * from the session's mapping; 0: that mapping stays */
+    double by; /* 0.1: 10 % more bandwidth, clock, memory; 10 % less latency; above -1, below 1 for
+                  latencies */
+    /* > 0: before each run, and before that as it is, a search of so many evaluations that starts
+     * from the session's mapping; 0: that mapping stays */
+    int64_t remap;
     th_what_if as_it_is; /* n 0 */
     th_what_if *all;
     int n;
@@ -41,12 +43,13 @@ typedef struct th_what_ifs {
 int th_what_ifs_add(th_what_ifs *w, th_what what, const int32_t *objects, int n, th_error *err);
 /* Is there something to change? Not where a value is 0 or without limit, or a link is dead. */
 bool th_what_applies(const th_system *s, th_what what, int32_t object);
-/* Clocks of these accelerators are clocks of designs that nobody else has: they change as in a system file, and tiles
- * are chosen anew. Otherwise they change in the machine, which no search sees. */
+/* Clocks of these accelerators are clocks of designs that nobody else has: they change as in a
+ * system file, and tiles are chosen anew. Otherwise they change in the machine, which no search
+ * sees. */
 bool th_what_is_of_designs(const th_system *s, const int32_t *accels, int n);
-/* Replays all of them, and the run as it is, from time 0 to the end, on the session's threads; faults that
- * were injected happen in all of them. What comes out does not depend on the number of threads. 0; or -1, with
- * BASE-0008 where Ctrl-C was pressed. */
+/* Replays all of them, and the run as it is, from time 0 to the end, on the session's threads;
+ * faults that were injected happen in all of them. What comes out does not depend on the number of
+ * threads. 0; or -1, with BASE-0008 where Ctrl-C was pressed. */
 int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err);
 void th_what_ifs_clear(th_what_ifs *w);
 

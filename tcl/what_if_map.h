@@ -4,10 +4,11 @@
 #define TH_TCL_WHAT_IF_MAP_H
 #include "tcl/session.h"
 
-/* The best mapping that a search of so many evaluations finds on this system, which has the session's accelerators
- * and designs. It starts from the session's mapping, by the algorithm, objective and seed that found that (the
- * default search, for latency, where a baseline, nsga2 or nobody did), on one thread: safe to call from several.
- * Owned by the caller. NULL: nothing fits, memory is out, or Ctrl-C (BASE-0008). */
+/* The best mapping that a search of so many evaluations finds on this system, which has the
+ * session's accelerators and designs. It starts from the session's mapping, by the algorithm,
+ * objective and seed that found that (the default search, for latency, where a baseline, nsga2 or
+ * nobody did), on one thread: safe to call from several. Owned by the caller. NULL: nothing fits,
+ * memory is out, or Ctrl-C (BASE-0008). */
 th_mapping *th_what_if_map(const th_session *s, const th_system *system, const th_run_options *o,
                            int64_t evaluations, th_error *err);
 

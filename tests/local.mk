@@ -24,6 +24,7 @@ check_scripts += \
 	tests/check/accept.sh \
 	tests/check/conversion.sh \
 	tests/check/docs.sh \
+	tests/check/format.sh \
 	tests/check/generated.sh \
 	tests/check/headers.sh \
 	tests/check/html.sh \

@@ -87,8 +87,9 @@ static const char *design_name(const th_system *s, int design)
 
 static int design_named(th_system_reader *r, const th_config_node *n, int *out)
 {
-    return th_reader_look_up(r, "TOPO-0031", n,
-                             &(th_reader_names){"design", r->s->n_designs, th_system_find_design, design_name}, out);
+    return th_reader_look_up(
+        r, "TOPO-0031", n,
+        &(th_reader_names){"design", r->s->n_designs, th_system_find_design, design_name}, out);
 }
 
 /* concat = "free" or "copy", as without it. */
@@ -107,8 +108,8 @@ static int read_concat(th_system_reader *r, const th_config_node *g, th_accel *a
 
 static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
-    static const char *const keys[] = {"clock",  "elements_per_cycle", "exp_operations",
-                                       "buffer", "concat",             NULL};
+    static const char *const keys[] = {
+        "clock", "elements_per_cycle", "exp_operations", "buffer", "concat", NULL};
     const th_config_node *n = NULL;
     if (th_config_child(g, "vector", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
@@ -225,8 +226,8 @@ static int describe_generated(th_system_reader *r, const accel_entry *e)
 
 static int read_accel_entry(th_system_reader *r, accel_entry *e)
 {
-    static const char *const keys[] = {"name", "names",  "count",   "group",
-                                       "dram", "vector", "designs", "prefetch", NULL};
+    static const char *const keys[] = {"name",   "names",   "count",    "group", "dram",
+                                       "vector", "designs", "prefetch", NULL};
     if (th_reader_group(r, e->n, "an accelerator") < 0 ||
         th_config_check_keys(e->n, keys, &r->error) < 0 ||
         th_config_int(e->n, "count", false, 1, LARGEST_COUNT, &e->count, &r->error) < 0 ||

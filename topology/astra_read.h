@@ -4,9 +4,10 @@
 #define TH_TOPOLOGY_ASTRA_READ_H
 #include "topology/astra.h"
 
-/* A finished system of at most max_links links with its astra block, named after its dimensions ("astra_ring4_switch8"), or
- * NULL with FILE:LINE in err. Accelerators are all alike and have no say in what ASTRA-sim computes
- * of a network: local memory of local-mem-bw, and a roofline of peak-perf (see astra_read.c). */
+/* A finished system of at most max_links links with its astra block, named after its dimensions
+ * ("astra_ring4_switch8"), or NULL with FILE:LINE in err. Accelerators are all alike and have no
+ * say in what ASTRA-sim computes of a network: local memory of local-mem-bw, and a roofline of
+ * peak-perf (see astra_read.c). */
 th_system *th_system_read_astra(const char *network_path, const char *system_path, int max_links,
                                 th_error *err);
 

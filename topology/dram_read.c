@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dram_read.c - the local memory of an accelerator: th_read_dram, called by accel_read.c.
  *
- *   dram = { capacity = "8GiB"; bandwidth = "16GB/s" or "unlimited"; latency = "100ns"; burst = "64B";
- *            channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4), ("4KiB", 0.9) ); };
- * What the numbers mean is told in sim/port.h. */
+ *   dram = { capacity = "8GiB"; bandwidth = "16GB/s" or "unlimited"; latency = "100ns"; burst =
+ * "64B"; channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4), ("4KiB", 0.9) ); }; What
+ * the numbers mean is told in sim/port.h. */
 #include <config.h>
 #include "topology/system_reader.h"
 
@@ -60,16 +60,17 @@ static int read_point(th_system_reader *r, const th_config_node *n, th_dram_effi
         return -1;
     e->n++;
     if (*run <= before)
-        return th_error_set(&r->error, "TOPO-0161",
-                            "%s:%d: key \"efficiency\": run %lld of point %d must be more than %lld "
-                            "bytes: runs ascend",
-                            th_config_file(n), th_config_line(n), (long long)*run, e->n,
-                            (long long)before);
+        return th_error_set(
+            &r->error, "TOPO-0161",
+            "%s:%d: key \"efficiency\": run %lld of point %d must be more than %lld "
+            "bytes: runs ascend",
+            th_config_file(n), th_config_line(n), (long long)*run, e->n, (long long)before);
     if (!(*share > 0 && *share <= 1))
-        return th_error_set(&r->error, "TOPO-0162",
-                            "%s:%d: key \"efficiency\": share %g of point %d must be above 0 and at "
-                            "most 1",
-                            th_config_file(n), th_config_line(n), *share, e->n);
+        return th_error_set(
+            &r->error, "TOPO-0162",
+            "%s:%d: key \"efficiency\": share %g of point %d must be above 0 and at "
+            "most 1",
+            th_config_file(n), th_config_line(n), *share, e->n);
     return 0;
 }
 
@@ -82,9 +83,9 @@ static int read_efficiency(th_system_reader *r, const th_config_node *g, th_acce
         return 0;
     int n = th_config_count(list);
     if (n < 1 || n > TH_EFFICIENCY_POINTS_MAX)
-        return th_error_set(&r->error, "TOPO-0163",
-                            "%s:%d: key \"efficiency\": must have 1 to %d points, not %d",
-                            th_config_file(list), th_config_line(list), TH_EFFICIENCY_POINTS_MAX, n);
+        return th_error_set(
+            &r->error, "TOPO-0163", "%s:%d: key \"efficiency\": must have 1 to %d points, not %d",
+            th_config_file(list), th_config_line(list), TH_EFFICIENCY_POINTS_MAX, n);
     for (int i = 0; i < n; i++)
         if (read_point(r, th_config_at(list, i), &a->dram_efficiency) < 0)
             return -1;
@@ -99,8 +100,7 @@ int th_read_dram(th_system_reader *r, const th_config_node *g, th_accel *a)
     a->dram_burst_bytes = 1;
     if (th_config_child(g, "dram", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
-        th_reader_size(r, n, "capacity", true, &a->dram_bytes) < 0 ||
-        read_bandwidth(r, n, a) < 0 ||
+        th_reader_size(r, n, "capacity", true, &a->dram_bytes) < 0 || read_bandwidth(r, n, a) < 0 ||
         th_config_time(n, "latency", false, &a->dram_latency_ps, &r->error) < 0 ||
         read_channels(r, n, a) < 0 || read_efficiency(r, n, a) < 0)
         return -1;

@@ -6,42 +6,43 @@
 #define TH_TOPOLOGY_GENERATE_H
 #include "topology/system.h"
 
-enum { TH_MAX_ACCELS = 65536 };  /* that a generator makes */
+enum { TH_MAX_ACCELS = 65536 }; /* that a generator makes */
 
 typedef struct th_topology_options {
-    int dims[TH_MAX_DIMS];           /* what they mean is the generator's: {n} for ring, {x y} for mesh ... */
-    th_dim_kind kinds[TH_MAX_DIMS];  /* composition: how each dimension is joined; not read by others */
+    int dims[TH_MAX_DIMS]; /* what they mean is the generator's: {n} for ring, {x y} for mesh ... */
+    th_dim_kind
+        kinds[TH_MAX_DIMS]; /* composition: how each dimension is joined; not read by others */
     int n_dims;
     /* Of the cables of each dimension, or of each level from the leaves up. At most one: the first
      * value holds for all. */
     int64_t bits_per_s[TH_MAX_DIMS];
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;
-    double oversubscription;         /* links down per link up of a switch; 0: not said, as 1 */
-    bool says_islands;               /* one of the next two was asked for, if only as it is by default */
-    bool has_full_islands;           /* accelerators of an island are joined each to each, not by a switch */
-    bool has_island_nics;            /* one cable to the fabric per island, not per accelerator */
-    bool switches_reduce;            /* all of them; those that join an island always do */
+    double oversubscription; /* links down per link up of a switch; 0: not said, as 1 */
+    bool says_islands;       /* one of the next two was asked for, if only as it is by default */
+    bool has_full_islands; /* accelerators of an island are joined each to each, not by a switch */
+    bool has_island_nics;  /* one cable to the fabric per island, not per accelerator */
+    bool switches_reduce;  /* all of them; those that join an island always do */
     bool half_duplex;
-    int max_links;                   /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
-    bool with_host;                  /* one host "host", joined to every accelerator by its own cable */
-    int64_t host_bits_per_s;         /* 0: as bits_per_s[0] */
-    th_time host_latency_ps;         /* -1: as latency_ps[0] */
+    int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
+    bool with_host;          /* one host "host", joined to every accelerator by its own cable */
+    int64_t host_bits_per_s; /* 0: as bits_per_s[0] */
+    th_time host_latency_ps; /* -1: as latency_ps[0] */
 } th_topology_options;
 
 /* What only some topologies have. */
 enum {
-    TH_TAKES_KINDS = 1,              /* a dimension is a kind and a size */
+    TH_TAKES_KINDS = 1, /* a dimension is a kind and a size */
     TH_TAKES_OVERSUBSCRIPTION = 2,
-    TH_TAKES_ISLANDS = 4,            /* has_full_islands, has_island_nics */
-    TH_HAS_HOSTS = 8                 /* of its own: with_host is refused */
+    TH_TAKES_ISLANDS = 4, /* has_full_islands, has_island_nics */
+    TH_HAS_HOSTS = 8      /* of its own: with_host is refused */
 };
 
 typedef struct th_topology_type {
     const char *name;
-    const char *synopsis;            /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
+    const char *synopsis; /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
     int min_dims, max_dims;
-    unsigned takes;                  /* of TH_TAKES_..., what would be ignored by others is refused */
+    unsigned takes; /* of TH_TAKES_..., what would be ignored by others is refused */
     /* How many different cables it has (1 .. TH_MAX_DIMS); dims are within their limits. */
     int (*n_cables)(const th_topology_options *o);
     /* Adds nodes and links to an unfinished, empty system: accelerators first, then switches. */
@@ -70,6 +71,7 @@ int th_topology_generate(th_system *s, const th_topology_type *type, const th_to
 
 /* A whole system: generate, give every accelerator the properties of accelerator 0 of prototype,
  * finish. NULL on failure. */
-th_system *th_topology_create(const char *name, const th_topology_type *type, const th_topology_options *o,
-                              const th_system *prototype, th_error *err);
+th_system *th_topology_create(const char *name, const th_topology_type *type,
+                              const th_topology_options *o, const th_system *prototype,
+                              th_error *err);
 #endif

@@ -7,9 +7,9 @@
 
 extern const th_topology_type th_topology_line, th_topology_ring, th_topology_mesh,
     th_topology_torus, th_topology_hypercube, th_topology_fully_connected, th_topology_star,
-    th_topology_composition;                                         /* generate_dims.c */
-extern const th_topology_type th_topology_tree, th_topology_fattree; /* generate_tree.c */
-extern const th_topology_type th_topology_dragonfly;                 /* generate_dragonfly.c */
+    th_topology_composition;                                              /* generate_dims.c */
+extern const th_topology_type th_topology_tree, th_topology_fattree;      /* generate_tree.c */
+extern const th_topology_type th_topology_dragonfly;                      /* generate_dragonfly.c */
 extern const th_topology_type th_topology_pcie_tree, th_topology_islands; /* generate_hosts.c */
 
 /* n accelerators "0", "1" ...; the system has none yet. */
@@ -27,11 +27,11 @@ int64_t th_generate_power(int base, int exponent);
  * equations. */
 typedef struct th_tree {
     int arity, n_levels;
-    int n_up;                    /* ways up from a switch */
-    int first_leaf;              /* node; the other leaves follow */
-    int leaf_span;               /* accelerators that a leaf stands for */
-    int first_level;             /* th_node.level of the lowest switches */
-    int first_cable, n_cables;   /* kinds of cable, from the leaves up; the last one also above */
+    int n_up;                  /* ways up from a switch */
+    int first_leaf;            /* node; the other leaves follow */
+    int leaf_span;             /* accelerators that a leaf stands for */
+    int first_level;           /* th_node.level of the lowest switches */
+    int first_cable, n_cables; /* kinds of cable, from the leaves up; the last one also above */
 } th_tree;
 
 int th_generate_tree(th_system *s, const th_topology_options *o, const th_tree *t, th_error *err);

@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 typedef struct th_name_index {
-    int32_t *slots;      /* position + 1 of a name, 0 free */
-    int32_t n_slots;     /* 0 or a power of two */
-    int32_t n;           /* slots taken */
+    int32_t *slots;  /* position + 1 of a name, 0 free */
+    int32_t n_slots; /* 0 or a power of two */
+    int32_t n;       /* slots taken */
 } th_name_index;
 
 /* An array of structs whose first member is the name, a char pointer. */
 typedef struct th_named {
     const void *first;
-    size_t stride;       /* bytes of one struct */
+    size_t stride; /* bytes of one struct */
 } th_named;
 
 /* The position of the name, or -1. */

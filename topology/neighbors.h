@@ -6,12 +6,12 @@
 #include "topology/system.h"
 
 typedef struct th_neighbors {
-    int32_t *links;   /* out of node i: [s->out_start[i], s->out_start[i + 1]), by neighbour */
+    int32_t *links; /* out of node i: [s->out_start[i], s->out_start[i + 1]), by neighbour */
 } th_neighbors;
 
 /* 0, or -1 (memory is out; nothing to clear). */
 int th_neighbors_init(th_neighbors *n, const th_system *s);
-void th_neighbors_clear(th_neighbors *n);   /* accepts one that is all zero */
+void th_neighbors_clear(th_neighbors *n); /* accepts one that is all zero */
 /* The widest, then the quickest, then the first link from node at to node to; -1: no link. */
 int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to);
 

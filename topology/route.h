@@ -22,7 +22,7 @@
 #define TH_TOPOLOGY_ROUTE_H
 #include "topology/system.h"
 
-enum { TH_ROUTE_MAX = 4096 };  /* links: a ring of 8,192, a line of 4,097 */
+enum { TH_ROUTE_MAX = 4096 }; /* links: a ring of 8,192, a line of 4,097 */
 
 /* What stands in the place of a link, or of a number of links. */
 enum { TH_NO_WAY = -1, TH_NO_MEMORY = -2 };

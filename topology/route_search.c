@@ -135,7 +135,8 @@ const void *th_columns_get(th_columns *c, const th_system *s, int dst,
     return first;
 }
 
-int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_route_search *f))
+int th_columns_make_small(th_columns *c, const th_system *s,
+                          void *(*make)(const th_route_search *f))
 {
     enum { SMALL_NODES = 64 };
     for (int dst = 0; s->n_nodes <= SMALL_NODES && dst < s->n_nodes; dst++)

@@ -6,16 +6,16 @@
 
 /* The best way from a node to the destination at hand, as far as it is known. */
 typedef struct th_reach {
-    int32_t n_links;     /* -1: not reached */
-    int32_t link;        /* the first one; -1 at the destination */
-    int64_t bits_per_s;  /* of the narrowest link */
+    int32_t n_links;    /* -1: not reached */
+    int32_t link;       /* the first one; -1 at the destination */
+    int64_t bits_per_s; /* of the narrowest link */
     th_time latency_ps;
 } th_reach;
 
 typedef struct th_route_search {
     const th_system *s;
     int dst;
-    th_reach *reach;     /* by node */
+    th_reach *reach; /* by node */
     int32_t *queue;
 } th_route_search;
 
@@ -35,7 +35,8 @@ const void *th_columns_get(th_columns *c, const th_system *s, int dst,
                            void *(*make)(const th_route_search *f));
 /* Makes all columns of a small system, whose memory can then not run out under way; does nothing
  * for others. 0 or -1 (memory). */
-int th_columns_make_small(th_columns *c, const th_system *s, void *(*make)(const th_route_search *f));
-void th_columns_free(th_columns *c);     /* accepts NULL */
+int th_columns_make_small(th_columns *c, const th_system *s,
+                          void *(*make)(const th_route_search *f));
+void th_columns_free(th_columns *c); /* accepts NULL */
 
 #endif

@@ -50,19 +50,19 @@ typedef enum {
 } array_key;
 
 static const char *const array_keys[N_ARRAY_KEYS] = {
-    "ArrayHeight", "ArrayWidth",  "IfmapSramSzkB", "FilterSramSzkB", "OfmapSramSzkB",
-    "Dataflow",    "Bandwidth",   "IfmapOffset",   "FilterOffset",   "OfmapOffset",
+    "ArrayHeight", "ArrayWidth",        "IfmapSramSzkB",     "FilterSramSzkB", "OfmapSramSzkB",
+    "Dataflow",    "Bandwidth",         "IfmapOffset",       "FilterOffset",   "OfmapOffset",
     "MemoryBanks", "ReadRequestBuffer", "WriteRequestBuffer"};
 
 typedef struct {
     const char *path;
     int line;
     section section;
-    char *name;                  /* run_name */
+    char *name; /* run_name */
     bool has[N_WANTED], is_user, has_mode;
-    int64_t number[N_WANTED];    /* but dataflow and bandwidth */
+    int64_t number[N_WANTED]; /* but dataflow and bandwidth */
     char dataflow[3];
-    int64_t words[N_BUFFERS];    /* per cycle: input, weight, output */
+    int64_t words[N_BUFFERS]; /* per cycle: input, weight, output */
     th_error error;
 } reader;
 

@@ -24,17 +24,17 @@ typedef enum { TH_PARAM_NUMBER, TH_PARAM_TEXT, TH_PARAM_BOOL } th_param_kind;
 typedef struct th_param {
     char *key;
     th_param_kind kind;
-    double number;   /* NUMBER, and 0 or 1 for BOOL */
-    char *text;      /* TEXT, else NULL */
+    double number; /* NUMBER, and 0 or 1 for BOOL */
+    char *text;    /* TEXT, else NULL */
     int line;
 } th_param;
 
 typedef struct th_design_block {
-    char *name;      /* "superlip": what accelerators and mappings call it */
-    char *type;      /* "tiled": which row of the design table */
+    char *name; /* "superlip": what accelerators and mappings call it */
+    char *type; /* "tiled": which row of the design table */
     th_param *params;
     int n_params;
-    char *file;      /* where it stands, for messages */
+    char *file; /* where it stands, for messages */
     int line;
 } th_design_block;
 
@@ -50,14 +50,14 @@ typedef struct th_dram_efficiency {
 
 /* The accelerator part of a node. */
 typedef struct th_accel {
-    int64_t dram_bytes;            /* usable capacity */
-    int64_t dram_bits_per_s;       /* TH_UNLIMITED: it never limits */
+    int64_t dram_bytes;      /* usable capacity */
+    int64_t dram_bits_per_s; /* TH_UNLIMITED: it never limits */
     th_time dram_latency_ps;
     int64_t dram_burst_bytes;      /* requests are rounded up to it; >= 1 */
     int32_t dram_channels;         /* that share the bandwidth; >= 1 */
     int64_t dram_interleave_bytes; /* of neighbouring channels */
     th_dram_efficiency dram_efficiency;
-    int64_t vector_hz;             /* clock of the unit for pool, elementwise, norm and reductions */
+    int64_t vector_hz; /* clock of the unit for pool, elementwise, norm and reductions */
     int64_t vector_elements_per_cycle;
     int64_t vector_exp_operations; /* of an exponential, a reciprocal or a root; 0: the standard */
     int64_t vector_buffer_bytes;   /* for rows that are passed over more than once; 0: all fit */
@@ -68,16 +68,16 @@ typedef struct th_accel {
 } th_accel;
 
 typedef struct th_node {
-    const char *name;              /* unique, "0" for accel/0; objects are accel/NAME, node/NAME */
+    const char *name; /* unique, "0" for accel/0; objects are accel/NAME, node/NAME */
     th_node_kind kind;
-    int group;                     /* island that the file or generator names; 0 by default */
-    bool forwards;                 /* may routes pass through it (default true) */
-    bool reduces;                  /* switches: can add up in flight what it forwards */
-    int accel;                     /* index among accelerators, -1 for others */
+    int group;     /* island that the file or generator names; 0 by default */
+    bool forwards; /* may routes pass through it (default true) */
+    bool reduces;  /* switches: can add up in flight what it forwards */
+    int accel;     /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
     int32_t level, leaf_first, n_leaves;
-    th_accel a;                    /* accelerators only */
+    th_accel a; /* accelerators only */
 } th_node;
 
 typedef struct th_medium {
@@ -88,15 +88,15 @@ typedef struct th_link {
     /* "FROM_TO", "FROM_TO.1" for parallel ones; object link/NAME; NULL until
      * th_system_name_links. */
     const char *name;
-    int from, to;                  /* nodes; both -1 for a segment, which only explicit routes take */
+    int from, to; /* nodes; both -1 for a segment, which only explicit routes take */
     int medium;
     th_time latency_ps;
-    bool is_dead;                  /* no route takes it; may be set until finish */
+    bool is_dead; /* no route takes it; may be set until finish */
 } th_link;
 
 /* Two links between a and b: [0] from a to b, [1] back. */
 typedef struct th_cable {
-    int64_t bits_per_s[2];         /* half duplex: the first is that of both */
+    int64_t bits_per_s[2]; /* half duplex: the first is that of both */
     th_time latency_ps[2];
     bool is_full_duplex;
 } th_cable;
@@ -106,56 +106,64 @@ typedef struct th_cable {
 typedef enum { TH_DIM_LINE, TH_DIM_RING, TH_DIM_FULL, TH_DIM_SWITCH } th_dim_kind;
 
 typedef struct th_shape_dim {
-    int32_t kind;                  /* th_dim_kind */
-    int32_t size;                  /* nodes along it */
+    int32_t kind; /* th_dim_kind */
+    int32_t size; /* nodes along it */
 } th_shape_dim;
 
 enum { TH_MAX_DIMS = 16 };
 
-struct th_routing_type;            /* route.h */
+struct th_routing_type; /* route.h */
 struct th_columns;
-struct th_astra;                   /* astra.h */
+struct th_astra; /* astra.h */
 struct th_explicit_routes;
-struct th_topology_recipe;         /* generate.h */
+struct th_topology_recipe; /* generate.h */
 
 typedef struct th_system {
     char *name;
-    th_node *nodes;           int n_nodes;
-    th_medium *media;         int n_media;
+    th_node *nodes;
+    int n_nodes;
+    th_medium *media;
+    int n_media;
     th_link *links;
     int n_links, max_links;
-    th_design_block *designs; int n_designs;
-    int *accel_node;          int n_accels;      /* filled by finish */
-    int *host_node;           int n_hosts;
+    th_design_block *designs;
+    int n_designs;
+    int *accel_node;
+    int n_accels; /* filled by finish */
+    int *host_node;
+    int n_hosts;
     /* Shape of a system that is made of dimensions; n_dims 0 otherwise. The nodes with coordinates
      * are the first of the system, dims[0] fastest; the switches of SWITCH dimensions follow. */
-    th_shape_dim dims[TH_MAX_DIMS]; int n_dims;
+    th_shape_dim dims[TH_MAX_DIMS];
+    int n_dims;
     /* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]).
      * Filled by finish, before the routes. */
     int32_t *out_start, *out_links, *in_start, *in_links;
     /* How routes are found. NULL: finish chooses dimension_order for a system of dimensions,
      * up_down for a tree, dragonfly for one, shortest for others and round dead links. */
     const struct th_routing_type *routing;
-    struct th_arena *names;        /* of nodes and links */
+    struct th_arena *names; /* of nodes and links */
     th_name_index node_index, link_index;
-    int n_named_links;             /* the first so many links have names, and are in link_index */
-    void *routing_data;            /* private to that routing */
-    struct th_columns *columns;    /* private to route_shortest.c, there under every routing */
-    struct th_astra *astra;        /* of a system read from ASTRA-sim's files, else NULL */
-    double link_j_per_byte;        /* energy of a byte on every link that it crosses; 0: not known */
-    /* Transfers are no flows on links: an accelerator itself moves what it needs and what it has made, one
-     * after the other, at the bandwidth of its way to the host, and does nothing else meanwhile. A share of
-     * its memory holds weights from the start. The cost model of H2H: docs/models/h2h.md. */
+    int n_named_links;          /* the first so many links have names, and are in link_index */
+    void *routing_data;         /* private to that routing */
+    struct th_columns *columns; /* private to route_shortest.c, there under every routing */
+    struct th_astra *astra;     /* of a system read from ASTRA-sim's files, else NULL */
+    double link_j_per_byte;     /* energy of a byte on every link that it crosses; 0: not known */
+    /* Transfers are no flows on links: an accelerator itself moves what it needs and what it has
+     * made, one after the other, at the bandwidth of its way to the host, and does nothing else
+     * meanwhile. A share of its memory holds weights from the start. The cost model of H2H:
+     * docs/models/h2h.md. */
     bool transfers_serially;
-    double weight_memory;          /* that share; 0 unless transfers_serially */
-    char *link_energy_source;      /* where that number comes from; NULL: not known */
+    double weight_memory;                       /* that share; 0 unless transfers_serially */
+    char *link_energy_source;                   /* where that number comes from; NULL: not known */
     struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
     struct th_topology_recipe *recipe;          /* what a generator was told; NULL: none made it */
 } th_system;
 
-/* Links that a system may have: so many, unless max_links is set to another number up to the most. A
- * short file can ask for the links between all pairs of thousands of nodes; those of 4,000 are 16
- * million and take 1.3 GB. The usual number is enough for 65,536 accelerators with 16 cables each. */
+/* Links that a system may have: so many, unless max_links is set to another number up to the most.
+ * A short file can ask for the links between all pairs of thousands of nodes; those of 4,000 are 16
+ * million and take 1.3 GB. The usual number is enough for 65,536 accelerators with 16 cables each.
+ */
 enum { TH_LINKS_USUAL = 1 << 21, TH_LINKS_MOST = 1 << 24 };
 
 th_system *th_system_new(const char *name, th_error *err);
@@ -163,7 +171,8 @@ th_system *th_system_new(const char *name, th_error *err);
 /* Each returns the new index, or -1 (system unchanged). Strings are copied. */
 int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err);
 int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err);
-int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps, th_error *err);
+int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps,
+                       th_error *err);
 /* A piece of a way that joins no two nodes, only to be named by explicit routes. Its name must be
  * free among the links so far (which get their names now). */
 int th_system_add_segment(th_system *s, const char *name, int medium, th_time latency_ps,
@@ -173,8 +182,8 @@ int th_system_add_segment(th_system *s, const char *name, int medium, th_time la
 int th_system_add_cable(th_system *s, int a, int b, const th_cable *cable, th_error *err);
 int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
                       bool full_duplex, th_error *err);
-int th_system_add_design(th_system *s, const char *name, const char *type, const char *file, int line,
-                         th_error *err);
+int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
+                         int line, th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
 /* As add_param, but in the place of a key that the design has. */
 int th_system_set_param(th_system *s, int design, const th_param *param, th_error *err);
@@ -204,7 +213,7 @@ int th_system_name_links(th_system *s, th_error *err);
  * connected - else TOPO-00xx naming the pair. After it the system is read only and may be shared
  * between threads. */
 int th_system_finish(th_system *s, th_error *err);
-void th_system_free(th_system *s);   /* accepts NULL */
+void th_system_free(th_system *s); /* accepts NULL */
 
 /* Index by name, or -1. In constant time for nodes and links. */
 int th_system_find_node(const th_system *s, const char *name);

@@ -140,10 +140,11 @@ static const th_config_node *main_part(const th_config_node *root)
 
 static int read_system(th_system_reader *r)
 {
-    static const char *const keys[] = {"name",       "designs", "accelerators", "hosts",
-                                       "switches",   "links",   "topology",     "segments",
-                                       "dead_links", "routes",  "routing",      "link_energy",
-                                       "link_energy_source",    "transfers",  "weight_memory", NULL};
+    static const char *const keys[] = {
+        "name",    "designs",     "accelerators",       "hosts",      "switches",
+        "links",   "topology",    "segments",           "dead_links", "routes",
+        "routing", "link_energy", "link_energy_source", "transfers",  "weight_memory",
+        NULL};
     const char *name = NULL;
     if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)

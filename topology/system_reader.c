@@ -97,7 +97,8 @@ int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full
                         th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
 }
 
-int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n, const th_reader_names *k, int *out)
+int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_reader_names *k, int *out)
 {
     const char *name;
     if (th_config_as_string(n, &name, &r->error) < 0)
@@ -117,8 +118,9 @@ int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node 
 
 int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
 {
-    return th_reader_look_up(r, "TOPO-0030", n,
-                             &(th_reader_names){"node", r->s->n_nodes, th_system_find_node, th_system_node_name}, out);
+    return th_reader_look_up(
+        r, "TOPO-0030", n,
+        &(th_reader_names){"node", r->s->n_nodes, th_system_find_node, th_system_node_name}, out);
 }
 
 static const char *link_name(const th_system *s, int link)
@@ -128,6 +130,7 @@ static const char *link_name(const th_system *s, int link)
 
 int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
 {
-    return th_reader_look_up(r, "TOPO-0062", n,
-                             &(th_reader_names){"link or segment", r->s->n_links, th_system_find_link, link_name}, out);
+    return th_reader_look_up(
+        r, "TOPO-0062", n,
+        &(th_reader_names){"link or segment", r->s->n_links, th_system_find_link, link_name}, out);
 }

@@ -9,9 +9,9 @@
 typedef struct th_system_reader {
     th_system *s;
     const th_config_node *root;
-    bool is_generated;      /* nodes and links come from a topology */
-    int n_described;        /* accelerators that entries described so far */
-    int max_links;          /* see th_system */
+    bool is_generated; /* nodes and links come from a topology */
+    int n_described;   /* accelerators that entries described so far */
+    int max_links;     /* see th_system */
     th_error error;
 } th_system_reader;
 
@@ -26,7 +26,8 @@ typedef struct th_known {
 
 /* 'FILE:LINE: unknown WHAT "NAME": did you mean "NEAR"?', or, where none is near: 'must be one of'.
  * -1. */
-int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n, const th_known *k);
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_known *k);
 /* The list g.key of at least min elements (of exactly min where max says so, 0: no limit). */
 int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
                    const th_config_node **out);
@@ -42,7 +43,8 @@ typedef struct th_reader_names {
 } th_reader_names;
 
 /* The one, the node, the link whose name n is. */
-int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n, const th_reader_names *k, int *out);
+int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_reader_names *k, int *out);
 int th_reader_node(th_system_reader *r, const th_config_node *n, int *out);
 int th_reader_link(th_system_reader *r, const th_config_node *n, int *out);
 /* Is n a group? */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* system_write.c - a system as text.
- *   th_system_write: head -> designs -> accelerators -> topology, or hosts, switches and links -> segments
+ *   th_system_write: head -> designs -> accelerators -> topology, or hosts, switches and links ->
+ * segments
  *   -> dead links -> routes -> routing
- * A system that a generator made is written as what the generator was told: its routes go by its dimensions or
- * levels, which a list of links does not tell. */
+ * A system that a generator made is written as what the generator was told: its routes go by its
+ * dimensions or levels, which a list of links does not tell. */
 #include <config.h>
 #include "topology/system_write.h"
 
@@ -182,7 +183,8 @@ static void put_dims(th_strbuf *out, const th_topology_type *type, const th_topo
     for (int d = 0; d < o->n_dims; d++) {
         th_strbuf_add(out, d > 0 ? ", " : "");
         if (has_kinds)
-            th_strbuf_printf(out, "{ type = \"%s\"; size = %d; }", th_dim_kind_names[o->kinds[d]], o->dims[d]);
+            th_strbuf_printf(out, "{ type = \"%s\"; size = %d; }", th_dim_kind_names[o->kinds[d]],
+                             o->dims[d]);
         else
             th_strbuf_printf(out, "%d", o->dims[d]);
     }
@@ -372,14 +374,16 @@ static void put_head(th_strbuf *out, const th_system *s)
     }
 }
 
-int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out, th_error *err)
+int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out,
+                    th_error *err)
 {
     const writer w = {s, out, text, context};
     if (s->astra)
-        return th_error_set(err, "TOPO-0200",
-                            "system \"%s\": came from ASTRA-sim's files, which say more than a .cfg can: "
-                            "must be one of another format",
-                            s->name);
+        return th_error_set(
+            err, "TOPO-0200",
+            "system \"%s\": came from ASTRA-sim's files, which say more than a .cfg can: "
+            "must be one of another format",
+            s->name);
     put_head(out, s);
     put_designs(&w);
     put_accels(&w);

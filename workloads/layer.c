@@ -51,7 +51,8 @@ static const char *function_name(th_function f)
     return "unknown";
 }
 
-th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w, th_precision p)
+th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w,
+                       th_precision p)
 {
     return (th_layer){.kind = kind,
                       .dim = {batch, c, c, h, w, 1, 1},
@@ -139,8 +140,7 @@ static bool multiplies_activations(const th_layer *l)
 
 bool th_layer_has_weights(const th_layer *l)
 {
-    return l->kind == TH_LAYER_EMBEDDING ||
-           (th_layer_has_macs(l) && !multiplies_activations(l));
+    return l->kind == TH_LAYER_EMBEDDING || (th_layer_has_macs(l) && !multiplies_activations(l));
 }
 
 bool th_layer_is_channelwise(const th_layer *l)
@@ -231,8 +231,8 @@ int64_t th_layer_macs(const th_layer *l)
     if (!th_layer_has_macs(l))
         return 0;
     bool is_stuffed = l->up_h > 1 || l->up_w > 1;
-    int64_t pixels = is_stuffed ? (int64_t)l->in_h * l->in_w
-                                : (int64_t)l->dim[TH_DIM_H] * l->dim[TH_DIM_W];
+    int64_t pixels =
+        is_stuffed ? (int64_t)l->in_h * l->in_w : (int64_t)l->dim[TH_DIM_H] * l->dim[TH_DIM_W];
     return multipliers(l) * l->dim[TH_DIM_B] * pixels;
 }
 
@@ -243,8 +243,8 @@ int64_t th_layer_weights(const th_layer *l)
     return th_layer_has_weights(l) ? multipliers(l) : 0;
 }
 
-/* Further parameters per output channel. An lstm or gru adds two biases at every gate, to what comes
- * from the input and to what comes from the step before, as PyTorch and cuDNN do. */
+/* Further parameters per output channel. An lstm or gru adds two biases at every gate, to what
+ * comes from the input and to what comes from the step before, as PyTorch and cuDNN do. */
 static int64_t parameters_per_channel(const th_layer *l)
 {
     int64_t n = l->has_bias ? 1 : 0;

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer.h - one layer of a neural network: its kind and its dimensions, everything else derived.
  *
- * Dimensions: B batch, K output channels, C input channels, H x W output pixels, R x S kernel. Every kind
- * is a loop nest over these:
- *   conv     out[b,k,h,w] += in[b, c, h*stride_h - pad_top + r*dilation_h, ...] * weight[k,c,r,s]
- *   fc       a conv whose kernel covers its whole input: H = W = 1, R x S = the input's height x width,
- *            no padding. (Flattening C x R x S and a 1 x 1 kernel over C*R*S channels are the same numbers.)
- *   matmul   M x N x K of linear algebra: B batch, H = M rows, K = N columns, C = K inner; W = R = S = 1
- *   pool     channel by channel (K = C): max or mean over R x S
- *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power, copy,
- *                dropout) or of all inputs (add, mul)
- *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels of a
- *            pixel)
- *   softmax  over the channels of a pixel; with groups over the channels of each group
- *   concat   the inputs' channels one after the other (K = C = their sum); slice (or split): K of the C
- *            channels of one input
- *   embedding  rows of a table: B x 1 x H numbers in (C = 1), K channels out; the table has vocabulary rows
- *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
- * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes the
- * place of the weights. With H = M rows and per group K/G columns and C/G inner,
- *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q K^T)
- *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
- * and TH_TENSOR_WEIGHT stands for it: that precision is the inputs', that density its own.
- * A transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
- * between neighbours; pad_top and pad_left are those of this view. Activations and batch norm that
- * follow a conv are part of it (has_norm: 2K parameters, folded when it runs). Depthwise convolution is
- * conv with groups = C. */
+ * Dimensions: B batch, K output channels, C input channels, H x W output pixels, R x S kernel.
+ * Every kind is a loop nest over these: conv     out[b,k,h,w] += in[b, c, h*stride_h - pad_top +
+ * r*dilation_h, ...] * weight[k,c,r,s] fc       a conv whose kernel covers its whole input: H = W =
+ * 1, R x S = the input's height x width, no padding. (Flattening C x R x S and a 1 x 1 kernel over
+ * C*R*S channels are the same numbers.) matmul   M x N x K of linear algebra: B batch, H = M rows,
+ * K = N columns, C = K inner; W = R = S = 1 pool     channel by channel (K = C): max or mean over R
+ * x S elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
+ * copy, dropout) or of all inputs (add, mul) norm     batch (a scale and shift per channel, on one
+ * input), layer and rms (over the channels of a pixel) softmax  over the channels of a pixel; with
+ * groups over the channels of each group concat   the inputs' channels one after the other (K = C =
+ * their sum); slice (or split): K of the C channels of one input embedding  rows of a table: B x 1
+ * x H numbers in (C = 1), K channels out; the table has vocabulary rows lstm gru   H time steps of
+ * one layer: C inputs, K hidden units, which are the outputs A matmul of two inputs multiplies
+ * activations, in groups (attention heads): the second one takes the place of the weights. With H =
+ * M rows and per group K/G columns and C/G inner, transposed      second[b, c + group C/G, column
+ * k]: its rows are the product's columns (Q K^T) not transposed  second[b, k + group K/G, row c]:
+ * its rows are the inner dimension (P V) and TH_TENSOR_WEIGHT stands for it: that precision is the
+ * inputs', that density its own. A transposed convolution (up > 1) is a convolution with stride 1
+ * over its input with up - 1 zeros between neighbours; pad_top and pad_left are those of this view.
+ * Activations and batch norm that follow a conv are part of it (has_norm: 2K parameters, folded
+ * when it runs). Depthwise convolution is conv with groups = C. */
 #ifndef TH_WORKLOADS_LAYER_H
 #define TH_WORKLOADS_LAYER_H
 #include <stdbool.h>
@@ -66,12 +62,29 @@ typedef enum {
     TH_FUNCTION_RMS_NORM
 } th_function;
 
-typedef enum { TH_FP32, TH_FP16, TH_BF16, TH_INT16, TH_INT8, TH_INT4, TH_N_PRECISIONS } th_precision;
+typedef enum {
+    TH_FP32,
+    TH_FP16,
+    TH_BF16,
+    TH_INT16,
+    TH_INT8,
+    TH_INT4,
+    TH_N_PRECISIONS
+} th_precision;
 
 /* The tensors of a layer. All inputs have one precision. */
 typedef enum { TH_TENSOR_INPUT, TH_TENSOR_WEIGHT, TH_TENSOR_OUTPUT, TH_N_TENSORS } th_tensor;
 
-typedef enum { TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W, TH_DIM_R, TH_DIM_S, TH_N_DIMS } th_dim;
+typedef enum {
+    TH_DIM_B,
+    TH_DIM_K,
+    TH_DIM_C,
+    TH_DIM_H,
+    TH_DIM_W,
+    TH_DIM_R,
+    TH_DIM_S,
+    TH_N_DIMS
+} th_dim;
 
 /* Half-open box [lo, hi) in the index space of a tensor: batch, channel, row, column. */
 enum { TH_TENSOR_DIMS = 4 };
@@ -87,71 +100,77 @@ typedef struct th_loop_box {
 typedef struct th_layer {
     char *name;
     th_layer_kind kind;
-    int32_t dim[TH_N_DIMS];      /* extents, all >= 1 */
-    int32_t in_h, in_w;          /* the input's height and width, without padding */
+    int32_t dim[TH_N_DIMS]; /* extents, all >= 1 */
+    int32_t in_h, in_w;     /* the input's height and width, without padding */
     int32_t stride_h, stride_w;
-    int32_t pad_top, pad_left;   /* bottom and right padding are implied by H, W */
+    int32_t pad_top, pad_left; /* bottom and right padding are implied by H, W */
     int32_t dilation_h, dilation_w;
-    int32_t up_h, up_w;          /* stride of a transposed convolution; 1: none */
-    int32_t groups;              /* conv; matmul of two inputs, softmax: heads; else 1 */
-    th_function function;        /* elementwise, norm */
-    bool is_mean_pool;           /* pool only */
-    bool has_bias, has_norm;     /* K, 2K further parameters */
-    bool is_transposed;          /* matmul of two inputs: the second is read by columns */
-    int32_t vocabulary;          /* embedding: rows of the table */
-    int32_t first_channel;       /* slice: of the input */
-    int32_t *input_channels;     /* concat: of each input; else NULL */
+    int32_t up_h, up_w;      /* stride of a transposed convolution; 1: none */
+    int32_t groups;          /* conv; matmul of two inputs, softmax: heads; else 1 */
+    th_function function;    /* elementwise, norm */
+    bool is_mean_pool;       /* pool only */
+    bool has_bias, has_norm; /* K, 2K further parameters */
+    bool is_transposed;      /* matmul of two inputs: the second is read by columns */
+    int32_t vocabulary;      /* embedding: rows of the table */
+    int32_t first_channel;   /* slice: of the input */
+    int32_t *input_channels; /* concat: of each input; else NULL */
     th_precision precision[TH_N_TENSORS];
-    double density[TH_N_TENSORS];     /* part that is not zero, 0 .. 1 */
-    int32_t sparse_n, sparse_m;  /* weights: at most n of m neighbours along C are not zero; 0: free */
-    int32_t *inputs;             /* producers, by layer index; TH_EXTERNAL_INPUT: the workload's input */
+    double density[TH_N_TENSORS]; /* part that is not zero, 0 .. 1 */
+    int32_t sparse_n,
+        sparse_m;    /* weights: at most n of m neighbours along C are not zero; 0: free */
+    int32_t *inputs; /* producers, by layer index; TH_EXTERNAL_INPUT: the workload's input */
     int32_t n_inputs;
-    int line;                    /* in the file it came from, for messages; 0: none */
+    int line; /* in the file it came from, for messages; 0: none */
 } th_layer;
 
 enum { TH_EXTERNAL_INPUT = -1 };
 
-/* A layer of a kind whose output has the shape of its input, batch x c x h x w: a kernel, strides and groups of 1, no
- * padding, no zeros, one precision; without name and inputs. */
-th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w, th_precision p);
+/* A layer of a kind whose output has the shape of its input, batch x c x h x w: a kernel, strides
+ * and groups of 1, no padding, no zeros, one precision; without name and inputs. */
+th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w,
+                       th_precision p);
 
 /* What a workload file calls it: "conv", "add", "max_pool" ... */
 const char *th_layer_type_name(const th_layer *l);
-extern const char th_dim_letters[TH_N_DIMS + 1];        /* "BKCHWRS" */
+extern const char th_dim_letters[TH_N_DIMS + 1]; /* "BKCHWRS" */
 
-const char *th_precision_name(th_precision p);          /* "fp16" */
+const char *th_precision_name(th_precision p); /* "fp16" */
 int th_precision_bits(th_precision p);
-int64_t th_tensor_bytes(int64_t elements, th_precision p);   /* ceil(elements bits / 8) */
+int64_t th_tensor_bytes(int64_t elements, th_precision p); /* ceil(elements bits / 8) */
 
-bool th_layer_has_macs(const th_layer *l);               /* conv, fc, matmul, lstm, gru: runs on an array */
-bool th_layer_has_weights(const th_layer *l);            /* resident: those but a matmul of two inputs; embedding */
-bool th_layer_is_channelwise(const th_layer *l);         /* output channel k reads input channel k alone: batch norm,
-                                                          * pool, elementwise */
-/* Is d a dimension that is summed over (C, R, S of conv, fc, matmul)? A pool's R and S are not split. */
+bool th_layer_has_macs(const th_layer *l); /* conv, fc, matmul, lstm, gru: runs on an array */
+bool th_layer_has_weights(
+    const th_layer *l); /* resident: those but a matmul of two inputs; embedding */
+bool th_layer_is_channelwise(const th_layer *l); /* output channel k reads input channel k alone:
+                                                  * batch norm, pool, elementwise */
+/* Is d a dimension that is summed over (C, R, S of conv, fc, matmul)? A pool's R and S are not
+ * split. */
 bool th_layer_is_reduction(const th_layer *l, th_dim d);
-/* May the extent of d be cut into n pieces at i*extent/n without changing what is computed? A matmul of
- * two inputs only so that every piece lies inside a group or is made of whole groups. */
+/* May the extent of d be cut into n pieces at i*extent/n without changing what is computed? A
+ * matmul of two inputs only so that every piece lies inside a group or is made of whole groups. */
 bool th_layer_can_split(const th_layer *l, th_dim d, int n);
-int th_layer_gates(th_layer_kind kind);                  /* lstm 4, gru 3, else 0 */
+int th_layer_gates(th_layer_kind kind); /* lstm 4, gru 3, else 0 */
 
-/* B K (C/G) H W R S, products with padding included; of a transposed convolution B K (C/G) in_h in_w R S,
- * those with the zeros between neighbours left out; of an lstm or gru B H gates K (C + K). 0 for what does
- * not run on an array. */
+/* B K (C/G) H W R S, products with padding included; of a transposed convolution B K (C/G) in_h
+ * in_w R S, those with the zeros between neighbours left out; of an lstm or gru B H gates K (C +
+ * K). 0 for what does not run on an array. */
 int64_t th_layer_macs(const th_layer *l);
 /* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */
 int64_t th_layer_weights(const th_layer *l);
-int64_t th_layer_parameters(const th_layer *l);          /* weights + biases (lstm, gru: 2 gates K) + norm */
-int64_t th_layer_input_elements(const th_layer *l);      /* of the first input */
-int64_t th_layer_output_elements(const th_layer *l);     /* B * K * H * W */
+int64_t th_layer_parameters(const th_layer *l); /* weights + biases (lstm, gru: 2 gates K) + norm */
+int64_t th_layer_input_elements(const th_layer *l);  /* of the first input */
+int64_t th_layer_output_elements(const th_layer *l); /* B * K * H * W */
 
-/* The whole loop nest, and the whole output and input tensors as boxes. input: which one, 0 based. */
+/* The whole loop nest, and the whole output and input tensors as boxes. input: which one, 0 based.
+ */
 th_loop_box th_layer_loops(const th_layer *l);
 th_box th_layer_output_box(const th_layer *l);
 th_box th_layer_input_box(const th_layer *l, int input);
 
-/* The part of one input tensor that a loop box reads (halos of stride, dilation and kernel included,
- * padding clipped off, channels by groups), and the part of the output that it writes. May be empty
- * (lo == hi) where a box lies wholly in the padding, or in another input of a concat. */
+/* The part of one input tensor that a loop box reads (halos of stride, dilation and kernel
+ * included, padding clipped off, channels by groups), and the part of the output that it writes.
+ * May be empty (lo == hi) where a box lies wholly in the padding, or in another input of a concat.
+ */
 th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops);
 th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops);
 
@@ -183,9 +202,10 @@ static inline bool th_box_meets(const th_box *a, const th_box *b)
     return !is_apart;
 }
 
-int64_t th_box_elements(const th_box *b);                /* 0 when empty */
+int64_t th_box_elements(const th_box *b); /* 0 when empty */
 bool th_box_equal(const th_box *a, const th_box *b);
-th_box th_box_intersect(const th_box *a, const th_box *b);  /* empty boxes are normalised to all zero */
+th_box th_box_intersect(const th_box *a,
+                        const th_box *b); /* empty boxes are normalised to all zero */
 bool th_box_contains(const th_box *outer, const th_box *inner);
 
 #endif

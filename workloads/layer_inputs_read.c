@@ -99,12 +99,13 @@ static int read_sparsity(const th_layer_source *s)
     return 0;
 }
 
-/* precision is that of weights and outputs; the tensors' own keys go before it. Those of an attention
- * are its last part's. */
+/* precision is that of weights and outputs; the tensors' own keys go before it. Those of an
+ * attention are its last part's. */
 int th_layer_read_tensors(const th_layer_source *s, const th_layer_type *t)
 {
     th_layer *l = s->layer;
-    th_precision *p = l->precision, both = t->keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
+    th_precision *p = l->precision,
+                 both = t->keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
     if (t->kind == TH_LAYER_CONCAT || t->kind == TH_LAYER_SLICE)
         l->density[TH_TENSOR_OUTPUT] = l->density[TH_TENSOR_INPUT];
     if (th_read_precision(s->n, "precision", &both, s->err) < 0)

@@ -100,7 +100,7 @@ static int read_integers(const th_layer_source *s, const char *key, int64_t min,
 
 /* kernel, stride, dilation: one number for both axes, or [height, width]; absent: both stay. */
 int th_layer_read_pair(const th_layer_source *s, const char *key, int64_t min, int32_t *height,
-                     int32_t *width)
+                       int32_t *width)
 {
     int64_t values[4];
     int count = read_integers(s, key, min, TH_LARGEST_EXTENT, 2, values);
@@ -146,6 +146,5 @@ int th_layer_refuse_key(const th_layer_source *s, const char *key, const char *w
 {
     if (!th_config_member(s->n, key))
         return 0;
-    return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0039", "key \"%s\": %s", key,
-                                   why);
+    return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0039", "key \"%s\": %s", key, why);
 }

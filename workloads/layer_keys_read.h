@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_keys_read.h - the keys that types of layers share: sizes, pairs, padding, precision, density.
- * An absent key leaves *out as it was. Each returns 0, or -1 with err. */
+/* layer_keys_read.h - the keys that types of layers share: sizes, pairs, padding, precision,
+ * density. An absent key leaves *out as it was. Each returns 0, or -1 with err. */
 #ifndef TH_WORKLOADS_LAYER_KEYS_READ_H
 #define TH_WORKLOADS_LAYER_KEYS_READ_H
 #include "base/config_read.h"
@@ -9,8 +9,8 @@
 enum { TH_LARGEST_EXTENT = 1 << 28 };
 
 /* Keys of any group. */
-int th_read_extent(const th_config_node *n, const char *key, bool required, int64_t max, int32_t *out,
-                   th_error *err);
+int th_read_extent(const th_config_node *n, const char *key, bool required, int64_t max,
+                   int32_t *out, th_error *err);
 int th_read_precision(const th_config_node *n, const char *key, th_precision *out, th_error *err);
 int th_read_density(const th_config_node *n, const char *key, double *out, th_error *err);
 /* ' (did you mean "conv"?)' in out, or nothing where nearest is NULL. Returns out. */

@@ -6,10 +6,11 @@
  *     out = floor((in + padding - (kernel - 1) * dilation - 1) / stride) + 1,
  * and a transposed convolution, in the terms of PyTorch's ConvTranspose2d,
  *     out = (in - 1) * stride - padding + (kernel - 1) * dilation + output_padding + 1,
- * which th_layer keeps as a convolution of stride 1 over stride - 1 zeros between neighbours, padded by
- * (kernel - 1) * dilation less the padding of the file. Where the input's numbers lie decides what
- * it is: lines of text and sequences are rows (the height) of channels, with a width of 1.
- * th_layer_type_infer: inputs -> the type's infer -> precision and density -> what is stated. */
+ * which th_layer keeps as a convolution of stride 1 over stride - 1 zeros between neighbours,
+ * padded by (kernel - 1) * dilation less the padding of the file. Where the input's numbers lie
+ * decides what it is: lines of text and sequences are rows (the height) of channels, with a width
+ * of 1. th_layer_type_infer: inputs -> the type's infer -> precision and density -> what is stated.
+ */
 #include <config.h>
 #include "workloads/layer_types_read.h"
 #include "workloads/layer_inputs_read.h"
@@ -94,10 +95,10 @@ static int stretch_axis(const th_layer_source *s, const stretch *a, int32_t *out
     int64_t extent = (int64_t)(a->in - 1) * a->stride - a->pad_before - a->pad_after + reach +
                      a->output_padding + 1;
     if (a->pad_before > reach)
-        return th_workload_layer_error(
-            s->w, s->layer, s->err, "WORK-0040",
-            "padding %d crops too much of a transposed conv: at most (kernel - 1) * dilation = %lld",
-            (int)a->pad_before, (long long)reach);
+        return th_workload_layer_error(s->w, s->layer, s->err, "WORK-0040",
+                                       "padding %d crops too much of a transposed conv: at most "
+                                       "(kernel - 1) * dilation = %lld",
+                                       (int)a->pad_before, (long long)reach);
     if (extent < 1)
         return th_workload_layer_error(
             s->w, s->layer, s->err, "WORK-0070",
@@ -121,10 +122,10 @@ static int stretch_window(const th_layer_source *s, th_padding pad)
     int32_t *d = l->dim, extra_h = 0, extra_w = 0;
     if (th_layer_read_pair(s, "output_padding", 0, &extra_h, &extra_w) < 0)
         return -1;
-    const stretch height = {l->in_h,       d[TH_DIM_R], l->dilation_h, l->stride_h,
-                            pad.top,       pad.bottom,  extra_h};
-    const stretch width = {l->in_w,        d[TH_DIM_S], l->dilation_w, l->stride_w,
-                           pad.left,       pad.right,   extra_w};
+    const stretch height = {l->in_h, d[TH_DIM_R], l->dilation_h, l->stride_h,
+                            pad.top, pad.bottom,  extra_h};
+    const stretch width = {l->in_w,  d[TH_DIM_S], l->dilation_w, l->stride_w,
+                           pad.left, pad.right,   extra_w};
     l->stride_h = l->stride_w = 1;
     if (stretch_axis(s, &height, &d[TH_DIM_H], &l->up_h, &l->pad_top) < 0)
         return -1;
@@ -157,7 +158,8 @@ static int infer_conv(const th_layer_source *s, const th_layer_type *t)
     return slide_window(s, pad);
 }
 
-/* Without a kernel the whole input is pooled to one pixel; without a stride windows do not overlap. */
+/* Without a kernel the whole input is pooled to one pixel; without a stride windows do not overlap.
+ */
 static int infer_pool(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
@@ -350,16 +352,16 @@ static int infer_attention_product(const th_layer_source *s, const th_layer_type
 /* ---- the types ---- */
 
 #define COMMON_KEYS                                                                                \
-    "name", "type", "inputs", "in_channels", "in_height", "in_width", "outputs", "height", "width",    \
-        "precision", "output_precision", "output_density"
+    "name", "type", "inputs", "in_channels", "in_height", "in_width", "outputs", "height",         \
+        "width", "precision", "output_precision", "output_density"
 #define WEIGHT_KEYS "weight_precision", "weight_density", "sparsity"
 
-static const char *const conv_keys[] = {
-    COMMON_KEYS, WEIGHT_KEYS, "kernel", "stride",     "padding",        "dilation",
-    "groups",    "bias",      "norm",   "transposed", "output_padding", NULL};
+static const char *const conv_keys[] = {COMMON_KEYS, WEIGHT_KEYS,  "kernel",         "stride",
+                                        "padding",   "dilation",   "groups",         "bias",
+                                        "norm",      "transposed", "output_padding", NULL};
 static const char *const dense_keys[] = {COMMON_KEYS, WEIGHT_KEYS, "bias", NULL};
-static const char *const matmul_keys[] = {COMMON_KEYS, WEIGHT_KEYS, "rows",       "inner", "columns",
-                                          "bias",      "heads",     "transposed", NULL};
+static const char *const matmul_keys[] = {
+    COMMON_KEYS, WEIGHT_KEYS, "rows", "inner", "columns", "bias", "heads", "transposed", NULL};
 static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "padding", NULL};
 static const char *const alike_keys[] = {COMMON_KEYS, NULL};
 static const char *const softmax_keys[] = {COMMON_KEYS, "heads", NULL};
@@ -367,8 +369,13 @@ static const char *const slice_keys[] = {COMMON_KEYS, "first", "channels", NULL}
 static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision", NULL};
 
 #define ELEMENTWISE(word, f)                                                                       \
-    {word, alike_keys, infer_alike, .kind = TH_LAYER_ELEMENTWISE, .function = f}
-#define NORM(word, f) {word, alike_keys, infer_alike, .kind = TH_LAYER_NORM, .function = f}
+    {                                                                                              \
+        word, alike_keys, infer_alike, .kind = TH_LAYER_ELEMENTWISE, .function = f                 \
+    }
+#define NORM(word, f)                                                                              \
+    {                                                                                              \
+        word, alike_keys, infer_alike, .kind = TH_LAYER_NORM, .function = f                        \
+    }
 
 /* Attention has no infer: it stands for its parts. */
 static const th_layer_type layer_types[] = {
@@ -404,12 +411,12 @@ static const th_layer_type layer_types[] = {
 enum { N_LAYER_TYPES = sizeof layer_types / sizeof layer_types[0] };
 
 static const th_layer_type attention_parts[] = {
-    [PART_QUERIES] = {"q", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
-                      .part = PART_QUERIES, .keeps_precision = true, .is_inner = true},
-    [PART_KEYS] = {"k", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
-                   .part = PART_KEYS, .keeps_precision = true, .is_inner = true},
-    [PART_VALUES] = {"v", softmax_keys, infer_third, .kind = TH_LAYER_SLICE,
-                     .part = PART_VALUES, .keeps_precision = true, .is_inner = true},
+    [PART_QUERIES] = {"q", softmax_keys, infer_third, .kind = TH_LAYER_SLICE, .part = PART_QUERIES,
+                      .keeps_precision = true, .is_inner = true},
+    [PART_KEYS] = {"k", softmax_keys, infer_third, .kind = TH_LAYER_SLICE, .part = PART_KEYS,
+                   .keeps_precision = true, .is_inner = true},
+    [PART_VALUES] = {"v", softmax_keys, infer_third, .kind = TH_LAYER_SLICE, .part = PART_VALUES,
+                     .keeps_precision = true, .is_inner = true},
     [PART_SCORES] = {"scores", softmax_keys, infer_attention_product, .kind = TH_LAYER_MATMUL,
                      .part = PART_SCORES, .keeps_precision = true, .is_inner = true},
     [PART_SOFTMAX] = {"softmax", softmax_keys, infer_softmax, .kind = TH_LAYER_SOFTMAX,
@@ -426,8 +433,8 @@ const th_layer_type *th_attention_parts(const th_layer_type *t, bool packed)
     return attention_parts + (packed ? 0 : N_SLICES);
 }
 
-int th_attention_inputs(const th_layer_type *part, bool packed, const int32_t given[3], int32_t first,
-                        int32_t out[2])
+int th_attention_inputs(const th_layer_type *part, bool packed, const int32_t given[3],
+                        int32_t first, int32_t out[2])
 {
     int32_t slices[N_SLICES] = {first, first + 1, first + 2};
     const int32_t *qkv = packed ? slices : given;
@@ -460,7 +467,8 @@ static int report_unknown_type(const th_config_node *n, const char *name, th_err
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
     }
     th_read_hint(th_name_nearest(name, names, N_LAYER_TYPES), near, sizeof near);
-    return th_error_set(err, "WORK-0024", "%s:%d: unknown type \"%s\" of layer%s: must be one of %s",
+    return th_error_set(err, "WORK-0024",
+                        "%s:%d: unknown type \"%s\" of layer%s: must be one of %s",
                         th_config_file(n), th_config_line(n), name, near, all);
 }
 

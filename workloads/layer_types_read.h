@@ -23,15 +23,16 @@ struct th_layer_type {
 /* The type that a layer's group names, its keys checked; NULL with an error otherwise. */
 const th_layer_type *th_layer_type_of(const th_config_node *n, th_error *err);
 
-/* Of an attention: does one input hold queries, keys and values? (Else inputs = ["q", "k", "v"].) */
+/* Of an attention: does one input hold queries, keys and values? (Else inputs = ["q", "k", "v"].)
+ */
 bool th_attention_is_packed(const th_config_node *n);
 /* An attention in a file stands for several layers, NAME.PART each: its parts, in order, ending in
  * name NULL; NULL for every other type. */
 const th_layer_type *th_attention_parts(const th_layer_type *t, bool packed);
-/* What a part reads: given (one or three layers, by number) and other parts, the first of them being
- * layer number first. Returns how many. */
-int th_attention_inputs(const th_layer_type *part, bool packed, const int32_t given[3], int32_t first,
-                        int32_t out[2]);
+/* What a part reads: given (one or three layers, by number) and other parts, the first of them
+ * being layer number first. Returns how many. */
+int th_attention_inputs(const th_layer_type *part, bool packed, const int32_t given[3],
+                        int32_t first, int32_t out[2]);
 
 /* Everything of a layer but name, kind, batch and inputs: in_h, in_w, precisions and densities from
  * what makes its inputs, its shape, and whether what the file states besides agrees. 0 or -1. */

@@ -43,8 +43,8 @@ static int add_layer(th_workload *out, const th_layer *from, const char *prefix,
     l.inputs = th_alloc_array((size_t)from->n_inputs + 1, sizeof *l.inputs);
     int failed = name.failed || !l.inputs ? th_error_no_memory(err) : 0;
     for (int i = 0; !failed && i < from->n_inputs; i++)
-        l.inputs[i] = from->inputs[i] == TH_EXTERNAL_INPUT ? from->inputs[i]
-                                                           : from->inputs[i] + offset;
+        l.inputs[i] =
+            from->inputs[i] == TH_EXTERNAL_INPUT ? from->inputs[i] : from->inputs[i] + offset;
     l.name = name.text;
     if (!failed)
         failed = th_workload_add_layer(out, &l, err) < 0 ? -1 : 0;
@@ -62,8 +62,8 @@ static int add_model(th_workload *out, const th_workload *from, const th_model *
     th_strbuf_printf(&prefix, "%s/", part->name);
     int failed = prefix.failed ? th_error_no_memory(err) : 0;
     for (int32_t l = 0; !failed && l < part->n_layers; l++)
-        failed = add_layer(out, &from->layers[part->first_layer + l],
-                           is_renamed ? prefix.text : "", offset, err);
+        failed = add_layer(out, &from->layers[part->first_layer + l], is_renamed ? prefix.text : "",
+                           offset, err);
     th_strbuf_clear(&prefix);
     if (failed)
         return -1;
@@ -105,10 +105,10 @@ th_workload *th_models_join(const th_workload *base, const th_workload *added,
         return NULL;
     th_strbuf_printf(&name, "%s%s%s", base ? base->name : "", base ? "+" : "", model.name);
     const th_workload *like = base ? base : added;
-    th_workload *out = name.failed ? NULL
-                                   : th_workload_new(name.text, NULL, like->batch, like->input_c,
-                                                     like->input_h, like->input_w,
-                                                     like->precision, err);
+    th_workload *out = name.failed
+                           ? NULL
+                           : th_workload_new(name.text, NULL, like->batch, like->input_c,
+                                             like->input_h, like->input_w, like->precision, err);
     if (name.failed)
         th_error_no_memory(err);
     th_strbuf_clear(&name);

@@ -11,8 +11,8 @@ typedef struct th_model_options {
 } th_model_options;
 
 /* A new, finished workload: the models of base (which is one model itself where it has none; NULL:
- * there are none yet), then added as one more, its layers called NAME/LAYER. Both stay the caller's,
- * and added must not have models. NULL on failure. */
+ * there are none yet), then added as one more, its layers called NAME/LAYER. Both stay the
+ * caller's, and added must not have models. NULL on failure. */
 th_workload *th_models_join(const th_workload *base, const th_workload *added,
                             const th_model_options *o, th_error *err);
 

@@ -37,7 +37,8 @@ ThOnnx__Model *th_onnx_open(const char *path, th_error *err)
         if (!m || !is_whole(m)) {
             th_onnx_close(m);
             m = NULL;
-            th_error_set(err, "WORK-0080", "%s: must be an ONNX model: a graph of nodes in protobuf", path);
+            th_error_set(err, "WORK-0080",
+                         "%s: must be an ONNX model: a graph of nodes in protobuf", path);
         }
     }
     th_strbuf_clear(&bytes);

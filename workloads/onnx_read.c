@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_read.c - a workload from an ONNX model: node by node, in the order of the file, which is topological.
- *   th_onnx_open -> add_constants -> begin -> count_uses -> read_node* -> finish
- * Nodes that look at a tensor in another way make a view of it; activations, batch norms and biases become part of the
- * layer that they follow where nothing else reads it; all others add a layer. A view whose elements were transposed and
- * that has the shape of its layer again (a shuffle of channels) is laid out anew by a layer when somebody reads it. */
+/* onnx_read.c - a workload from an ONNX model: node by node, in the order of the file, which is
+ * topological. th_onnx_open -> add_constants -> begin -> count_uses -> read_node* -> finish Nodes
+ * that look at a tensor in another way make a view of it; activations, batch norms and biases
+ * become part of the layer that they follow where nothing else reads it; all others add a layer. A
+ * view whose elements were transposed and that has the shape of its layer again (a shuffle of
+ * channels) is laid out anew by a layer when somebody reads it. */
 #include <config.h>
 #include "workloads/onnx_read.h"
 
@@ -50,10 +51,12 @@ static const ThOnnx__Value *sole_input(const th_onnx_reader *r)
     return found;
 }
 
-/* Its extents; those of the batch may be open, which is 1. -1: they are not those of images or vectors. */
+/* Its extents; those of the batch may be open, which is 1. -1: they are not those of images or
+ * vectors. */
 static int read_extents(const ThOnnx__Value *input, th_onnx_value *v)
 {
-    const ThOnnx__Shape *s = input->type && input->type->tensor_type ? input->type->tensor_type->shape : NULL;
+    const ThOnnx__Shape *s =
+        input->type && input->type->tensor_type ? input->type->tensor_type->shape : NULL;
     if (!s || (s->n_dim != TH_ONNX_FLAT && s->n_dim != TH_ONNX_IMAGE))
         return -1;
     v->rank = (int32_t)s->n_dim;
@@ -100,11 +103,14 @@ static int begin(th_onnx_reader *r, int32_t batch, int precision)
                             "features, was expected, all of them known but the batch",
                             r->path);
     char name[NAME_BYTES + 1];
-    const char *slash = strrchr(r->path, '/'), *file = slash ? slash + 1 : r->path, *dot = strrchr(file, '.');
-    snprintf(name, sizeof name, "%.*s", dot && dot > file ? (int)(dot - file) : (int)strlen(file), file);
+    const char *slash = strrchr(r->path, '/'), *file = slash ? slash + 1 : r->path,
+               *dot = strrchr(file, '.');
+    snprintf(name, sizeof name, "%.*s", dot && dot > file ? (int)(dot - file) : (int)strlen(file),
+             file);
     r->batch = v.dim[0];
     r->precision = precision < 0 ? precision_of(in) : (th_precision)precision;
-    r->w = th_workload_new(name, r->path, batch > 0 ? batch : (int32_t)r->batch, v.c, v.h, v.w, r->precision, r->err);
+    r->w = th_workload_new(name, r->path, batch > 0 ? batch : (int32_t)r->batch, v.c, v.h, v.w,
+                           r->precision, r->err);
     return r->w ? th_onnx_define(r, in->name, &v) : -1;
 }
 
@@ -145,7 +151,8 @@ static int refuse_operator(th_onnx_reader *r)
     int n = names_of(th_onnx_operators, names);
     n += names_of(th_onnx_views, names + n);
     const char *near = th_name_nearest(r->node->op_type, names, (size_t)n);
-    return th_onnx_refuse(r, "WORK-0102", "this operator is not read%s%s%s; docs/formats.md has those that are",
+    return th_onnx_refuse(r, "WORK-0102",
+                          "this operator is not read%s%s%s; docs/formats.md has those that are",
                           near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
 }
 
@@ -154,7 +161,8 @@ static int read_node(th_onnx_reader *r)
     const th_onnx_operator *o = operator_in(th_onnx_operators, r->node->op_type);
     if (!o)
         o = operator_in(th_onnx_views, r->node->op_type);
-    bool is_of_onnx = !r->node->domain || r->node->domain[0] == '\0' || strcmp(r->node->domain, "ai.onnx") == 0;
+    bool is_of_onnx =
+        !r->node->domain || r->node->domain[0] == '\0' || strcmp(r->node->domain, "ai.onnx") == 0;
     return o && is_of_onnx ? o->read(r, o->what) : refuse_operator(r);
 }
 
@@ -175,7 +183,8 @@ th_workload *th_workload_read_onnx(const char *path, int32_t batch, int precisio
     ThOnnx__Model *m = th_onnx_open(path, err);
     if (!m)
         return NULL;
-    th_onnx_reader r = {.path = path, .graph = m->graph, .number = th_map_new(), .uses = th_map_new(), .err = err};
+    th_onnx_reader r = {
+        .path = path, .graph = m->graph, .number = th_map_new(), .uses = th_map_new(), .err = err};
     int status = r.number && r.uses ? read_graph(&r, batch, precision) : th_error_no_memory(err);
     th_map_free(r.number);
     th_map_free(r.uses);

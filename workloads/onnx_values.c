@@ -19,8 +19,8 @@ int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return th_error_set(r->err, id, "%s: node \"%.100s\" (%.40s): %s", r->path, th_onnx_node_name(r->node),
-                        r->node->op_type, text);
+    return th_error_set(r->err, id, "%s: node \"%.100s\" (%.40s): %s", r->path,
+                        th_onnx_node_name(r->node), r->node->op_type, text);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -54,8 +54,10 @@ const th_onnx_value *th_onnx_input(th_onnx_reader *r, size_t i)
 {
     const th_onnx_value *v = th_onnx_input_or_none(r, i);
     if (!v)
-        th_onnx_refuse(r, "WORK-0081", "input %zu%s%.80s%s is not there", i + 1, i < r->node->n_input ? " \"" : "",
-                       i < r->node->n_input ? r->node->input[i] : "", i < r->node->n_input ? "\"" : "");
+        th_onnx_refuse(r, "WORK-0081", "input %zu%s%.80s%s is not there", i + 1,
+                       i < r->node->n_input ? " \"" : "",
+                       i < r->node->n_input ? r->node->input[i] : "",
+                       i < r->node->n_input ? "\"" : "");
     return v;
 }
 
@@ -63,10 +65,11 @@ const th_onnx_value *th_onnx_tensor_input(th_onnx_reader *r, size_t i)
 {
     const th_onnx_value *v = th_onnx_input(r, i);
     if (v && v->is_constant)
-        th_onnx_refuse(r, "WORK-0082",
-                       "input %zu \"%.80s\" is a constant; a tensor that depends on the network's input was "
-                       "expected",
-                       i + 1, r->node->input[i]);
+        th_onnx_refuse(
+            r, "WORK-0082",
+            "input %zu \"%.80s\" is a constant; a tensor that depends on the network's input was "
+            "expected",
+            i + 1, r->node->input[i]);
     return v && !v->is_constant ? v : NULL;
 }
 
@@ -105,7 +108,8 @@ th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const t
     return th_layer_over(kind, r->w->batch, in->c, in->h, in->w, r->precision);
 }
 
-int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n, const char *suffix)
+int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n,
+                          const char *suffix)
 {
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%.200s%s", th_onnx_node_name(r->node), suffix);
@@ -132,7 +136,8 @@ const th_onnx_value *th_onnx_image_input(th_onnx_reader *r, size_t i)
         return v;
     if (!has_shape_of_layer(v)) {
         th_onnx_refuse(r, "WORK-0083",
-                       "input %zu \"%.80s\" was reshaped to other extents than %d x %d x %d (channels x height x "
+                       "input %zu \"%.80s\" was reshaped to other extents than %d x %d x %d "
+                       "(channels x height x "
                        "width), which this operator cannot read here",
                        i + 1, r->node->input[i], (int)v->c, (int)v->h, (int)v->w);
         return NULL;

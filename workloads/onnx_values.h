@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_values.h - between the files that read an ONNX model: the tensors of its graph, and the layers that make them.
+/* onnx_values.h - between the files that read an ONNX model: the tensors of its graph, and the
+ * layers that make them.
  *
- * A constant has a shape, and integers where something depends on them. Any other value is a view of what a layer
- * makes: C x H x W there, other extents once it was reshaped. Where a function fails, it returns -1 or NULL, and the
- * error names the node. Pointers to values hold until the next one is defined. */
+ * A constant has a shape, and integers where something depends on them. Any other value is a view
+ * of what a layer makes: C x H x W there, other extents once it was reshaped. Where a function
+ * fails, it returns -1 or NULL, and the error names the node. Pointers to values hold until the
+ * next one is defined. */
 #ifndef TH_WORKLOADS_ONNX_VALUES_H
 #define TH_WORKLOADS_ONNX_VALUES_H
 #include "base/map.h"
@@ -43,11 +45,13 @@ typedef struct {
     int what;
 } th_onnx_operator;
 
-extern const th_onnx_operator th_onnx_operators[]; /* of layers: onnx_operators.c; the last has no name */
-extern const th_onnx_operator th_onnx_views[];     /* of shapes: onnx_views.c */
+extern const th_onnx_operator
+    th_onnx_operators[]; /* of layers: onnx_operators.c; the last has no name */
+extern const th_onnx_operator th_onnx_views[]; /* of shapes: onnx_views.c */
 
 /* -1 */
-int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 int th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx_value *v);
 int th_onnx_define_output(th_onnx_reader *r, const th_onnx_value *v); /* the first of the node */
@@ -64,7 +68,8 @@ bool th_onnx_is_flat(const th_onnx_value *v); /* batch x all that the layer make
 /* A layer that keeps the shape of its input. */
 th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const th_onnx_value *in);
 /* Named after the node; reads these layers. Its number, or -1. */
-int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n, const char *suffix);
+int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n,
+                          const char *suffix);
 th_onnx_value th_onnx_value_of_layer(const th_onnx_reader *r, int32_t layer);
 /* The node's output is what the layer makes of one tensor. */
 int th_onnx_add_output_of(th_onnx_reader *r, th_layer *l, const th_onnx_value *in);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_views.c - operators of an ONNX model that compute nothing: constants, and other views of what layers make. */
+/* onnx_views.c - operators of an ONNX model that compute nothing: constants, and other views of
+ * what layers make. */
 #include <config.h>
 #include "workloads/onnx_values.h"
 
@@ -11,7 +12,8 @@ static int read_constant(th_onnx_reader *r, int what)
     th_onnx_value v = {.is_constant = true, .tensor = t};
     (void)what;
     if (!t || t->n_dims > TH_ONNX_RANK_MAX)
-        return th_onnx_refuse(r, "WORK-0095", "value: a tensor of at most %d dimensions was expected",
+        return th_onnx_refuse(r, "WORK-0095",
+                              "value: a tensor of at most %d dimensions was expected",
                               TH_ONNX_RANK_MAX);
     for (; v.rank < (int32_t)t->n_dims; v.rank++)
         v.dim[v.rank] = t->dims[v.rank];
@@ -27,7 +29,8 @@ static int read_constant_of_shape(th_onnx_reader *r, int what)
         return -1;
     v.rank = shape->is_constant ? th_onnx_integers(shape->tensor, v.dim, TH_ONNX_RANK_MAX) : -1;
     if (v.rank < 0)
-        return th_onnx_refuse(r, "WORK-0096", "input 1 \"%.80s\": a constant shape was expected", r->node->input[0]);
+        return th_onnx_refuse(r, "WORK-0096", "input 1 \"%.80s\": a constant shape was expected",
+                              r->node->input[0]);
     return th_onnx_define_output(r, &v);
 }
 
@@ -77,7 +80,8 @@ static int set_shape(th_onnx_reader *r, th_onnx_value *v, const int64_t *shape, 
     if (open >= 0 && known > 0)
         out.dim[open] = all / known;
     if (known == 0 || all == 0 || elements_of(&out) != all || out.dim[0] != r->batch)
-        return th_onnx_refuse(r, "WORK-0097", "a shape of %lld elements, the batch of %lld first, was expected",
+        return th_onnx_refuse(r, "WORK-0097",
+                              "a shape of %lld elements, the batch of %lld first, was expected",
                               (long long)all, (long long)r->batch);
     return th_onnx_define_output(r, &out);
 }
@@ -91,7 +95,8 @@ static int read_reshape(th_onnx_reader *r, int what)
         return -1;
     int rank = to->is_constant ? th_onnx_integers(to->tensor, shape, TH_ONNX_RANK_MAX) : -1;
     if (rank < 1)
-        return th_onnx_refuse(r, "WORK-0103", "input 2 \"%.80s\": a constant shape was expected", r->node->input[1]);
+        return th_onnx_refuse(r, "WORK-0103", "input 2 \"%.80s\": a constant shape was expected",
+                              r->node->input[1]);
     th_onnx_value v = view_of(r, in);
     return set_shape(r, &v, shape, rank);
 }
@@ -122,7 +127,8 @@ static int read_transpose(th_onnx_reader *r, int what)
     for (int i = 0; n == in->rank && i < n; i++)
         seen |= order[i] >= 0 && order[i] < n ? 1u << order[i] : 0;
     if (n != in->rank || seen != (1u << n) - 1 || order[0] != 0)
-        return th_onnx_refuse(r, "WORK-0099", "perm: an order of all %d dimensions, the batch first, was expected",
+        return th_onnx_refuse(r, "WORK-0099",
+                              "perm: an order of all %d dimensions, the batch first, was expected",
                               (int)in->rank);
     for (int i = 1; i < n; i++) {
         v.dim[i] = in->dim[order[i]];

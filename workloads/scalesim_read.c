@@ -105,9 +105,9 @@ static int32_t windows(int32_t in, int32_t filter, int32_t stride)
 
 static int read_convolution(const reader *r, char **fields, int n, th_layer *l)
 {
-    static const char *const what[] = {"layer name", "IFMAP height", "IFMAP width",
-                                       "filter height", "filter width", "channels",
-                                       "number of filters", "stride", "stride along the width"};
+    static const char *const what[] = {
+        "layer name", "IFMAP height",      "IFMAP width", "filter height",         "filter width",
+        "channels",   "number of filters", "stride",      "stride along the width"};
     int32_t v[STRIDE_W + 1];
     bool has_ratio = n > STRIDE_W && strchr(fields[n - 1], ':') != NULL;
     int n_values = n - has_ratio;
@@ -130,9 +130,13 @@ static int read_convolution(const reader *r, char **fields, int n, th_layer *l)
     l->in_w = v[IN_W];
     l->stride_h = v[STRIDE_H];
     l->stride_w = v[STRIDE_W];
-    const int32_t dim[] = {r->batch, v[FILTERS], v[CHANNELS],
+    const int32_t dim[] = {r->batch,
+                           v[FILTERS],
+                           v[CHANNELS],
                            windows(v[IN_H], v[FILTER_H], v[STRIDE_H]),
-                           windows(v[IN_W], v[FILTER_W], v[STRIDE_W]), v[FILTER_H], v[FILTER_W]};
+                           windows(v[IN_W], v[FILTER_W], v[STRIDE_W]),
+                           v[FILTER_H],
+                           v[FILTER_W]};
     memcpy(l->dim, dim, sizeof dim);
     return has_ratio ? read_ratio(r, fields[n - 1], l) : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scalesim_read.h - a workload from SCALE-Sim's topology file; docs/formats.md says which columns. */
+/* scalesim_read.h - a workload from SCALE-Sim's topology file; docs/formats.md says which columns.
+ */
 #ifndef TH_WORKLOADS_SCALESIM_READ_H
 #define TH_WORKLOADS_SCALESIM_READ_H
 #include "workloads/workload.h"

@@ -21,8 +21,12 @@ th_workload *th_workload_new(const char *name, const char *file, int32_t batch, 
     th_workload *workload = th_alloc_zero(1, sizeof *workload);
     if (!workload)
         goto no_memory;
-    *workload = (th_workload){.batch = batch, .input_c = c, .input_h = h, .input_w = w,
-                              .precision = precision, .density = 1};
+    *workload = (th_workload){.batch = batch,
+                              .input_c = c,
+                              .input_h = h,
+                              .input_w = w,
+                              .precision = precision,
+                              .density = 1};
     workload->name = th_alloc_string(name);
     if (!workload->name)
         goto no_memory;
@@ -110,12 +114,12 @@ typedef enum { UNSEEN, OPEN, PLACED } visit_state;
 
 typedef struct sorter {
     const th_workload *w;
-    int32_t *block;      /* one allocation for the five arrays below */
-    int32_t *state;      /* visit_state by layer */
-    int32_t *cursor;     /* next input to look at, by layer */
-    int32_t *stack;      /* open layers, each an input of the one below */
-    int32_t *order;      /* layers placed so far */
-    int32_t *position;   /* where a placed layer stands in order */
+    int32_t *block;    /* one allocation for the five arrays below */
+    int32_t *state;    /* visit_state by layer */
+    int32_t *cursor;   /* next input to look at, by layer */
+    int32_t *stack;    /* open layers, each an input of the one below */
+    int32_t *order;    /* layers placed so far */
+    int32_t *position; /* where a placed layer stands in order */
     int depth, n_placed;
 } sorter;
 
@@ -272,7 +276,7 @@ static int link_consumers(th_workload *w, th_error *err)
     if (!w->consumers)
         goto no_memory;
     walk_consumers(w, last, start, w->consumers);
-    memmove(start + 1, start, (size_t)rows * sizeof *start);  /* each start had moved to its end */
+    memmove(start + 1, start, (size_t)rows * sizeof *start); /* each start had moved to its end */
     start[0] = 0;
     w->external_consumers = w->consumers + start[w->n_layers];
     w->n_external_consumers = start[rows] - start[w->n_layers];

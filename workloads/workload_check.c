@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double largest_product = 9007199254740992.0;  /* 2^53 */
+static const double largest_product = 9007199254740992.0; /* 2^53 */
 enum {
     LARGEST_EXTENT = 1 << 28,
     LARGEST_SPARSE_BLOCK = 256 /* no hardware known skips zeros in blocks above 32 */
@@ -44,16 +44,16 @@ int th_workload_check_input(const th_workload *w, th_error *err)
     if (is_extent(w->batch) && is_extent(w->input_c) && is_extent(w->input_h) &&
         is_extent(w->input_w))
         return 0;
-    return th_error_set(
-        err, "WORK-0001",
-        "%s: batch %d, input %d x %d x %d: extents must be from 1 to %d",
-        w->file ? w->file : w->name, (int)w->batch, (int)w->input_c, (int)w->input_h,
-        (int)w->input_w, LARGEST_EXTENT);
+    return th_error_set(err, "WORK-0001",
+                        "%s: batch %d, input %d x %d x %d: extents must be from 1 to %d",
+                        w->file ? w->file : w->name, (int)w->batch, (int)w->input_c,
+                        (int)w->input_h, (int)w->input_w, LARGEST_EXTENT);
 }
 
 /* ---- names ---- */
 
-/* Names become object names in Tcl lists and glob patterns: no blanks, quotes, brackets, wildcards. */
+/* Names become object names in Tcl lists and glob patterns: no blanks, quotes, brackets, wildcards.
+ */
 static bool is_good_in_name(char c)
 {
     return c > ' ' && c <= '~' && !strchr("\"\\[]{}*?$;", c);
@@ -167,8 +167,8 @@ static int check_extents(const th_workload *w, const th_layer *l, th_error *err)
             (int)l->pad_top, (int)l->pad_left);
     if (!is_extent(l->up_h) || !is_extent(l->up_w))
         return th_workload_layer_error(w, l, err, "WORK-0030",
-                                       "up-sampling of %d x %d: must be from 1 to %d",
-                                       (int)l->up_h, (int)l->up_w, LARGEST_EXTENT);
+                                       "up-sampling of %d x %d: must be from 1 to %d", (int)l->up_h,
+                                       (int)l->up_w, LARGEST_EXTENT);
     return 0;
 }
 
@@ -255,8 +255,8 @@ static const char *broken_pixel_rule(const th_layer *l)
     const int32_t *d = l->dim;
     bool point_kernel = d[TH_DIM_R] == 1 && d[TH_DIM_S] == 1;
     bool keeps_shape = d[TH_DIM_H] == l->in_h && d[TH_DIM_W] == l->in_w;
-    bool is_matrix = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_EMBEDDING ||
-                     th_layer_gates(l->kind) > 0;
+    bool is_matrix =
+        l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_EMBEDDING || th_layer_gates(l->kind) > 0;
     if (l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_POOL)
         return NULL;
     if (is_matrix && !(point_kernel && keeps_shape && d[TH_DIM_W] == 1))
@@ -317,9 +317,9 @@ static int check_densities(const th_workload *w, const th_layer *l, th_error *er
     static const char *const tensors[TH_N_TENSORS] = {"input", "weight", "output"};
     for (int t = 0; t < TH_N_TENSORS; t++)
         if (!(l->density[t] > 0 && l->density[t] <= 1))
-            return th_workload_layer_error(
-                w, l, err, "WORK-0031", "%s density %g: must be above 0 and at most 1", tensors[t],
-                l->density[t]);
+            return th_workload_layer_error(w, l, err, "WORK-0031",
+                                           "%s density %g: must be above 0 and at most 1",
+                                           tensors[t], l->density[t]);
     return 0;
 }
 
@@ -331,7 +331,8 @@ static int check_sparsity(const th_workload *w, const th_layer *l, th_error *err
         return th_workload_layer_error(
             w, l, err, "WORK-0032",
             "sparsity %d of %d: must be of a layer that multiplies with weights and says no other "
-            "weight density", (int)l->sparse_n, (int)l->sparse_m);
+            "weight density",
+            (int)l->sparse_n, (int)l->sparse_m);
     if (l->sparse_n >= 1 && l->sparse_n <= l->sparse_m && l->sparse_m <= LARGEST_SPARSE_BLOCK)
         return 0;
     return th_workload_layer_error(

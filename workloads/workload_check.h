@@ -5,13 +5,14 @@
 #define TH_WORKLOADS_WORKLOAD_CHECK_H
 #include "workloads/workload.h"
 
-int th_workload_check_input(const th_workload *w, th_error *err);   /* batch and external input */
-int th_workload_check_names(const th_workload *w, th_error *err);   /* a layer; unique, printable */
-int th_workload_check_inputs(const th_workload *w, th_error *err);  /* number, range of producers */
-int th_workload_check_shapes(const th_workload *w, th_error *err);  /* of layers and their edges */
-int th_workload_check_totals(const th_workload *w, th_error *err);  /* sums fit into 53 bits */
+int th_workload_check_input(const th_workload *w, th_error *err);  /* batch and external input */
+int th_workload_check_names(const th_workload *w, th_error *err);  /* a layer; unique, printable */
+int th_workload_check_inputs(const th_workload *w, th_error *err); /* number, range of producers */
+int th_workload_check_shapes(const th_workload *w, th_error *err); /* of layers and their edges */
+int th_workload_check_totals(const th_workload *w, th_error *err); /* sums fit into 53 bits */
 
-/* Fills err with 'FILE:LINE: layer "NAME": TEXT' (the workload's name where no file is known). -1. */
+/* Fills err with 'FILE:LINE: layer "NAME": TEXT' (the workload's name where no file is known). -1.
+ */
 int th_workload_layer_error(const th_workload *w, const th_layer *l, th_error *err, const char *id,
                             const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -47,10 +47,20 @@ static int add_entry(reader *r, const entry *e, const char *name)
         r->entries = grown;
     }
     const th_precision p = r->w->precision;
-    const th_layer l = {.name = (char *)name, .kind = e->type->kind, .line = th_config_line(e->n),
-                        .dim[TH_DIM_B] = r->w->batch, .function = e->type->function,
-                        .precision = {p, p, p}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
-                        .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
+    const th_layer l = {.name = (char *)name,
+                        .kind = e->type->kind,
+                        .line = th_config_line(e->n),
+                        .dim[TH_DIM_B] = r->w->batch,
+                        .function = e->type->function,
+                        .precision = {p, p, p},
+                        .density = {1, 1, 1},
+                        .up_h = 1,
+                        .up_w = 1,
+                        .stride_h = 1,
+                        .stride_w = 1,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .groups = 1,
                         .is_mean_pool = e->type->is_mean};
     r->entries[n] = *e;
     return th_workload_add_layer(r->w, &l, r->err) < 0 ? -1 : 0;
@@ -78,7 +88,9 @@ static int add_layer(reader *r, const th_config_node *n)
         return th_error_set(r->err, "WORK-0025",
                             "%s:%d: a layer must be a group: { name = ...; type = ...; }",
                             th_config_file(n), th_config_line(n));
-    entry e = {.n = n, .type = th_layer_type_of(n, r->err), .first = r->w->n_layers,
+    entry e = {.n = n,
+               .type = th_layer_type_of(n, r->err),
+               .first = r->w->n_layers,
                .packed = th_attention_is_packed(n)};
     if (!e.type || th_config_string(n, "name", true, &name, r->err) < 0)
         return -1;
@@ -109,7 +121,8 @@ static int put_attention(const reader *r, int layer)
     if (th_map_get(r->position, name, strlen(name), &taken))
         return th_workload_layer_error(r->w, &r->w->layers[taken], r->err, "WORK-0045",
                                        "the name is taken by the attention of line %d; names must "
-                                       "be unique", th_config_line(e->n));
+                                       "be unique",
+                                       th_config_line(e->n));
     if (th_map_put(r->position, name, strlen(name), layer) < 0)
         return th_error_no_memory(r->err);
     return 0;
@@ -180,7 +193,8 @@ static int resolve_given(const reader *r, int layer, int32_t **out)
     if (!n)
         (*out)[0] = e->first - 1; /* TH_EXTERNAL_INPUT for the first */
     for (int i = 0; n && i < count; i++)
-        if (resolve_input(r, &r->w->layers[layer], is_list ? th_config_at(n, i) : n, &(*out)[i]) < 0)
+        if (resolve_input(r, &r->w->layers[layer], is_list ? th_config_at(n, i) : n, &(*out)[i]) <
+            0)
             return -1;
     return count;
 }
@@ -271,7 +285,8 @@ static int read_input_shape(const reader *r, const th_config_node *root, head *o
     return th_read_density(n, "density", &out->density, r->err);
 }
 
-/* Names stand in the heads of reports and of files that are read again: one line, and not nothing. */
+/* Names stand in the heads of reports and of files that are read again: one line, and not nothing.
+ */
 static int check_title(reader *r, const th_config_node *root, const char *name)
 {
     for (const char *c = name; *c; c++)
@@ -283,23 +298,24 @@ static int check_title(reader *r, const th_config_node *root, const char *name)
                         th_config_file(root), th_config_line(root));
 }
 
-/* precision = "int8", or element_bytes = 1, 2, 4 for int8, fp16, fp32; fp16 where neither stands. */
+/* precision = "int8", or element_bytes = 1, 2, 4 for int8, fp16, fp32; fp16 where neither stands.
+ */
 static int read_precision(const reader *r, const th_config_node *root, th_precision *out)
 {
     int64_t bytes = 2;
     if (th_config_int(root, "element_bytes", false, 1, 4, &bytes, r->err) < 0)
         return -1;
     if (bytes == 3)
-        return th_error_set(r->err, "WORK-0029",
-                            "%s:%d: key \"element_bytes\": must be 1, 2 or 4, not 3",
-                            th_config_file(root),
-                            th_config_line(th_config_member(root, "element_bytes")));
+        return th_error_set(
+            r->err, "WORK-0029", "%s:%d: key \"element_bytes\": must be 1, 2 or 4, not 3",
+            th_config_file(root), th_config_line(th_config_member(root, "element_bytes")));
     const th_config_node *both = th_config_member(root, "precision");
     if (both && th_config_member(root, "element_bytes"))
-        return th_error_set(r->err, "WORK-0047",
-                            "%s:%d: key \"precision\": must not be given beside element_bytes, which "
-                            "stands in its place",
-                            th_config_file(both), th_config_line(both));
+        return th_error_set(
+            r->err, "WORK-0047",
+            "%s:%d: key \"precision\": must not be given beside element_bytes, which "
+            "stands in its place",
+            th_config_file(both), th_config_line(both));
     *out = bytes == 1 ? TH_INT8 : bytes == 2 ? TH_FP16 : TH_FP32;
     return th_read_precision(root, "precision", out, r->err);
 }
@@ -315,20 +331,20 @@ static int read_shapes(const reader *r, const th_config_node *root, head *out)
     if (out->has_free_shapes || out->has_own_inputs || strcmp(word, "matched") == 0)
         return 0;
     return th_error_set(r->err, "WORK-0071", "%s:%d: shapes \"%s\": must be matched, free or own",
-                        th_config_file(root), th_config_line(th_config_member(root, "shapes")), word);
+                        th_config_file(root), th_config_line(th_config_member(root, "shapes")),
+                        word);
 }
 
 static int read_head(reader *r, const th_config_node *root, int32_t batch)
 {
-    static const char *const keys[] = {"name",      "batch", "element_bytes",
-                                       "precision", "input", "shapes",        "layers", NULL};
+    static const char *const keys[] = {"name",  "batch",  "element_bytes", "precision",
+                                       "input", "shapes", "layers",        NULL};
     head h = {.batch = 1, .density = 1};
     if (th_config_check_keys(root, keys, r->err) < 0 ||
         th_config_string(root, "name", false, &h.name, r->err) < 0 ||
         (h.name && check_title(r, root, h.name) < 0) ||
         th_read_extent(root, "batch", false, TH_LARGEST_EXTENT, &h.batch, r->err) < 0 ||
-        read_precision(r, root, &h.precision) < 0 ||
-        read_input_shape(r, root, &h) < 0 ||
+        read_precision(r, root, &h.precision) < 0 || read_input_shape(r, root, &h) < 0 ||
         read_shapes(r, root, &h) < 0 ||
         th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0)
         return -1;
@@ -336,8 +352,8 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
     char *default_name = name_of_file(file);
     if (!default_name)
         return th_error_no_memory(r->err);
-    r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch,
-                           h.c, h.h, h.w, h.precision, r->err);
+    r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch, h.c,
+                           h.h, h.w, h.precision, r->err);
     th_free(default_name);
     if (!r->w)
         return -1;

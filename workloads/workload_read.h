@@ -6,6 +6,7 @@
 
 /* batch > 0 overrides the file's. NULL on failure, FILE:LINE in err. */
 th_workload *th_workload_read(const char *path, int32_t batch, th_error *err);
-th_workload *th_workload_read_text(const char *text, const char *name, int32_t batch, th_error *err);
+th_workload *th_workload_read_text(const char *text, const char *name, int32_t batch,
+                                   th_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_write.c - a workload as text: what layer_types_read.c infers is left out, what it reads is written.
- *   th_workload_write: head -> (inputs -> keys of its kind -> precision and density)* of every layer
- * An attention comes as the layers that it stands for. Padding at the bottom and on the right is not kept with a
- * layer, so the least that gives its output is written. */
+/* workload_write.c - a workload as text: what layer_types_read.c infers is left out, what it reads
+ * is written. th_workload_write: head -> (inputs -> keys of its kind -> precision and density)* of
+ * every layer An attention comes as the layers that it stands for. Padding at the bottom and on the
+ * right is not kept with a layer, so the least that gives its output is written. */
 #include <config.h>
 #include "workloads/workload_write.h"
 
@@ -62,8 +62,8 @@ static void put_padding(th_strbuf *out, const padding *p)
                          (int)p->bottom, (int)p->right);
 }
 
-/* Along one axis: the least padding behind the input that leaves so many outputs. Where that before it gives as
- * many, that is taken, as it looks better. */
+/* Along one axis: the least padding behind the input that leaves so many outputs. Where that before
+ * it gives as many, that is taken, as it looks better. */
 static int32_t padding_after(int32_t in, int32_t before, int32_t kernel, int32_t dilation,
                              int32_t stride, int32_t outputs)
 {
@@ -76,15 +76,17 @@ static int32_t padding_after(int32_t in, int32_t before, int32_t kernel, int32_t
 static void put_window(th_strbuf *out, const th_layer *l)
 {
     const int32_t *d = l->dim;
-    padding p = {l->pad_top, l->pad_left,
-                 padding_after(l->in_h, l->pad_top, d[TH_DIM_R], l->dilation_h, l->stride_h, d[TH_DIM_H]),
-                 padding_after(l->in_w, l->pad_left, d[TH_DIM_S], l->dilation_w, l->stride_w, d[TH_DIM_W])};
+    padding p = {
+        l->pad_top, l->pad_left,
+        padding_after(l->in_h, l->pad_top, d[TH_DIM_R], l->dilation_h, l->stride_h, d[TH_DIM_H]),
+        padding_after(l->in_w, l->pad_left, d[TH_DIM_S], l->dilation_w, l->stride_w, d[TH_DIM_W])};
     put_padding(out, &p);
 }
 
-/* One axis of a transposed convolution: padding before and after, and the rest, as the file gives them. */
-static void unstretch(int32_t in, int32_t kernel, int32_t dilation, int32_t up, int32_t pad, int32_t outputs,
-                      int32_t *before, int32_t *after, int32_t *rest)
+/* One axis of a transposed convolution: padding before and after, and the rest, as the file gives
+ * them. */
+static void unstretch(int32_t in, int32_t kernel, int32_t dilation, int32_t up, int32_t pad,
+                      int32_t outputs, int32_t *before, int32_t *after, int32_t *rest)
 {
     int32_t reach = (kernel - 1) * dilation;
     *before = reach - pad;
@@ -98,8 +100,10 @@ static void put_stretch(th_strbuf *out, const th_layer *l)
     const int32_t *d = l->dim;
     padding p;
     int32_t rest_h, rest_w;
-    unstretch(l->in_h, d[TH_DIM_R], l->dilation_h, l->up_h, l->pad_top, d[TH_DIM_H], &p.top, &p.bottom, &rest_h);
-    unstretch(l->in_w, d[TH_DIM_S], l->dilation_w, l->up_w, l->pad_left, d[TH_DIM_W], &p.left, &p.right, &rest_w);
+    unstretch(l->in_h, d[TH_DIM_R], l->dilation_h, l->up_h, l->pad_top, d[TH_DIM_H], &p.top,
+              &p.bottom, &rest_h);
+    unstretch(l->in_w, d[TH_DIM_S], l->dilation_w, l->up_w, l->pad_left, d[TH_DIM_W], &p.left,
+              &p.right, &rest_w);
     put_flag(out, "transposed", true);
     put_pair(out, "stride", l->up_h, l->up_w, 1);
     put_padding(out, &p);
@@ -200,7 +204,8 @@ static const char *input_name(const th_workload *w, int32_t input)
     return input == TH_EXTERNAL_INPUT ? "input" : w->layers[input].name;
 }
 
-/* Without the key a layer reads the one before it, the first one the input: TH_EXTERNAL_INPUT is -1. */
+/* Without the key a layer reads the one before it, the first one the input: TH_EXTERNAL_INPUT is
+ * -1. */
 static void put_inputs(th_strbuf *out, const th_workload *w, int layer)
 {
     const th_layer *l = &w->layers[layer];
@@ -239,7 +244,8 @@ static void put_tensors(th_strbuf *out, const th_workload *w, const th_layer *l)
         put_share(out, "weight_density", l->density[TH_TENSOR_WEIGHT], 1);
     if (l->sparse_m > 0)
         th_strbuf_printf(out, " sparsity = [%d, %d];", (int)l->sparse_n, (int)l->sparse_m);
-    put_share(out, "output_density", l->density[TH_TENSOR_OUTPUT], keeps ? l->density[TH_TENSOR_INPUT] : 1);
+    put_share(out, "output_density", l->density[TH_TENSOR_OUTPUT],
+              keeps ? l->density[TH_TENSOR_INPUT] : 1);
 }
 
 static void put_layer(th_strbuf *out, const th_workload *w, int layer)
@@ -276,10 +282,11 @@ static void put_head(th_strbuf *out, const th_workload *w)
 int th_workload_write(const th_workload *w, th_strbuf *out, th_error *err)
 {
     if (w->n_models > 0)
-        return th_error_set(err, "WORK-0090",
-                            "workload \"%s\": is made of models, and a file holds one network: must be read "
-                            "without -add, -name, -arrival and -deadline",
-                            w->name);
+        return th_error_set(
+            err, "WORK-0090",
+            "workload \"%s\": is made of models, and a file holds one network: must be read "
+            "without -add, -name, -arrival and -deadline",
+            w->name);
     put_head(out, w);
     th_strbuf_add(out, "layers = (\n");
     for (int i = 0; i < w->n_layers; i++)

@@ -5,8 +5,8 @@
 #include "base/strbuf.h"
 #include "workloads/workload.h"
 
-/* Adds the text of a finished workload, which reads back to the same layers in the same order. 0, or -1:
- * several models, which no file holds. */
+/* Adds the text of a finished workload, which reads back to the same layers in the same order. 0,
+ * or -1: several models, which no file holds. */
 int th_workload_write(const th_workload *w, th_strbuf *out, th_error *err);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bounds.c - lower bounds on the makespan, from what single layers take at least.
  *
- *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds (that of
- *   links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say nothing of (bounds_unknown.c)
+ *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds
+ * (that of links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say nothing
+ * of (bounds_unknown.c)
  *
  * head[l]: no task of layer l starts earlier after its pass is released. end[l]: no part of its
  * output is there earlier. tail[l]: the pass goes on for so long after any task of it. Work that is
- * done between the least head and the least tail by all accelerators together gives, over any set of
- * layers, makespan >= head + work / rate + tail (the bound of J. Carlier, "The one-machine sequencing
- * problem", EJOR 1982, for machines together); work is accelerator time, or bytes of DRAM. The proofs
- * are in docs/models/bounds.md. */
+ * done between the least head and the least tail by all accelerators together gives, over any set
+ * of layers, makespan >= head + work / rate + tail (the bound of J. Carlier, "The one-machine
+ * sequencing problem", EJOR 1982, for machines together); work is accelerator time, or bytes of
+ * DRAM. The proofs are in docs/models/bounds.md. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_state.h"
@@ -58,7 +59,8 @@ th_time th_bound_whole_ps(double ps)
     return least <= 0 ? 0 : least < 0x1p62 ? (th_time)least : (th_time)1 << 62;
 }
 
-/* --- floors of the layers ---------------------------------------------------------------------- */
+/* --- floors of the layers ----------------------------------------------------------------------
+ */
 
 static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
 {
@@ -150,10 +152,11 @@ static int find_floors(th_bound_finder *f, th_error *err)
     return failed;
 }
 
-/* --- what is read ------------------------------------------------------------------------------ */
+/* --- what is read ------------------------------------------------------------------------------
+ */
 
-/* Rows (dim H, kernel R) or columns (W, S) of input i that layer l reads at all: strides may leave some
- * out. -1: memory is out. */
+/* Rows (dim H, kernel R) or columns (W, S) of input i that layer l reads at all: strides may leave
+ * some out. -1: memory is out. */
 static int64_t count_read(const th_layer *l, int i, th_dim dim, th_dim kernel, int32_t extent)
 {
     int axis = dim == TH_DIM_H ? 2 : 3;
@@ -194,10 +197,11 @@ int64_t th_bound_elements_read(const th_layer *l, int i)
     return (int64_t)(box.hi[0] - box.lo[0]) * (box.hi[1] - box.lo[1]) * rows * columns;
 }
 
-/* --- heads and tails --------------------------------------------------------------------------- */
+/* --- heads and tails ---------------------------------------------------------------------------
+ */
 
-/* When all parts of all inputs (least: of the one that is there first) may be there, of those that layers
- * make. */
+/* When all parts of all inputs (least: of the one that is there first) may be there, of those that
+ * layers make. */
 static double head_of(const th_bound_finder *f, int l, bool least, int32_t *from)
 {
     const th_layer *x = &f->workload->layers[l];
@@ -265,12 +269,13 @@ static void sort_by_tail(th_bound_finder *f)
     }
 }
 
-/* --- compute, memory --------------------------------------------------------------------------- */
+/* --- compute, memory ---------------------------------------------------------------------------
+ */
 
-/* The most over all heads h and tails t of h + (what layers have to do that start no sooner than h and are
- * followed by t at least) / rate + t. *n: how many layers these are. */
-static double rate_bound(const th_bound_finder *f, const double *amount, double rate, bool with_heads,
-                         int *n)
+/* The most over all heads h and tails t of h + (what layers have to do that start no sooner than h
+ * and are followed by t at least) / rate + t. *n: how many layers these are. */
+static double rate_bound(const th_bound_finder *f, const double *amount, double rate,
+                         bool with_heads, int *n)
 {
     double most = 0;
     for (int first = 0; first < f->workload->n_layers; first++) {
@@ -355,14 +360,15 @@ static void find_memory(th_bound_finder *f)
     }
     for (int l = 0; l < f->workload->n_layers; l++)
         sum += f->bytes[l];
-    double ps =
-        isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, !prefetches, &n);
+    double ps = isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, !prefetches, &n);
     b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_whole_ps(ps);
     snprintf(b->why[TH_LIMIT_MEMORY], sizeof b->why[0], "%s through %d DRAMs",
-             th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text), f->system->n_accels);
+             th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text),
+             f->system->n_accels);
 }
 
-/* --- the critical path -------------------------------------------------------------------------- */
+/* --- the critical path --------------------------------------------------------------------------
+ */
 
 static int path_length(const th_bound_finder *f, int l, int *first)
 {
@@ -399,7 +405,8 @@ static void find_path(th_bound_finder *f)
              n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
 }
 
-/* --- all ---------------------------------------------------------------------------------------- */
+/* --- all ----------------------------------------------------------------------------------------
+ */
 
 static int allocate(th_bound_finder *f, th_error *err)
 {
@@ -430,7 +437,8 @@ static void set_ways(th_bound_finder *f)
     for (int l = 0; l < f->workload->n_layers; l++)
         for (int i = 0; i < f->workload->layers[l].n_inputs; i++)
             readings += f->workload->layers[l].inputs[i] == TH_EXTERNAL_INPUT;
-    if (how == TH_BOUND_FREE_LINKS && readings > 1) /* parts may come at once, for several readings */
+    if (how == TH_BOUND_FREE_LINKS &&
+        readings > 1) /* parts may come at once, for several readings */
         f->floors.in.ps_per_byte = 0;
 }
 

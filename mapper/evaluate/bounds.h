@@ -2,7 +2,8 @@
 /* bounds.h - what no mapping can beat: lower bounds on the makespan of a workload on a system.
  *   find -> explain* -> clear
  * Each is proven for every mapping that can be written down (any sets, designs, splits of B K C H W
- * R S and rotations; uneven cuts are a case of their own), not for those of some search; docs/models/bounds.md has the proofs. */
+ * R S and rotations; uneven cuts are a case of their own), not for those of some search;
+ * docs/models/bounds.md has the proofs. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_H
 #define TH_MAPPER_EVALUATE_BOUNDS_H
 #include "mapper/evaluate/evaluate.h"
@@ -48,8 +49,8 @@ typedef struct th_bounds {
     int n_unknown;
 } th_bounds;
 
-/* Which mappings: those whose sets cut evenly; those with shares too, of which less is known; those that
- * searches make, which have no shares where all accelerators are alike. */
+/* Which mappings: those whose sets cut evenly; those with shares too, of which less is known; those
+ * that searches make, which have no shares where all accelerators are alike. */
 typedef enum { TH_CUTS_EVEN, TH_CUTS_ANY, TH_CUTS_OF_SEARCHES } th_cuts;
 
 /* What bounds are to hold for. The default, all 0: mappings whose sets cut evenly, on the system
@@ -79,8 +80,8 @@ const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, cha
 /* Do they hold for some mappings alone (TH_DOUBT_SOME)? */
 bool th_bounds_are_of_some(const th_bounds *b);
 
-/* By layer: how long a pass goes on at least after the end of any task of it, in ps. Of even cuts. 0 or
- * -1. */
+/* By layer: how long a pass goes on at least after the end of any task of it, in ps. Of even cuts.
+ * 0 or -1. */
 int th_bounds_tails(const th_problem *p, double *tail, th_error *err);
 
 /* The largest, as a value of the problem's objective: 0 where no bound on that is proven. */

@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "topology/route.h"
 
-
 typedef enum { AT_HOST, AT_ACCEL, NARROWEST, N_PLACES } place;
 
 /* Which link of a route counts. */
@@ -47,7 +46,8 @@ static void add_link(const th_bound_finder *f, int link, cut *c)
         bits == TH_UNLIMITED ? INFINITY : part * (double)bits / 8 / (double)TH_PS_PER_S;
 }
 
-/* One link of the route of every accelerator to or from its host: all its bytes go over it. 0 or -1. */
+/* One link of the route of every accelerator to or from its host: all its bytes go over it. 0 or
+ * -1. */
 static int add_routes(const th_bound_finder *f, const th_plans *plans, bool inwards, place where,
                       cut *c)
 {
@@ -65,8 +65,8 @@ static int add_routes(const th_bound_finder *f, const th_plans *plans, bool inwa
     return 0;
 }
 
-/* What must cross the cut, in bytes of all passes, the number of transfers of a pass that may share it,
- * and what comes before and after. */
+/* What must cross the cut, in bytes of all passes, the number of transfers of a pass that may share
+ * it, and what comes before and after. */
 typedef struct {
     double bytes, transfers, before, after;
 } crossing;
@@ -149,8 +149,7 @@ static int cut_at(th_bound_finder *f, const th_plans *plans, place where, const 
                      ? -1
                      : 0;
     if (!failed) {
-        const crossing all = {.transfers = in->transfers + out->transfers,
-                              .before = in->before};
+        const crossing all = {.transfers = in->transfers + out->transfers, .before = in->before};
         if (to.n > 0)
             keep_cut(f, crossing_ps(in, in->bytes, to.bytes_per_ps), in->bytes, 0, &to);
         if (from.n > 0)
@@ -165,8 +164,8 @@ static int cut_at(th_bound_finder *f, const th_plans *plans, place where, const 
     return failed;
 }
 
-/* Where links are not shared, a transfer has the widest way for itself; but one of those of a pass moves
- * its share at least. */
+/* Where links are not shared, a transfer has the widest way for itself; but one of those of a pass
+ * moves its share at least. */
 static void free_cut(th_bound_finder *f, const crossing *in, const crossing *out)
 {
     double passes = (double)f->problem->stream.n_inputs * f->problem->stream.micro_batches;

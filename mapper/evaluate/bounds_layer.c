@@ -22,7 +22,9 @@
 #include "sim/design/script_memo.h"
 #include "topology/route.h"
 
-enum { WAYS_MAX = 200000 }; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
+enum {
+    WAYS_MAX = 200000
+}; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
 
 enum { ASKED_MAX = 10000 }; /* shards that procedures of scripts are asked about */
 
@@ -283,10 +285,10 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    bool are_alike;  /* positions of one place are, but for what comes from hosts and goes there */
-    double *whole;   /* by class: th_floors_layer */
-    double all;      /* iterations of its loops */
-    seen *seen;      /* places of the strategy so far */
+    bool are_alike; /* positions of one place are, but for what comes from hosts and goes there */
+    double *whole;  /* by class: th_floors_layer */
+    double all;     /* iterations of its loops */
+    seen *seen;     /* places of the strategy so far */
     int n_seen;
     th_layer_floor *out;
 } maker;
@@ -296,8 +298,8 @@ static double bytes_of(const th_box *box, th_precision p)
     return (double)th_tensor_bytes(th_box_elements(box), p);
 }
 
-/* What brings position r the external input that it needs, at best; also whether it needs something of
- * every input. */
+/* What brings position r the external input that it needs, at best; also whether it needs something
+ * of every input. */
 static double arrival_of(maker *k, const th_strategy *s, int r)
 {
     const th_workload *w = k->floors->workload;
@@ -375,8 +377,8 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
 {
     for (int in = 0; in < 2; in++)
         for (int out = 0; out < 2; out++)
-            f->shortest[in][out] = fmin(f->shortest[in][out], (in ? arrival : 0) + occupied +
-                                                                  (out ? departure : 0));
+            f->shortest[in][out] =
+                fmin(f->shortest[in][out], (in ? arrival : 0) + occupied + (out ? departure : 0));
     f->arrival = fmin(f->arrival, arrival);
 }
 
@@ -393,8 +395,8 @@ static place place_of(const maker *k, const th_strategy *s, int r)
     return p;
 }
 
-/* The tasks of position r; those of a place that was met before are known, but where the input rotates and
- * each begins with another piece of it. As add_tasks; *arrival: of external inputs. */
+/* The tasks of position r; those of a place that was met before are known, but where the input
+ * rotates and each begins with another piece of it. As add_tasks; *arrival: of external inputs. */
 static int add_position(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes,
                         double *arrival)
 {

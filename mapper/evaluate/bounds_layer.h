@@ -33,13 +33,13 @@ typedef struct th_floors {
     const th_workload *workload;
     th_bounds_scope scope;
     th_works *works;
-    bool any_cuts;     /* sets may have shares */
-    bool asks_scripts; /* procedures of script designs are there to be asked */
-    int n_asked;       /* shards that they were asked about */
+    bool any_cuts;        /* sets may have shares */
+    bool asks_scripts;    /* procedures of script designs are there to be asked */
+    int n_asked;          /* shards that they were asked about */
     bool was_interrupted; /* in such a procedure */
-    int32_t *class_of; /* by accelerator: equal for those that take equally long for all */
-    int32_t *first_of; /* by class: an accelerator */
-    int32_t *size_of;  /* by class: how many accelerators */
+    int32_t *class_of;    /* by accelerator: equal for those that take equally long for all */
+    int32_t *first_of;    /* by class: an accelerator */
+    int32_t *size_of;     /* by class: how many accelerators */
     int n_classes;
     double *speed; /* by class, 0 .. 1: how quick it can be for any shard, of the quickest */
     th_map *numbers;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bounds_task.c - what one task takes at least.
  *
- * That follows from its schedule alone: the array's cycles, what must be loaded before the first and stored
- * after the last of them, and what each port and the DRAM must move. Times of runs that nobody disturbs
- * would be tighter, but are no bounds: who shares a DRAM fairly may end sooner when another engine is held
- * up. Proofs: docs/models/bounds.md. */
+ * That follows from its schedule alone: the array's cycles, what must be loaded before the first
+ * and stored after the last of them, and what each port and the DRAM must move. Times of runs that
+ * nobody disturbs would be tighter, but are no bounds: who shares a DRAM fairly may end sooner when
+ * another engine is held up. Proofs: docs/models/bounds.md. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_task.h"
@@ -38,8 +38,10 @@ static double request_ps(const th_schedule *s, const th_port *port, int engine, 
 
 static unsigned mask_of_first_step(const th_schedule *s)
 {
-    return (s->count[TH_LOOP_H] == 1 ? TH_LAST_H : 0u) | (s->count[TH_LOOP_W] == 1 ? TH_LAST_W : 0u) |
-           (s->count[TH_LOOP_K] == 1 ? TH_LAST_K : 0u) | (s->count[TH_LOOP_C] == 1 ? TH_LAST_C : 0u);
+    return (s->count[TH_LOOP_H] == 1 ? TH_LAST_H : 0u) |
+           (s->count[TH_LOOP_W] == 1 ? TH_LAST_W : 0u) |
+           (s->count[TH_LOOP_K] == 1 ? TH_LAST_K : 0u) |
+           (s->count[TH_LOOP_C] == 1 ? TH_LAST_C : 0u);
 }
 
 static double bytes_moved(const th_schedule_totals *t, bool with_weights)
@@ -71,10 +73,10 @@ static double least_ps(const th_schedule *s, const th_port *port, const th_sched
     double least = array_ps(s, port, t, with_weights);
     if (port->bits_per_s != TH_UNLIMITED)
         least = fmax(least, bytes_moved(t, with_weights) * 8 * (double)TH_PS_PER_S /
-                                    (double)port->bits_per_s - rounding);
+                                    (double)port->bits_per_s -
+                                rounding);
     for (int e = 0; e < TH_N_ENGINES; e++)
-        least = fmax(least,
-                     moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
+        least = fmax(least, moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
     return least;
 }
 

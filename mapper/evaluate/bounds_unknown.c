@@ -38,8 +38,7 @@ static int note_cut(th_bound_finder *f)
     th_doubt why = how == TH_BOUND_SERIAL     ? TH_DOUBT_SERIAL
                    : how == TH_BOUND_NO_LINKS ? TH_DOUBT_NETWORK
                                               : TH_DOUBT_NONE;
-    return why == TH_DOUBT_NONE ? 0
-                                : note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
+    return why == TH_DOUBT_NONE ? 0 : note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
 }
 
 /* Bytes of script designs are as unknown as their cycles. */

@@ -14,11 +14,11 @@ void th_due_ends(const th_workload *w, const th_program *p, const th_task_result
 /* Of one model, over all inputs of the stream: input i arrives at the model's arrival + i *
  * interval, and its deadline is so long after that. */
 typedef struct th_due {
-    bool is_through;        /* all of its inputs are; else what follows is of no meaning */
-    th_time end_ps;         /* of the last one */
-    th_time latency_ps;     /* mean time from arrival to end */
-    th_time longest_ps;     /* the longest of these */
-    th_time lateness_ps;    /* longest past the deadline; 0: in time, or no deadline */
+    bool is_through;     /* all of its inputs are; else what follows is of no meaning */
+    th_time end_ps;      /* of the last one */
+    th_time latency_ps;  /* mean time from arrival to end */
+    th_time longest_ps;  /* the longest of these */
+    th_time lateness_ps; /* longest past the deadline; 0: in time, or no deadline */
 } th_due;
 th_due th_due_of(const th_workload *w, const th_stream *s, int model, const th_time *end);
 

@@ -19,7 +19,7 @@ struct th_evaluator {
     th_machine *machine;
     th_known_ends *ends; /* of computes, for the machines of all who share */
     bool owns_ends;
-    th_time *model_end; /* scratch; NULL: no model has a deadline */
+    th_time *model_end;    /* scratch; NULL: no model has a deadline */
     th_segments *segments; /* NULL: all programs are replayed whole */
 };
 
@@ -37,10 +37,11 @@ static int check_goal(const th_evaluator *e, th_error *err)
 {
     if (!th_goal_needs_energy(&e->problem.goal) || th_machine_knows_energy(e->machine))
         return 0;
-    return th_error_set(err, "MAP-0113",
-                        "the objective needs energy, and the system \"%s\" does not say what things "
-                        "cost: mac_energy, dram_energy, static_power ... of its designs, or link_energy",
-                        e->problem.system->name);
+    return th_error_set(
+        err, "MAP-0113",
+        "the objective needs energy, and the system \"%s\" does not say what things "
+        "cost: mac_energy, dram_energy, static_power ... of its designs, or link_energy",
+        e->problem.system->name);
 }
 
 /* A single pass of which the makespan is all that counts. */
@@ -48,8 +49,9 @@ static bool is_told_by_segments(const th_evaluator *e)
 {
     const th_problem *p = &e->problem;
     bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
-    return !p->no_segments && is_single && !p->system->transfers_serially && p->workload->n_models == 0 &&
-           !th_goal_needs_energy(&p->goal) && th_segments_apply(p->workload, e->machine);
+    return !p->no_segments && is_single && !p->system->transfers_serially &&
+           p->workload->n_models == 0 && !th_goal_needs_energy(&p->goal) &&
+           th_segments_apply(p->workload, e->machine);
 }
 
 static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)
@@ -189,8 +191,7 @@ static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
         th_due_ends(w, e->program, th_machine_times(e->machine), e->model_end);
         m.lateness_ps = th_due_lateness(w, &e->problem.stream, e->model_end);
     }
-    if (th_goal_needs_energy(&e->problem.goal) &&
-        th_machine_energy(e->machine, &m.energy_j, err))
+    if (th_goal_needs_energy(&e->problem.goal) && th_machine_energy(e->machine, &m.energy_j, err))
         return -1;
     set_fitness(e, m, fitness);
     return 0;

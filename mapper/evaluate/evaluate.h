@@ -19,7 +19,8 @@ typedef enum {
 /* What a search makes small. Only a mapping that is TH_FIT has metrics. */
 typedef struct th_fitness {
     th_fit fit;
-    double value; /* th_goal_fitness, which is huge where a deadline is missed; INFINITY unless TH_FIT */
+    double value; /* th_goal_fitness, which is huge where a deadline is missed; INFINITY unless
+                     TH_FIT */
     th_metrics metrics;
 } th_fitness;
 
@@ -34,8 +35,8 @@ typedef struct th_problem {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
     const th_constraints *constraints; /* that searches keep to; NULL: none */
-    th_script_memo *scripts; /* answers for script designs; NULL: nobody does */
-    bool no_segments; /* replay every program whole (slower, same results) */
+    th_script_memo *scripts;           /* answers for script designs; NULL: nobody does */
+    bool no_segments;                  /* replay every program whole (slower, same results) */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;
@@ -47,22 +48,23 @@ th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
 th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 
-/* Memos that are shared are not dropped while somebody may be using them, however large they are. Are
- * they larger than they should be? And dropped where they are, while none of those who share runs. */
+/* Memos that are shared are not dropped while somebody may be using them, however large they are.
+ * Are they larger than they should be? And dropped where they are, while none of those who share
+ * runs. */
 bool th_evaluator_is_full(const th_evaluator *e);
 void th_evaluator_trim(th_evaluator *e);
 
 /* The fitness of a mapping. A run of which it is clear that its value passes bound may be stopped
- * (INFINITY: never). 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when answers
- * of scripts are deferred and one is needed first. */
+ * (INFINITY: never). 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when
+ * answers of scripts are deferred and one is needed first. */
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err);
 
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 
-/* What the segment memo has done, for all who share it, while none of them runs; all 0 where it does not
- * apply. */
+/* What the segment memo has done, for all who share it, while none of them runs; all 0 where it
+ * does not apply. */
 th_segment_counts th_evaluator_segments(const th_evaluator *e);
 
 th_lower *th_evaluator_lower(th_evaluator *e);

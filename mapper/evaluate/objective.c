@@ -124,8 +124,8 @@ static th_time stop_in_time(const th_goal *g, double bound, bool is_sole_input,
         return whole_ps(bound);
     if (!isfinite(bound))
         return TH_TIME_MAX;
-    return whole_ps(ceil(stop_s(g, bound * CLEARLY, is_sole_input, f) * CLEARLY *
-                         (double)TH_PS_PER_S));
+    return whole_ps(
+        ceil(stop_s(g, bound * CLEARLY, is_sole_input, f) * CLEARLY * (double)TH_PS_PER_S));
 }
 
 th_time th_goal_stop(const th_goal *g, double bound, bool is_sole_input,

@@ -36,8 +36,8 @@ typedef struct th_goal {
 const char *th_objective_name(int i);
 bool th_goal_needs_energy(const th_goal *g);
 
-/* Less is better. Latency and throughput in ps, energy in J, EDP in J s, weighted sums in what their
- * weights make of s, s, J and J s. Blind to deadlines. */
+/* Less is better. Latency and throughput in ps, energy in J, EDP in J s, weighted sums in what
+ * their weights make of s, s, J and J s. Blind to deadlines. */
 double th_goal_value(const th_goal *g, const th_metrics *m);
 double th_objective_value(th_objective o, const th_metrics *m); /* of a term */
 

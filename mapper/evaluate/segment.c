@@ -7,9 +7,9 @@
  *
  * A layer is a cut of the network when nothing that was made before it is read after it; a piece is
  * what lies behind one cut up to the next. Until the first of a cut's positions has ended its last
- * task, nothing of what follows has begun. At the latest instant up to then at which nothing moves on
- * the network, all that follows depends on what remains of the layers so far and on the layers to
- * come: the tasks that wait, what they wait for, and of the computes under way how long ago they
+ * task, nothing of what follows has begun. At the latest instant up to then at which nothing moves
+ * on the network, all that follows depends on what remains of the layers so far and on the layers
+ * to come: the tasks that wait, what they wait for, and of the computes under way how long ago they
  * began and what flows have drawn from their DRAM meanwhile. That is the state at the cut, and time
  * starts anew there. If there is no such instant since the last cut, the step goes on over the next
  * ones, over 1, 2, 4, ... pieces, at last to the end of the network.
@@ -19,12 +19,12 @@
  * share them. Values are replays of the machine on a program that th_lower made, no estimates;
  * docs/models/segments.md says why the sum is the machine's own makespan.
  *
- * Several threads, each with a lowering and a machine of its own, may share what is known: it is found
- * without a lock, and what two have replayed at once is kept once.
- * Invariants: the memos hold only what any later run may use; above their limit all of it is dropped,
- * between two runs and while nobody else looks, which costs time and changes no result.
- * Not told by segments: streams, objectives that need more than the makespan, and machines that
- * cannot resume (th_machine_can_resume). */
+ * Several threads, each with a lowering and a machine of its own, may share what is known: it is
+ * found without a lock, and what two have replayed at once is kept once. Invariants: the memos hold
+ * only what any later run may use; above their limit all of it is dropped, between two runs and
+ * while nobody else looks, which costs time and changes no result. Not told by segments: streams,
+ * objectives that need more than the makespan, and machines that cannot resume
+ * (th_machine_can_resume). */
 #include <config.h>
 
 #include "mapper/evaluate/segment.h"
@@ -230,8 +230,8 @@ static int find_kind(th_segments *s, int32_t i, bool *runs, th_error *err)
     *runs = made != NULL;
     if (!made)
         return 0;
-    s->kind[i] = publish(s, s->kinds, bytes, made,
-                         (size_t)s->lower->system->n_accels * sizeof *made->part);
+    s->kind[i] =
+        publish(s, s->kinds, bytes, made, (size_t)s->lower->system->n_accels * sizeof *made->part);
     return s->kind[i] ? 0 : th_error_no_memory(err);
 }
 
@@ -274,15 +274,14 @@ static bool fits_in_memory(th_segments *s)
 /* --- steps ------------------------------------------------------------------------------------ */
 
 /* The program of a segment; *n: how many of its tasks are under way, as s->under_way says. */
-static int emit(th_segments *s, const th_segment_state *from, int32_t first, int32_t last, int32_t *n,
-                th_error *err)
+static int emit(th_segments *s, const th_segment_state *from, int32_t first, int32_t last,
+                int32_t *n, th_error *err)
 {
     const th_remains x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
     const th_draw_change *draw = from->draw;
     for (*n = 0; *n < x.n_tasks && x.task[*n].started_ps <= 0; (*n)++) {
         size_t draws = (size_t)x.task[*n].n_draws;
-        s->under_way[*n] =
-            (th_under_way){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};
+        s->under_way[*n] = (th_under_way){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};
         draw = draws > 0 ? draw + draws : draw;
     }
     th_program_clear(s->program);
@@ -378,8 +377,8 @@ static int walk(th_segments *s, th_time limit, th_segments_outcome *outcome, th_
     return 0;
 }
 
-int th_segments_run(th_segments *s, const th_mapping *m, th_time limit, th_segments_outcome *outcome,
-                    th_time *makespan, th_error *err)
+int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
+                    th_segments_outcome *outcome, th_time *makespan, th_error *err)
 {
     bool fits;
     s->counts.evaluations++;

@@ -2,8 +2,8 @@
 /* segment.h - the makespan of a mapping, put together from segments that the machine has replayed
  * before: docs/models/segments.md. It is the machine's own, to the picosecond, or none.
  *
- *   new -> (share) -> (run | trim)* -> free.  One per evaluator, whose lowering, program and machine it
- * uses; what they remember several threads may share. */
+ *   new -> (share) -> (run | trim)* -> free.  One per evaluator, whose lowering, program and
+ * machine it uses; what they remember several threads may share. */
 #ifndef TH_MAPPER_EVALUATE_SEGMENT_H
 #define TH_MAPPER_EVALUATE_SEGMENT_H
 #include "mapper/lower/lower.h"
@@ -11,8 +11,8 @@
 
 typedef struct th_segments th_segments;
 
-/* What became of it, since new; all counts only go up. As long as nothing was dropped they do not depend
- * on the number of threads that share: what two have replayed at once counts once. */
+/* What became of it, since new; all counts only go up. As long as nothing was dropped they do not
+ * depend on the number of threads that share: what two have replayed at once counts once. */
 typedef struct th_segment_counts {
     int64_t evaluations; /* mappings that run was asked for */
     int64_t whole;       /* of them, those that only a replay of the whole program can answer */
@@ -36,20 +36,21 @@ bool th_segments_apply(const th_workload *w, const th_machine *m);
  * takes more than so many bytes, about. NULL: memory is out. */
 th_segments *th_segments_new(th_lower *l, th_program *p, th_machine *m, size_t limit);
 enum { TH_SEGMENTS_LIMIT = 128 * 1024 * 1024 }; /* that the evaluators of a search hold */
-/* For another thread, over a lowering that shares with that of s and a machine that shares its works;
- * with all that s, and those that share with it, know. Freed before s. NULL: memory is out. */
+/* For another thread, over a lowering that shares with that of s and a machine that shares its
+ * works; with all that s, and those that share with it, know. Freed before s. NULL: memory is out.
+ */
 th_segments *th_segments_share(th_segments *s, th_lower *l, th_program *p, th_machine *m);
 void th_segments_free(th_segments *s); /* accepts NULL */
 
-/* Do they hold more than the limit? Then trim drops all of it: where they are shared not by themselves,
- * but when somebody calls it while nobody runs. NULL: never. */
+/* Do they hold more than the limit? Then trim drops all of it: where they are shared not by
+ * themselves, but when somebody calls it while nobody runs. NULL: never. */
 bool th_segments_are_full(const th_segments *s);
 void th_segments_trim(th_segments *s);
 
 /* The makespan of a single pass, when it is at most limit. 0, or -1 as th_lower_program (memory, a
  * script that fails or is needed first). */
-int th_segments_run(th_segments *s, const th_mapping *m, th_time limit, th_segments_outcome *outcome,
-                    th_time *makespan, th_error *err);
+int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
+                    th_segments_outcome *outcome, th_time *makespan, th_error *err);
 
 /* Of all who share, while none of them runs. NULL: all 0. */
 th_segment_counts th_segments_counts(const th_segments *s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* segment_cut.c - the state at a cut, read off a replay that has ended: which tasks remain at the latest
- * quiet instant before anything that follows the cut can have begun, and what of them is under way.
- *   cut: the instant -> tasks, waits and finals into scratch -> the state that is known, or a new one */
+/* segment_cut.c - the state at a cut, read off a replay that has ended: which tasks remain at the
+ * latest quiet instant before anything that follows the cut can have begun, and what of them is
+ * under way. cut: the instant -> tasks, waits and finals into scratch -> the state that is known,
+ * or a new one */
 #include <config.h>
 
 #include <string.h>
@@ -27,7 +28,8 @@ static bool is_under_way(const th_task_result *t, th_time at)
     return t->start_ps < at && t->end_ps >= at;
 }
 
-/* The latest instant up to t before whose events no transfer is under way; 0: none but the start. */
+/* The latest instant up to t before whose events no transfer is under way; 0: none but the start.
+ */
 static th_time last_quiet(const th_segments *s, th_time t)
 {
     const th_program *p = s->program;
@@ -92,8 +94,7 @@ static int add_waits(th_segments *s, th_segment_state *x, th_time t)
         if (th_grow(&s->wait, &s->wait_room, (size_t)x->n_waits + (size_t)n, sizeof *s->wait))
             return -1;
         for (int32_t k = 0; k < n; k++)
-            s->wait[x->n_waits++] =
-                (th_waits){s->number[p->successors[first + k]], s->number[i]};
+            s->wait[x->n_waits++] = (th_waits){s->number[p->successors[first + k]], s->number[i]};
     }
     return 0;
 }

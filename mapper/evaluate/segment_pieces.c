@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* segment_pieces.c - where a network can be cut: behind layers such that nothing that was made before
- * them is read after them. In a chain all are; in a residual network the first layer and the sums. */
+/* segment_pieces.c - where a network can be cut: behind layers such that nothing that was made
+ * before them is read after them. In a chain all are; in a residual network the first layer and the
+ * sums. */
 #include <config.h>
 
 #include "mapper/evaluate/segment_pieces.h"

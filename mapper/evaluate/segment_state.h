@@ -59,7 +59,7 @@ struct th_segments {
     const th_segment_kind **kind; /* by piece */
     th_footprint_part *sum;       /* by accelerator; at_begin is not used */
     th_under_way *under_way;      /* scratch, by task */
-    int32_t *number;              /* scratch, by task of the program: its number among what remains */
+    int32_t *number;    /* scratch, by task of the program: its number among what remains */
     th_remaining *task; /* scratch: of the state at hand */
     th_waits *wait;
     int32_t *final;
@@ -69,8 +69,8 @@ struct th_segments {
     th_segment_counts counts;
 };
 
-/* After a replay of a segment up to this layer: the step to the state at its cut, if there is one. 0, or
- * -1: memory is out. */
+/* After a replay of a segment up to this layer: the step to the state at its cut, if there is one.
+ * 0, or -1: memory is out. */
 int th_segment_cut(th_segments *s, int layer, th_segment_step *out);
 
 #endif

@@ -13,8 +13,7 @@ int64_t th_capacity_of_weights(const th_workload *w)
 {
     int64_t sum = 0;
     for (int l = 0; l < w->n_layers; l++)
-        sum = th_bytes_add(
-            sum, th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0));
+        sum = th_bytes_add(sum, th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0));
     return sum;
 }
 

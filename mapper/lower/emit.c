@@ -17,7 +17,8 @@
 
 #include "base/alloc.h"
 
-/* --- what comes in ----------------------------------------------------------------------------- */
+/* --- what comes in -----------------------------------------------------------------------------
+ */
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
@@ -67,7 +68,8 @@ static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *er
     l->launch_task[accel] = emit_host_task(l, layer, host, takes, err);
     if (l->launch_task[accel] < 0)
         return -1;
-    return l->release >= 0 ? th_program_depend(l->program, l->launch_task[accel], l->release, err) : 0;
+    return l->release >= 0 ? th_program_depend(l->program, l->launch_task[accel], l->release, err)
+                           : 0;
 }
 
 /* Of the positions that run something here for the first time in the pass. */
@@ -76,7 +78,8 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
     const th_layer_plan *plan = l->layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[layer].set->accels[r];
-        th_time takes = th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.before_ps;
+        th_time takes =
+            th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
             return -1;
     }
@@ -97,8 +100,8 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
     edge->first_task = l->program->n_tasks;
     for (int32_t d = 0; d < edge->plan->n; d++) {
         const th_delivery *x = &edge->plan->deliveries[d];
-        int32_t before =
-            x->from < 0 ? before_delivery(l, x->to_node) : l->final[l->first_final[edge->tensor] + x->from];
+        int32_t before = x->from < 0 ? before_delivery(l, x->to_node)
+                                     : l->final[l->first_final[edge->tensor] + x->from];
         th_task t = {.kind = TH_TASK_TRANSFER,
                      .node = x->from_node,
                      .peer = x->to_node,
@@ -193,8 +196,9 @@ static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, i
     return th_program_add(l->program, &t, err);
 }
 
-/* The piece that a position computes with in phase p, see th_layer_plan. Weights stay where they came
- * to last: after a pass everyone has the piece before the one it began with, and begins with it. */
+/* The piece that a position computes with in phase p, see th_layer_plan. Weights stay where they
+ * came to last: after a pass everyone has the piece before the one it began with, and begins with
+ * it. */
 static int piece_of(const th_lower *l, const th_layer_plan *plan, int r, int p)
 {
     int began = plan->rotates_input ? 0 : plan->phases - l->pass % plan->phases;
@@ -354,7 +358,8 @@ static int end_of_pass(th_lower *l, int32_t task)
 static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_error *err)
 {
     const th_layer_plan *plan = l->layer_plan[layer];
-    th_time takes = th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
+    th_time takes =
+        th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
     int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
     if (takes == 0 || host < 0)
         return after;
@@ -384,8 +389,7 @@ static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
 {
     for (int i = 0; i < l->workload->n_outputs; i++) {
         int32_t layer = l->workload->outputs[i];
-        bool is_of_part =
-            layer >= part->first_layer && layer < part->first_layer + part->n_layers;
+        bool is_of_part = layer >= part->first_layer && layer < part->first_layer + part->n_layers;
         for (int r = 0; is_of_part && r < l->layer_plan[layer]->n; r++)
             if (emit_output(l, layer, r, err))
                 return -1;
@@ -420,8 +424,8 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
 static int emit_layers(th_lower *l, int first, int last, th_error *err)
 {
     for (int layer = first; layer <= last; layer++)
-        if (emit_launches(l, layer, err) || emit_inputs(l, layer, err) || emit_phases(l, layer, err) ||
-            emit_reduction(l, layer, err))
+        if (emit_launches(l, layer, err) || emit_inputs(l, layer, err) ||
+            emit_phases(l, layer, err) || emit_reduction(l, layer, err))
             return -1;
     return 0;
 }
@@ -457,8 +461,8 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
     return 0;
 }
 
-/* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are among
- * them. */
+/* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are
+ * among them. */
 static int emit_remains(th_lower *l, int layer, const th_remains *x, th_error *err)
 {
     for (int32_t t = 0; t < x->n_tasks; t++) {

@@ -4,8 +4,8 @@
 #define TH_MAPPER_EMIT_H
 #include "mapper/lower/lower_state.h"
 
-/* Adds the tasks of a pass to l->program. The plans of its batch are in l; passes come in order. 0 or
- * -1. */
+/* Adds the tasks of a pass to l->program. The plans of its batch are in l; passes come in order. 0
+ * or -1. */
 int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
 
 /* A task that has not ended: a transfer, or a compute (peer -1). Plain, without padding. */
@@ -30,8 +30,8 @@ typedef struct th_remains {
 
 /* Adds the tasks of layers first .. last of a single pass, planned by th_lower_plan, to l->program,
  * which is empty: behind the release of its input or, where first > 0, behind what remains of the
- * layers before; with the last layer, the transfers of the outputs too. 0, with l->is_loose if a task
- * waits for the release alone though first > 0, or -1. */
+ * layers before; with the last layer, the transfers of the outputs too. 0, with l->is_loose if a
+ * task waits for the release alone though first > 0, or -1. */
 int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err);
 
 #endif

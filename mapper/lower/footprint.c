@@ -5,12 +5,12 @@
  * producer; the start for the external input) to the last layer that reads the tensor; an output
  * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
  * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
- * (accelerator, layer), summed once. What there is at the fullest layer of one accelerator is gone through
- * in the same way, and listed.
+ * (accelerator, layer), summed once. What there is at the fullest layer of one accelerator is gone
+ * through in the same way, and listed.
  *
- * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and of
- * which only its last layer is read by others, the sums follow from itself, but for the layers at
- * which two segments meet: the end of one and the begin of the next add up there. */
+ * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and
+ * of which only its last layer is read by others, the sums follow from itself, but for the layers
+ * at which two segments meet: the end of one and the begin of the next add up there. */
 #include <config.h>
 
 #include "mapper/lower/footprint.h"
@@ -88,7 +88,8 @@ static void hold_layer(const table *t, int layer)
 {
     th_lower *l = t->l;
     const th_layer_plan *plan = l->layer_plan[layer];
-    const span output = span_of(t, layer, l->last_use[layer + 1]), itself = span_of(t, layer, layer);
+    const span output = span_of(t, layer, l->last_use[layer + 1]),
+               itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[layer].set->accels[r];
         hold_weights(t, accel, layer, plan->at[r].weight_bytes);
@@ -105,8 +106,8 @@ static int first_of_part(const th_lower *l, int layer)
 static void hold_edge(const table *t, const th_edge *e)
 {
     const th_lower *l = t->l;
-    const span x = span_of(t, e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor,
-                           e->last_reader);
+    const span x =
+        span_of(t, e->tensor < 0 ? first_of_part(l, e->consumer) : e->tensor, e->last_reader);
     for (int32_t d = 0; d < e->plan->n; d++) {
         int accel = l->system->nodes[e->plan->deliveries[d].to_node].accel;
         hold(t, accel, x, (th_held){TH_HELD_INPUT, e->consumer, e->plan->deliveries[d].bytes});
@@ -121,8 +122,9 @@ static void hold_external(const table *t, const th_edge *e)
     const span x = span_of(t, first_of_part(l, e->consumer), e->consumer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->placed[e->consumer].set->accels[r];
-        int64_t bytes = th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
-                                        l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]);
+        int64_t bytes =
+            th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
+                            l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]);
         if (th_plans_host_of(l->plans, accel) < 0)
             hold(t, accel, x, (th_held){TH_HELD_INPUT, e->consumer, bytes});
     }
@@ -232,7 +234,8 @@ int th_footprint_list(th_lower *l, int accel, th_memory_peak *out)
 
 int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out)
 {
-    const table t = table_of(l, first - 1, last); /* column 0: layer first - 1, of which only what leaves it */
+    const table t =
+        table_of(l, first - 1, last); /* column 0: layer first - 1, of which only what leaves it */
     if (clear(&t))
         return -1;
     hold_all(&t, first, last);

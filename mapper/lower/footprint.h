@@ -5,10 +5,12 @@
 #include "mapper/lower/lower_state.h"
 
 /* Fills l->weight_bytes and l->peak_bytes for the planned mapping with l->in_flight passes at
- * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it lacks. */
+ * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it
+ * lacks. */
 int th_footprint_check(th_lower *l, th_error *err);
 
-/* All that one accelerator holds at its peak, for the planned mapping, into *out. 0, or -1: memory is out. */
+/* All that one accelerator holds at its peak, for the planned mapping, into *out. 0, or -1: memory
+ * is out. */
 int th_footprint_list(th_lower *l, int accel, th_memory_peak *out);
 
 /* Bytes on one accelerator of what layers first .. last hold: their weights, and at most at once

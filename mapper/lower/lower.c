@@ -31,9 +31,8 @@ static int add_edge(th_lower *l, int32_t n, const th_edge *e)
 static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
 {
     const th_workload *w = l->workload;
-    return a->tensor == b->tensor &&
-           (a->tensor >= 0 || th_workload_part_of(w, a->consumer, 0) ==
-                                  th_workload_part_of(w, b->consumer, 0));
+    return a->tensor == b->tensor && (a->tensor >= 0 || th_workload_part_of(w, a->consumer, 0) ==
+                                                            th_workload_part_of(w, b->consumer, 0));
 }
 
 /* Edges stand by consumer, so those that share a tensor stand together. */
@@ -105,9 +104,9 @@ static int allocate(th_lower *l)
     l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
     l->launched = th_alloc_zero(accels + 1, sizeof *l->launched);
     l->launch_task = th_alloc_zero(accels + 1, sizeof *l->launch_task);
-    return l->launched && l->launch_task && l->in_flight && l->placed && l->layer_plan && l->first_final && l->final &&
-                   l->edge_start && l->last_use && l->first_input && l->peak_bytes &&
-                   l->weight_bytes && l->peak_layer && l->first_need && l->kept
+    return l->launched && l->launch_task && l->in_flight && l->placed && l->layer_plan &&
+                   l->first_final && l->final && l->edge_start && l->last_use && l->first_input &&
+                   l->peak_bytes && l->weight_bytes && l->peak_layer && l->first_need && l->kept
                ? 0
                : -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower.h - a mapping becomes a program: shards become computes, what they lack becomes transfers.
  *
- *   new -> (share) -> lower* -> free.  A th_lower keeps memos (redistributions, works) from one mapping
- * to the next. Those of several threads may share them. */
+ *   new -> (share) -> lower* -> free.  A th_lower keeps memos (redistributions, works) from one
+ * mapping to the next. Those of several threads may share them. */
 #ifndef TH_MAPPER_LOWER_H
 #define TH_MAPPER_LOWER_H
 #include "mapper/lower/plan.h"
@@ -43,8 +43,9 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
 const int64_t *th_lower_peak_bytes(const th_lower *l);
 const int64_t *th_lower_weight_bytes(const th_lower *l);
 
-/* Where the peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of a pass come to
- * it: of the first pass that has as many in flight as are counted. False: it holds nothing. */
+/* Where the peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of a pass
+ * come to it: of the first pass that has as many in flight as are counted. False: it holds nothing.
+ */
 typedef struct th_peak_place {
     int32_t layer, first_task, end_task;
 } th_peak_place;
@@ -67,7 +68,8 @@ typedef struct th_memory_peak {
     bool failed; /* private */
 } th_memory_peak;
 const char *th_held_name(int32_t kind); /* "weights" "input" "output" "buffer" */
-/* m and stream are those of the last lowering, whose program stays. 0, or -1 and nothing to clear. */
+/* m and stream are those of the last lowering, whose program stays. 0, or -1 and nothing to clear.
+ */
 int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
                   th_memory_peak *out, th_error *err);
 void th_memory_peak_clear(th_memory_peak *p);

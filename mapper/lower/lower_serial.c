@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_serial.c - a mapping becomes a program where transfers are serial.
  *
- *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer, in order
- *   { per position: in -> compute -> partial sums out, in, summed -> out } }
+ *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer, in
+ * order { per position: in -> compute -> partial sums out, in, summed -> out } }
  *
  * Source: the cost model of X. Zhang et al., "H2H", DAC 2022; how shards of a layer come into it is
- * ours (docs/models/h2h.md). An accelerator runs its layers in the order of the mapping, one after the
- * other; a layer begins when its producers have ended. What a position needs and lacks comes over the
- * accelerator's own way to the host, then it computes, then what others lack goes out. Nothing of
- * this overlaps on one accelerator, and no two accelerators are in each other's way.
- * An activation stays local between a layer and the one that its accelerator runs next, nowhere else.
+ * ours (docs/models/h2h.md). An accelerator runs its layers in the order of the mapping, one after
+ * the other; a layer begins when its producers have ended. What a position needs and lacks comes
+ * over the accelerator's own way to the host, then it computes, then what others lack goes out.
+ * Nothing of this overlaps on one accelerator, and no two accelerators are in each other's way. An
+ * activation stays local between a layer and the one that its accelerator runs next, nowhere else.
  * Weights that are not pinned come with every run. Invariants: queue_end[a] is the last task of
  * accelerator a so far, and every first task of a position depends on it. */
 #include <config.h>
@@ -28,14 +28,14 @@ typedef struct {
     const th_stream *stream;
     const int32_t *order;
     int32_t *as_written; /* the order where the mapping has none; else NULL */
-    bool *pinned;       /* by l->first_final[layer] + position */
-    int32_t *queue_end; /* by accelerator: a task, -1: none yet */
-    int32_t *before;    /* by accelerator: the layer that it ran last in this pass, -1 */
-    int32_t *after;     /* by first_final[layer] + position: what the accelerator runs next, -1 */
-    int64_t *down;      /* by position, scratch: partial sums that come */
-    int32_t *sums_sent; /* by position, scratch: the task after which they are out */
-    int32_t *release;   /* by part of the workload: the task that lets this pass begin */
-    int32_t last;       /* the last task of the position at hand */
+    bool *pinned;        /* by l->first_final[layer] + position */
+    int32_t *queue_end;  /* by accelerator: a task, -1: none yet */
+    int32_t *before;     /* by accelerator: the layer that it ran last in this pass, -1 */
+    int32_t *after;      /* by first_final[layer] + position: what the accelerator runs next, -1 */
+    int64_t *down;       /* by position, scratch: partial sums that come */
+    int32_t *sums_sent;  /* by position, scratch: the task after which they are out */
+    int32_t *release;    /* by part of the workload: the task that lets this pass begin */
+    int32_t last;        /* the last task of the position at hand */
 } serial;
 
 static int accel_of(const serial *s, int layer, int r)
@@ -90,10 +90,11 @@ static int pin(const serial *s, int accel, items *list, th_error *err)
     int64_t space = (int64_t)((double)node->a.dram_bytes * system->weight_memory) / UNIT_BYTES;
     int n = list_items(s, accel, list, &space);
     if (space < 0)
-        return th_error_set(err, "MAP-0085",
-                            "accel/%s: pinned weights need %lld bytes more than the %g of its memory "
-                            "that is for weights",
-                            node->name, (long long)-space * UNIT_BYTES, system->weight_memory);
+        return th_error_set(
+            err, "MAP-0085",
+            "accel/%s: pinned weights need %lld bytes more than the %g of its memory "
+            "that is for weights",
+            node->name, (long long)-space * UNIT_BYTES, system->weight_memory);
     if (th_knapsack(list->size, n, space, list->is_in))
         return th_error_no_memory(err);
     for (int i = 0; i < n; i++)
@@ -202,13 +203,13 @@ static int check_memory(serial *s, th_error *err)
         const th_node *node = &l->system->nodes[l->system->accel_node[a]];
         l->peak_bytes[a] += l->weight_bytes[a];
         if (l->peak_bytes[a] > node->a.dram_bytes)
-            return th_error_set(err, "MAP-0086",
-                                "accel/%s: %lld bytes too few: %lld pinned weights and %lld for one "
-                                "layer's run needed, %lld there",
-                                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
-                                (long long)l->weight_bytes[a],
-                                (long long)(l->peak_bytes[a] - l->weight_bytes[a]),
-                                (long long)node->a.dram_bytes);
+            return th_error_set(
+                err, "MAP-0086",
+                "accel/%s: %lld bytes too few: %lld pinned weights and %lld for one "
+                "layer's run needed, %lld there",
+                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
+                (long long)l->weight_bytes[a], (long long)(l->peak_bytes[a] - l->weight_bytes[a]),
+                (long long)node->a.dram_bytes);
     }
     return 0;
 }
@@ -263,8 +264,7 @@ static int add_position(serial *s, int layer, int r, th_error *err)
 {
     const th_layer_plan *plan = s->l->layer_plan[layer];
     int64_t in = bytes_in(s, layer, r);
-    if (in > 0 &&
-        (add_moves(s, layer, r, in, 0, err) || wait_for_producers(s, layer, r, err)))
+    if (in > 0 && (add_moves(s, layer, r, in, 0, err) || wait_for_producers(s, layer, r, err)))
         return -1;
     if (add_task(s, layer, r, plan->work[r], err) ||
         (in == 0 && wait_for_producers(s, layer, r, err)))
@@ -312,8 +312,7 @@ static int add_sums(serial *s, int layer, th_error *err)
         if (s->down[r] > 0 &&
             (add_moves(s, layer, r, s->down[r], 0, err) || wait_for_sums(s, layer, r, err)))
             return -1;
-        if (plan->at[r].reduce_work >= 0 &&
-            add_task(s, layer, r, plan->at[r].reduce_work, err))
+        if (plan->at[r].reduce_work >= 0 && add_task(s, layer, r, plan->at[r].reduce_work, err))
             return -1;
         s->l->final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
     }
@@ -440,7 +439,8 @@ static int allocate(serial *s, th_error *err)
     size_t accels = (size_t)l->system->n_accels + 1, layers = (size_t)s->m->n_layers,
            places = (size_t)l->first_final[layers] + 1;
     size_t parts = (size_t)th_workload_parts(l->workload),
-           passes = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches, ends = passes * parts;
+           passes = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches,
+           ends = passes * parts;
     s->release = th_alloc_zero(parts, sizeof *s->release);
     s->pinned = th_alloc_zero(places, sizeof *s->pinned);
     s->after = th_alloc_zero(places, sizeof *s->after);
@@ -448,11 +448,11 @@ static int allocate(serial *s, th_error *err)
     s->before = th_alloc_zero(accels, sizeof *s->before);
     s->down = th_alloc_zero(accels, sizeof *s->down);
     s->sums_sent = th_alloc_zero(accels, sizeof *s->sums_sent);
-    bool has_all = s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
-                   s->release &&
-                   th_grow(&l->pass_start, &l->pass_start_capacity, passes + 1, sizeof *l->pass_start) == 0 &&
-                   th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1,
-                           sizeof *l->pass_end_start) == 0;
+    bool has_all =
+        s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
+        s->release &&
+        th_grow(&l->pass_start, &l->pass_start_capacity, passes + 1, sizeof *l->pass_start) == 0 &&
+        th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start) == 0;
     return has_all ? 0 : th_error_no_memory(err);
 }
 
@@ -469,7 +469,8 @@ static void clear(serial *s)
 }
 
 /* 0, or -1 and nothing to clear. */
-static int set_out(serial *s, th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+static int set_out(serial *s, th_lower *l, const th_mapping *m, const th_stream *stream,
+                   th_error *err)
 {
     *s = (serial){.l = l, .m = m, .stream = stream};
     int failed = allocate(s, err);
@@ -484,8 +485,7 @@ static int set_out(serial *s, th_lower *l, const th_mapping *m, const th_stream 
     return failed ? -1 : 0;
 }
 
-int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream,
-                    th_error *err)
+int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
 {
     serial s;
     if (set_out(&s, l, m, stream, err))
@@ -507,7 +507,8 @@ static void list(th_memory_peak *p, int32_t kind, int32_t layer, int64_t bytes)
         p->held[p->n++] = (th_held){kind, layer, bytes};
 }
 
-/* What check_memory adds up: the pinned weights of all layers, and what the run of one moves and makes. */
+/* What check_memory adds up: the pinned weights of all layers, and what the run of one moves and
+ * makes. */
 static void list_layer(const serial *s, int layer, int r, bool is_peak, th_memory_peak *out)
 {
     const th_position_plan *at = &s->l->layer_plan[layer]->at[r];

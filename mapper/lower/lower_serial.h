@@ -4,17 +4,18 @@
 #define TH_MAPPER_LOWER_SERIAL_H
 #include "mapper/lower/lower_state.h"
 
-/* Adds all passes of a placed mapping to l->program, and fills l->weight_bytes and l->peak_bytes. The
- * layers of l are placed. 0 or -1. */
-int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream,
-                    th_error *err);
+/* Adds all passes of a placed mapping to l->program, and fills l->weight_bytes and l->peak_bytes.
+ * The layers of l are placed. 0 or -1. */
+int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err);
 
-/* Behind th_lower_plan: what fills an accelerator at its peak. 0, or -1; *out is the caller's either way. */
+/* Behind th_lower_plan: what fills an accelerator at its peak. 0, or -1; *out is the caller's
+ * either way. */
 int th_lower_serial_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
                          th_memory_peak *out, th_error *err);
 
-/* Of n things of these sizes those that fill a space best (is_in[i]): the sum is as large as it can be
- * and at most capacity; among equal sums the one that earlier things reach. 0, or -1: memory is out. */
+/* Of n things of these sizes those that fill a space best (is_in[i]): the sum is as large as it can
+ * be and at most capacity; among equal sums the one that earlier things reach. 0, or -1: memory is
+ * out. */
 int th_knapsack(const int64_t *size, int n, int64_t capacity, bool *is_in);
 
 #endif

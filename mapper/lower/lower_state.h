@@ -10,8 +10,8 @@
 typedef struct th_edge {
     int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
     int32_t consumer, input;
-    /* The first edge of those that share the tensor (all of it, but for inputs of other models), and
-     * the last layer that reads it there. */
+    /* The first edge of those that share the tensor (all of it, but for inputs of other models),
+     * and the last layer that reads it there. */
     int32_t first, last_reader;
     const th_edge_plan *plan;
     int32_t first_task; /* of its deliveries in this pass */
@@ -25,7 +25,7 @@ struct th_lower {
     th_edge *edges;
     size_t edge_capacity;
     int32_t *edge_start; /* by tensor + 1 */
-    int32_t *last_use;   /* by tensor + 1: the last layer that reads it; of an output, of its model */
+    int32_t *last_use; /* by tensor + 1: the last layer that reads it; of an output, of its model */
     int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
     int32_t *first_input;
     /* the mapping */
@@ -45,8 +45,8 @@ struct th_lower {
     int64_t *launched;    /* by accelerator: the pass and part that it was last launched for; -1 */
     int32_t *launch_task; /* of it */
     int64_t launch_key;   /* the pass and part at hand */
-    int32_t release; /* the host task of the part at hand; -1: not in the program */
-    bool is_loose;   /* something waits for a release that is not in the program */
+    int32_t release;      /* the host task of the part at hand; -1: not in the program */
+    bool is_loose;        /* something waits for a release that is not in the program */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
@@ -64,7 +64,8 @@ struct th_lower {
 
 /* lower.c, for those who lower a mapping by parts, in this order. */
 void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
-int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err); /* 0, or -1: it was interrupted */
+int th_lower_begin_pass(th_lower *l, int32_t pass,
+                        th_error *err); /* 0, or -1: it was interrupted */
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err); /* 0 or -1 */
 /* Plans of layers first .. last, of layer first - 1, which they read, and of the tensors between
  * them, all of whose consumers are there. 0 or -1. */

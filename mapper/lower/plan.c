@@ -5,8 +5,8 @@
  * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and
  * the batch. Keys are byte strings without padding.
  *
- * Plans that are shared: whoever misses one makes it, in memory of its own, and all use the one that was
- * there first. Invariant: a plan that others can find never changes. */
+ * Plans that are shared: whoever misses one makes it, in memory of its own, and all use the one
+ * that was there first. Invariant: a plan that others can find never changes. */
 #include <config.h>
 
 #include "mapper/lower/plan_state.h"
@@ -17,7 +17,8 @@
 #include "base/map.h"
 #include "topology/route.h"
 
-/* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels. */
+/* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels.
+ */
 static size_t shape_of(const th_layer *l, int32_t *key)
 {
     size_t n = 0;
@@ -29,11 +30,11 @@ static size_t shape_of(const th_layer *l, int32_t *key)
         key[n++] = (int32_t)l->precision[t];
         key[n++] = th_density_ppm(l->density[t]);
     }
-    const int32_t rest[] = {
-        l->in_h,       l->in_w,     l->stride_h,      l->stride_w,      l->pad_top,
-        l->pad_left,   l->up_h,     l->up_w,          l->dilation_h,    l->dilation_w,
-        l->groups,     l->has_bias, l->has_norm,      l->is_transposed, l->vocabulary,
-        l->sparse_n,   l->sparse_m, l->first_channel, l->n_inputs};
+    const int32_t rest[] = {l->in_h,       l->in_w,          l->stride_h,   l->stride_w,
+                            l->pad_top,    l->pad_left,      l->up_h,       l->up_w,
+                            l->dilation_h, l->dilation_w,    l->groups,     l->has_bias,
+                            l->has_norm,   l->is_transposed, l->vocabulary, l->sparse_n,
+                            l->sparse_m,   l->first_channel, l->n_inputs};
     memcpy(key + n, rest, sizeof rest);
     n += sizeof rest / sizeof *rest;
     for (int i = 0; l->input_channels && i < l->n_inputs; i++)
@@ -41,15 +42,17 @@ static size_t shape_of(const th_layer *l, int32_t *key)
     return n * sizeof *key;
 }
 
-enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* at least; a concat's inputs come on top */
+enum {
+    SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20
+}; /* at least; a concat's inputs come on top */
 
 static bool reads_apart(const th_layer *l)
 {
     return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
 }
 
-/* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1: memory
- * is out. */
+/* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1:
+ * memory is out. */
 static int32_t class_of(th_map *shapes, const th_layer *l, int32_t *key, int64_t *next)
 {
     int64_t class = *next;

@@ -4,7 +4,8 @@
  * equal blocks of a network and repeated candidates of a search share them.
  *
  *   new -> (set, layer, edge)* -> free. Plans live until th_plans_free or th_plans_trim.
- * Several threads may share what is remembered, each over th_plans of its own: new -> share* -> ... */
+ * Several threads may share what is remembered, each over th_plans of its own: new -> share* -> ...
+ */
 #ifndef TH_MAPPER_PLAN_H
 #define TH_MAPPER_PLAN_H
 #include "mapper/mapping.h"
@@ -63,7 +64,7 @@ typedef struct th_edge_plan {
     int32_t *first_of;   /* n_positions + 1: deliveries to position r start at first_of[r] */
     int32_t *local_from; /* per position: the producer's on its own accelerator that it uses; -1 */
     int32_t n_reuses;
-    th_reuse *reuses;    /* ascending by to */
+    th_reuse *reuses;        /* ascending by to */
     int32_t *first_reuse_of; /* n_positions + 1 */
 } th_edge_plan;
 
@@ -80,17 +81,17 @@ typedef struct th_placed {
 typedef struct th_plans th_plans;
 
 th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err);
-/* For another thread, with all that these plans and those that share with them remember, works included.
- * Freed before them. */
+/* For another thread, with all that these plans and those that share with them remember, works
+ * included. Freed before them. */
 th_plans *th_plans_share(th_plans *p, th_error *err);
 bool th_plans_are_shared(const th_plans *p);
 void th_plans_free(th_plans *p);
 th_works *th_plans_works(const th_plans *p);
-/* Forgets everything but the works, of all who share, when more than limit bytes are held: between two
- * lowerings only, and while no other thread uses them. */
+/* Forgets everything but the works, of all who share, when more than limit bytes are held: between
+ * two lowerings only, and while no other thread uses them. */
 void th_plans_trim(th_plans *p, size_t limit);
 size_t th_plans_held_bytes(const th_plans *p); /* by all who share */
-enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 }; /* bytes of memos that a search holds */
+enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of memos that a search holds */
 
 /* Equal for layers of equal shape. */
 int32_t th_plans_class(const th_plans *p, int layer);
@@ -104,16 +105,16 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
                     th_error *err);
 
-/* A number that is equal for sets whose members, in order, are of one kind and design, have equal shares, and
- * lie alike: what is estimated on one of them holds on the other. -1: memory is out. */
+/* A number that is equal for sets whose members, in order, are of one kind and design, have equal
+ * shares, and lie alike: what is estimated on one of them holds on the other. -1: memory is out. */
 int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err);
 
-/* Does an error of planning end the search (memory is out, a script of the user fails), or is there only
- * a design that cannot run a layer? */
+/* Does an error of planning end the search (memory is out, a script of the user fails), or is there
+ * only a design that cannot run a layer? */
 bool th_plans_is_fatal(const th_error *err);
 
-/* NULL: memory is out, a script fails, or the set's design cannot run the layer (th_plans_is_fatal tells
- * which). */
+/* NULL: memory is out, a script fails, or the set's design cannot run the layer (th_plans_is_fatal
+ * tells which). */
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the
@@ -125,9 +126,9 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
  * latency. -1: memory is out. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
-/* That of the edge by which the reader, the tensor's first, gets what producer made (NULL: the external
- * input), without a plan of the edge; or, where that is more than enough, at least more than enough and at
- * most that. -1: as there, or as th_plans_layer. */
+/* That of the edge by which the reader, the tensor's first, gets what producer made (NULL: the
+ * external input), without a plan of the edge; or, where that is more than enough, at least more
+ * than enough and at most that. -1: as there, or as th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err);
 /* What a layer takes on its set when nothing else goes on: the slowest position's folded time per

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_alike.c - which sets are alike, so that estimates made on one of them hold on the others: groups of
- * one kind in a system of many, say.
+/* plan_alike.c - which sets are alike, so that estimates made on one of them hold on the others:
+ * groups of one kind in a system of many, say.
  *
- * A set is described by its members in order (memory and vector unit, design, share, whether they have a
- * host) and by the routes from each to each, and from the host to each, as media numbered in the order in
- * which they are met. So two sets of one description differ in names alone, and what the plans estimate
- * (plan_time.c) is the same on both. Not told of transfers that are serial, where every set stands for
- * itself, nor of systems whose routes are not kept. */
+ * A set is described by its members in order (memory and vector unit, design, share, whether they
+ * have a host) and by the routes from each to each, and from the host to each, as media numbered in
+ * the order in which they are met. So two sets of one description differ in names alone, and what
+ * the plans estimate (plan_time.c) is the same on both. Not told of transfers that are serial,
+ * where every set stands for itself, nor of systems whose routes are not kept. */
 #include <config.h>
 
 #include "base/alloc.h"

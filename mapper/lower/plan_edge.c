@@ -7,9 +7,9 @@
  * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
  * it is everywhere. A tensor travels in its producer's precision (the reader's, for the external
  * input), dense whatever its density, and a transfer rounds up to whole bytes.
- * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for others.
- * A layer that reads one tensor as several inputs is several consumers, the later of which find what
- * came for the earlier. */
+ * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for
+ * others. A layer that reads one tensor as several inputs is several consumers, the later of which
+ * find what came for the earlier. */
 #include <config.h>
 
 #include <string.h>
@@ -78,9 +78,8 @@ static int add_delivery(maker *k, int from, int from_node, int r, int to_node, s
 {
     const th_workload *w = k->plans->workload;
     const th_layer *reader = &w->layers[k->consumers[k->n_consumers - 1].layer];
-    th_precision precision = k->producer
-                                 ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
-                                 : reader->precision[TH_TENSOR_INPUT];
+    th_precision precision = k->producer ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
+                                         : reader->precision[TH_TENSOR_INPUT];
     int64_t elements = 0;
     for (size_t i = first_box; i < k->out.n; i++)
         elements += th_box_elements(&k->out.box[i]);

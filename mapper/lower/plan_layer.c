@@ -42,14 +42,15 @@ static int64_t scaled(int64_t n, int64_t at, int64_t extent)
     return at * (n / extent) + at * (n % extent) / extent;
 }
 
-/* Of n things that lie evenly along the extent of d, those of the part; the parts have all n together. */
+/* Of n things that lie evenly along the extent of d, those of the part; the parts have all n
+ * together. */
 static int64_t share_of(const th_layer *l, const th_loop_box *loops, th_dim d, int64_t n)
 {
     return scaled(n, loops->hi[d], l->dim[d]) - scaled(n, loops->lo[d], l->dim[d]);
 }
 
-/* Every input row meets every kernel row once, somewhere; first dealt out to the output rows, then to
- * the kernel rows. */
+/* Every input row meets every kernel row once, somewhere; first dealt out to the output rows, then
+ * to the kernel rows. */
 static void count_products(const th_layer *l, const th_loop_box *loops, th_shard *s)
 {
     int64_t high = share_of(l, loops, TH_DIM_H, (int64_t)l->in_h * l->dim[TH_DIM_R]);
@@ -195,8 +196,8 @@ static void plan_needs(maker *k, int r, const th_loop_box *whole)
     for (int i = 0; i < k->layer->n_inputs; i++)
         k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, whole);
     if (k->plan->rotates_input) {
-        th_loop_box own = th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
-                                               k->at->set->shares, r, 0);
+        th_loop_box own =
+            th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r, 0);
         k->plan->at[r].need[0] = th_layer_input_of(k->layer, 0, &own);
     }
 }
@@ -223,8 +224,8 @@ static int plan_reduction(maker *k, int r, th_error *err)
         return 0;
     int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
     for (int i = 0; i < n; i++) {
-        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
-                                     k->members[i]);
+        th_box piece =
+            th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, k->members[i]);
         if (i != rank && !th_box_is_empty(&piece))
             k->plan->sends[k->n_sends++] =
                 (th_partial_send){k->members[i], output_bytes(k, &piece)};
@@ -280,7 +281,8 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
     int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
     if (p->system->transfers_serially && at->strategy.rotate != TH_NO_ROTATION) {
         th_error_set(err, "MAP-0084",
-                     "layer \"%s\": rotates an operand, which serial transfers do not know", l->name);
+                     "layer \"%s\": rotates an operand, which serial transfers do not know",
+                     l->name);
         return NULL;
     }
     th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy), l->n_inputs);

@@ -6,9 +6,9 @@
  *
  * Every tensor is stretched, axis by axis, to the extents that its consumer reads: parts are ranges
  * of rational numbers, compared by cross-multiplication. A position reads the input that belongs to
- * its own outputs: rows in proportion, no halo. A delivery's bytes are those that the consumer reads,
- * sent_bytes those that the producer made: volumes of both ends may differ. What a position made
- * itself is a delivery too, from and to one node; whether it has to move depends on what the
+ * its own outputs: rows in proportion, no halo. A delivery's bytes are those that the consumer
+ * reads, sent_bytes those that the producer made: volumes of both ends may differ. What a position
+ * made itself is a delivery too, from and to one node; whether it has to move depends on what the
  * accelerator ran in between, which lowering knows (lower_serial.c).
  * A layer that multiplies and has n > 1 inputs reads a like part of its channels from each. */
 #include <config.h>
@@ -181,8 +181,8 @@ static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)
            (out > 0 ? th_time_add(way->latency_ps, th_duration_ps(out, way->out_bits_per_s)) : 0);
 }
 
-/* The consumer follows the producer at once: what an accelerator has made itself it has. The busiest
- * receiver and the busiest sender. */
+/* The consumer follows the producer at once: what an accelerator has made itself it has. The
+ * busiest receiver and the busiest sender. */
 th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 {
     const th_system *s = p->system;
@@ -244,9 +244,8 @@ th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_lay
 th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_layer_plan *plan)
 {
     const th_layer *l = &p->workload->layers[at->layer];
-    int64_t in = plan->at[0].weight_bytes,
-            out = th_tensor_bytes(th_box_elements(&plan->at[0].held),
-                                  l->precision[TH_TENSOR_OUTPUT]);
+    int64_t in = plan->at[0].weight_bytes, out = th_tensor_bytes(th_box_elements(&plan->at[0].held),
+                                                                 l->precision[TH_TENSOR_OUTPUT]);
     for (int i = 0; i < l->n_inputs; i++)
         in += region_read(l, &plan->at[0], i).bytes;
     return th_time_add(moves_time(p, at->set->accels[0], in, out),

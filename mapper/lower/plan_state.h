@@ -18,24 +18,25 @@ typedef struct th_plan_route {
 
 enum { TH_PLAN_LAST_MAX = 128 };
 
-/* What is known and remembered belongs to the first of those that share it; the others refer to it. Each
- * has memory of its own, where the plans lie that it made. */
+/* What is known and remembered belongs to the first of those that share it; the others refer to it.
+ * Each has memory of its own, where the plans lie that it made. */
 struct th_plans {
     const th_system *system;
     const th_workload *workload;
     th_plans *first; /* maybe itself */
     th_plans *next;  /* of those that share with the first */
     th_works *works;
-    th_arena *arena; /* own */
-    atomic_size_t held_bytes; /* of the first: by all */
+    th_arena *arena;                      /* own */
+    atomic_size_t held_bytes;             /* of the first: by all */
     th_shared_map *sets, *layers, *edges; /* numbers; plans */
-    th_shared_map *alike; /* numbers by description: plan_alike.c */
-    int32_t *class_of;  /* by layer: equal for equal shapes */
-    bool *reads_apart;  /* by layer: it needs other boxes of other inputs; then its class + i is no
-                         * class, but stands for its i-th input in keys */
-    int32_t *host_of;   /* by accelerator */
-    th_moves *way_of;   /* by accelerator: to and from that host; bandwidths 0 where there is none */
-    /* own: the numbers of the set that was asked for last, if it has equal shares and few members */
+    th_shared_map *alike;                 /* numbers by description: plan_alike.c */
+    int32_t *class_of;                    /* by layer: equal for equal shapes */
+    bool *reads_apart; /* by layer: it needs other boxes of other inputs; then its class + i is no
+                        * class, but stands for its i-th input in keys */
+    int32_t *host_of;  /* by accelerator */
+    th_moves *way_of;  /* by accelerator: to and from that host; bandwidths 0 where there is none */
+    /* own: the numbers of the set that was asked for last, if it has equal shares and few members
+     */
     struct {
         int32_t n, design, set_number, crew_number; /* n 0: none */
         int32_t accels[TH_PLAN_LAST_MAX];
@@ -54,7 +55,8 @@ struct th_plans {
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
-/* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out. */
+/* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out.
+ */
 bool th_plan_routes_are_kept(const th_plans *p);
 const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* not known yet */
 static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)

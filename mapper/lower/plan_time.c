@@ -113,7 +113,8 @@ static int64_t elements_in_common(const th_box *a, const th_box *b)
 }
 
 /* Positions of the producer hold disjoint boxes, so what each of them sends is what its box and the
- * reader's have in common; but for the reader's own, of its accelerator, which it need not be sent. */
+ * reader's have in common; but for the reader's own, of its accelerator, which it need not be sent.
+ */
 static void carry_made(traffic *t, const th_placed *producer, const th_layer_plan *made,
                        const th_box *need, int32_t accel)
 {

@@ -7,8 +7,8 @@
 
 typedef struct th_pool th_pool;
 
-/* What a worker does to fill memos: the i-th piece of some work, with an evaluator that nobody else uses
- * meanwhile. 0, or -1: memory is out. */
+/* What a worker does to fill memos: the i-th piece of some work, with an evaluator that nobody else
+ * uses meanwhile. 0, or -1: memory is out. */
 typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
 /* A way of evaluating in parallel: one file each. */
@@ -27,8 +27,8 @@ struct th_pool { /* at the head of every type's own struct */
     const th_pool_type *type;
 };
 
-/* Threads on this machine, whose evaluators share what they remember: what NULL stands for. The other type,
- * th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
+/* Threads on this machine, whose evaluators share what they remember: what NULL stands for. The
+ * other type, th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
 extern const th_pool_type th_pool_threads;
 
 th_pool *th_pool_new(const th_pool_type *type, const th_problem *p, int threads, th_error *err);
@@ -39,17 +39,17 @@ void th_pool_free(th_pool *p); /* accepts NULL */
 int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
                      th_fitness *fitness, th_error *err);
 
-/* Where several threads share memos with the calling one: has task(state, e, i) done for all i < n, several
- * at once, so that the calling thread then finds in the memos what it is about to ask for. Else there is
- * nothing to gain, and nothing is done; nor where procedures of script designs would be called. So no
- * result may depend on it. 0, or -1: memory is out. */
+/* Where several threads share memos with the calling one: has task(state, e, i) done for all i < n,
+ * several at once, so that the calling thread then finds in the memos what it is about to ask for.
+ * Else there is nothing to gain, and nothing is done; nor where procedures of script designs would
+ * be called. So no result may depend on it. 0, or -1: memory is out. */
 int th_pool_warm(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);
 
-/* What the segment memos have done since new. How many threads share one makes no difference, unless it
- * became full; ranks have one each. */
+/* What the segment memos have done since new. How many threads share one makes no difference,
+ * unless it became full; ranks have one each. */
 th_segment_counts th_pool_segments(th_pool *p);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
  *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
- *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until quit
- * Ranks on the machine of rank 0 would each warm a memo of their own; threads share one. So rank 0 has
- * threads in the place of those ranks, on their cores, and they sleep, unless TH_RANKS_APART is set.
- * A batch is given out in chunks, large ones first, to whichever of the other ranks has fewer than
- * OUTSTANDING of them, so that a rank has its next chunk when it is through with one. Whenever no answer
- * waits, the threads of rank 0 evaluate some mappings themselves. What a mapping's fitness is does not
- * depend on who evaluates it, so neither do results. What asks procedures of script designs comes back,
- * and rank 0 does it last, in the order of the batch.
- * Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and sleeps for a
- * little longer each time. A rank that is lost ends the run: MPI sees to that. */
+ *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until
+ * quit Ranks on the machine of rank 0 would each warm a memo of their own; threads share one. So
+ * rank 0 has threads in the place of those ranks, on their cores, and they sleep, unless
+ * TH_RANKS_APART is set. A batch is given out in chunks, large ones first, to whichever of the
+ * other ranks has fewer than OUTSTANDING of them, so that a rank has its next chunk when it is
+ * through with one. Whenever no answer waits, the threads of rank 0 evaluate some mappings
+ * themselves. What a mapping's fitness is does not depend on who evaluates it, so neither do
+ * results. What asks procedures of script designs comes back, and rank 0 does it last, in the order
+ * of the batch. Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and
+ * sleeps for a little longer each time. A rank that is lost ends the run: MPI sees to that. */
 #include <config.h>
 
 #include "mapper/pool/pool_mpi.h"
@@ -32,7 +32,7 @@ enum {
     TAG_ANSWER,
     TAG_QUIT,
     TAG_PLACE,
-    TAG_OTHER,        /* work that is not of searches, and its answer */
+    TAG_OTHER,       /* work that is not of searches, and its answer */
     OUTSTANDING = 2, /* chunks of a rank, the one that it is at included */
     CHUNK_MAX = 64,  /* mappings: more do not make messages cheaper */
     SHORTEST_NAP_NS = 10 * 1000,
@@ -80,7 +80,8 @@ int th_mpi_begin(int *argc, char ***argv)
 {
     int rank = 0;
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    /* Where processes may not read each other's memory (containers) Open MPI complains at length. */
+    /* Where processes may not read each other's memory (containers) Open MPI complains at length.
+     */
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     int provided;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
@@ -213,7 +214,7 @@ typedef struct {
     chunk chunks[OUTSTANDING]; /* oldest first */
     int n;
     th_segment_counts counts; /* of its memo, by its last answer */
-    bool is_here; /* on this machine: a thread stands for it */
+    bool is_here;             /* on this machine: a thread stands for it */
 } rank_state;
 
 typedef struct {
@@ -221,7 +222,7 @@ typedef struct {
     th_pool *local; /* the threads of rank 0 */
     int n_threads, n_ranks;
     bool any_elsewhere; /* ranks that get chunks */
-    rank_state *ranks; /* [0] is not used */
+    rank_state *ranks;  /* [0] is not used */
     char *received;
     size_t received_capacity;
     /* the batch */
@@ -256,8 +257,8 @@ static int send_problem(const th_problem *problem, int n, th_error *err)
     return failed;
 }
 
-/* Threads that stand for the ranks here, as many as there are cores for. All ranks have got the problem, and
- * say where they are. */
+/* Threads that stand for the ranks here, as many as there are cores for. All ranks have got the
+ * problem, and say where they are. */
 static int find_ranks_here(mpi_pool *p)
 {
     place own = own_place(), other;
@@ -384,8 +385,8 @@ static int take_one(mpi_pool *p)
     return 1;
 }
 
-/* Mappings first .. first + n - 1, which stand together. Of several that fail it is told as the first's, which
- * is before any failure behind them. */
+/* Mappings first .. first + n - 1, which stand together. Of several that fail it is told as the
+ * first's, which is before any failure behind them. */
 static void evaluate_here(mpi_pool *p, int first, int n)
 {
     th_error e = {"", ""};
@@ -469,5 +470,4 @@ static th_segment_counts segments(th_pool *pool)
     return sum;
 }
 
-const th_pool_type th_pool_mpi = {"mpi",     create, destroy, evaluate,
-                                  evaluator, warm,   segments};
+const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator, warm, segments};

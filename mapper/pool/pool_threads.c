@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_threads.c - evaluates batches on the threads of one machine.
  *
- *   new -> (warm | evaluate)* -> free.  Worker 0 is the calling thread; the others sleep between batches.
- * Each takes the next mapping that nobody has, with an evaluator of its own; what it finds depends
- * on the mapping and the bound alone, so results do not depend on who takes what. What evaluators
- * remember they share: what one has met is warm for all.
- *   evaluate: round -> (answer what scripts were needed -> round of those that needed them)*
- *   round: (trim -> all take items, until there is none, or the memos are full)*
- * Procedures of script designs are called between rounds, by the calling thread. What a round needs
- * depends on the mappings alone, so the calls do not depend on the number of threads either. */
+ *   new -> (warm | evaluate)* -> free.  Worker 0 is the calling thread; the others sleep between
+ * batches. Each takes the next mapping that nobody has, with an evaluator of its own; what it finds
+ * depends on the mapping and the bound alone, so results do not depend on who takes what. What
+ * evaluators remember they share: what one has met is warm for all. evaluate: round -> (answer what
+ * scripts were needed -> round of those that needed them)* round: (trim -> all take items, until
+ * there is none, or the memos are full)* Procedures of script designs are called between rounds, by
+ * the calling thread. What a round needs depends on the mappings alone, so the calls do not depend
+ * on the number of threads either. */
 #include <config.h>
 
 #include <pthread.h>

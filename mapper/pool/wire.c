@@ -235,8 +235,8 @@ enum { ACTIVATIONS_CROSS = 1, HAS_QUEUES = 2 };
 
 static void put_queues(th_wire *w, const th_mapping *m)
 {
-    uint8_t has = (uint8_t)((m->activations_cross ? ACTIVATIONS_CROSS : 0) |
-                            (m->order ? HAS_QUEUES : 0));
+    uint8_t has =
+        (uint8_t)((m->activations_cross ? ACTIVATIONS_CROSS : 0) | (m->order ? HAS_QUEUES : 0));
     th_wire_byte(w, &has);
     for (int l = 0; m->order && l < m->n_layers; l++) {
         int32_t layer = m->order[l];

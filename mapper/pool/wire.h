@@ -19,7 +19,10 @@ typedef struct th_wire {
     bool skips_places; /* leave out files and lines, which only messages tell: for digests */
 } th_wire;
 
-#define TH_WIRE_INIT {.out = TH_STRBUF_INIT}
+#define TH_WIRE_INIT                                                                               \
+    {                                                                                              \
+        .out = TH_STRBUF_INIT                                                                      \
+    }
 th_wire th_wire_open(const void *bytes, size_t n);
 void th_wire_clear(th_wire *w); /* accepts both kinds */
 bool th_wire_reads(const th_wire *w);
@@ -39,8 +42,9 @@ void th_wire_text(th_wire *w, const char **text);
 /* 1 byte, and 40 for a mapping that fits. */
 void th_wire_fitness(th_wire *w, th_fitness *f);
 
-/* A mapping in few bytes: the distinct strategies once, then two small numbers per layer. What is read
- * has indices in range of a system and a workload of these sizes; th_mapping_check knows the rest. */
+/* A mapping in few bytes: the distinct strategies once, then two small numbers per layer. What is
+ * read has indices in range of a system and a workload of these sizes; th_mapping_check knows the
+ * rest. */
 void th_wire_put_mapping(th_wire *w, const th_mapping *m);
 typedef struct th_wire_limits {
     int32_t n_accels, n_designs, n_layers;
@@ -48,8 +52,8 @@ typedef struct th_wire_limits {
 /* NULL: memory is out, or w has failed. */
 th_mapping *th_wire_get_mapping(th_wire *w, const th_wire_limits *limits);
 
-/* wire_system.c, wire_problem.c: all that fitness depends on. Tables that designs read from files, and
- * procedures of script designs, do not travel: they are named. */
+/* wire_system.c, wire_problem.c: all that fitness depends on. Tables that designs read from files,
+ * and procedures of script designs, do not travel: they are named. */
 void th_wire_put_system(th_wire *w, const th_system *s);
 void th_wire_put_workload(th_wire *w, const th_workload *net);
 th_system *th_wire_get_system(th_wire *w, th_error *err);

@@ -12,7 +12,8 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
-/* Constraints are the searching rank's own matter, scripts its memo; no_segments changes no result. */
+/* Constraints are the searching rank's own matter, scripts its memo; no_segments changes no result.
+ */
 _Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_wire_goal");
 #endif
 
@@ -53,10 +54,10 @@ static void kinds(th_wire *w, th_layer *l)
 /* All but the lists of inputs. */
 static void layer(th_wire *w, th_layer *l)
 {
-    int32_t *const one[] = {&l->in_h,       &l->in_w,       &l->stride_h,   &l->stride_w,
-                            &l->pad_top,    &l->pad_left,   &l->dilation_h, &l->dilation_w,
-                            &l->up_h,       &l->up_w,       &l->groups,     &l->vocabulary,
-                            &l->sparse_n,   &l->sparse_m,   &l->first_channel};
+    int32_t *const one[] = {&l->in_h,     &l->in_w,     &l->stride_h,     &l->stride_w,
+                            &l->pad_top,  &l->pad_left, &l->dilation_h,   &l->dilation_w,
+                            &l->up_h,     &l->up_w,     &l->groups,       &l->vocabulary,
+                            &l->sparse_n, &l->sparse_m, &l->first_channel};
     th_wire_text(w, (const char **)&l->name);
     kinds(w, l);
     numbers(w, l->dim, TH_N_DIMS);
@@ -192,8 +193,8 @@ static th_workload *get_workload(th_wire *w, th_error *err)
     head(w, &h);
     if (w->failed)
         return NULL;
-    th_workload *net = th_workload_new(h.name, h.file, h.batch, h.input_c, h.input_h, h.input_w,
-                                       h.precision, err);
+    th_workload *net =
+        th_workload_new(h.name, h.file, h.batch, h.input_c, h.input_h, h.input_w, h.precision, err);
     if (!net)
         return NULL;
     net->density = h.density;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wire_system.c - a system as bytes, and back: what was added to it, in the order in which it was.
- * What th_system_finish derives (numbers, names of links, routes) is derived again, and so the same. */
+ * What th_system_finish derives (numbers, names of links, routes) is derived again, and so the
+ * same. */
 #include <config.h>
 
 #include <string.h>
@@ -31,7 +32,8 @@ static void kind(th_wire *w, uint8_t *x, int n)
     }
 }
 
-/* The number of things that follow; each has a byte at least, so there cannot be more than bytes. */
+/* The number of things that follow; each has a byte at least, so there cannot be more than bytes.
+ */
 static void number_of(th_wire *w, int *n)
 {
     int32_t max = MOST;

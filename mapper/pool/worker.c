@@ -3,10 +3,9 @@
  * Messages, all little-endian:
  *   problem: version 4, system, workload, stream, network, goal
  *   chunk:   bound 8, mappings, then each of them
- *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at the end
- *            the counts of the segment memo, 4 x 8
- * Procedures of script designs stay where their interpreter is: here nothing answers for them, and
- * what asks one is told as needed. */
+ *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at
+ * the end the counts of the segment memo, 4 x 8 Procedures of script designs stay where their
+ * interpreter is: here nothing answers for them, and what asks one is told as needed. */
 #include <config.h>
 
 #include "mapper/pool/worker.h"
@@ -107,8 +106,7 @@ static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err
     w->workload = w->system ? th_wire_get_workload(&in, err) : NULL;
     if (!w->workload)
         return -1;
-    w->problem = (th_problem){
-        .system = w->system, .workload = w->workload, .scripts = w->scripts};
+    w->problem = (th_problem){.system = w->system, .workload = w->workload, .scripts = w->scripts};
     rest(&in, &w->problem);
     return in.failed || in.at != in.end
                ? th_error_set(err, "MAP-0110", "bytes of a problem: are cut off or damaged")
@@ -153,7 +151,8 @@ static void evaluate(th_worker *w, th_wire *in, double bound, th_wire *out)
     if (m)
         status = th_evaluator_run(w->evaluator, m, bound, &fitness, &e);
     else
-        th_error_set(&e, "MAP-0111", "bytes of a mapping: are cut off or damaged, or memory is out");
+        th_error_set(&e, "MAP-0111",
+                     "bytes of a mapping: are cut off or damaged, or memory is out");
     th_mapping_free(m);
     if (status < 0) {
         put_error(out, &e);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker.h - the evaluation of mappings somewhere else, as messages of bytes (wire.h). How they travel
- * is the affair of others (pool_mpi.c).
- *   there: new -> (problem | chunk -> answer)* -> free
+/* worker.h - the evaluation of mappings somewhere else, as messages of bytes (wire.h). How they
+ * travel is the affair of others (pool_mpi.c). there: new -> (problem | chunk -> answer)* -> free
  *   here:  put_problem once; put_chunk -> (bytes travel) -> take for every mapping of it, in order
  *          -> take_counts */
 #ifndef TH_MAPPER_WORKER_H
@@ -29,8 +28,8 @@ typedef enum {
     TH_ANSWER_FAILED  /* err says why */
 } th_answer;
 th_answer th_worker_take(th_wire *answer, th_fitness *fitness, th_error *err);
-/* What its segment memo has done since the problem came; after take of all mappings of a chunk, and left
- * as it was where the answer is cut off. */
+/* What its segment memo has done since the problem came; after take of all mappings of a chunk, and
+ * left as it was where the answer is cut off. */
 void th_worker_take_counts(th_wire *answer, th_segment_counts *counts);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alternatives.h - what a layer of a mapping might have taken instead, and what that would have cost:
- * what explains a mapping. */
+/* alternatives.h - what a layer of a mapping might have taken instead, and what that would have
+ * cost: what explains a mapping. */
 #ifndef TH_MAPPER_ALTERNATIVES_H
 #define TH_MAPPER_ALTERNATIVES_H
 #include "mapper/evaluate/evaluate.h"
 
-/* Of a layer that runs on the array. Times alone are those of the layer by itself on its set, compute
- * and traffic inside the set, as seeds reckon with them (th_plans_layer_time). */
+/* Of a layer that runs on the array. Times alone are those of the layer by itself on its set,
+ * compute and traffic inside the set, as seeds reckon with them (th_plans_layer_time). */
 typedef struct th_alternative {
     int32_t layer;
-    th_time alone_ps; /* as it is */
-    th_time
-        *by_design; /* alone, by its quickest strategy under every design of the system; -1: the set
-                          * cannot have it, or it cannot run the layer. Of the list. */
-    bool has_exclusive;    /* can it run without rotation? */
+    th_time alone_ps;   /* as it is */
+    th_time *by_design; /* alone, by its quickest strategy under every design of the system; -1: the
+                         * set cannot have it, or it cannot run the layer. Of the list. */
+    bool has_exclusive; /* can it run without rotation? */
     th_strategy exclusive; /* see below */
     th_time exclusive_ps;  /* alone */
     th_operand rotating;   /* TH_OPERAND_NONE: it does not rotate */
@@ -23,8 +22,8 @@ typedef struct th_alternative {
     th_error why;          /* instead is infeasible: why */
 } th_alternative;
 
-/* exclusive is the quickest alone; of a layer that rotates, that with which the whole run has the least
- * fitness, or where none fits, the quickest alone. */
+/* exclusive is the quickest alone; of a layer that rotates, that with which the whole run has the
+ * least fitness, or where none fits, the quickest alone. */
 
 typedef struct th_alternatives {
     int32_t n;

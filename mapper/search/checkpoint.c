@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* checkpoint.c - digests for journals.
- * Where a file was read from does not count, nor does the number of threads: results do not depend on
- * them. Whoever adds an option that results depend on adds it to describe_search. */
+ * Where a file was read from does not count, nor does the number of threads: results do not depend
+ * on them. Whoever adds an option that results depend on adds it to describe_search. */
 #include <config.h>
 
 #include "mapper/search/checkpoint.h"

@@ -42,7 +42,7 @@ void th_fitness_cache_free(th_fitness_cache *r)
 }
 
 bool th_fitness_cache_find(const th_fitness_cache *r, const th_mapping *m, double bound,
-                        th_fitness *fitness)
+                           th_fitness *fitness)
 {
     th_mapping_digest key = th_mapping_digest_of(m);
     int64_t number;
@@ -56,7 +56,7 @@ bool th_fitness_cache_find(const th_fitness_cache *r, const th_mapping *m, doubl
 }
 
 int th_fitness_cache_keep(th_fitness_cache *r, const th_mapping *m, double bound,
-                       const th_fitness *fitness)
+                          const th_fitness *fitness)
 {
     th_mapping_digest key = th_mapping_digest_of(m);
     int64_t number;

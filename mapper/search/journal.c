@@ -3,9 +3,9 @@
  * Layout, all numbers little-endian:
  *   header: magic[8], version 4, (parts, evaluations, seconds) 8 each, checksum 8
  *   record: bytes of the body 4, mappings 4, digest of the batch 8, elapsed 8, body, checksum 8
- * The body holds a fitness per mapping (wire.h). A record's checksum is over all of it and starts from
- * that of the record before, the first from 0. Invariant: the file ends at `size`, behind a whole
- * record, except while one is being written. */
+ * The body holds a fitness per mapping (wire.h). A record's checksum is over all of it and starts
+ * from that of the record before, the first from 0. Invariant: the file ends at `size`, behind a
+ * whole record, except while one is being written. */
 #include <config.h>
 
 #include "mapper/search/journal.h"
@@ -39,10 +39,10 @@ struct th_journal {
     th_journal_header header;
     bool is_mixed; /* it was written under another budget: the last batch may have been cut short */
     bool is_longer; /* the log goes on behind where this search's budget ends: it stays as it is */
-    unsigned char *log; /* the file as it was found */
+    unsigned char *log;  /* the file as it was found */
     size_t log_size, at; /* log_size 0: it has come to its end */
-    int64_t size;      /* of the file */
-    uint64_t checksum; /* of the last record behind which the file ends, or that was answered */
+    int64_t size;        /* of the file */
+    uint64_t checksum;   /* of the last record behind which the file ends, or that was answered */
     int64_t answered, cut_bytes;
     double elapsed_s, synced_s;
     bool is_dirty;
@@ -106,8 +106,8 @@ static int write_header(th_journal *j, const th_journal_header *h, th_error *err
     header(&w, &copy);
     uint64_t sum = w.failed ? 0 : th_hash(w.out.text, w.out.length, 0);
     th_wire_hash(&w, &sum);
-    int failed = w.failed ? th_error_no_memory(err)
-                          : write_all(j, w.out.text, w.out.length, 0, err);
+    int failed =
+        w.failed ? th_error_no_memory(err) : write_all(j, w.out.text, w.out.length, 0, err);
     th_wire_clear(&w);
     return failed;
 }
@@ -115,10 +115,16 @@ static int write_header(th_journal *j, const th_journal_header *h, th_error *err
 /* Says which parts differ. */
 static int refuse_parts(const th_journal *j, const th_journal_header *found, th_error *err)
 {
-    static const char *const names[TH_JOURNAL_N_PARTS] = {
-        "system",      "workload",  "stream of inputs", "network", "objective",
-        "constraints", "algorithm", "seed",             "options of the search",
-        "files or procedures of designs"};
+    static const char *const names[TH_JOURNAL_N_PARTS] = {"system",
+                                                          "workload",
+                                                          "stream of inputs",
+                                                          "network",
+                                                          "objective",
+                                                          "constraints",
+                                                          "algorithm",
+                                                          "seed",
+                                                          "options of the search",
+                                                          "files or procedures of designs"};
     char list[256] = "";
     for (int i = 0; i < TH_JOURNAL_N_PARTS; i++) {
         if (found->part[i] == j->header.part[i])
@@ -128,8 +134,8 @@ static int refuse_parts(const th_journal *j, const th_journal_header *found, th_
     }
     if (!list[0])
         return 0;
-    return th_error_set(err, "MAP-0103", "checkpoint \"%s\": is of another search: it differs in %s",
-                        j->path, list);
+    return th_error_set(err, "MAP-0103",
+                        "checkpoint \"%s\": is of another search: it differs in %s", j->path, list);
 }
 
 static int read_header(th_journal *j, th_error *err)
@@ -142,8 +148,10 @@ static int read_header(th_journal *j, th_error *err)
         th_wire v = th_wire_open(j->log + sizeof magic, sizeof version);
         th_wire_int(&v, &version);
         if (memcmp(j->log, magic, sizeof magic) == 0 && version != FORMAT)
-            return th_error_set(err, "MAP-0104", "checkpoint \"%s\": has format %d; this program "
-                                "writes and reads format %d", j->path, version, FORMAT);
+            return th_error_set(err, "MAP-0104",
+                                "checkpoint \"%s\": has format %d; this program "
+                                "writes and reads format %d",
+                                j->path, version, FORMAT);
     }
     header(&w, &found);
     th_wire_hash(&w, &sum);
@@ -371,8 +379,8 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
     write_record(&w, digest, n, fitness, elapsed_s);
     uint64_t sum = w.failed ? 0 : th_hash(w.out.text, w.out.length, j->checksum), copy = sum;
     th_wire_hash(&w, &copy);
-    int failed = w.failed ? th_error_no_memory(err)
-                          : write_all(j, w.out.text, w.out.length, j->size, err);
+    int failed =
+        w.failed ? th_error_no_memory(err) : write_all(j, w.out.text, w.out.length, j->size, err);
     if (!failed) {
         j->size += (int64_t)w.out.length;
         j->checksum = sum;

@@ -2,12 +2,13 @@
 /* journal.h - a log of the fitness that a search was told, from which it can go on after any end.
  *
  *   open -> (answer | append)* -> sync -> free
- * A search is deterministic, given fitness. So a search that begins again and takes its fitness from
- * the log (answer) comes to where the log ends, and goes on from there (append), to the same result as
- * if it had never ended. The file: a header that tells of which search it is, then a record per batch,
- * each with a checksum that depends on all before it. A record is written as soon as its batch is
- * done, and reaches the disk within about a second. What is not whole at the end is cut off. A search with
- * a smaller budget than that of the log takes its answers and leaves the rest for another one. */
+ * A search is deterministic, given fitness. So a search that begins again and takes its fitness
+ * from the log (answer) comes to where the log ends, and goes on from there (append), to the same
+ * result as if it had never ended. The file: a header that tells of which search it is, then a
+ * record per batch, each with a checksum that depends on all before it. A record is written as soon
+ * as its batch is done, and reaches the disk within about a second. What is not whole at the end is
+ * cut off. A search with a smaller budget than that of the log takes its answers and leaves the
+ * rest for another one. */
 #ifndef TH_MAPPER_JOURNAL_H
 #define TH_MAPPER_JOURNAL_H
 #include "mapper/evaluate/evaluate.h"
@@ -36,15 +37,16 @@ typedef struct th_journal_header {
 
 typedef struct th_journal th_journal;
 
-/* Makes the file, or takes up one of the same header, which no other process may have open. NULL. */
+/* Makes the file, or takes up one of the same header, which no other process may have open. NULL.
+ */
 th_journal *th_journal_open(const char *path, const th_journal_header *h, th_error *err);
 void th_journal_free(th_journal *j); /* accepts NULL */
 
-/* The fitness of the n mappings of the batch with this digest. 1, or 0: the log has come to its end;
- * or -1: it has another batch here, although its budget is the same. */
+/* The fitness of the n mappings of the batch with this digest. 1, or 0: the log has come to its
+ * end; or -1: it has another batch here, although its budget is the same. */
 int th_journal_answer(th_journal *j, uint64_t digest, int n, th_fitness *fitness, th_error *err);
-/* After answer returned 0; nothing where the log goes on behind the budget. elapsed_s: since the search
- * began, those before it included. 0 or -1: the file has no such record then. */
+/* After answer returned 0; nothing where the log goes on behind the budget. elapsed_s: since the
+ * search began, those before it included. 0 or -1: the file has no such record then. */
 int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *fitness,
                       double elapsed_s, th_error *err);
 /* What was appended has reached the disk. 0 or -1. */

@@ -105,8 +105,8 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
         return NULL;
     }
     if (o->start && type->is_baseline) {
-        th_error_set(err, "MAP-0115", "%s: a baseline starts from nothing: only a search takes a start",
-                     type->name);
+        th_error_set(err, "MAP-0115",
+                     "%s: a baseline starts from nothing: only a search takes a start", type->name);
         return NULL;
     }
     th_search *s = allocate(type, p, o, err);
@@ -218,8 +218,8 @@ static int judge_start(th_search *s, th_error *err)
 {
     th_mapping *start = th_mapping_copy(s->options.start);
     th_fitness fitness;
-    int failed = start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err)
-                       : th_error_no_memory(err);
+    int failed =
+        start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err) : th_error_no_memory(err);
     th_mapping_free(start);
     return failed;
 }
@@ -313,7 +313,8 @@ static int distance(const th_mapping *m, const th_mapping *best)
 {
     int n = 0;
     for (int l = 0; best && l < m->n_layers; l++)
-        n += m->set_of[l] != best->set_of[l] || !th_strategy_equal(&m->strategy[l], &best->strategy[l]);
+        n += m->set_of[l] != best->set_of[l] ||
+             !th_strategy_equal(&m->strategy[l], &best->strategy[l]);
     return n;
 }
 
@@ -323,8 +324,8 @@ static int by_distance(const void *a, const void *b)
     return x->distance != y->distance ? y->distance - x->distance : x->which - y->which;
 }
 
-/* Those least like the best go first: of them least is remembered, so they mostly take longest, and a batch whose last
- * ones are short leaves threads idle for less. 0, or -1: memory is out. */
+/* Those least like the best go first: of them least is remembered, so they mostly take longest, and
+ * a batch whose last ones are short leaves threads idle for less. 0, or -1: memory is out. */
 static int put_long_ones_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
 {
     queued *queue = th_alloc_array((size_t)n + 1, sizeof *queue);
@@ -368,7 +369,8 @@ static bool is_lawful(const th_search *s, const th_mapping *m, th_error *reason)
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *answered: how many were remembered. */
+/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *answered:
+ * how many were remembered. */
 static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
                                th_fitness *fitness, int *answered, th_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.h - the table of searches and baselines; all are steppers.
  *   new -> iterate until done -> best, reports -> free
- * The result depends on problem, options and seed alone, not on the number of threads; with a budget
- * of time it depends on when it ran out, and n_evaluations is the budget that gives the same again.
- * A search may run others inside itself: a child evaluates through its parent, with its pool and
- * what it remembers, and what it spends and finds counts for both. */
+ * The result depends on problem, options and seed alone, not on the number of threads; with a
+ * budget of time it depends on when it ran out, and n_evaluations is the budget that gives the same
+ * again. A search may run others inside itself: a child evaluates through its parent, with its pool
+ * and what it remembers, and what it spends and finds counts for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate/evaluate.h"
@@ -13,25 +13,26 @@
 
 /* What a search that takes seeds starts from. */
 typedef enum {
-    TH_SEEDS_DEFAULT,   /* as the search's type has it */
-    TH_SEEDS_RANDOM,    /* mappings drawn at random */
-    TH_SEEDS_HEURISTIC  /* those of variation.h: the dynamic programme, uniform splits, a baseline */
+    TH_SEEDS_DEFAULT,  /* as the search's type has it */
+    TH_SEEDS_RANDOM,   /* mappings drawn at random */
+    TH_SEEDS_HEURISTIC /* those of variation.h: the dynamic programme, uniform splits, a baseline */
 } th_seeds;
 
 typedef struct th_search_options {
     uint64_t seed;
-    int64_t evaluations;     /* budget; 0: the type's default */
-    double seconds;          /* budget of wall time, looked at between batches; 0: none */
-    int threads;             /* >= 1 */
+    int64_t evaluations;      /* budget; 0: the type's default */
+    double seconds;           /* budget of wall time, looked at between batches; 0: none */
+    int threads;              /* >= 1 */
     const th_pool_type *pool; /* NULL: threads */
-    bool sets_inside_groups; /* a set never spans groups */
-    bool keep_late;          /* a best that misses a deadline is no error */
-    const th_mapping *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
+    bool sets_inside_groups;  /* a set never spans groups */
+    bool keep_late;           /* a best that misses a deadline is no error */
+    const th_mapping
+        *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
     th_seeds seeds;
-    int steps; /* of h2h: how many of its four; 0: all */
+    int steps;              /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to go on from (journal.h); NULL: none */
-    double lower_bound;      /* no mapping's value is less (bounds.h); 0: none is known */
-    double stop_gap;         /* >= 0: done when the best is within this share of lower_bound */
+    double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */
+    double stop_gap;        /* >= 0: done when the best is within this share of lower_bound */
 } th_search_options;
 extern const th_search_options th_search_defaults;
 
@@ -63,37 +64,37 @@ const th_search_type *th_search_find(const char *name);
 struct th_search {
     const th_search_type *type;
     th_problem problem;
-    th_search_options options; /* seeds: never TH_SEEDS_DEFAULT */
-    th_search *parent;         /* NULL: none */
-    th_pool *pool;             /* the parent's, where there is one */
+    th_search_options options;    /* seeds: never TH_SEEDS_DEFAULT */
+    th_search *parent;            /* NULL: none */
+    th_pool *pool;                /* the parent's, where there is one */
     th_fitness_cache *remembered; /* of the outermost search; NULL in others */
-    struct th_journal *journal; /* likewise; NULL: no checkpoint */
-    th_error journal_failure;   /* its first; id "": none */
-    bool goes_on;              /* past what the journal had */
-    struct th_seeder *seeder;  /* likewise; NULL until one is asked for */
-    int64_t budget;            /* of evaluations; INT64_MAX: none */
+    struct th_journal *journal;   /* likewise; NULL: no checkpoint */
+    th_error journal_failure;     /* its first; id "": none */
+    bool goes_on;                 /* past what the journal had */
+    struct th_seeder *seeder;     /* likewise; NULL until one is asked for */
+    int64_t budget;               /* of evaluations; INT64_MAX: none */
     double began_s;
-    th_mapping *best;        /* NULL until one was feasible */
-    th_fitness best_fitness; /* value INFINITY until then */
+    th_mapping *best;                               /* NULL until one was feasible */
+    th_fitness best_fitness;                        /* value INFINITY until then */
     int64_t n_evaluations, n_infeasible, n_stopped; /* stopped: by the bound */
     int64_t n_nodes, n_pruned; /* exhaustive: prefixes looked at, and cut off */
-    int64_t n_remembered; /* evaluations that were answered from memory */
-    th_error first_misfit; /* why the first mapping that did not fit, or could not be made, did
-                              * not; of no meaning once one fits */
-    int64_t best_found_at; /* evaluations when the best was found */
-    th_found *found;       /* every best so far, in turn */
+    int64_t n_remembered;      /* evaluations that were answered from memory */
+    th_error first_misfit;     /* why the first mapping that did not fit, or could not be made, did
+                                * not; of no meaning once one fits */
+    int64_t best_found_at;     /* evaluations when the best was found */
+    th_found *found;           /* every best so far, in turn */
     size_t n_found, found_capacity;
     int32_t n_batches;
     bool done;
     bool is_cut_short; /* done because a budget was spent: it had more to look at */
     bool is_proven; /* nothing is better than the best: it meets the bound, or all was looked at */
-    void *state; /* the type's own */
+    void *state;    /* the type's own */
 };
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err);
-/* A search inside another: the parent's problem, pool and options, but for the budget (0: the type's
- * default; the parent's holds besides) and the seed. Freed before its parent. */
+/* A search inside another: the parent's problem, pool and options, but for the budget (0: the
+ * type's default; the parent's holds besides) and the seed. Freed before its parent. */
 th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
                                uint64_t seed, th_error *err);
 /* One batch. 0 or -1. That nothing was found is an error of the outermost search alone. */
@@ -101,15 +102,16 @@ int th_search_iterate(th_search *s, th_error *err);
 /* Does it have a best that it may end with: in time, or options.keep_late? */
 bool th_search_has_result(const th_search *s);
 void th_search_free(th_search *s);
-/* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs, so
- * that a search that looks at the clock sees the same again. */
+/* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs,
+ * so that a search that looks at the clock sees the same again. */
 double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches ------------------------------------------------------------------------- */
 
-/* Brings the mappings in line with a partial one that they are to complete, where they have its sets;
- * those that break a constraint all the same are infeasible. Evaluates n mappings (fitness[i] of mappings[i]) in parallel, stopping those whose value passes
- * bound, and keeps the best (the lowest index among equals; a copy). 0 or -1. */
+/* Brings the mappings in line with a partial one that they are to complete, where they have its
+ * sets; those that break a constraint all the same are infeasible. Evaluates n mappings (fitness[i]
+ * of mappings[i]) in parallel, stopping those whose value passes bound, and keeps the best (the
+ * lowest index among equals; a copy). 0 or -1. */
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */

@@ -36,11 +36,12 @@ typedef struct th_gpus {
 /* The column of a number in a file: "memory_bandwidth_GBps". */
 const char *th_gpu_number_column(th_gpu_number i);
 
-/* Adds what a file of comma-separated values describes: columns device, those above, and, if it likes,
- * aliases and source, which then no line may leave empty; others are ignored. A name that is there
- * already is replaced. 0, or -1 and *g is as it was. */
+/* Adds what a file of comma-separated values describes: columns device, those above, and, if it
+ * likes, aliases and source, which then no line may leave empty; others are ignored. A name that is
+ * there already is replaced. 0, or -1 and *g is as it was. */
 int th_gpus_read(th_gpus *g, const char *path, th_error *err);
-/* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL: unknown. */
+/* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL:
+ * unknown. */
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name);
 /* *out needs no clearing on failure. 0, or -1: memory is out. */
 int th_gpus_copy(th_gpus *out, const th_gpus *g);

@@ -27,28 +27,30 @@ typedef struct th_measurements {
     th_measurement *row;
     size_t n_rows;
     uint64_t digest; /* of all rows, in order */
-    bool is_unended; /* the last line of the file read last has no end: it may have been cut short */
+    bool
+        is_unended; /* the last line of the file read last has no end: it may have been cut short */
     size_t device_capacity, group_capacity, row_capacity; /* private */
 } th_measurements;
 
 /* How to read a file. What it says itself goes first. */
 typedef struct th_measurement_source {
-    const char *path;          /* plain, or compressed by xz or gzip */
-    const char *format;        /* "auto", "tharsis", "perfnet", "justus", "neusight" */
-    const char *kind, *device; /* of all rows; NULL: the file's name or its columns say */
-    const char *phase;         /* of all rows; NULL: as the format has it */
-    const char *const
-        *columns;  /* pairs of a column of the file and one of the format, or "-": not to be read; NULL: none */
-    int n_columns; /* of the pairs */
-    const char *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
+    const char *path;           /* plain, or compressed by xz or gzip */
+    const char *format;         /* "auto", "tharsis", "perfnet", "justus", "neusight" */
+    const char *kind, *device;  /* of all rows; NULL: the file's name or its columns say */
+    const char *phase;          /* of all rows; NULL: as the format has it */
+    const char *const *columns; /* pairs of a column of the file and one of the format, or "-": not
+                                   to be read; NULL: none */
+    int n_columns;              /* of the pairs */
+    const char
+        *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
 } th_measurement_source;
 
 extern const char *const th_measurement_formats[]; /* ends in NULL */
 extern const char *const th_measurement_units[];   /* the same */
 
 th_measurements *th_measurements_new(void); /* NULL: memory is out */
-/* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are left
- * out. */
+/* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are
+ * left out. */
 int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *known,
                          th_error *err);
 void th_measurements_free(th_measurements *m);

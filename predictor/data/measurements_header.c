@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measurements_header.c - what the columns of a file of measurements are.
- *   th_measurement_defaults -> th_measurement_header: find_format -> { place_column } -> read_file_name
- * A format is a list of column names and what each means. A column of times may belong to one device
- * ("time_median_1080ti"); a name of a file may say the kind and the device ("convolution_K40.csv.xz"). */
+ *   th_measurement_defaults -> th_measurement_header: find_format -> { place_column } ->
+ * read_file_name A format is a list of column names and what each means. A column of times may
+ * belong to one device
+ * ("time_median_1080ti"); a name of a file may say the kind and the device
+ * ("convolution_K40.csv.xz"). */
 #include <config.h>
 
 #include <stdio.h>
@@ -299,7 +301,8 @@ static int place_column(measurement_reader *r, int place)
     return 0;
 }
 
-/* A column that is not read but looks like the same times in another unit: which of them are meant? */
+/* A column that is not read but looks like the same times in another unit: which of them are meant?
+ */
 static int check_other_times(const measurement_reader *r)
 {
     static const char *const beginnings[] = {"time", "latency", "duration"};

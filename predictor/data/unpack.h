@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/* Adds what the file holds, unpacked, to *text; what is longer than size_max is refused, packed or not.
- * 0; or -1, and *text is to be cleared all the same. */
+/* Adds what the file holds, unpacked, to *text; what is longer than size_max is refused, packed or
+ * not. 0; or -1, and *text is to be cleared all the same. */
 int th_unpack_file(const char *path, size_t size_max, th_strbuf *text, th_error *err);
 
 #endif

@@ -3,9 +3,9 @@
  *
  *   ms(op, gpu) = sum of weight[i] * amount_i(op, gpu)
  * An amount is the time that a part of the work takes at the data sheet's peak (bytes / bandwidth,
- * operations / peak), or one for what the host does; so a weight is 1 / efficiency, and comparable between
- * devices. Weights are fitted by non-negative least squares on the relative error (law_fit.c). Which terms
- * there are, and why: docs/models/time_law.md. */
+ * operations / peak), or one for what the host does; so a weight is 1 / efficiency, and comparable
+ * between devices. Weights are fitted by non-negative least squares on the relative error
+ * (law_fit.c). Which terms there are, and why: docs/models/time_law.md. */
 #ifndef TH_PREDICTOR_LAW_LAW_H
 #define TH_PREDICTOR_LAW_LAW_H
 #include <stdbool.h>
@@ -23,9 +23,9 @@ typedef enum {
     TH_TERM_TRANSFER, /* bytes between host and device, at 10 GB/s */
     TH_TERM_MEMORY,   /* bytes at the device's bandwidth */
     TH_TERM_LAYOUT,   /* likewise, and a change of the tensor's layout is in it */
-    TH_TERM_PASS,     /* likewise, of a tensor that is read and written back by a kernel of its own */
-    TH_TERM_COMPUTE,  /* operations at the device's peak */
-    TH_TERM_SLOWED,   /* likewise: what a clock that falls in long runs adds to them */
+    TH_TERM_PASS, /* likewise, of a tensor that is read and written back by a kernel of its own */
+    TH_TERM_COMPUTE, /* operations at the device's peak */
+    TH_TERM_SLOWED,  /* likewise: what a clock that falls in long runs adds to them */
     TH_N_TERM_CLASSES
 } th_term_class;
 
@@ -44,8 +44,8 @@ typedef struct th_terms {
     int now;                           /* private: the share that new terms are counted to */
 } th_terms;
 
-/* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or room for
- * TH_TERMS_MAX. */
+/* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or
+ * room for TH_TERMS_MAX. */
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
                   char (*names)[TH_TERM_NAME_MAX], th_terms *out);
 
@@ -57,13 +57,14 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
     return ms;
 }
 
-/* What fits n rows best by relative error: amounts by row and term (n x n_terms), times in ms. Rows that
- * no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
+/* What fits n rows best by relative error: amounts by row and term (n x n_terms), times in ms. Rows
+ * that no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
 int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight);
 
-/* Has more operations than its memory and its power feed? Cards of one slot and 70 W (P4, T4, L4) and those
- * with doubled single-precision units: their data sheets say above 24 operations per byte, while those that
- * reach their peak in long runs say up to 24 (1080 Ti 23.4, P1000 23.6, V100 15.7, A100 12.5, H100 19.5). */
+/* Has more operations than its memory and its power feed? Cards of one slot and 70 W (P4, T4, L4)
+ * and those with doubled single-precision units: their data sheets say above 24 operations per
+ * byte, while those that reach their peak in long runs say up to 24 (1080 Ti 23.4, P1000 23.6,
+ * V100 15.7, A100 12.5, H100 19.5). */
 static inline double th_gpu_balance(const th_gpu *gpu)
 {
     return gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH];
@@ -89,7 +90,7 @@ static inline void th_terms_add(th_terms *t, th_term_class class, double amount,
 {
     int i = t->n++;
     t->amount[i] = amount * t->ms_per[class];
-    t->class[i] = (int16_t)class;
+    t->class[i] = (int16_t) class;
     t->share[i] = (int16_t)t->now;
     t->place[t->n_places] = i;
     t->n_places += amount != 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_conv.c - terms of a convolution's time, as cuDNN and the frameworks above it work.
  *
- * A framework whose tensors have channels last lays the input out anew, runs cuDNN's kernel and lays the
- * output out again. Two shapes need none of that, where neither bias nor activation follow: a 1 x 1 kernel
- * with stride 1, and a kernel that covers the unpadded input: both are one matrix product ("gemm").
- * Odd padding cannot be told to cuDNN, so the input is copied into a larger one. Kernels work on tiles of
- * 128 pixels by 128, 64 or 32 output channels and 8 inner steps, whole or not; which algorithm serves a
- * kernel size and stride follows from both, so each pair has its own efficiency. Fourier transforms work
- * on planes of multiples of 32, Winograd's on 4 x 4 outputs. */
+ * A framework whose tensors have channels last lays the input out anew, runs cuDNN's kernel and
+ * lays the output out again. Two shapes need none of that, where neither bias nor activation
+ * follow: a 1 x 1 kernel with stride 1, and a kernel that covers the unpadded input: both are one
+ * matrix product ("gemm"). Odd padding cannot be told to cuDNN, so the input is copied into a
+ * larger one. Kernels work on tiles of 128 pixels by 128, 64 or 32 output channels and 8 inner
+ * steps, whole or not; which algorithm serves a kernel size and stride follows from both, so each
+ * pair has its own efficiency. Fourier transforms work on planes of multiples of 32, Winograd's on
+ * 4 x 4 outputs. */
 #include <config.h>
 
 #include <math.h>
@@ -63,7 +64,8 @@ static conv conv_of(const th_op *op, const th_op_sizes *size)
     return c;
 }
 
-static inline void add(th_terms *t, th_term_class class, bool is_there, double amount, const char *name)
+static inline void add(th_terms *t, th_term_class class, bool is_there, double amount,
+                       const char *name)
 {
     th_terms_share(t);
     th_terms_add(t, class, is_there ? amount : 0, name, 0, 0, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_matrix.c - terms of the time of dense layers and batched products: operands read and written, tiles
- * of several sizes, filled or not, in waves over the multiprocessors.
+/* law_matrix.c - terms of the time of dense layers and batched products: operands read and written,
+ * tiles of several sizes, filled or not, in waves over the multiprocessors.
  *
- * Operands of tiles come from memory: an amount of operations is never below what the bandwidth allows (fed).
- * GPUs that lower their clock in long runs have further terms (law.h: th_law_is_starved), so that a law of
- * many devices does not mix them with those that hold it. */
+ * Operands of tiles come from memory: an amount of operations is never below what the bandwidth
+ * allows (fed). GPUs that lower their clock in long runs have further terms (law.h:
+ * th_law_is_starved), so that a law of many devices does not mix them with those that hold it. */
 #include <config.h>
 
 #include <math.h>
@@ -26,8 +26,9 @@ static product product_of(const th_op *op)
                      op->x[TH_OP_CHANNELS_OUT]};
 }
 
-/* How much longer operations take than at the peak, since their operands come from memory by square tiles.
- * USUAL: the efficiency that the weight of operations comes to; operands are not slowed by it. */
+/* How much longer operations take than at the peak, since their operands come from memory by square
+ * tiles. USUAL: the efficiency that the weight of operations comes to; operands are not slowed by
+ * it. */
 static double fed(const th_gpu *gpu)
 {
     enum { TILE = 128, BYTES = 4 };
@@ -36,8 +37,8 @@ static double fed(const th_gpu *gpu)
     return slower > 1 ? slower : 1;
 }
 
-/* What a lower clock adds: as much again on a GPU that is fed well; nothing where it waits as long for
- * operands anyway. Batched products of the measurements are too short for clocks to fall. */
+/* What a lower clock adds: as much again on a GPU that is fed well; nothing where it waits as long
+ * for operands anyway. Batched products of the measurements are too short for clocks to fall. */
 static double slowed(const th_op *op, const th_gpu *gpu)
 {
     return op->kind == TH_OP_DENSE && th_law_is_starved(gpu) ? fmax(0, 2 - fed(gpu)) : 0;
@@ -51,14 +52,15 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
     double inner = th_law_ceil(p->inner / STEP) * STEP;
     for (int i = 0; i < 6; i++) {
         double a = sizes[i][0], b = sizes[i][1];
-        double n = p->batch * th_law_ceil(p->rows / a) * th_law_ceil(p->columns / b), work = 2 * a * b * inner;
+        double n = p->batch * th_law_ceil(p->rows / a) * th_law_ceil(p->columns / b),
+               work = 2 * a * b * inner;
         th_terms_share(t);
         th_terms_add(t, TH_TERM_COMPUTE, by * n * work, "tiles %dx%d", sizes[i][0], sizes[i][1], 0);
         th_terms_add(t, TH_TERM_COMPUTE, by * th_law_ceil(n / sms) * sms * work, "waves %dx%d",
                      sizes[i][0], sizes[i][1], 0);
         if (sizes[i][0] == sizes[i][1])
-            th_terms_add(t, TH_TERM_SLOWED, slow * n * work, "slowed %dx%d",
-                         sizes[i][0], sizes[i][1], 0);
+            th_terms_add(t, TH_TERM_SLOWED, slow * n * work, "slowed %dx%d", sizes[i][0],
+                         sizes[i][1], 0);
     }
 }
 
@@ -77,13 +79,14 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_add(t, TH_TERM_MEMORY, t->sizes.input, "input", 0, 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, t->sizes.output, "output", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_ACTIVATION] ? t->sizes.output : 0,
-                 "activation", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_ACTIVATION] ? t->sizes.output : 0, "activation", 0,
+                 0, 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_MEMORY, weights, "weights", 0, 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, p.rows == 1 ? weights : 0, "weights of one row", 0, 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 8) * weights, "weights per 8 rows", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 32) * weights, "weights per 32 rows", 0, 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, th_law_ceil(few / 32) * weights, "weights per 32 rows", 0, 0,
+                 0);
     th_terms_share(t);
     th_terms_add(t, TH_TERM_COMPUTE, fed(gpu) * t->sizes.flops, "operations", 0, 0, 0);
     th_terms_add(t, TH_TERM_SLOWED, slowed(op, gpu) * t->sizes.flops, "slowed", 0, 0, 0);

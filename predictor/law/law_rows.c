@@ -14,7 +14,8 @@ static double operands_of(const th_op *op)
 void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
     double bytes = t->sizes.output, l2 = gpu->x[TH_GPU_L2] * 0x1p20;
-    double rows = op->x[TH_OP_BATCH], waves = th_law_ceil(rows / gpu->x[TH_GPU_SMS]) * gpu->x[TH_GPU_SMS];
+    double rows = op->x[TH_OP_BATCH],
+           waves = th_law_ceil(rows / gpu->x[TH_GPU_SMS]) * gpu->x[TH_GPU_SMS];
     (void)phase;
     th_terms_share(t);
     th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* boosting.c - boosted trees of ln(measured) on plain numbers, without a law; and what they share with
- * those over a law. */
+/* boosting.c - boosted trees of ln(measured) on plain numbers, without a law; and what they share
+ * with those over a law. */
 #include <config.h>
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law.c - the additive time law (law.h) by itself. Its weights are the model's, for others build on them. */
+/* law.c - the additive time law (law.h) by itself. Its weights are the model's, for others build on
+ * them. */
 #include <config.h>
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learner.h - a way of learning the times of operations: what each of them has to offer.
  *   a file of this folder and a line of learners.h each
- * A learner answers ln(ms) of the rows that it is shown. Where it will be used makes two things of it: for
- * known devices, which may each have numbers of their own; and for others, whose data sheets alone tell
- * them apart. */
+ * A learner answers ln(ms) of the rows that it is shown. Where it will be used makes two things of
+ * it: for known devices, which may each have numbers of their own; and for others, whose data
+ * sheets alone tell them apart. */
 #ifndef TH_PREDICTOR_LEARNERS_LEARNER_H
 #define TH_PREDICTOR_LEARNERS_LEARNER_H
 #include "base/strbuf.h"

@@ -11,7 +11,8 @@ const th_learner_type *const th_learner_types[TH_N_LEARNERS] = {TH_LEARNERS(TH_L
 th_learner_choice th_learner_choice_of(int i)
 {
     static const th_learner_choice blends[] = {
-        [TH_CHOICE_AUTO] = {"auto", "the learner, or blend of learners, that cross-validation favours",
+        [TH_CHOICE_AUTO] = {"auto",
+                            "the learner, or blend of learners, that cross-validation favours",
                             (1u << TH_N_LEARNERS) - 1},
         [TH_CHOICE_PHYSICS] = {"physics", "the time law, and what is learned over it",
                                1u << TH_LEARNER_law | 1u << TH_LEARNER_law_boosting |

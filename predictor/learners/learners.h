@@ -4,13 +4,13 @@
 #define TH_PREDICTOR_LEARNERS_LEARNERS_H
 #include "predictor/learners/learner.h"
 
-#define TH_LEARNERS(ROW) \
-    ROW(roofline)        \
-    ROW(log_linear)      \
-    ROW(law)             \
-    ROW(perceptron)      \
-    ROW(boosting)        \
-    ROW(law_boosting)    \
+#define TH_LEARNERS(ROW)                                                                           \
+    ROW(roofline)                                                                                  \
+    ROW(log_linear)                                                                                \
+    ROW(law)                                                                                       \
+    ROW(perceptron)                                                                                \
+    ROW(boosting)                                                                                  \
+    ROW(law_boosting)                                                                              \
     ROW(law_perceptron)
 
 #define TH_DECLARE_LEARNER(name) extern const th_learner_type th_learner_##name;

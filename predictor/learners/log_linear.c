@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* log_linear.c - ln(ms) as a linear function of the logarithms of plain numbers, and of flags.
  *   train: { normal equations of a device, then of all -> Cholesky }
- * A ridge, small beside the columns' lengths, stands against those that depend on each other (a device has
- * one data sheet). A known device has coefficients of its own; others have those of all together, where
- * the data sheet is among the numbers. */
+ * A ridge, small beside the columns' lengths, stands against those that depend on each other (a
+ * device has one data sheet). A known device has coefficients of its own; others have those of all
+ * together, where the data sheet is among the numbers. */
 #include <config.h>
 
 #include <gsl/gsl_linalg.h>
@@ -30,8 +30,8 @@ static void columns_of(const log_linear *m, const float *plain, double *out)
 }
 
 /* The number of rows that were added. */
-static size_t normal_equations(const log_linear *m, const th_lesson *l, int device, gsl_matrix *gram,
-                               gsl_vector *moment)
+static size_t normal_equations(const log_linear *m, const th_lesson *l, int device,
+                               gsl_matrix *gram, gsl_vector *moment)
 {
     const th_sights *s = &l->sights;
     size_t n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* panel.c - learners that answer together.
- *   choose: the best candidate -> { the candidate that, with one vote more, lowers the error most } x VOTES
- * Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models (ICML 2004):
- * greedy, with replacement. A learner that is not in yet must pay for its place: every one costs time and
- * text. */
+ *   choose: the best candidate -> { the candidate that, with one vote more, lowers the error most }
+ * x VOTES Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of
+ * models (ICML 2004): greedy, with replacement. A learner that is not in yet must pay for its
+ * place: every one costs time and text. */
 #include <config.h>
 
 #include "predictor/learners/panel.h"
@@ -39,7 +39,8 @@ static double error_with(const th_ballot *b, const double *sum, int votes, int l
     return error / (double)b->n;
 }
 
-/* Votes of the candidates, the first to one that no simpler one comes near to; they sum up to VOTES or are those with which the error was least. */
+/* Votes of the candidates, the first to one that no simpler one comes near to; they sum up to VOTES
+ * or are those with which the error was least. */
 static double vote(const th_ballot *b, double *sum, int *votes)
 {
     double best = INFINITY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* panel.h - one learner, or several whose answers are blended: ln(ms) = sum of share * ln(ms) of a member.
- *   (choose -> train of every member) | read -> run ... -> clear */
+/* panel.h - one learner, or several whose answers are blended: ln(ms) = sum of share * ln(ms) of a
+ * member. (choose -> train of every member) | read -> run ... -> clear */
 #ifndef TH_PREDICTOR_LEARNERS_PANEL_H
 #define TH_PREDICTOR_LEARNERS_PANEL_H
 #include "predictor/learners/learners.h"
@@ -27,8 +27,8 @@ typedef struct th_ballot {
 
 /* The mean |exp(said - right) - 1| of a learner; INFINITY: no candidate. */
 double th_ballot_error(const th_ballot *b, int learner);
-/* Sets members and shares: the best candidate, and others beside it where the blend is clearly better.
- * Its error, or -1: memory is out. No row: the law, or else the first candidate. */
+/* Sets members and shares: the best candidate, and others beside it where the blend is clearly
+ * better. Its error, or -1: memory is out. No row: the law, or else the first candidate. */
 double th_panel_choose(th_panel *out, const th_ballot *b);
 
 /* What the panel would have said of the rows. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perceptron.c - a perceptron on its own, of the PerfNetV2 family.
  *   train: { lambda of a number } -> transform -> th_mlp_train
- * Numbers go through Box's and Cox's transform (J. Royal Statistical Society B 26, 1964; lambda 1/2 is a
- * square root, 0 a logarithm), with the lambda of a grid that their likelihood favours; then all are
- * standardised. Hidden layers of 32, 64, 128, 256. The output is ln(1 + ms); the loss,
+ * Numbers go through Box's and Cox's transform (J. Royal Statistical Society B 26, 1964; lambda 1/2
+ * is a square root, 0 a logarithm), with the lambda of a grid that their likelihood favours; then
+ * all are standardised. Hidden layers of 32, 64, 128, 256. The output is ln(1 + ms); the loss,
  *   |ln(1 + y) - ln(1 + answer)| / ln(1 + y),
- * is an absolute error with a weight by row. One net serves all devices, known or not: their data sheets
- * are among the numbers. */
+ * is an absolute error with a weight by row. One net serves all devices, known or not: their data
+ * sheets are among the numbers. */
 #include <config.h>
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plain.h - an operation on a GPU in plain numbers, without a law: its fields, its operations and bytes,
- * the data sheet. Numbers above 0 come first, then flags (0 or 1), so that a learner may take logarithms
- * of the former. */
+/* plain.h - an operation on a GPU in plain numbers, without a law: its fields, its operations and
+ * bytes, the data sheet. Numbers above 0 come first, then flags (0 or 1), so that a learner may
+ * take logarithms of the former. */
 #ifndef TH_PREDICTOR_LEARNERS_PLAIN_H
 #define TH_PREDICTOR_LEARNERS_PLAIN_H
 #include "predictor/data/gpu.h"

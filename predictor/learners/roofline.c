@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* roofline.c - the roofline (Williams, Waterman, Patterson, CACM 52, 2009) with fitted efficiencies:
- *   ms = host + max(operations / (a peak), bytes / (b bandwidth)), or the sum of the two
- *   train: { either form: simplex search over ln(host), ln(a), ln(b) of a device, then of all } -> the better
- * The search (Nelder, Mead, Computer Journal 7, 1965; GSL) lowers the mean absolute relative error, which
- * has kinks, over a sample. A known device has efficiencies of its own; others have those of all together. */
+/* roofline.c - the roofline (Williams, Waterman, Patterson, CACM 52, 2009) with fitted
+ * efficiencies: ms = host + max(operations / (a peak), bytes / (b bandwidth)), or the sum of the
+ * two train: { either form: simplex search over ln(host), ln(a), ln(b) of a device, then of all }
+ * -> the better The search (Nelder, Mead, Computer Journal 7, 1965; GSL) lowers the mean absolute
+ * relative error, which has kinks, over a sample. A known device has efficiencies of its own;
+ * others have those of all together. */
 #include <config.h>
 
 #include <gsl/gsl_multimin.h>
@@ -179,8 +180,8 @@ static void run(const void *state, const th_sights *s, double *ln_ms)
     for (size_t i = 0; i < s->n; i++) {
         const roof *r = &m->roof[s->row[i].device];
         point p = point_of(&s->row[i], 0);
-        ln_ms[i] = log(
-            answer(&p, exp(r->ln[HOST]), exp(r->ln[COMPUTE]), exp(r->ln[MEMORY]), r->is_sum));
+        ln_ms[i] =
+            log(answer(&p, exp(r->ln[HOST]), exp(r->ln[COMPUTE]), exp(r->ln[MEMORY]), r->is_sum));
     }
 }
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* backward.c - which operations the backward pass and the update of a layer are, where they were not
- * measured: a rule.
+/* backward.c - which operations the backward pass and the update of a layer are, where they were
+ * not measured: a rule.
  *
  * With the gradient G of the output at hand,
- *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums G's rows
- *   matmul Y = A B    dA = G B', dB = A' G
- *   conv              the gradients of input and weights, each as long as forward
- *   functions         of one operand: G times a slope (two operands); a sum passes G on, with a
- *                    number too; mul: two products; a power: two more of one operand
- *   softmax           one pass over Y, G and dX: two operands
- *   norm              one pass over X, G and dX, and one over X and G for its parameters
- *   pooling           as long as forward
- *   embedding         the table's gradient: as large as the table, and the rows that are added into it
- * Passes that only read count half. A tensor with several readers has its gradients summed
+ *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums
+ * G's rows matmul Y = A B    dA = G B', dB = A' G conv              the gradients of input and
+ * weights, each as long as forward functions         of one operand: G times a slope (two
+ * operands); a sum passes G on, with a number too; mul: two products; a power: two more of one
+ * operand softmax           one pass over Y, G and dX: two operands norm              one pass over
+ * X, G and dX, and one over X and G for its parameters pooling           as long as forward
+ *   embedding         the table's gradient: as large as the table, and the rows that are added into
+ * it Passes that only read count half. A tensor with several readers has its gradients summed
  * (forecast.c). Sources: the definitions of the operations, and PyTorch's kernels for them. */
 #include <config.h>
 
@@ -71,7 +69,8 @@ static int of_elementwise(const th_layer_part *part, const th_layer_op *forward,
         out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_POW_NUMBER);
         out[2] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
     }
-    out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], keeps_number ? TH_EW_MUL_NUMBER : TH_EW_MUL);
+    out[0] =
+        rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], keeps_number ? TH_EW_MUL_NUMBER : TH_EW_MUL);
     out[0].times = f == TH_EW_MUL ? 2 * forward->times : forward->times;
     return f == TH_EW_POW_NUMBER ? 3 : 1;
 }
@@ -83,10 +82,10 @@ int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_la
     case TH_OP_DENSE:
         return of_dense(&forward->op, out);
     case TH_OP_MATMUL:
-        out[0] = products(x[TH_OP_BATCH], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT],
-                          x[TH_OP_CHANNELS_IN]);
-        out[1] = products(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], x[TH_OP_ROWS],
-                          x[TH_OP_CHANNELS_OUT]);
+        out[0] =
+            products(x[TH_OP_BATCH], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT], x[TH_OP_CHANNELS_IN]);
+        out[1] =
+            products(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT]);
         return 2;
     case TH_OP_CONV:
         out[0] = *forward;
@@ -110,14 +109,14 @@ int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_la
     return 0;
 }
 
-/* Passes over the weights, their gradients and what the optimiser keeps of them, each as one of three
- * tensors: SGD one, momentum two, those that keep squares four, Adam six. */
+/* Passes over the weights, their gradients and what the optimiser keeps of them, each as one of
+ * three tensors: SGD one, momentum two, those that keep squares four, Adam six. */
 int th_update_ops(th_op_optimizer optimizer, int64_t weights, th_layer_op *out)
 {
     enum { COLUMNS = 1024 };
     static const int passes[TH_N_OPTIMIZERS] = {
-        [TH_OPTIMIZER_NONE] = 0,     [TH_OPTIMIZER_SGD] = 1,  [TH_OPTIMIZER_ADADELTA] = 6,
-        [TH_OPTIMIZER_ADAGRAD] = 4,  [TH_OPTIMIZER_MOMENTUM] = 2, [TH_OPTIMIZER_ADAM] = 6,
+        [TH_OPTIMIZER_NONE] = 0,    [TH_OPTIMIZER_SGD] = 1,      [TH_OPTIMIZER_ADADELTA] = 6,
+        [TH_OPTIMIZER_ADAGRAD] = 4, [TH_OPTIMIZER_MOMENTUM] = 2, [TH_OPTIMIZER_ADAM] = 6,
         [TH_OPTIMIZER_RMSPROP] = 4};
     if (weights == 0 || passes[optimizer] == 0)
         return 0;

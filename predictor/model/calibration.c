@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration.c - a few measured rows of a device.
- *   calibrate: { rows of a device -> listen to all voices -> { settle without some rows -> answer these }
- *              -> trust -> settle with all rows }        settle: { tune one } -> vote; sum (calibration_sum.c)
- * tune: host and scale of a voice by least squares on the relative error, reweighted towards absolute
- * deviations, with a ridge towards 0 and 1: twenty rows must not undo what thousands have taught.
- * vote: as learners are blended (learners/panel.c): greedy, with replacement.
- * trust: four answers, what the model says anyway, the same tuned, what was voted for, and the sum, share the
- * rest as rows favour that they have not seen; so that a few rows which mislead change nothing. */
+ *   calibrate: { rows of a device -> listen to all voices -> { settle without some rows -> answer
+ * these }
+ *              -> trust -> settle with all rows }        settle: { tune one } -> vote; sum
+ * (calibration_sum.c) tune: host and scale of a voice by least squares on the relative error,
+ * reweighted towards absolute deviations, with a ridge towards 0 and 1: twenty rows must not undo
+ * what thousands have taught. vote: as learners are blended (learners/panel.c): greedy, with
+ * replacement. trust: four answers, what the model says anyway, the same tuned, what was voted for,
+ * and the sum, share the rest as rows favour that they have not seen; so that a few rows which
+ * mislead change nothing. */
 #include <config.h>
 
 #include "predictor/model/calibration.h"
@@ -60,8 +62,8 @@ static void add_sum(heard *h, const th_calibration_sum *s, double *ln_ms)
     int itself = th_layer_model_device(h->m, h->gpu->name);
     double ms[BLOCK];
     for (size_t r = 0; r < h->size; r++)
-        ms[r] = s->host_ms + hear(h, itself, false)[r] *
-                                 th_sum_by_parts(h->m, s, &h->op[r], h->gpu, itself);
+        ms[r] = s->host_ms +
+                hear(h, itself, false)[r] * th_sum_by_parts(h->m, s, &h->op[r], h->gpu, itself);
     for (int k = 0; k < s->n; k++) {
         const th_addend *a = &s->addend[k];
         const double *said = a->part < 0 ? hear(h, a->device, a->is_law) : NULL;
@@ -139,12 +141,13 @@ static void tune(th_voice *v, const sample *s, const double *said, double *weigh
 
 /* --- votes ------------------------------------------------------------------------------------ */
 
-/* All that may be listened to, and what each says of the rows of a sample. The first is what the model says
- * of the device without any calibration. Behind the voices, of the sum alone, are parts of what that says. */
+/* All that may be listened to, and what each says of the rows of a sample. The first is what the
+ * model says of the device without any calibration. Behind the voices, of the sum alone, are parts
+ * of what that says. */
 typedef struct {
     th_voice *voice;
     th_addend *addend;
-    double *said; /* by voice or part, and row, not tuned */
+    double *said;     /* by voice or part, and row, not tuned */
     int n, n_addends; /* voices; they and parts, or 0: too many for a sum */
 } choir;
 
@@ -164,7 +167,8 @@ static double error_with(const sample *s, const double *sum, const double *ln_sa
     return error / (double)s->n;
 }
 
-/* Votes for n answers, ln_said by answer and row: into vote[n]; sum[] is scratch. The error of the blend. */
+/* Votes for n answers, ln_said by answer and row: into vote[n]; sum[] is scratch. The error of the
+ * blend. */
 static double vote(const sample *s, const double *ln_said, int n, double *sum, int *votes)
 {
     double least = INFINITY;
@@ -220,8 +224,8 @@ static double answer(const settlement *a, const choir *c, size_t n_rows, size_t 
 {
     double ln_ms = 0;
     for (int v = 0; v < a->n; v++)
-        ln_ms += a->voice[v].share *
-                 log(tuned(&a->voice[v], c->said[(size_t)a->of[v] * n_rows + i]));
+        ln_ms +=
+            a->voice[v].share * log(tuned(&a->voice[v], c->said[(size_t)a->of[v] * n_rows + i]));
     return ln_ms;
 }
 
@@ -267,8 +271,9 @@ static int answer_unseen(const choir *c, const sample *s, choir *some, sample *r
     return 0;
 }
 
-/* Shares by the errors on rows that were not seen, in the geometric mean, so that rows that mislead count little; no
- * answer has all, for so few rows do not tell well which is best. The error of the blend. */
+/* Shares by the errors on rows that were not seen, in the geometric mean, so that rows that mislead
+ * count little; no answer has all, for so few rows do not tell well which is best. The error of the
+ * blend. */
 static double trust(const sample *s, const double *ln_ms, double *share)
 {
     double sum = 0, error = 0;
@@ -337,12 +342,13 @@ static void listen(const th_layer_model *m, const sample *s, const th_gpu *gpu, 
         }
     out->n_addends = 0;
     if (out->n + TH_N_TERM_CLASSES <= TH_ADDENDS_MAX)
-        out->n_addends = out->n + th_sum_parts(m, s->op, s->n, gpu, itself, out->said,
-                                               out->addend + out->n,
-                                               out->said + (size_t)out->n * s->n);
+        out->n_addends =
+            out->n + th_sum_parts(m, s->op, s->n, gpu, itself, out->said, out->addend + out->n,
+                                  out->said + (size_t)out->n * s->n);
 }
 
-/* Rooms: said, some [voices and parts][n], ln_said [voices][n], unseen [N_ANSWERS][n], row [2 n]. */
+/* Rooms: said, some [voices and parts][n], ln_said [voices][n], unseen [N_ANSWERS][n], row [2 n].
+ */
 static int calibrate(const th_layer_model *m, const sample *s, choir *all, choir *some,
                      sample *rest, const scratch *w, double *unseen, th_calibration *c)
 {

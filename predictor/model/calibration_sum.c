@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration_sum.c - a device as a sum of what others take, and of parts of the law.
- *   fit: { normal equations of the addends over the times -> nnls -> rows far off count less } x PASSES */
+ *   fit: { normal equations of the addends over the times -> nnls -> rows far off count less } x
+ * PASSES */
 #include <config.h>
 
 #include "predictor/model/calibration_sum.h"
@@ -53,7 +54,8 @@ int th_sum_parts(const th_layer_model *m, const th_op *op, size_t n, const th_gp
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and the addends. */
+/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and the addends.
+ */
 typedef struct {
     double *gram, *moment, *x, *column, *weight;
     double unit;
@@ -119,8 +121,13 @@ int th_sum_fit(const th_addends *a, const double *ms, size_t n, th_calibration_s
     double *room = th_alloc_array(size * (size + 3) + n, sizeof *room);
     if (!room)
         return -1;
-    equations e = {room, room + size * size, room + size * (size + 1), room + size * (size + 2),
-                   room + size * (size + 3), INFINITY, size};
+    equations e = {room,
+                   room + size * size,
+                   room + size * (size + 1),
+                   room + size * (size + 2),
+                   room + size * (size + 3),
+                   INFINITY,
+                   size};
     for (size_t i = 0; i < n; i++)
         e.unit = fmin(e.unit, ms[i]);
     int failed = solve(&e, a, ms, n);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forecast.c - what a network takes on a GPU.
- *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input and outputs
+ *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input
+ * and outputs
  *         -> sums
  *
- * The host's launches but for the first are hidden behind the execution of the layers before, as a GPU
- * runs behind its host; a network whose launches take longer than its execution is not modelled. Every
- * time is rounded to the picosecond where it is made, so that sums are those of a simulated run. */
+ * The host's launches but for the first are hidden behind the execution of the layers before, as a
+ * GPU runs behind its host; a network whose launches take longer than its execution is not
+ * modelled. Every time is rounded to the picosecond where it is made, so that sums are those of a
+ * simulated run. */
 #include <config.h>
 
 #include "predictor/model/forecast.h"
@@ -34,8 +36,8 @@ static void note_outside(maker *k, const char *layer, const th_op *op)
     if (!th_layer_model_is_outside(m, &asked, gpu, why, sizeof why))
         return;
     if (k->out->n_outside++ == 0)
-        snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer, th_op_kind_name(m->kind),
-                 th_phase_name(m->phase), why);
+        snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer,
+                 th_op_kind_name(m->kind), th_phase_name(m->phase), why);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -58,11 +60,13 @@ static int measured_backward(maker *k, const th_layer_op *op, th_forecast_layer 
 {
     const th_gpu *gpu = k->options->gpu;
     const th_layer_model *forward = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_FORWARD),
-                         *backward = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_BACKWARD),
+                         *backward =
+                             th_predictor_find(k->predictor, op->op.kind, TH_PHASE_BACKWARD),
                          *update = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_UPDATE);
     th_phases step;
     th_op with = op->op;
-    with.x[TH_OP_OPTIMIZER] = th_op_has(with.kind, TH_OP_OPTIMIZER) ? (int32_t)k->options->optimizer : 0;
+    with.x[TH_OP_OPTIMIZER] =
+        th_op_has(with.kind, TH_OP_OPTIMIZER) ? (int32_t)k->options->optimizer : 0;
     if (forward && backward) {
         l->execution = op->times * th_phases_ps(th_phases_ms(forward, &op->op, gpu));
         l->backward = op->times * th_phases_ps(th_phases_ms(backward, &op->op, gpu));
@@ -133,7 +137,8 @@ static bool may_have_activation(const th_layer *l)
            (l->kind == TH_LAYER_MATMUL && l->n_inputs == 1);
 }
 
-/* Where functions were not measured by themselves, one that alone follows a conv or fc is part of it. */
+/* Where functions were not measured by themselves, one that alone follows a conv or fc is part of
+ * it. */
 static th_op_activation activation_behind(const maker *k, int layer)
 {
     const th_workload *w = k->workload;
@@ -184,8 +189,7 @@ static int predict_layer(maker *k, int layer, th_error *err)
     *l = (th_forecast_layer){.is_in_producer = is_in_producer(k, layer)};
     if (l->is_in_producer)
         return 0;
-    if (th_layer_op_of(&part, &l->op, err) ||
-        (l->op.times > 0 && predict_forward(k, l, err)))
+    if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
         return -1;
     if (!k->options->is_training)
         return 0;
@@ -196,10 +200,10 @@ static int predict_layer(maker *k, int layer, th_error *err)
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* Of a card that power holds below its clock. What was measured alone, over and over, drew all that there is.
- * In a network what runs between draws less, and power is held down in the mean of many kernels: the rest is
- * theirs, and a clock goes with the cube root of power (voltage rises with the clock). Kernels that wait for
- * memory draw some two thirds. */
+/* Of a card that power holds below its clock. What was measured alone, over and over, drew all that
+ * there is. In a network what runs between draws less, and power is held down in the mean of many
+ * kernels: the rest is theirs, and a clock goes with the cube root of power (voltage rises with the
+ * clock). Kernels that wait for memory draw some two thirds. */
 static const double OTHERS_DRAW = 2 / 3.0;
 
 /* That much less of a time, but not more than the fallen clock added. */
@@ -219,8 +223,7 @@ static void share_power(th_forecast *f)
     }
     if (slow == 0)
         return;
-    double share = (double)slow / (double)all,
-           by = cbrt((1 - (1 - share) * OTHERS_DRAW) / share);
+    double share = (double)slow / (double)all, by = cbrt((1 - (1 - share) * OTHERS_DRAW) / share);
     for (int i = 0; i < f->n_layers; i++) {
         quicken(&f->layer[i].execution, f->layer[i].slowed, by);
         quicken(&f->layer[i].backward, f->layer[i].backward_slowed, by);
@@ -271,13 +274,15 @@ static int set_ends(maker *k, th_error *err)
     const th_workload *w = k->workload;
     int first = first_layer(f);
     th_phases phases = {0};
-    if (first >= 0 && th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu,
-                                        &phases, err))
+    if (first >= 0 &&
+        th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
         return -1;
-    f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) + way(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
+    f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) +
+             way(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
     for (int i = 0; !k->options->is_training && i < w->n_outputs; i++)
-        f->post += f->layer[w->outputs[i]].relayout +
-                   way(k->options, output_bytes(k, w->outputs[i]), f->layer[w->outputs[i]].returned);
+        f->post +=
+            f->layer[w->outputs[i]].relayout +
+            way(k->options, output_bytes(k, w->outputs[i]), f->layer[w->outputs[i]].returned);
     return 0;
 }
 

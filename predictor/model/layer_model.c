@@ -104,8 +104,7 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 static const double LAW_MIN_MS = 1e-9;
 
 void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
-                         const double *weight, unsigned sees, th_sight *out, float *x,
-                         float *plain)
+                         const double *weight, unsigned sees, th_sight *out, float *x, float *plain)
 {
     th_terms terms;
     th_law_terms(op, m->phase, gpu, NULL, &terms);

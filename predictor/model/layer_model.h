@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_model.h - the times of one kind of operation in one phase, on every GPU.
  *
- * A panel of learners (learners/panel.h) answers for devices of training, another for devices that it has
- * not met; cross-validation chose both. Under them lies the time law (law.h), with weights for each device
- * of training, and weights that serve all of them for any other. */
+ * A panel of learners (learners/panel.h) answers for devices of training, another for devices that
+ * it has not met; cross-validation chose both. Under them lies the time law (law.h), with weights
+ * for each device of training, and weights that serve all of them for any other. */
 #ifndef TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #define TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #include "predictor/regress/features.h"
@@ -32,8 +32,8 @@ typedef struct th_voice {
     double host_ms, scale, share;
 } th_voice;
 
-/* Of a sum: what a voice says; or the part that terms of a class have in the law of its device, of what it
- * says. calibration_sum.h */
+/* Of a sum: what a voice says; or the part that terms of a class have in the law of its device, of
+ * what it says. calibration_sum.h */
 typedef struct th_addend {
     int device;
     bool is_law;
@@ -81,8 +81,8 @@ typedef struct th_train_options {
 
 extern const th_train_options th_train_defaults;
 
-/* layer_train.c: n_models at once, each of the n rows of m that are listed and are of its kind and phase,
- * which are set; the rest is filled. 0; or -1, and all are cleared. */
+/* layer_train.c: n_models at once, each of the n rows of m that are listed and are of its kind and
+ * phase, which are set; the rest is filled. 0; or -1, and all are cleared. */
 int th_layer_models_train(th_layer_model *out, int n_models, const th_measurements *m,
                           const size_t *rows, size_t n, const th_train_options *o, th_error *err);
 void th_layer_model_clear(th_layer_model *m);
@@ -91,8 +91,8 @@ void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, one of those of training? */
 bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
-/* The first number of op, or else of a gpu that is not known, that lies outside those of training: what
- * it is, and what they were, into text[size]. false: all lie inside. */
+/* The first number of op, or else of a gpu that is not known, that lies outside those of training:
+ * what it is, and what they were, into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
 /* The number of a device of training by its name, or n_devices: any other. */
@@ -103,8 +103,8 @@ double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th
 void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
                                  const th_gpu *gpu, double *ms);
 
-/* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when learning,
- * the wider the further op or an unknown gpu lies outside of what training had. */
+/* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when
+ * learning, the wider the further op or an unknown gpu lies outside of what training had. */
 typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;
@@ -114,8 +114,8 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
  * learners or by its law alone. */
 void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n,
                                const th_gpu *gpu, int device, bool is_law, double *ms);
-/* Private to training: the law's answer by those weights, and what learners see besides (TH_SEES_*), into
- * x[n_features] and plain[n_plain]. */
+/* Private to training: the law's answer by those weights, and what learners see besides
+ * (TH_SEES_*), into x[n_features] and plain[n_plain]. */
 void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
                          const double *weight, unsigned sees, th_sight *out, float *x,
                          float *plain);

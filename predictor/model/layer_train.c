@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_train.c - training of the models of several kinds of operations.
- *   train: { begin: select -> measure } of every model -> jobs { exam, law } -> choose -> jobs { learn }
+ *   train: { begin: select -> measure } of every model -> jobs { exam, law } -> choose -> jobs {
+ * learn }
  *          -> end
- * An exam has the candidates learn from some rows and answer others: for known devices a fifth of the
- * operations is held out, for others every device in turn. By their errors there learners are chosen, or
- * blended, and then learn from all rows. Exams learn from samples, so that they cost little. Jobs do not
- * depend on each other, so the result does not depend on the number of threads. */
+ * An exam has the candidates learn from some rows and answer others: for known devices a fifth of
+ * the operations is held out, for others every device in turn. By their errors there learners are
+ * chosen, or blended, and then learn from all rows. Exams learn from samples, so that they cost
+ * little. Jobs do not depend on each other, so the result does not depend on the number of threads.
+ */
 #include <config.h>
 
 #include <math.h>
@@ -46,8 +48,8 @@ const th_train_options th_train_defaults = {
     .seed = 1,
 };
 
-/* Rows to learn from (on known and on other devices), and to judge, in exams; and steps of the large
- * perceptron there. */
+/* Rows to learn from (on known and on other devices), and to judge, in exams; and steps of the
+ * large perceptron there. */
 enum { SAMPLE = 16000, OTHER_SAMPLE = 8000, JUDGED = 8000, EXAM_STEPS = 800 };
 enum { EPOCHS_MAX = 100 };
 
@@ -62,8 +64,8 @@ typedef struct {
 typedef struct {
     trainer *trainer;
     enum { EXAM, LAW, LEARN } what;
-    int number;     /* of the exam; of the law; of the member */
-    bool is_known;  /* that learns */
+    int number;    /* of the exam; of the law; of the member */
+    bool is_known; /* that learns */
 } job;
 
 typedef struct {
@@ -140,7 +142,8 @@ static int answer(const trainer *t, const th_lesson *learned, const th_lesson *j
     return 0;
 }
 
-/* Weights of the laws that an exam is taken with: by device and of all, of the rows it is learned from. */
+/* Weights of the laws that an exam is taken with: by device and of all, of the rows it is learned
+ * from. */
 static int exam_laws(const trainer *t, int left_out, double *weight)
 {
     const th_layer_model *m = t->rows.model;
@@ -167,12 +170,11 @@ static int take_exam(const trainer *t, int number, th_error *err)
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *weight);
     th_lesson lesson = {.ms = NULL}, exam = {.ms = NULL};
     unsigned sees = sights_of(t);
-    int failed =
-        !weight || exam_laws(t, left_out, weight) ||
-                th_lesson_make(&lesson, &t->rows, &learned, is_known, weight, sees) ||
-                th_lesson_make(&exam, &t->rows, &judged, is_known, weight, sees)
-            ? th_error_no_memory(err)
-            : 0;
+    int failed = !weight || exam_laws(t, left_out, weight) ||
+                         th_lesson_make(&lesson, &t->rows, &learned, is_known, weight, sees) ||
+                         th_lesson_make(&exam, &t->rows, &judged, is_known, weight, sees)
+                     ? th_error_no_memory(err)
+                     : 0;
     if (!failed && lesson.sights.n > 0 && exam.sights.n > 0)
         failed = answer(t, &lesson, &exam, &t->exam[number], err);
     th_lesson_clear(&lesson);

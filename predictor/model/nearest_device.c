@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nearest_device.c - GPUs that are alike.
  *   of: { distance of a device } -> the least -> share = exp(-distance^2 / 2 reach^2)
- * Distance is in logarithms of data-sheet numbers, of GPUs of one generation: libraries have other kernels
- * for the next. A last-level cache of 16 MiB or more marks the generations from the A100 on, to which they
- * send the same kernels of single precision: these count as alike however large they are. Before, the
- * number of units of a multiprocessor tells generations apart (Kepler 192; Maxwell, Pascal 128; P100, Volta,
- * Turing 64), though not all. */
+ * Distance is in logarithms of data-sheet numbers, of GPUs of one generation: libraries have other
+ * kernels for the next. A last-level cache of 16 MiB or more marks the generations from the A100
+ * on, to which they send the same kernels of single precision: these count as alike however large
+ * they are. Before, the number of units of a multiprocessor tells generations apart (Kepler 192;
+ * Maxwell, Pascal 128; P100, Volta, Turing 64), though not all. */
 #include <config.h>
 
 #include "predictor/model/nearest_device.h"

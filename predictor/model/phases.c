@@ -2,12 +2,13 @@
 /* phases.c - phases of an operation.
  *   predict: measured phases | split of a call
  *
- * A call is the launch, the input laid out anew, the execution, the output laid out and returned. Where
- * they were not timed apart, each term of the call's law belongs to one of them by its class, and has its
- * share of the call: calls are the host's, bytes between host and device the way back, all else execution.
- * Of the way of a tensor that a kernel wants in another layout, as much is the change of layout as a pass
- * over a tensor takes. This is a fit, and as good as the law: what the host takes per call is known from
- * the layers that hardly take more, what passes take from those that move most. */
+ * A call is the launch, the input laid out anew, the execution, the output laid out and returned.
+ * Where they were not timed apart, each term of the call's law belongs to one of them by its class,
+ * and has its share of the call: calls are the host's, bytes between host and device the way back,
+ * all else execution. Of the way of a tensor that a kernel wants in another layout, as much is the
+ * change of layout as a pass over a tensor takes. This is a fit, and as good as the law: what the
+ * host takes per call is known from the layers that hardly take more, what passes take from those
+ * that move most. */
 #include <config.h>
 
 #include "predictor/model/phases.h"
@@ -31,8 +32,8 @@ double th_phases_ms(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
     return th_layer_model_predict(m, &x, gpu);
 }
 
-/* What a kernel that reads a tensor and writes it back costs, in ways through memory at the data sheet's
- * bandwidth: the mean of the law's passes. */
+/* What a kernel that reads a tensor and writes it back costs, in ways through memory at the data
+ * sheet's bandwidth: the mean of the law's passes. */
 static double pass_weight(const th_terms *t, const double *weight)
 {
     double sum = 0;
@@ -45,8 +46,8 @@ static double pass_weight(const th_terms *t, const double *weight)
     return n > 0 ? sum / n : 0;
 }
 
-/* ms of the law by class, and of the changes of layout in the first and second term that have one: a change
- * reads a tensor and writes it back, and what is beyond that is the kernel's own. */
+/* ms of the law by class, and of the changes of layout in the first and second term that have one:
+ * a change reads a tensor and writes it back, and what is beyond that is the kernel's own. */
 typedef struct {
     double part[TH_N_TERM_CLASSES], layout[2], all;
 } parts;
@@ -114,8 +115,8 @@ static int fail_no_model(const th_predictor *p, th_op_kind kind, th_error *err)
                         th_op_kind_name(kind), known);
 }
 
-/* Which part of an execution a clock adds that falls in long runs: by the law of all devices, since that of
- * one alone does not tell it from operations. */
+/* Which part of an execution a clock adds that falls in long runs: by the law of all devices, since
+ * that of one alone does not tell it from operations. */
 static double slowed_share(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     const double *weight = m->weight + (size_t)m->n_devices * (size_t)m->n_terms;
@@ -176,8 +177,8 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
     return 0;
 }
 
-/* Forward and backward lay tensors and gradients out alike. Nothing returns to the host, so what grows with
- * the output is execution. */
+/* Forward and backward lay tensors and gradients out alike. Nothing returns to the host, so what
+ * grows with the output is execution. */
 int th_phases_step(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out)
 {
     const th_layer_model *step = th_predictor_find(p, op->kind, TH_PHASE_STEP),

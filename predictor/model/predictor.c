@@ -76,9 +76,10 @@ int th_predictor_calibrate(th_predictor *p, const th_measurements *rows, th_erro
             return -1;
         all += n;
     }
-    return all > 0 ? 0
-                   : th_error_set(err, "PRED-0091",
-                                  "calibration: must have rows of a kind and phase of the predictor");
+    return all > 0
+               ? 0
+               : th_error_set(err, "PRED-0091",
+                              "calibration: must have rows of a kind and phase of the predictor");
 }
 
 void th_predictor_free(th_predictor *p)
@@ -120,7 +121,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value that a share q of n sorted ones does not exceed, between neighbours by their distance. */
+/* The value that a share q of n sorted ones does not exceed, between neighbours by their distance.
+ */
 static double quantile(const double *sorted, size_t n, double q)
 {
     double at = q * (double)(n - 1), below = floor(at);

@@ -18,8 +18,8 @@ typedef struct th_predictor {
 /* A model for every kind and phase among the n rows of m that are listed. NULL: err says why. */
 th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, size_t n,
                                  const th_train_options *o, th_error *err);
-/* Calibrates every model with the rows of its kind and phase (calibration.h). 0; or -1, and p is good for
- * nothing but th_predictor_free. */
+/* Calibrates every model with the rows of its kind and phase (calibration.h). 0; or -1, and p is
+ * good for nothing but th_predictor_free. */
 int th_predictor_calibrate(th_predictor *p, const th_measurements *rows, th_error *err);
 void th_predictor_free(th_predictor *p); /* accepts NULL */
 
@@ -43,9 +43,9 @@ typedef struct th_accuracy {
     double rmse_ms, r2;
 } th_accuracy;
 
-/* Of the n rows of m that are listed and that p has a model for, by kind, phase and device; the last of a
- * kind and phase is of all devices, and the mean of theirs. *out is the caller's to free. The number of
- * lines, or -1. */
+/* Of the n rows of m that are listed and that p has a model for, by kind, phase and device; the
+ * last of a kind and phase is of all devices, and the mean of theirs. *out is the caller's to free.
+ * The number of lines, or -1. */
 int th_predictor_evaluate(const th_predictor *p, const th_measurements *m, const size_t *rows,
                           size_t n, th_accuracy **out, th_error *err);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor_read.c - a predictor from its text.
- *   th_predictor_read: unpack -> check_head (version, digest) -> { read_layer: devices, ranges, weights,
- *   { read_side: scores, panel } }
- * The digest guards against changes by hand; all the same nothing is believed that could lead out of an
- * array. */
+ *   th_predictor_read: unpack -> check_head (version, digest) -> { read_layer: devices, ranges,
+ * weights, { read_side: scores, panel } } The digest guards against changes by hand; all the same
+ * nothing is believed that could lead out of an array. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -162,7 +161,8 @@ static int read_addend(th_text_reader *r, const th_layer_model *m, th_addend *ou
 
 static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_sum *out)
 {
-    if (th_text_scan(r, 3, "sum host %lf share %lf addends %d", &out->host_ms, &out->share, &out->n))
+    if (th_text_scan(r, 3, "sum host %lf share %lf addends %d", &out->host_ms, &out->share,
+                     &out->n))
         return -1;
     if (!isfinite(out->host_ms) || !isfinite(out->share) || out->n < 0 || out->n > TH_ADDENDS_MAX)
         return th_text_fail(r);

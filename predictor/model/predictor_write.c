@@ -31,7 +31,8 @@ static void write_scores(const th_scores *s, const char *name, th_strbuf *out)
     th_strbuf_add(out, "\n");
 }
 
-/* Of predictions in ln(ms) up to the first number: a tenth and nine tenths of ln(measured / predicted). */
+/* Of predictions in ln(ms) up to the first number: a tenth and nine tenths of ln(measured /
+ * predicted). */
 static void write_spread(const th_spread *s, th_strbuf *out)
 {
     th_strbuf_printf(out, "spread %d\n", s->n_bins);

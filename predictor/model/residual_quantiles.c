@@ -56,8 +56,8 @@ static void fit_bin(row *rows, size_t n, struct th_spread_bin *out)
     }
 }
 
-int th_spread_fit(th_spread *out, const double *predicted, const double *measured,
-                  const int *group, size_t n)
+int th_spread_fit(th_spread *out, const double *predicted, const double *measured, const int *group,
+                  size_t n)
 {
     *out = (th_spread){.n_bins = 0};
     if (n == 0)

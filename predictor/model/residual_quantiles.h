@@ -15,11 +15,11 @@ typedef struct th_spread {
     } bin[TH_SPREAD_BINS];
 } th_spread;
 
-/* Of n rows: ln of predicted and measured ms, and what they are grouped by (devices), or NULL. Bins of equal
- * numbers of rows; of the groups in one the worst counts, as a further one may be like it. 0, or -1: memory
- * is out. */
-int th_spread_fit(th_spread *out, const double *predicted, const double *measured,
-                  const int *group, size_t n);
+/* Of n rows: ln of predicted and measured ms, and what they are grouped by (devices), or NULL. Bins
+ * of equal numbers of rows; of the groups in one the worst counts, as a further one may be like it.
+ * 0, or -1: memory is out. */
+int th_spread_fit(th_spread *out, const double *predicted, const double *measured, const int *group,
+                  size_t n);
 /* Of a prediction: low <= 0 <= high. Nothing known: twice and half. */
 void th_spread_at(const th_spread *s, double ln_ms, double *low, double *high);
 

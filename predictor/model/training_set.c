@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* training_set.c - rows of measurements, laws of them, and lessons.
- * Which rows are held out or sampled follows from their draws alone, so an operation that was measured on
- * several devices is held out on all of them. */
+ * Which rows are held out or sampled follows from their draws alone, so an operation that was
+ * measured on several devices is held out on all of them. */
 #include <config.h>
 
 #include "predictor/model/training_set.h"
@@ -74,10 +74,10 @@ static int check_times(const th_rows *r, th_error *err)
     for (size_t i = 0; i < r->n; i++) {
         const th_measurement *row = row_of(r, i);
         if (!(row->ms > 0 && isfinite(row->ms)))
-            return th_error_set(err, "PRED-0092",
-                                "measurements: row %zu, %s, %s on %s: time %g: must be above 0", i + 1,
-                                th_op_kind_name(r->model->kind), th_phase_name(r->model->phase),
-                                r->all->device[row->device].name, row->ms);
+            return th_error_set(
+                err, "PRED-0092", "measurements: row %zu, %s, %s on %s: time %g: must be above 0",
+                i + 1, th_op_kind_name(r->model->kind), th_phase_name(r->model->phase),
+                r->all->device[row->device].name, row->ms);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* training_set.h - private to training: rows of measurements of one kind and phase, and what is shown of them.
- *   th_rows_begin -> { th_rows_fit_law | th_lesson_make -> th_lesson_clear } -> th_rows_clear */
+/* training_set.h - private to training: rows of measurements of one kind and phase, and what is
+ * shown of them. th_rows_begin -> { th_rows_fit_law | th_lesson_make -> th_lesson_clear } ->
+ * th_rows_clear */
 #ifndef TH_PREDICTOR_MODEL_TRAINING_SET_H
 #define TH_PREDICTOR_MODEL_TRAINING_SET_H
 #include "predictor/model/layer_model.h"
@@ -30,8 +31,8 @@ typedef struct th_selection {
 
 extern const th_selection th_all_rows;
 
-/* Weights of the law that serve the rows; those of all devices where a device has few. 0, or -1: memory
- * is out. */
+/* Weights of the law that serve the rows; those of all devices where a device has few. 0, or -1:
+ * memory is out. */
 int th_rows_fit_law(const th_rows *r, const th_selection *s, double *weight);
 
 /* is_known: weight has laws by device; else one. sees: TH_SEES_*. 0, or -1: memory is out. */

@@ -2,12 +2,13 @@
 /* layer_op.c - which operations layers are on a GPU, as frameworks run them layer by layer.
  *   part_of -> op_of: { by kind } -> check
  *
- * A matmul with weights is a dense layer of as many rows as the batch has; one of two inputs a batch of
- * products, one for each head. Elementwise functions, norms and softmax go over rows of channels. A slice
- * is another view of its input and runs nothing; a concat copies; an embedding copies the rows it picks: a
- * copy is what a function of one operand moves. Batch norm is a scale and a shift with known numbers, so
- * such a function too. Dropouts run in training alone. A convolution of a few groups is that many convolutions. Functions that were not
- * measured stand for their likes: sigmoid for tanh, silu for gelu.
+ * A matmul with weights is a dense layer of as many rows as the batch has; one of two inputs a
+ * batch of products, one for each head. Elementwise functions, norms and softmax go over rows of
+ * channels. A slice is another view of its input and runs nothing; a concat copies; an embedding
+ * copies the rows it picks: a copy is what a function of one operand moves. Batch norm is a scale
+ * and a shift with known numbers, so such a function too. Dropouts run in training alone. A
+ * convolution of a few groups is that many convolutions. Functions that were not measured stand for
+ * their likes: sigmoid for tanh, silu for gelu.
  *
  * Padding is what the outputs need beyond the input, so that a part and the whole say the same. */
 #include <config.h>
@@ -42,7 +43,8 @@ th_layer_part th_layer_part_of(const th_layer *l, int32_t batch)
 static int32_t product(int64_t a, int64_t b, int64_t c)
 {
     double all = (double)a * (double)b * (double)c;
-    return all < (double)INT32_MAX ? (int32_t)(a * b * c) : INT32_MAX; /* th_op_check refuses that */
+    return all < (double)INT32_MAX ? (int32_t)(a * b * c)
+                                   : INT32_MAX; /* th_op_check refuses that */
 }
 
 /* Rows of the channels of a pixel. */
@@ -177,8 +179,8 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
                           rows, k, TH_EW_MUL_NUMBER);
         return 0;
     case TH_LAYER_SOFTMAX:
-        out->op = rows_op(TH_OP_SOFTMAX, product(rows, p->groups, 1),
-                          (k + p->groups - 1) / p->groups, 0);
+        out->op =
+            rows_op(TH_OP_SOFTMAX, product(rows, p->groups, 1), (k + p->groups - 1) / p->groups, 0);
         return 0;
     case TH_LAYER_CONCAT:
     case TH_LAYER_EMBEDDING:

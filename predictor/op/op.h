@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* op.h - an operation of a network whose time is measured or predicted: its kind and its numbers.
  *
- *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, zeros padded in all along
- *                each axis, channels_out
- *   pooling      the same without weights, channels_out = channels_in
+ *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, zeros padded in all
+ * along each axis, channels_out pooling      the same without weights, channels_out = channels_in
  *   dense        batch rows of channels_in numbers to channels_out: a fully connected layer
  *   matmul       batch products of rows x channels_in by channels_in x channels_out
  *   elementwise  a function of batch rows of channels_in numbers; norm, softmax along the rows
@@ -77,7 +76,8 @@ typedef enum {
 
 /* What of an operation was timed. */
 typedef enum {
-    TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the host */
+    TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the
+                      host */
     TH_PHASE_EXECUTION, /* the kernels alone */
     TH_PHASE_STEP,      /* a call of forward, backward and the optimiser's update */
     TH_PHASE_PRE,       /* launch, input copied and laid out */
@@ -96,9 +96,10 @@ typedef struct th_op {
 
 const char *th_op_kind_name(th_op_kind k);   /* "conv" */
 const char *th_op_field_name(th_op_field f); /* "channels_in" */
-int32_t th_op_least(th_op_field f); /* that a number can be */
+int32_t th_op_least(th_op_field f);          /* that a number can be */
 const char *th_phase_name(th_phase p);       /* "call" */
-/* The word for a value of a field that is a choice (activation, function, optimizer); NULL for numbers. */
+/* The word for a value of a field that is a choice (activation, function, optimizer); NULL for
+ * numbers. */
 const char *th_op_word(th_op_field f, int32_t value);
 /* The value of a word or a number; -1: neither. */
 int32_t th_op_value(th_op_field f, const char *text);
@@ -110,12 +111,14 @@ unsigned th_op_fields(th_op_kind k); /* those that it has, a bit each: 1 << fiel
 /* 0, or -1: a field is out of its range, or the kernel is larger than the padded input. */
 int th_op_check(const th_op *op, th_error *err);
 
-/* Of conv and pooling: zeros that make the output ceil(input / stride) long; and the length it has. */
+/* Of conv and pooling: zeros that make the output ceil(input / stride) long; and the length it has.
+ */
 int32_t th_op_same_padding(int32_t in, int32_t kernel, int32_t stride);
 int32_t th_op_out_h(const th_op *op);
 int32_t th_op_out_w(const th_op *op);
 
-/* Exact below 2^53. Bytes of the operands, floating point operations (2 per multiply-accumulate). */
+/* Exact below 2^53. Bytes of the operands, floating point operations (2 per multiply-accumulate).
+ */
 double th_op_input_bytes(const th_op *op);
 double th_op_weight_bytes(const th_op *op); /* of a matmul: the second factor */
 double th_op_output_bytes(const th_op *op);

@@ -26,8 +26,8 @@ static int library_failed(th_error *err)
 
 static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err)
 {
-    /* Newton's step on the pseudo-Huber error goes far beyond the mark where errors are many slopes wide;
-     * a leaf is held to this many. */
+    /* Newton's step on the pseudo-Huber error goes far beyond the mark where errors are many slopes
+     * wide; a leaf is held to this many. */
     static const double SLOPES_MAX = 6;
     bool is_squared = o->slope == 0;
     char number[8][32];

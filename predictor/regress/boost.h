@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* boost.h - gradient boosting of decision trees, by the library XGBoost where it was there at configure
- * time (HAVE_XGBOOST). Source: Chen, Guestrin, XGBoost (KDD 2016). The loss is the pseudo-Huber
- * or the squared error. */
+/* boost.h - gradient boosting of decision trees, by the library XGBoost where it was there at
+ * configure time (HAVE_XGBOOST). Source: Chen, Guestrin, XGBoost (KDD 2016). The loss is the
+ * pseudo-Huber or the squared error. */
 #ifndef TH_PREDICTOR_REGRESS_BOOST_H
 #define TH_PREDICTOR_REGRESS_BOOST_H
 #include <stdbool.h>
@@ -21,11 +21,13 @@ typedef struct th_boost_options {
 } th_boost_options;
 
 bool th_boost_is_there(void);
-/* Trees whose sum is y, of n rows of n_features. 0, or -1: memory is out, or the library says why. */
+/* Trees whose sum is y, of n rows of n_features. 0, or -1: memory is out, or the library says why.
+ */
 int th_boost_train(const float *x, const float *y, size_t n, int n_features,
                    const th_boost_options *o, th_trees *out, th_error *err);
 
-/* private, where XGBoost is there: tree number `tree` of t from the text that the library gives of one. 0 or -1. */
+/* private, where XGBoost is there: tree number `tree` of t from the text that the library gives of
+ * one. 0 or -1. */
 int th_boost_read_tree(th_trees *t, int tree, const char *text, th_error *err);
 
 #endif

@@ -53,19 +53,19 @@ void th_mlp_standardise(const th_mlp *m, const float *x, float *out)
 
 enum { LANES = 32 };
 
-/* Compiled for processors with and without wide vectors; the loader takes what fits. Sums are the same, for
- * nothing is fused or added in another order. */
-#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ &&            \
+/* Compiled for processors with and without wide vectors; the loader takes what fits. Sums are the
+ * same, for nothing is fused or added in another order. */
+#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ &&           \
     !defined __SANITIZE_ADDRESS__
 #define VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define VECTORS
 #endif
 
-/* LANES outputs from j on, of the n inputs that are listed: a number of them that is known, so that a compiler
- * makes vectors of them. */
+/* LANES outputs from j on, of the n inputs that are listed: a number of them that is known, so that
+ * a compiler makes vectors of them. */
 static inline void outputs(const th_mlp *m, int l, const float *in, const int *listed, int n, int j,
-                    float *restrict out)
+                           float *restrict out)
 {
     size_t width = (size_t)m->size[l + 1];
     const float *restrict weight = m->weight[l] + j;

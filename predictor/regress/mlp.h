@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mlp.h - a multi-layer perceptron: standardised inputs, hidden layers of rectified linear units, one
- * output.
- *   th_mlp_train -> th_mlp_run ... -> th_mlp_clear
- * Trained by Adam (Kingma, Ba, ICLR 2015) on the pseudo-Huber error, as trees are (boost.h), or on the
- * absolute error; a row may have a weight. */
+/* mlp.h - a multi-layer perceptron: standardised inputs, hidden layers of rectified linear units,
+ * one output. th_mlp_train -> th_mlp_run ... -> th_mlp_clear Trained by Adam (Kingma, Ba, ICLR
+ * 2015) on the pseudo-Huber error, as trees are (boost.h), or on the absolute error; a row may have
+ * a weight. */
 #ifndef TH_PREDICTOR_REGRESS_MLP_H
 #define TH_PREDICTOR_REGRESS_MLP_H
 #include <stddef.h>
@@ -23,8 +22,8 @@ typedef struct th_mlp_options {
     int hidden[TH_MLP_LAYERS_MAX]; /* sizes; 0 ends them */
     int steps, batch;              /* steps of a batch each, whatever the number of rows */
     double rate;                   /* at the beginning; it falls to 0 along half a cosine */
-    double slope;        /* of the pseudo-Huber error; 0: the absolute error */
-    const float *weight; /* by row: what its error is multiplied by; NULL: 1 */
+    double slope;                  /* of the pseudo-Huber error; 0: the absolute error */
+    const float *weight;           /* by row: what its error is multiplied by; NULL: 1 */
     uint64_t seed;
 } th_mlp_options;
 
@@ -40,8 +39,8 @@ int th_mlp_train(const float *x, const float *y, size_t n, int n_features, const
 /* The inputs as the first layer takes them, into out[size[0]]. */
 void th_mlp_standardise(const th_mlp *m, const float *x, float *out);
 double th_mlp_run(const th_mlp *m, const float *x);
-/* Of n rows of size[0] inputs each; out[i] is near what th_mlp_run gives (sums in another order), and does
- * not depend on the other rows. */
+/* Of n rows of size[0] inputs each; out[i] is near what th_mlp_run gives (sums in another order),
+ * and does not depend on the other rows. */
 void th_mlp_run_many(const th_mlp *m, const float *x, size_t n, double *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mlp_train.c - training of perceptrons.
- *   train: standardise -> draw weights -> { shuffle -> batches { forward -> backward -> adam } } -> round off
- * Algebra by CBLAS, single-threaded. Source of the first weights: He et al. (ICCV 2015). */
+ *   train: standardise -> draw weights -> { shuffle -> batches { forward -> backward -> adam } } ->
+ * round off Algebra by CBLAS, single-threaded. Source of the first weights: He et al. (ICCV 2015).
+ */
 #include <config.h>
 
 #include <gsl/gsl_randist.h>
@@ -205,7 +206,8 @@ static void learn(trainer *t, gsl_rng *rng)
     }
 }
 
-/* To 14 binary digits: what lies beyond changes answers by less than they are off by, and is half the text. */
+/* To 14 binary digits: what lies beyond changes answers by less than they are off by, and is half
+ * the text. */
 static void round_off(float *x, size_t n)
 {
     enum { DIGITS = 14 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trees.c - sums of decision trees. Rows go through in blocks, a tree at a time, so that its questions stay
- * in the nearest cache. A walk down a tree waits at each question for the answer to the one before; so some
- * are made abreast, of rows in one tree, or of one row in several trees. Processors with wide vectors make
- * more at once (trees_vector.c); sums are the same whichever way. */
+/* trees.c - sums of decision trees. Rows go through in blocks, a tree at a time, so that its
+ * questions stay in the nearest cache. A walk down a tree waits at each question for the answer to
+ * the one before; so some are made abreast, of rows in one tree, or of one row in several trees.
+ * Processors with wide vectors make more at once (trees_vector.c); sums are the same whichever way.
+ */
 #include <config.h>
 
 #include "predictor/regress/trees.h"
@@ -36,14 +37,15 @@ void th_trees_clear(th_trees *t)
     *t = (th_trees){.n = 0};
 }
 
-/* A key whose last bits are set is not below a question's word where it is not below the threshold. */
+/* A key whose last bits are set is not below a question's word where it is not below the threshold.
+ */
 static int32_t key_of(float x)
 {
     return th_trees_key(x) | (TH_TREES_FEATURES_MAX - 1);
 }
 
-/* Eight walks abreast, written out so that a compiler keeps their places in registers. Places count from 1,
- * so that those of the children of i are 2 i and 2 i + 1. */
+/* Eight walks abreast, written out so that a compiler keeps their places in registers. Places count
+ * from 1, so that those of the children of i are 2 i and 2 i + 1. */
 #define ABREAST_STEPS STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
 
 /* Of one row: the sum over ABREAST trees. */
@@ -56,7 +58,7 @@ static int32_t answer_trees(const int32_t *question, const int32_t *leaf, int de
         at[k] = 1;
 #define STEP(k)                                                                                    \
     {                                                                                              \
-        int32_t q = question[(k) * questions + at[k] - 1];                                         \
+        int32_t q = question[(k)*questions + at[k] - 1];                                           \
         at[k] = 2 * at[k] + (key[th_trees_feature(q)] >= q);                                       \
     }
     for (int d = 0; d < depth; d++) {
@@ -78,7 +80,7 @@ static void answer_rows(const int32_t *question, const int32_t *leaf, int depth,
 #define STEP(k)                                                                                    \
     {                                                                                              \
         int32_t q = question[at[k] - 1];                                                           \
-        at[k] = 2 * at[k] + (key[(k) * width + th_trees_feature(q)] >= q);                         \
+        at[k] = 2 * at[k] + (key[(k)*width + th_trees_feature(q)] >= q);                           \
     }
     for (int d = 0; d < depth; d++) {
         ABREAST_STEPS

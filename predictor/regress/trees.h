@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trees.h - a sum of decision trees, all of one depth, laid out for speed.
  *
- * A tree of depth D is 2^D - 1 questions "is the feature below the threshold?" in breadth-first order (no:
- * right, the child 2 i + 2) and 2^D answers. Trees that end earlier are filled up with questions whose
- * answers agree. A question is one word: the threshold's key (th_trees_key) without its last 7 bits, and
- * the feature's number in these. So thresholds have 17 significant binary digits. Answers are whole
- * multiples of a unit, so that sums are exact in any order.
- * It asks for no library: those that are trained with one (boost.h) are plain numbers here. */
+ * A tree of depth D is 2^D - 1 questions "is the feature below the threshold?" in breadth-first
+ * order (no: right, the child 2 i + 2) and 2^D answers. Trees that end earlier are filled up with
+ * questions whose answers agree. A question is one word: the threshold's key (th_trees_key) without
+ * its last 7 bits, and the feature's number in these. So thresholds have 17 significant binary
+ * digits. Answers are whole multiples of a unit, so that sums are exact in any order. It asks for
+ * no library: those that are trained with one (boost.h) are plain numbers here. */
 #ifndef TH_PREDICTOR_REGRESS_TREES_H
 #define TH_PREDICTOR_REGRESS_TREES_H
 #include <stdbool.h>

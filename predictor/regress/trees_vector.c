@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trees_vector.c - a block of rows through all trees by AVX-512, where the processor has it: sixteen rows to
- * a vector, four vectors at once.
- *   sum_block: keys, a feature's of all rows side by side -> { tree: first levels -> further ones -> leaves }
- * To gather words from memory is what costs: so the first three levels compare with all of their seven
- * questions, and combine masks; up to the eighth, the questions of a level fit into registers and are
- * permuted. Elsewhere th_trees_sum_block does nothing, and trees.c does the same one by one. */
+/* trees_vector.c - a block of rows through all trees by AVX-512, where the processor has it:
+ * sixteen rows to a vector, four vectors at once. sum_block: keys, a feature's of all rows side by
+ * side -> { tree: first levels -> further ones -> leaves } To gather words from memory is what
+ * costs: so the first three levels compare with all of their seven questions, and combine masks; up
+ * to the eighth, the questions of a level fit into registers and are permuted. Elsewhere
+ * th_trees_sum_block does nothing, and trees.c does the same one by one. */
 #include <config.h>
 
 #include "predictor/regress/trees.h"
@@ -75,10 +75,10 @@ VECTOR static inline __m512i step(const int32_t *level, int depth, const int32_t
                   feature_bits = _mm512_set1_epi32(TH_TREES_FEATURES_MAX - 1),
                   one = _mm512_set1_epi32(1);
     __m512i question = questions_at(level, depth, at);
-    __m512i place = _mm512_mullo_epi32(_mm512_and_si512(question, feature_bits),
-                                       _mm512_set1_epi32(BLOCK));
-    __m512i keys = _mm512_i32gather_epi32(_mm512_add_epi32(place, lanes), key + v * LANES,
-                                          sizeof *key);
+    __m512i place =
+        _mm512_mullo_epi32(_mm512_and_si512(question, feature_bits), _mm512_set1_epi32(BLOCK));
+    __m512i keys =
+        _mm512_i32gather_epi32(_mm512_add_epi32(place, lanes), key + v * LANES, sizeof *key);
     __mmask16 right = _mm512_cmpge_epi32_mask(keys, question);
     at = _mm512_slli_epi32(at, 1);
     return _mm512_mask_add_epi32(at, right, at, one);
@@ -105,12 +105,13 @@ VECTOR static inline void answer_rows(const int32_t *question, const int32_t *le
 /* Keys of x[BLOCK][width], a feature's side by side: th_trees_key of sixteen at once. */
 VECTOR static void key_rows(const float *x, size_t width, int32_t *key)
 {
-    const __m512i by_row = _mm512_mullo_epi32(
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-        _mm512_set1_epi32((int)width));
+    const __m512i by_row =
+        _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                           _mm512_set1_epi32((int)width));
     for (int v = 0; v < VECTORS; v++)
         for (size_t f = 0; f < width; f++) {
-            __m512i bits = _mm512_i32gather_epi32(by_row, x + (size_t)v * LANES * width + f, sizeof *x);
+            __m512i bits =
+                _mm512_i32gather_epi32(by_row, x + (size_t)v * LANES * width + f, sizeof *x);
             __m512i sign = _mm512_srli_epi32(_mm512_srai_epi32(bits, 31), 1);
             _mm512_storeu_si512(key + f * BLOCK + v * LANES,
                                 _mm512_or_si512(_mm512_xor_si512(bits, sign),

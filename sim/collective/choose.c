@@ -34,8 +34,8 @@ typedef struct choosing {
     th_time best; /* TH_TIME_MAX: none yet */
     const th_algorithm *algorithm;
     int32_t chunks;
-    bool takes_all; /* the large ones too */
-    bool left_out;  /* a large one has been passed over */
+    bool takes_all;                   /* the large ones too */
+    bool left_out;                    /* a large one has been passed over */
     bool is_refused, is_refused_late; /* the group; while it ran, which says more */
     th_error refusal;                 /* why the first of those that ran did; else, the last */
 } choosing;
@@ -78,8 +78,8 @@ static int give_up(th_error *err)
     return th_error_interrupted(err, "no algorithm was chosen");
 }
 
-/* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory, or
- * Ctrl-C. */
+/* The algorithm refuses the group, or the network the algorithm: 0, it is passed over. -1: memory,
+ * or Ctrl-C. */
 static int refuse(choosing *k, const th_error *why, bool is_late, th_error *err)
 {
     if (th_error_is_interrupted(why))
@@ -123,7 +123,8 @@ static int simulate(choosing *k, const th_collective *c, th_time *end, th_error 
                        ? TH_STOP_ERROR
                        : th_machine_run_bounded(k->machine, k->best - 1, &why);
     if (stop == TH_STOP_BOUND && k->best == TH_TIME_MAX)
-        stop = th_machine_run_bounded(k->machine, TH_TIME_MAX, &why); /* it says that time ends before */
+        stop = th_machine_run_bounded(k->machine, TH_TIME_MAX,
+                                      &why); /* it says that time ends before */
     if (stop == TH_STOP_DONE)
         *end = th_machine_now(k->machine);
     if (stop == TH_STOP_INTERRUPTED)

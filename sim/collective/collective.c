@@ -166,8 +166,8 @@ static int refuse_kind(const th_collective *c, th_error *err)
 }
 
 /* Can so many be told apart? n_participants > 0. 0 or -1. */
-static int check_expansion(const th_expansion *x, int64_t n_participants, int64_t n_lanes, int64_t n_ports,
-                           th_error *err)
+static int check_expansion(const th_expansion *x, int64_t n_participants, int64_t n_lanes,
+                           int64_t n_ports, th_error *err)
 {
     const int64_t most = INT32_MAX / 2;
     if (n_lanes <= most / n_participants && n_ports <= most / n_participants)

@@ -47,7 +47,7 @@ typedef enum {
     TH_GATHER,
     TH_SCATTER,
     TH_BARRIER,
-    TH_SEND_RECV, /* rank 0 to rank 1 */
+    TH_SEND_RECV,     /* rank 0 to rank 1 */
     TH_USER_SCHEDULE, /* what a schedule file says */
     TH_N_COLLECTIVES
 } th_collective_kind;
@@ -61,21 +61,21 @@ typedef struct th_collective {
     const th_algorithm *algorithm; /* NULL: auto, the quickest of those that can */
     int32_t *rank_node;            /* n_ranks nodes, all different */
     int32_t n_ranks;
-    int64_t bytes;                 /* S, see above */
-    int64_t *pair_bytes;           /* all_to_all of uneven sizes: n_ranks x n_ranks, from row to
-                                    * column; NULL: even */
-    int32_t root;                  /* rank, where the kind has one */
-    int32_t chunks;                /* the pieces that go through the algorithm one behind the other;
-                                    * 0: auto, as many as are quickest (choose.h) */
-    int32_t dims[8];               /* hierarchical: extents, dimension 0 fastest; their product is
-                                    * n_ranks */
-    int32_t n_dims;                /* 0: those of the system where the group is all of it */
-    th_time delay_ps;              /* overhead of every message, before its first byte */
+    int64_t bytes;       /* S, see above */
+    int64_t *pair_bytes; /* all_to_all of uneven sizes: n_ranks x n_ranks, from row to
+                          * column; NULL: even */
+    int32_t root;        /* rank, where the kind has one */
+    int32_t chunks;      /* the pieces that go through the algorithm one behind the other;
+                          * 0: auto, as many as are quickest (choose.h) */
+    int32_t dims[8];     /* hierarchical: extents, dimension 0 fastest; their product is
+                          * n_ranks */
+    int32_t n_dims;      /* 0: those of the system where the group is all of it */
+    th_time delay_ps;    /* overhead of every message, before its first byte */
     const th_user_schedule *schedule; /* TH_USER_SCHEDULE; outlives the program */
 } th_collective;
 
 typedef struct th_action {
-    int32_t wait_port;   /* -1: nothing to wait for */
+    int32_t wait_port; /* -1: nothing to wait for */
     int32_t wait_count;
     int32_t send_port;   /* -1: nothing to send */
     int32_t to, to_port; /* participant, and its port */
@@ -95,9 +95,9 @@ typedef struct th_expansion {
     const th_collective *collective;
     const th_system *system;
     const th_algorithm *algorithm;
-    int32_t *node; /* of each participant */
+    int32_t *node;                            /* of each participant */
     int32_t n_participants, n_lanes, n_ports; /* the same for all; some may stay unused */
-    void *data;    /* the algorithm's own */
+    void *data;                               /* the algorithm's own */
 } th_expansion;
 
 struct th_algorithm {
@@ -118,7 +118,7 @@ struct th_algorithm {
 
 extern const th_algorithm *const th_algorithms[]; /* ends in NULL; those of a kind in the order in
                                                    * which auto tries them */
-const th_algorithm *th_algorithm_find(const char *name); /* NULL: unknown */
+const th_algorithm *th_algorithm_find(const char *name);            /* NULL: unknown */
 extern const char *const th_collective_names[TH_N_COLLECTIVES + 1]; /* "all_reduce" ..., NULL */
 enum { TH_CHUNKS_MAX = 1 << 16 };
 

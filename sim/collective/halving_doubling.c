@@ -34,11 +34,10 @@ typedef struct halving_doubling {
 /* A message of a rank. */
 typedef struct message {
     int32_t to;
-    int32_t peer;  /* in the table of ports */
-    int32_t round; /* n_rounds: fold or unfold */
-    int32_t first,
-        end; /* units that it holds: of all_reduce the 2^n_bits parts of the vector, of the
-                         * others the ranks whose pieces they are */
+    int32_t peer;       /* in the table of ports */
+    int32_t round;      /* n_rounds: fold or unfold */
+    int32_t first, end; /* units that it holds: of all_reduce the 2^n_bits parts of the vector, of
+                         * the others the ranks whose pieces they are */
     bool reduces;
 } message;
 

@@ -8,7 +8,7 @@
 typedef struct th_prepared th_prepared;
 
 th_prepared *th_prepared_new(const th_choice_world *w); /* NULL: memory is out */
-void th_prepared_free(th_prepared *p);            /* accepts NULL */
+void th_prepared_free(th_prepared *p);                  /* accepts NULL */
 /* The expansion of a collective like *c, whose algorithm and chunks are chosen where it leaves them
  * open (expansion->collective tells them); it holds a copy of *c and lives until forget or free.
  * NULL on failure. */

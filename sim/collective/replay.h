@@ -15,7 +15,7 @@ typedef struct th_replay th_replay;
 
 /* *w is copied. NULL: memory is out. */
 th_replay *th_replay_new(const th_choice_world *w);
-void th_replay_free(th_replay *r);            /* accepts NULL */
+void th_replay_free(th_replay *r); /* accepts NULL */
 
 /* Nothing runs. With prepare, all collectives of the program are expanded now, else each when it
  * starts; expansions are kept for programs to come with the same collectives. 0 or -1. */

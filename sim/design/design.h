@@ -56,7 +56,7 @@ typedef struct th_design_config {
     double value[TH_DESIGN_KEYS_MAX];
     const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys; the block's, NULL where absent */
     th_design_energy energy;
-    void *data;                           /* what prepare made */
+    void *data; /* what prepare made */
 } th_design_config;
 
 /* What no part of a layer exceeds, however it is cut. */
@@ -69,28 +69,29 @@ typedef struct th_design_type {
     const char *name;
     const char *synopsis;
     const th_design_key *keys; /* ends with name NULL */
-    /* Fills *out for a shard of conv, fc or matmul (without zeros between inputs: up = 1), or of one
-     * of its kinds. 0, or -1 when the design cannot run it. */
+    /* Fills *out for a shard of conv, fc or matmul (without zeros between inputs: up = 1), or of
+     * one of its kinds. 0, or -1 when the design cannot run it. */
     int (*schedule)(const th_design_config *c, const th_shard *shard, const th_port *memory,
                     th_schedule *out, th_error *err);
     /* Cycles of the same schedule with two slots where the memory is faster than the ports, by an
      * equation of its own; NAN where it does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
-    /* For lower bounds (mapper/evaluate/bounds.h): the rate that no part of the shard exceeds. A design
-     * that has it moves, or has moved for it, all weights that a part reads and all outputs that
-     * it makes, as far as its schedule of the whole shard does. NULL: no such rate is known. */
+    /* For lower bounds (mapper/evaluate/bounds.h): the rate that no part of the shard exceeds. A
+     * design that has it moves, or has moved for it, all weights that a part reads and all outputs
+     * that it makes, as far as its schedule of the whole shard does. NULL: no such rate is known.
+     */
     th_design_peak (*peak)(const th_design_config *c, const th_shard *shard);
-    /* What the host does for a shard, where it is the first or the last that the accelerator runs of an
-     * input; NULL: nothing. */
+    /* What the host does for a shard, where it is the first or the last that the accelerator runs
+     * of an input; NULL: nothing. */
     void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);
     unsigned kinds; /* bit 1 << th_layer_kind: further kinds that it runs as they are; others are
                        turned into matmuls before it is asked */
-    /* Makes config->data from its block, once (a table read from a file); release frees it. Both may
-     * be NULL. 0 or -1. */
+    /* Makes config->data from its block, once (a table read from a file); release frees it. Both
+     * may be NULL. 0 or -1. */
     int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
     void (*release)(th_design_config *c);
-    /* It runs layers without multiply-accumulates too, and sums of partial results: the unit beside the
-     * array runs nothing. Its kinds must then have lstm and gru, to be asked about them. */
+    /* It runs layers without multiply-accumulates too, and sums of partial results: the unit beside
+     * the array runs nothing. Its kinds must then have lstm and gru, to be asked about them. */
     bool runs_all;
     bool takes_parameters; /* keys of the block that are not in the table are for prepare */
 } th_design_type;
@@ -98,8 +99,8 @@ typedef struct th_design_type {
 extern const th_design_type *const th_design_types[]; /* ends in NULL */
 const th_design_type *th_design_find(const char *name);
 
-/* Reads and checks the block's keys, and prepares; the block must outlive *out, which is released by
- * th_design_release. 0 or -1 with FILE:LINE in err, nothing to release. */
+/* Reads and checks the block's keys, and prepares; the block must outlive *out, which is released
+ * by th_design_release. 0 or -1 with FILE:LINE in err, nothing to release. */
 int th_design_configure(const th_design_block *block, const th_design_type **type,
                         th_design_config *out, th_error *err);
 void th_design_release(const th_design_type *type, th_design_config *c);
@@ -109,9 +110,9 @@ const th_design_key *th_design_key_find(const th_design_type *type, const char *
  * stored. */
 int th_design_check_system(const th_system *s, th_error *err);
 
-/* plain.c: the schedule of a shard of any kind that runs on arrays. What the design does not run as it
- * is (a transposed convolution, a recurrent layer) is turned into what it does: th_plain_shard. 0 or
- * -1. */
+/* plain.c: the schedule of a shard of any kind that runs on arrays. What the design does not run as
+ * it is (a transposed convolution, a recurrent layer) is turned into what it does: th_plain_shard.
+ * 0 or -1. */
 int th_design_schedule(const th_design_type *type, const th_design_config *config,
                        const th_shard *shard, const th_port *memory, th_schedule *out,
                        th_error *err);

@@ -4,24 +4,24 @@
 #define TH_SIM_DESIGN_DESIGNS_H
 #include "sim/design/design.h"
 
-#define TH_DESIGNS(ROW) \
-    ROW(tiled)          \
-    ROW(systolic)       \
-    ROW(systolic_vec)   \
-    ROW(winograd)       \
-    ROW(roofline)       \
-    ROW(serial_tiled)   \
-    ROW(gemv)           \
-    ROW(table)          \
-    ROW(learned)        \
+#define TH_DESIGNS(ROW)                                                                            \
+    ROW(tiled)                                                                                     \
+    ROW(systolic)                                                                                  \
+    ROW(systolic_vec)                                                                              \
+    ROW(winograd)                                                                                  \
+    ROW(roofline)                                                                                  \
+    ROW(serial_tiled)                                                                              \
+    ROW(gemv)                                                                                      \
+    ROW(table)                                                                                     \
+    ROW(learned)                                                                                   \
     ROW(script)
 
 #define TH_DECLARE_DESIGN(name) extern const th_design_type th_design_##name;
 TH_DESIGNS(TH_DECLARE_DESIGN)
 #undef TH_DECLARE_DESIGN
 
-/* energy_keys.c: the keys that every design has besides its own, and what they say; value and text are
- * by their places in the table. 0 or -1. */
+/* energy_keys.c: the keys that every design has besides its own, and what they say; value and text
+ * are by their places in the table. 0 or -1. */
 extern const th_design_key th_energy_keys[];
 int th_energy_configure(const th_design_block *b, const double *value, const char *const *text,
                         th_design_energy *out, th_error *err);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* energy_keys.c - the keys that say what the operations of a design cost; all designs have them.
  *   th_energy_keys (read by design.c) -> th_energy_configure
- * None is required: energy is off by default. As soon as one stands, the file must name the source of
- * its numbers. See docs/models/energy.md. */
+ * None is required: energy is off by default. As soon as one stands, the file must name the source
+ * of its numbers. See docs/models/energy.md. */
 #include <config.h>
 
 #include "sim/design/designs.h"
 
 enum { MAC, MAC_FIRST, VECTOR = MAC_FIRST + TH_N_PRECISIONS, BUFFER, DRAM, STATIC, SOURCE };
 
-#define ENERGY(name, meaning) {name, TH_KEY_ENERGY, false, 0, 1, ABSENT, meaning, NULL}
+#define ENERGY(name, meaning)                                                                      \
+    {                                                                                              \
+        name, TH_KEY_ENERGY, false, 0, 1, ABSENT, meaning, NULL                                    \
+    }
 #define ABSENT (-1)
 
 const th_design_key th_energy_keys[] = {
@@ -23,8 +26,10 @@ const th_design_key th_energy_keys[] = {
     [VECTOR] = ENERGY("vector_energy", "energy of an operation of the vector unit"),
     [BUFFER] = ENERGY("buffer_energy", "energy of a byte read from or written to a buffer on chip"),
     [DRAM] = ENERGY("dram_energy", "energy of a byte read from or written to DRAM"),
-    [STATIC] = {"static_power", TH_KEY_POWER, false, 0, 1e6, ABSENT, "power whatever it does", NULL},
-    [SOURCE] = {"energy_source", TH_KEY_TEXT, false, 0, 0, 0, "where these numbers come from", NULL},
+    [STATIC] = {"static_power", TH_KEY_POWER, false, 0, 1e6, ABSENT, "power whatever it does",
+                NULL},
+    [SOURCE] = {"energy_source", TH_KEY_TEXT, false, 0, 0, 0, "where these numbers come from",
+                NULL},
     {.name = NULL},
 };
 
@@ -47,10 +52,11 @@ int th_energy_configure(const th_design_block *b, const double *value, const cha
     for (int p = 0; p < TH_N_PRECISIONS; p++) {
         double own = value[MAC_FIRST + p];
         if (own >= 0 && value[MAC] < 0)
-            return th_error_set(err, "SIM-0101",
-                                "%s:%d: design \"%s\": %s without mac_energy: must be there for the "
-                                "other precisions",
-                                b->file, b->line, b->name, th_energy_keys[MAC_FIRST + p].name);
+            return th_error_set(
+                err, "SIM-0101",
+                "%s:%d: design \"%s\": %s without mac_energy: must be there for the "
+                "other precisions",
+                b->file, b->line, b->name, th_energy_keys[MAC_FIRST + p].name);
         out->mac_j[p] = or_none(own >= 0 ? own : value[MAC]);
     }
     out->vector_j = or_none(value[VECTOR]);

@@ -46,14 +46,19 @@ enum { PIECES = 8 }; /* of a product with one vector, so that loading overlaps *
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the engine", NULL},
-    [LANES] = {"lanes", TH_KEY_INTEGER, true, 1, 1 << 24, 0, "multiply-accumulates per cycle, one column each", NULL},
-    [GATE_LANES] = {"gate_lanes", TH_KEY_INTEGER, true, 1, 1 << 24, 0, "element-wise operations per cycle", NULL},
-    [STEP_LATENCY] = {"step_latency", TH_KEY_INTEGER, false, 0, 1e9, 0, "cycles through the pipeline before the next step may use a result", NULL},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for weights", NULL},
+    [LANES] = {"lanes", TH_KEY_INTEGER, true, 1, 1 << 24, 0,
+               "multiply-accumulates per cycle, one column each", NULL},
+    [GATE_LANES] = {"gate_lanes", TH_KEY_INTEGER, true, 1, 1 << 24, 0,
+                    "element-wise operations per cycle", NULL},
+    [STEP_LATENCY] = {"step_latency", TH_KEY_INTEGER, false, 0, 1e9, 0,
+                      "cycles through the pipeline before the next step may use a result", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for weights",
+                       NULL},
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "blocks that each on-chip buffer holds", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "blocks that each on-chip buffer holds", NULL},
     {.name = NULL},
 };
 
@@ -161,10 +166,9 @@ static int set_recurrence(const th_design_config *d, const th_shard *s, th_sched
     out->weight_stays = r.is_resident ? 1u << TH_LOOP_B : 0;
     out->variant = r.is_resident ? "weights on chip" : "weights streamed in every step";
     int64_t steps = s->dim[TH_DIM_H];
-    out->accesses = (th_accesses){
-        .input_reads = steps * rounds_of(d, &r, r.units) * inner,
-        .weight_reads = steps * r.rows * r.gates * r.units * inner,
-        .output_writes = steps * r.rows * r.units};
+    out->accesses = (th_accesses){.input_reads = steps * rounds_of(d, &r, r.units) * inner,
+                                  .weight_reads = steps * r.rows * r.gates * r.units * inner,
+                                  .output_writes = steps * r.rows * r.units};
     return 0;
 }
 
@@ -238,9 +242,8 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 {
     (void)memory;
     bool is_recurrent = th_layer_gates((th_layer_kind)s->kind) > 0;
-    *out = (th_schedule){.hz = value(d, CLOCK),
-                         .count = {1, 1, 1, 1, 1},
-                         .macs_per_cycle = d->value[LANES]};
+    *out = (th_schedule){
+        .hz = value(d, CLOCK), .count = {1, 1, 1, 1, 1}, .macs_per_cycle = d->value[LANES]};
     out->slots_in = out->slots_out = (int32_t)value(d, SLOTS);
     if ((is_recurrent ? set_recurrence : set_rows)(d, s, out, err))
         return -1;

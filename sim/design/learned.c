@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learned.c - a GPU whose layer times are predicted from measurements.
  *
- * A shard is the operation that predictor/op/layer_op.c makes of it, and takes its predicted execution: one
- * step that moves nothing, for the measurement held the traffic (as in table.c). What the host does before
- * and after is asked for apart, and the ways of input and output are transfers of the program. The GPU runs
- * every layer itself, also those without multiply-accumulates, and sums of partial results.
- *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
- * Not modelled: a DRAM that others draw from slows nothing; precisions, densities (what was measured is
- * single precision); layers that run at the same time. docs/models/gpu_system.md. */
+ * A shard is the operation that predictor/op/layer_op.c makes of it, and takes its predicted
+ * execution: one step that moves nothing, for the measurement held the traffic (as in table.c).
+ * What the host does before and after is asked for apart, and the ways of input and output are
+ * transfers of the program. The GPU runs every layer itself, also those without
+ * multiply-accumulates, and sums of partial results. prepare: model file -> GPU by name, or by its
+ * numbers -> schedule*, host* -> release Not modelled: a DRAM that others draw from slows nothing;
+ * precisions, densities (what was measured is single precision); layers that run at the same time.
+ * docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <math.h>
@@ -25,10 +26,11 @@ enum { MODEL, GPU, ACTIVATION, NUMBERS };
 static const char *const activations[] = {"none", "relu", "tanh", "sigmoid", NULL};
 
 static const th_design_key keys[] = {
-    [MODEL] = {"model", TH_KEY_FILE, true, 0, 0, 0,
-               "of the predictor: a file beside the system file, or the name of one that comes with "
-               "Tharsis",
-               NULL},
+    [MODEL] =
+        {"model", TH_KEY_FILE, true, 0, 0, 0,
+         "of the predictor: a file beside the system file, or the name of one that comes with "
+         "Tharsis",
+         NULL},
     [GPU] = {"gpu", TH_KEY_TEXT, true, 0, 0, 0,
              "its name; one that no table has is described by the numbers below", NULL},
     [ACTIVATION] = {"activation", TH_KEY_CHOICE, false, 0, 3, 0,
@@ -38,13 +40,14 @@ static const th_design_key keys[] = {
     [NUMBERS + TH_GPU_SMS] = {"sms", TH_KEY_INTEGER, false, 1, 1e6, 0, "multiprocessors", NULL},
     [NUMBERS + TH_GPU_CORES] = {"cores", TH_KEY_INTEGER, false, 1, 1e6, 0,
                                 "single-precision units of each", NULL},
-    [NUMBERS + TH_GPU_CLOCK] = {"clock", TH_KEY_FREQUENCY, false, 1e6, 1e12, 0, "boost clock",
-                                NULL},
+    [NUMBERS +
+        TH_GPU_CLOCK] = {"clock", TH_KEY_FREQUENCY, false, 1e6, 1e12, 0, "boost clock", NULL},
     [NUMBERS + TH_GPU_PEAK] = {"peak", TH_KEY_NUMBER, false, 1, 1e9, 0,
                                "single precision, 1e9 operations/s, 2 per multiply-accumulate",
                                NULL},
     [NUMBERS + TH_GPU_L2] = {"l2", TH_KEY_BYTES, false, 1024, 1e12, 0, "its cache", NULL},
-    [NUMBERS + TH_GPU_MEMORY] = {"memory", TH_KEY_BYTES, false, 1048576, 1e15, 0, "its memory", NULL},
+    [NUMBERS +
+        TH_GPU_MEMORY] = {"memory", TH_KEY_BYTES, false, 1048576, 1e15, 0, "its memory", NULL},
     {.name = NULL},
 };
 
@@ -87,7 +90,8 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_e
     return p;
 }
 
-/* By name: as described in the table that comes with Tharsis, or as the model knows it. false: neither. */
+/* By name: as described in the table that comes with Tharsis, or as the model knows it. false:
+ * neither. */
 static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
 {
     th_strbuf path = TH_STRBUF_INIT;
@@ -142,7 +146,8 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
         else if (!is_known)
             return th_error_set(
                 err, "SIM-0201",
-                "%s:%d: design \"%s\": gpu \"%s\": must be one that is described, or the block must "
+                "%s:%d: design \"%s\": gpu \"%s\": must be one that is described, or the block "
+                "must "
                 "have all of bandwidth, sms, cores, clock, peak, l2, memory: %s is missing",
                 b->file, b->line, b->name, name, keys[NUMBERS + i].name);
     }
@@ -214,8 +219,8 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     return 0;
 }
 
-/* A GPU runs behind its host: launches but for the first are hidden. Layouts change once, on the way in and
- * out; the host waits for them. */
+/* A GPU runs behind its host: launches but for the first are hidden. Layouts change once, on the
+ * way in and out; the host waits for them. */
 static void host(const th_design_config *c, const th_shard *s, th_host_times *out)
 {
     th_layer_op op;

@@ -31,12 +31,18 @@ static const char *const skippings[] = {"none", "weights", "inputs", "both", NUL
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
-    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1, 1e12, 0, "peak multiply-accumulates per cycle", NULL},
-    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-3, 1, 1, "share of the peak that layers reach", NULL},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "pieces that each on-chip buffer holds", NULL},
-    [BANDWIDTH] = {"bandwidth", TH_KEY_BANDWIDTH, false, 1, 1e18, 0, "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
-    [ZERO_SKIPPING] = {"zero_skipping", TH_KEY_CHOICE, false, 0, 3, 0, "operands whose zeros cost no cycle", skippings},
-    [FACTORS + TH_FP32] = {"fp32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "peak of this precision, in macs_per_cycle", NULL},
+    [MACS_PER_CYCLE] = {"macs_per_cycle", TH_KEY_NUMBER, true, 1, 1e12, 0,
+                        "peak multiply-accumulates per cycle", NULL},
+    [EFFICIENCY] = {"efficiency", TH_KEY_NUMBER, false, 1e-3, 1, 1,
+                    "share of the peak that layers reach", NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "pieces that each on-chip buffer holds", NULL},
+    [BANDWIDTH] = {"bandwidth", TH_KEY_BANDWIDTH, false, 1, 1e18, 0,
+                   "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
+    [ZERO_SKIPPING] = {"zero_skipping", TH_KEY_CHOICE, false, 0, 3, 0,
+                       "operands whose zeros cost no cycle", skippings},
+    [FACTORS + TH_FP32] = {"fp32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1,
+                           "peak of this precision, in macs_per_cycle", NULL},
     [FACTORS + TH_FP16] = {"fp16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     [FACTORS + TH_BF16] = {"bf16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     [FACTORS + TH_INT16] = {"int16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
@@ -52,7 +58,7 @@ typedef struct {
     int64_t inputs, weights;  /* bytes; of all images, where these have weights of their own */
     bool by_channel;          /* cut along k, else along the rows */
     int64_t extent, piece, n; /* of that dimension */
-    int64_t copies; /* of the weights: images of a matmul of two inputs, else 1 */
+    int64_t copies;           /* of the weights: images of a matmul of two inputs, else 1 */
 } plan;
 
 static plan plan_of(const th_shard *s)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* script.c - a design whose figures come from a procedure: cycles, and bytes where they are not each
- * tensor once.
+/* script.c - a design whose figures come from a procedure: cycles, and bytes where they are not
+ * each tensor once.
  *
- * Ours. An answer of n tiles becomes n steps, alike but for the last, which has the remainders of the
- * divisions: each loads and stores its part of all tensors and computes its part of the cycles. Overlap,
- * fill, drain, slots, ports and the DRAM are the pipeline's. The block's keys that are not the design's
- * own are parameters of the procedure.
- *   prepare -> connect (by th_works) -> schedule* -> release
- * Not modelled: operands that stay on chip between tiles (an answer says how many bytes move in all). */
+ * Ours. An answer of n tiles becomes n steps, alike but for the last, which has the remainders of
+ * the divisions: each loads and stores its part of all tensors and computes its part of the cycles.
+ * Overlap, fill, drain, slots, ports and the DRAM are the pipeline's. The block's keys that are not
+ * the design's own are parameters of the procedure. prepare -> connect (by th_works) -> schedule*
+ * -> release Not modelled: operands that stay on chip between tiles (an answer says how many bytes
+ * move in all). */
 #include <config.h>
 
 #include <math.h>
@@ -70,8 +70,8 @@ static const char *misspelt(const char *parameter)
     return NULL;
 }
 
-/* A key left out cannot be told from one misspelt, which would become a parameter: so parameters must
- * not look like the keys that may be left out. Those that are required are missed anyway. */
+/* A key left out cannot be told from one misspelt, which would become a parameter: so parameters
+ * must not look like the keys that may be left out. Those that are required are missed anyway. */
 static int check_parameters(const th_design_block *b, th_error *err)
 {
     for (int i = 0; i < b->n_params; i++) {
@@ -178,8 +178,7 @@ static double tiles_of(const th_script_answer *a)
 static void fill_schedule(const th_design_config *d, const th_shard *s, const th_script_answer *a,
                           th_schedule *out)
 {
-    int64_t n = (int64_t)tiles_of(a),
-            cycles = (int64_t)a->number[TH_SCRIPT_CYCLES],
+    int64_t n = (int64_t)tiles_of(a), cycles = (int64_t)a->number[TH_SCRIPT_CYCLES],
             input = bytes_of(a, TH_SCRIPT_INPUT_BYTES, s, TH_TENSOR_INPUT),
             weight = bytes_of(a, TH_SCRIPT_WEIGHT_BYTES, s, TH_TENSOR_WEIGHT),
             output = bytes_of(a, TH_SCRIPT_OUTPUT_BYTES, s, TH_TENSOR_OUTPUT);

@@ -308,5 +308,6 @@ bool th_script_is_cause(const th_error *err)
     th_error cannot;
     fail_cannot("", "", &cannot);
     return (strncmp(err->id, own, sizeof own - 1) == 0 && strcmp(err->id, cannot.id) != 0) ||
-           strncmp(err->id, interpreter, sizeof interpreter - 1) == 0 || th_error_is_interrupted(err);
+           strncmp(err->id, interpreter, sizeof interpreter - 1) == 0 ||
+           th_error_is_interrupted(err);
 }

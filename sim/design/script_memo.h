@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* script_memo.h - what the procedures of script designs (script.c) answered, once per distinct shard.
+/* script_memo.h - what the procedures of script designs (script.c) answered, once per distinct
+ * shard.
  *
  *   new -> (digest -> find*, by every th_works, find from any thread)* -> clear* -> free
  *   a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
  *
- * The simulator knows no interpreter: a provider answers, in the thread that owns it. Outside batches
- * find asks it at once. While answers are deferred, find notes what is missing and fails as "needed";
- * when the threads are through, their owner lets fill ask for all that was noted, and does again what
- * could not be done. One memo serves all th_works of a session; a shard is asked for once. */
+ * The simulator knows no interpreter: a provider answers, in the thread that owns it. Outside
+ * batches find asks it at once. While answers are deferred, find notes what is missing and fails as
+ * "needed"; when the threads are through, their owner lets fill ask for all that was noted, and
+ * does again what could not be done. One memo serves all th_works of a session; a shard is asked
+ * for once. */
 #ifndef TH_SIM_DESIGN_SCRIPT_MEMO_H
 #define TH_SIM_DESIGN_SCRIPT_MEMO_H
 #include "sim/design/design.h"
@@ -37,15 +39,16 @@ typedef struct th_script_answer {
     bool has[TH_SCRIPT_N_NUMBERS];
     double number[TH_SCRIPT_N_NUMBERS];
     char variant[TH_SCRIPT_VARIANT_MAX]; /* how the design runs the shard; "": as always */
-    char cannot
-        [TH_SCRIPT_REFUSAL_MAX]; /* why it cannot run the shard, no numbers then; "": it can */
+    char cannot[TH_SCRIPT_REFUSAL_MAX];  /* why it cannot run the shard, no numbers then; "": it can
+                                          */
 } th_script_answer;
 
 typedef struct th_script_question {
     const th_design_block *block; /* its further keys are the procedure's parameters */
     const char *procedure;
-    th_time limit_ps;      /* that answering may take, in real time */
-    const th_shard *shard; /* adds_to_output is 0: partial sums are the pipeline's affair; so is has_bias */
+    th_time limit_ps; /* that answering may take, in real time */
+    const th_shard
+        *shard; /* adds_to_output is 0: partial sums are the pipeline's affair; so is has_bias */
 } th_script_question;
 
 typedef struct th_script_provider {
@@ -68,12 +71,13 @@ int64_t th_script_memo_count(const th_script_memo *m); /* answers held */
  * parameters. In the provider's thread. 0, or -1 where there is no such procedure. */
 int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
                           uint64_t *digest, th_error *err);
-/* The answer to a question; valid until clear. NULL on failure, or when the design cannot run it. */
+/* The answer to a question; valid until clear. NULL on failure, or when the design cannot run it.
+ */
 const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
                                             const th_script_question *q, th_error *err);
 
-/* Both accept NULL, and then do nothing. fill asks in an order that depends on the questions alone and
- * stops at the first failure, which the next find of that question returns. 0 or -1. */
+/* Both accept NULL, and then do nothing. fill asks in an order that depends on the questions alone
+ * and stops at the first failure, which the next find of that question returns. 0 or -1. */
 void th_script_memo_defer(th_script_memo *m,
                           bool deferred); /* false forgets what was not answered */
 int th_script_memo_fill(th_script_memo *m, th_error *err);

@@ -27,7 +27,18 @@
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { CLOCK, BUS_BITS, THROUGHPUT, TILE_K, TILE_C, TILE_H, TILE_W, INPUT_TILE_H, INPUT_TILE_W, ONLY };
+enum {
+    CLOCK,
+    BUS_BITS,
+    THROUGHPUT,
+    TILE_K,
+    TILE_C,
+    TILE_H,
+    TILE_W,
+    INPUT_TILE_H,
+    INPUT_TILE_W,
+    ONLY
+};
 enum { OPERATIONS_PER_MAC = 2, STREAM_SLOTS = 4 };
 enum { TILE_MAX = 4096, ROWS_MAX = 1024 };
 
@@ -35,16 +46,26 @@ enum { ONLY_ANY, ONLY_CONV, ONLY_DENSE, ONLY_RECURRENT };
 static const char *const kinds_of_layers[] = {"any", "conv", "dense", "recurrent", NULL};
 
 static const th_design_key keys[] = {
-    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the bus, and of the array without throughput", NULL},
-    [BUS_BITS] = {"bus_bits", TH_KEY_NUMBER, true, 1e-3, 1e9, 0, "bits per cycle that the local bus moves each way", NULL},
-    [THROUGHPUT] = {"throughput", TH_KEY_NUMBER, false, 1, 1e16, 0, "Th, operations per second; absent: 2 tile_k tile_c per cycle", NULL},
-    [TILE_K] = {"tile_k", TH_KEY_INTEGER, false, 1, TILE_MAX, 0, "Tm, output channels of a tile; convolutions need tiles", NULL},
-    [TILE_C] = {"tile_c", TH_KEY_INTEGER, false, 1, TILE_MAX, 0, "Tn, input channels of a step", NULL},
+    [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0,
+               "clock of the bus, and of the array without throughput", NULL},
+    [BUS_BITS] = {"bus_bits", TH_KEY_NUMBER, true, 1e-3, 1e9, 0,
+                  "bits per cycle that the local bus moves each way", NULL},
+    [THROUGHPUT] = {"throughput", TH_KEY_NUMBER, false, 1, 1e16, 0,
+                    "Th, operations per second; absent: 2 tile_k tile_c per cycle", NULL},
+    [TILE_K] = {"tile_k", TH_KEY_INTEGER, false, 1, TILE_MAX, 0,
+                "Tm, output channels of a tile; convolutions need tiles", NULL},
+    [TILE_C] = {"tile_c", TH_KEY_INTEGER, false, 1, TILE_MAX, 0, "Tn, input channels of a step",
+                NULL},
     [TILE_H] = {"tile_h", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tr, output rows of a tile", NULL},
-    [TILE_W] = {"tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tc, output columns of a tile", NULL},
-    [INPUT_TILE_H] = {"input_tile_h", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tr_, input rows of a step; absent: tile_h", NULL},
-    [INPUT_TILE_W] = {"input_tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tc_, input columns of a step; absent: tile_w", NULL},
-    [ONLY] = {"only", TH_KEY_CHOICE, false, 0, 0, ONLY_ANY, "the kind of layers that it runs: conv, dense (fc, matmul), recurrent (lstm, gru)", kinds_of_layers},
+    [TILE_W] = {"tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0, "Tc, output columns of a tile",
+                NULL},
+    [INPUT_TILE_H] = {"input_tile_h", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0,
+                      "Tr_, input rows of a step; absent: tile_h", NULL},
+    [INPUT_TILE_W] = {"input_tile_w", TH_KEY_INTEGER, false, 1, ROWS_MAX, 0,
+                      "Tc_, input columns of a step; absent: tile_w", NULL},
+    [ONLY] = {"only", TH_KEY_CHOICE, false, 0, 0, ONLY_ANY,
+              "the kind of layers that it runs: conv, dense (fc, matmul), recurrent (lstm, gru)",
+              kinds_of_layers},
     {.name = NULL},
 };
 
@@ -172,9 +193,9 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
         steps *= out->count[loop];
     double cycles = steps * (double)kernel * (double)pixels;
-    out->accesses = (th_accesses){whole(cycles * (double)tn),
-                                  whole(steps * (double)(tm * tn) * (double)kernel),
-                                  whole(cycles * (double)tm), whole(cycles * (double)tm)};
+    out->accesses =
+        (th_accesses){whole(cycles * (double)tn), whole(steps * (double)(tm * tn) * (double)kernel),
+                      whole(cycles * (double)tm), whole(cycles * (double)tm)};
 }
 
 static void set_buffers(th_schedule *out)

@@ -2,22 +2,21 @@
 /* systolic.c - a systolic array of rows x cols, output-, weight- or input-stationary.
  *
  * A convolution is a matrix product: M = output pixels (of all images: one long stream), N =
- * filters, K = R S C, group by group. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N, M)
- * weight-stationary (ws), (K, M, N) input-stationary (is):
- *   folds   F = ceil(Sr/rows) ceil(Sc/cols)
- *   cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2)
- * as in A. Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it.
- * With overlap the wavefront of the next fold follows that of the last one directly, and
- *   cycles = F P + start,  P = max(T, rows),  start = (cycles of one fold above) - P:
- * ws, is: a second register in each element takes the next stationary operand in, row by row (rows
- * cycles), while T elements stream; os: finished sums leave through a shift chain of their column
- * (rows cycles) while the next fold accumulates. So neither can be shorter than rows.
+ * filters, K = R S C, group by group. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N,
+ * M) weight-stationary (ws), (K, M, N) input-stationary (is): folds   F = ceil(Sr/rows)
+ * ceil(Sc/cols) cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2) as in A.
+ * Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it. With
+ * overlap the wavefront of the next fold follows that of the last one directly, and cycles = F P +
+ * start,  P = max(T, rows),  start = (cycles of one fold above) - P: ws, is: a second register in
+ * each element takes the next stationary operand in, row by row (rows cycles), while T elements
+ * stream; os: finished sums leave through a shift chain of their column (rows cycles) while the
+ * next fold accumulates. So neither can be shorter than rows.
  *
- * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c); only
- * the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a stream
- * may be cut besides into runs, each a fold that pays its fill: F (T + n fill) cycles for n runs, and
- * the partial sums of a run need no more than its tile. Images of a batch become one
- * M (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
+ * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c);
+ * only the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a
+ * stream may be cut besides into runs, each a fold that pays its fill: F (T + n fill) cycles for n
+ * runs, and the partial sums of a run need no more than its tile. Images of a batch become one M
+ * (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
  * chip and those of all do not.
  *
  * Structured sparsity of weights, n of m: the inner dimension shrinks to ceil(K n / m), as in
@@ -64,9 +63,10 @@ static const th_design_key keys[] = {
                   "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
     [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0,
                  "the fill of a fold hides in the drain of the one before", NULL},
-    [REFILL] = {"refill", TH_KEY_BOOL, false, 0, 1, 0,
-                "ws, is: a stream may be cut into runs that fill the array anew, if that is quicker",
-                NULL},
+    [REFILL] =
+        {"refill", TH_KEY_BOOL, false, 0, 1, 0,
+         "ws, is: a stream may be cut into runs that fill the array anew, if that is quicker",
+         NULL},
     [BUFFER] = {"buffer", TH_KEY_BYTES, false, 1, LARGEST_BUFFER, 0,
                 "on-chip buffer of all operands together; absent: no limit", NULL},
     [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, LARGEST_BUFFER, 0,
@@ -181,7 +181,10 @@ static th_accesses accesses_of(const th_systolic_layer *l, int64_t runs)
     bool is_os = l->flow == TH_SYSTOLIC_OS, is_is = l->flow == TH_SYSTOLIC_IS;
     return (th_accesses){
         .input_reads = products * m * k * (is_is ? runs : across),
-        .weight_reads = products * k * n * (is_os ? down : is_is ? across : runs),
+        .weight_reads = products * k * n *
+                        (is_os   ? down
+                         : is_is ? across
+                                 : runs),
         .partial_reads = is_os ? 0 : products * m * n * (down - 1),
         .output_writes = products * m * n * (is_os ? 1 : down),
     };

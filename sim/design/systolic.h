@@ -15,10 +15,10 @@ typedef struct th_systolic_layer {
     th_systolic_flow flow;
     int rows, cols;
     int64_t extent[TH_N_LOOPS];
-    int64_t images;         /* whose pixels are the M of one product */
-    bool shares_weights;    /* all products have the same */
-    int64_t inner;          /* inner dimension as if dense; extent[TH_LOOP_C] are kept */
-    int64_t fill;           /* cycles of a fold beyond those of its stream */
+    int64_t images;      /* whose pixels are the M of one product */
+    bool shares_weights; /* all products have the same */
+    int64_t inner;       /* inner dimension as if dense; extent[TH_LOOP_C] are kept */
+    int64_t fill;        /* cycles of a fold beyond those of its stream */
     bool overlaps, may_refill;
     int64_t hz;
     int64_t buffer_bytes[TH_N_TENSORS], all_bytes; /* capacities; INT64_MAX: no limit */
@@ -30,12 +30,12 @@ typedef struct th_systolic_layer {
 /* One way of running it: a tile is a fold, or a piece of a fold's stream. */
 typedef struct th_systolic_way {
     uint8_t order[TH_N_LOOPS];
-    int64_t tile[TH_N_LOOPS]; /* at most the extent */
-    bool refills;             /* every step is a fold of its own: a run of the stream */
+    int64_t tile[TH_N_LOOPS];       /* at most the extent */
+    bool refills;                   /* every step is a fold of its own: a run of the stream */
     bool input_stays, weight_stays; /* through the loop that they do not depend on */
     bool weights_stay_for_good;     /* through all products: the buffer holds all of them */
     bool sums_stay;
-    bool keeps_rows; /* input rows that the next block of M reads again stay on chip */
+    bool keeps_rows;    /* input rows that the next block of M reads again stay on chip */
     bool keeps_channel; /* likewise the channel that two blocks of the inner dimension share */
 } th_systolic_way;
 

@@ -3,10 +3,10 @@
  *   th_systolic_plan: for both orders of the two loops over folds, for pieces of 1, 1/2, 1/4 ... of
  *   a stream, for everything that may stay: schedule, needs, estimate; the least estimate wins
  *
- * The stream is the innermost loop, so that cutting it adds no fill; but where the design may refill,
- * ways are tried besides in which every piece is a fold of its own, with the blocks of the inner
- * dimension innermost: they cost fills and spare spilled sums. The estimate is that of
- * the pipeline with its slots: step by step the larger of its cycles, its loads and its spilled sums
+ * The stream is the innermost loop, so that cutting it adds no fill; but where the design may
+ * refill, ways are tried besides in which every piece is a fold of its own, with the blocks of the
+ * inner dimension innermost: they cost fills and spare spilled sums. The estimate is that of the
+ * pipeline with its slots: step by step the larger of its cycles, its loads and its spilled sums
  * (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first load and
  * the last store besides. It only ranks; times are those of the pipeline. Ties go to the lesser
  * traffic, then to the way found first: larger pieces. */
@@ -19,8 +19,8 @@
 
 #include "sim/design/tiles.h"
 
-/* Pieces of a stream: not smaller than one element; not more than a few halvings beyond the first that
- * fits, for small pieces cost latency and events. */
+/* Pieces of a stream: not smaller than one element; not more than a few halvings beyond the first
+ * that fits, for small pieces cost latency and events. */
 enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_REFILLING = 2, N_CHOICES = 64 };
 enum {
     STAYS_INPUT = 1,
@@ -55,8 +55,8 @@ typedef struct {
 
 static clockwork clockwork_of(const th_schedule *s, const th_port *memory)
 {
-    clockwork k = {.s = s, .latency = (double)memory->latency_ps / TH_PS_PER_S,
-                   .cycle = 1.0 / (double)s->hz};
+    clockwork k = {
+        .s = s, .latency = (double)memory->latency_ps / TH_PS_PER_S, .cycle = 1.0 / (double)s->hz};
     if (memory->bits_per_s != TH_UNLIMITED)
         k.dram_seconds_per_byte = 8.0 / (double)memory->bits_per_s;
     for (int e = 0; e < TH_N_ENGINES; e++)

@@ -3,16 +3,17 @@
  *
  * Inputs. M counts output pixels, row by row; the inner dimension is ordered channel by channel,
  * the R S taps of a channel next to each other, so that a block of it reads few channels. Blocks
- * that do not begin at a channel's border share channels with their neighbours: a block of e elements
- * touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted exactly;
- * where the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block of M
- * reads its window: whole rows of the input where it covers more than one row of the output. Where
- * the rows that the next block needs again stay on chip (keeps_rows), a block loads only what is
- * new: the mean over the images; what the first window has more is first_row_extra_bytes. Nothing
- * loads more elements than the product has (1 x 1 kernels with a stride leave out what they skip).
- * Weights and outputs are dense blocks.
+ * that do not begin at a channel's border share channels with their neighbours: a block of e
+ * elements touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted
+ * exactly; where the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block
+ * of M reads its window: whole rows of the input where it covers more than one row of the output.
+ * Where the rows that the next block needs again stay on chip (keeps_rows), a block loads only what
+ * is new: the mean over the images; what the first window has more is first_row_extra_bytes.
+ * Nothing loads more elements than the product has (1 x 1 kernels with a stride leave out what they
+ * skip). Weights and outputs are dense blocks.
  *
- * Not modelled: a block of M that begins inside an output row counts as if it began with the row. */
+ * Not modelled: a block of M that begins inside an output row counts as if it began with the row.
+ */
 #include <config.h>
 
 #include "sim/design/systolic.h"
@@ -336,7 +337,6 @@ void th_systolic_needs(const th_systolic_layer *l, const th_systolic_way *w, con
                                       w->weight_stays && innermost != TH_LOOP_H);
     if (w->weights_stay_for_good)
         needs[TH_TENSOR_WEIGHT] = weight_bytes(l, l->extent[TH_LOOP_K], l->extent[TH_LOOP_C]);
-    needs[TH_TENSOR_OUTPUT] =
-        room_of(l, w, TH_TENSOR_OUTPUT, adds_outside ? s->partial_bytes[0] : s->output_bytes[0],
-                is_held);
+    needs[TH_TENSOR_OUTPUT] = room_of(
+        l, w, TH_TENSOR_OUTPUT, adds_outside ? s->partial_bytes[0] : s->output_bytes[0], is_held);
 }

@@ -7,8 +7,8 @@
  *   cycles = ceil(K/rows) ceil(W/cols) H R S ceil(C/vec) + fill
  * where a pass is one (K block, W block); fill = rows + cols per pass, once per layer with overlap.
  * A step is one vector of channels of a pass; partial sums of a pass (rows x cols x H) stay in the
- * array's accumulators. Inputs are loaded as real windows. Called in this order: tile_of and set_step
- * for every kind of step, check_buffers. */
+ * array's accumulators. Inputs are loaded as real windows. Called in this order: tile_of and
+ * set_step for every kind of step, check_buffers. */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -35,18 +35,27 @@ enum {
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
-    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0, "rows of the array, one output channel each", NULL},
-    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0, "columns of the array, one output column each", NULL},
-    [VEC] = {"vec", TH_KEY_INTEGER, true, 1, 65536, 0, "input channels per element and cycle", NULL},
+    [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, 65536, 0,
+              "rows of the array, one output channel each", NULL},
+    [COLS] = {"cols", TH_KEY_INTEGER, true, 1, 65536, 0,
+              "columns of the array, one output column each", NULL},
+    [VEC] = {"vec", TH_KEY_INTEGER, true, 1, 65536, 0, "input channels per element and cycle",
+             NULL},
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
-    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1, "a pass fills while the one before drains", NULL},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "steps that each on-chip buffer holds", NULL},
-    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder blocks move what they hold, not a full block", NULL},
-    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for inputs, all slots; absent: any step fits", NULL},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for weights, all slots; absent: any step fits", NULL},
-    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for outputs, all slots; absent: any pass fits", NULL},
+    [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 1, "a pass fills while the one before drains",
+                 NULL},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "steps that each on-chip buffer holds", NULL},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1,
+              "remainder blocks move what they hold, not a full block", NULL},
+    [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, 1e15, 0,
+                      "on-chip bytes for inputs, all slots; absent: any step fits", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, false, 1, 1e15, 0,
+                       "on-chip bytes for weights, all slots; absent: any step fits", NULL},
+    [OUTPUT_BUFFER] = {"output_buffer", TH_KEY_BYTES, false, 1, 1e15, 0,
+                       "on-chip bytes for outputs, all slots; absent: any pass fits", NULL},
     {.name = NULL},
 };
 
@@ -147,14 +156,15 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return check_buffers(d, out, err);
 }
 
-static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor, int64_t elements)
+static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
+                          int64_t elements)
 {
     return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
 }
 
-/* When so many passes of q steps are computed, stores aside: a first load of t cycles, then every step
- * but the last beside the load of the next one. The fill f is part of the first step of all (overlap),
- * or of the last step of every pass. */
+/* When so many passes of q steps are computed, stores aside: a first load of t cycles, then every
+ * step but the last beside the load of the next one. The fill f is part of the first step of all
+ * (overlap), or of the last step of every pass. */
 static double computed_after(double passes, double q, double t, double c, double f, bool overlaps)
 {
     double step = fmax(t, c), filled = fmax(t, c + f), n = passes * q;
@@ -168,10 +178,12 @@ static double computed_after(double passes, double q, double t, double c, double
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     bool overlaps = d->value[OVERLAP] != 0;
-    int64_t rows = (int64_t)d->value[ROWS], cols = (int64_t)d->value[COLS], vec = (int64_t)d->value[VEC];
+    int64_t rows = (int64_t)d->value[ROWS], cols = (int64_t)d->value[COLS],
+            vec = (int64_t)d->value[VEC];
     int64_t kernel = (int64_t)s->dim[TH_DIM_R] * s->dim[TH_DIM_S], h = s->dim[TH_DIM_H];
     int64_t window = th_window(cols, s->stride_w, s->dim[TH_DIM_S], s->dilation_w, s->in_w);
-    double passes = (double)s->dim[TH_DIM_B] * s->groups * (double)th_ceil_div(th_group_outputs(s), rows) *
+    double passes = (double)s->dim[TH_DIM_B] * s->groups *
+                    (double)th_ceil_div(th_group_outputs(s), rows) *
                     (double)th_ceil_div(s->dim[TH_DIM_W], cols);
     double q = (double)th_ceil_div(th_group_inputs(s), vec), c = (double)(h * kernel);
     double f = (double)fill_cycles(d);

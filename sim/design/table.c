@@ -20,7 +20,8 @@
 enum { FILE_NAME };
 
 static const th_design_key keys[] = {
-    [FILE_NAME] = {"file", TH_KEY_FILE, true, 0, 0, 0, "comma-separated times, beside the system file", NULL},
+    [FILE_NAME] = {"file", TH_KEY_FILE, true, 0, 0, 0,
+                   "comma-separated times, beside the system file", NULL},
     {.name = NULL},
 };
 

@@ -38,8 +38,8 @@ static inline int64_t th_group_inputs(const th_shard *s)
 static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, th_tensor tensor,
                                    int64_t hz)
 {
-    double bits = elements_per_cycle * th_precision_bits((th_precision)s->precision[tensor]) *
-                  (double)hz;
+    double bits =
+        elements_per_cycle * th_precision_bits((th_precision)s->precision[tensor]) * (double)hz;
     if (elements_per_cycle > 0 && bits < 1)
         return 1;
     return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
@@ -59,8 +59,7 @@ static inline double th_port_cycles(const th_shard *s, th_tensor tensor, int64_t
  * port like that of the outputs. */
 static inline void th_set_ports(th_schedule *out, const th_shard *s, const double elements[3])
 {
-    out->port_bits_per_s[TH_ENGINE_INPUT] =
-        th_port_bits(elements[0], s, TH_TENSOR_INPUT, out->hz);
+    out->port_bits_per_s[TH_ENGINE_INPUT] = th_port_bits(elements[0], s, TH_TENSOR_INPUT, out->hz);
     out->port_bits_per_s[TH_ENGINE_WEIGHT] =
         th_port_bits(elements[1], s, TH_TENSOR_WEIGHT, out->hz);
     out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] =

@@ -101,8 +101,8 @@ static void try_order(search *f, const th_measure *m, const th_tile *tile, const
     bool revisits = n_sums > 1;
     for (int i = n_in * n_weight * n_sums - 1; i >= 0; i--) {
         const th_level *const at[] = {&in[TH_TENSOR_INPUT][i % n_in],
-                                   &in[TH_TENSOR_WEIGHT][i / n_in % n_weight],
-                                   &in[TH_TENSOR_OUTPUT][i / n_in / n_weight]};
+                                      &in[TH_TENSOR_WEIGHT][i / n_in % n_weight],
+                                      &in[TH_TENSOR_OUTPUT][i / n_in / n_weight]};
         if (!fits(f->task.t, at))
             continue;
         how.input_stays = (uint8_t)at[TH_TENSOR_INPUT]->stays;
@@ -210,8 +210,8 @@ static int fail_no_fit(const search *f, const grid *g, th_error *err)
     static const char *const names[] = {"input", "weight", "output"};
     static const char *const articles[] = {"an input", "a weight", "an output"};
     const th_tiling *t = f->task.t;
-    const th_tile tile = {g->k.extent[g->k.n - 1], g->c.extent[g->c.n - 1],
-                          g->h.extent[g->h.n - 1], g->w.extent[g->w.n - 1]};
+    const th_tile tile = {g->k.extent[g->k.n - 1], g->c.extent[g->c.n - 1], g->h.extent[g->h.n - 1],
+                          g->w.extent[g->w.n - 1]};
     th_measure m = th_tile_measure(&f->task, &tile);
     int64_t all = 0;
     for (int i = 0; i < TH_N_TENSORS; i++) {

@@ -19,16 +19,16 @@ typedef struct th_tile {
 
 typedef struct th_tiling {
     int64_t hz;
-    th_tile tile;      /* 0: to be chosen */
-    th_tile largest;   /* that may be chosen; 0: as large as the layer */
-    const char *order; /* "BHWKC": outermost first; NULL: to be chosen */
+    th_tile tile;                       /* 0: to be chosen */
+    th_tile largest;                    /* that may be chosen; 0: as large as the layer */
+    const char *order;                  /* "BHWKC": outermost first; NULL: to be chosen */
     int64_t buffer_bytes[TH_N_TENSORS]; /* 0: not known */
     int64_t shared_bytes;               /* one buffer for all three; 0: none */
     int32_t slots_in, slots_out;
-    int32_t accumulator_bits; /* of partial sums, on chip and spilled */
-    bool clips;               /* remainder tiles are what they hold */
-    bool has_halo;            /* a tile's input is its real window */
-    bool has_runs;            /* rows of input, sums and output lie apart in DRAM */
+    int32_t accumulator_bits;  /* of partial sums, on chip and spilled */
+    bool clips;                /* remainder tiles are what they hold */
+    bool has_halo;             /* a tile's input is its real window */
+    bool has_runs;             /* rows of input, sums and output lie apart in DRAM */
     double port[TH_N_TENSORS]; /* elements per cycle */
     int64_t (*cycles)(const th_shard *s, const th_tile *t); /* of a step, 1 at least */
 } th_tiling;

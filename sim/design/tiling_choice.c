@@ -195,8 +195,7 @@ void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th
     out->run_bytes[TH_ENGINE_INPUT] =
         run_of(s, TH_TENSOR_INPUT, input_rows(t, s, tile->h), t->has_halo ? s->in_h : rows,
                input_columns(t, s, tile->w), t->has_halo ? s->in_w : columns);
-    out->run_bytes[TH_ENGINE_OUTPUT] =
-        run_of(s, TH_TENSOR_OUTPUT, tile->h, rows, tile->w, columns);
+    out->run_bytes[TH_ENGINE_OUTPUT] = run_of(s, TH_TENSOR_OUTPUT, tile->h, rows, tile->w, columns);
     out->run_bytes[TH_ENGINE_PARTIAL] = (of_sums * t->accumulator_bits + 7) / 8;
 }
 
@@ -226,9 +225,9 @@ void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedu
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         th_tile tile = th_tile_at(t, s, &how->tile, mask);
         unsigned store = mask & (TH_N_STORE_KINDS - 1);
-        out->step[mask] = (th_step){th_tile_bytes(t, s, &tile, TH_ENGINE_INPUT),
-                                    th_tile_bytes(t, s, &tile, TH_ENGINE_WEIGHT),
-                                    t->cycles(s, &tile)};
+        out->step[mask] =
+            (th_step){th_tile_bytes(t, s, &tile, TH_ENGINE_INPUT),
+                      th_tile_bytes(t, s, &tile, TH_ENGINE_WEIGHT), t->cycles(s, &tile)};
         out->output_bytes[store] = th_tile_bytes(t, s, &tile, TH_ENGINE_OUTPUT);
         out->partial_bytes[store] = th_tile_bytes(t, s, &tile, TH_ENGINE_PARTIAL);
     }

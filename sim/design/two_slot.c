@@ -6,17 +6,17 @@
  *   input   = max(input, compute before the last) + t        weight likewise, with u
  *   compute = max(input, weight, compute, store[i - 2] if the step opens tile i) + c
  *   store   = max(store, compute) + o                        if the step ends a tile
- * which is x' = A x in the algebra where + is the maximum and * the sum. A loop of n equal iterations
- * is a power of their matrix, so the whole nest is a product with about log n factors for each loop:
- * exact, whatever differs in first and last iterations, and without any event. */
+ * which is x' = A x in the algebra where + is the maximum and * the sum. A loop of n equal
+ * iterations is a power of their matrix, so the whole nest is a product with about log n factors
+ * for each loop: exact, whatever differs in first and last iterations, and without any event. */
 #include <config.h>
 
 #include "sim/design/two_slot.h"
 
 #include <math.h>
 
-/* What the state of the pipeline consists of: the time at which each was last done; the _BEFORE ones
- * the time before that. */
+/* What the state of the pipeline consists of: the time at which each was last done; the _BEFORE
+ * ones the time before that. */
 enum { INPUT, WEIGHT, COMPUTE, COMPUTE_BEFORE, STORE, STORE_BEFORE, N_STATES };
 
 typedef struct {

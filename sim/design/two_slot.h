@@ -13,7 +13,8 @@ typedef struct th_two_slot_step {
 } th_two_slot_step;
 
 /* Iterations of nested loops, outermost first. The steps of the innermost loop belong to one output
- * tile. step: of the iteration that is the first (last) one of the loops in a mask, bit 1 << place. */
+ * tile. step: of the iteration that is the first (last) one of the loops in a mask, bit 1 << place.
+ */
 typedef struct th_two_slot_nest {
     int32_t count[TH_NEST_LOOPS];
     th_two_slot_step (*step)(const void *context, unsigned first, unsigned last);

@@ -15,11 +15,11 @@
  *
  * Raw weights are loaded once where the weight buffer holds them. Else in blocks, of which it holds
  * one per slot: all blocks for every stripe (rows outermost), or all stripes for every block and so
- * the input once per block (channels outermost), whichever moves fewer bytes. The first stripe needs
- * n rows of input, each further one m. Called in this order: make_plan (choose_way, fit_weights),
- * check_lines, set_loops, set_input_rows, set_steps. closed_form works from the plan and the extents
- * alone. Not modelled: the latency of the transforms (a
- * few cycles per layer), the loss of precision. */
+ * the input once per block (channels outermost), whichever moves fewer bytes. The first stripe
+ * needs n rows of input, each further one m. Called in this order: make_plan (choose_way,
+ * fit_weights), check_lines, set_loops, set_input_rows, set_steps. closed_form works from the plan
+ * and the extents alone. Not modelled: the latency of the transforms (a few cycles per layer), the
+ * loss of precision. */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -57,11 +57,16 @@ static const th_design_key keys[] = {
     [INPUT_PORT] = {"input_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [WEIGHT_PORT] = {"weight_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
     [OUTPUT_PORT] = {"output_port", TH_KEY_NUMBER, true, 1e-3, 1e6, 0, "elements per cycle", NULL},
-    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0, "on-chip bytes for raw weights", NULL},
-    [LINE_BUFFER] = {"line_buffer", TH_KEY_BYTES, false, 1, 1e15, 0, "on-chip bytes for input rows; absent: any number of rows fits", NULL},
-    [OUTERMOST] = {"outermost", TH_KEY_CHOICE, false, 0, 2, OUTERMOST_AUTO, "loop that is outermost where the weights do not fit", outermost_names},
-    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2, "blocks that each on-chip buffer holds", NULL},
-    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1, "remainder stripes and blocks cost what they hold, not a full one", NULL},
+    [WEIGHT_BUFFER] = {"weight_buffer", TH_KEY_BYTES, true, 1, 1e15, 0,
+                       "on-chip bytes for raw weights", NULL},
+    [LINE_BUFFER] = {"line_buffer", TH_KEY_BYTES, false, 1, 1e15, 0,
+                     "on-chip bytes for input rows; absent: any number of rows fits", NULL},
+    [OUTERMOST] = {"outermost", TH_KEY_CHOICE, false, 0, 2, OUTERMOST_AUTO,
+                   "loop that is outermost where the weights do not fit", outermost_names},
+    [SLOTS] = {"slots", TH_KEY_INTEGER, false, 1, TH_SLOTS_MAX, 2,
+               "blocks that each on-chip buffer holds", NULL},
+    [CLIP] = {"clip", TH_KEY_BOOL, false, 0, 1, 1,
+              "remainder stripes and blocks cost what they hold, not a full one", NULL},
     {.name = NULL},
 };
 
@@ -159,12 +164,13 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
         unit = at_most(p->c, p->pn);
     int64_t least = weight_bytes(s, p, p->block_k, unit);
     if (least > room)
-        return th_error_set(err, "SIM-0061",
-                            "winograd: weights: %lld blocks of %lld x %lld channels need %lld bytes, "
-                            "weight_buffer has %lld: %lld bytes are missing",
-                            (long long)p->slots, (long long)p->block_k, (long long)unit,
-                            (long long)(least * p->slots), (long long)buffer,
-                            (long long)(least * p->slots - buffer));
+        return th_error_set(
+            err, "SIM-0061",
+            "winograd: weights: %lld blocks of %lld x %lld channels need %lld bytes, "
+            "weight_buffer has %lld: %lld bytes are missing",
+            (long long)p->slots, (long long)p->block_k, (long long)unit,
+            (long long)(least * p->slots), (long long)buffer,
+            (long long)(least * p->slots - buffer));
     p->block_c = at_most(p->c, room / least * unit);
     return 0;
 }
@@ -369,7 +375,8 @@ typedef struct {
     unsigned first_stripe;            /* the loop over stripes */
 } step_times;
 
-static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor, int64_t elements)
+static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
+                          int64_t elements)
 {
     return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
 }
@@ -381,7 +388,9 @@ static th_two_slot_step step_of(const void *context, unsigned first, unsigned la
          loads_weights = (first & t->weight_when) == t->weight_when;
     (void)last;
     return (th_two_slot_step){
-        .load_input = !loads_input ? 0 : first & t->first_stripe ? t->first_rows : t->more_rows,
+        .load_input = !loads_input              ? 0
+                      : first & t->first_stripe ? t->first_rows
+                                                : t->more_rows,
         .load_weight = loads_weights ? t->weights : 0,
         .compute = t->compute,
         .store = t->store,
@@ -411,7 +420,8 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     if (make_plan(d, s, &p, &ignored))
         return NAN;
     int32_t rounds = (int32_t)p.rounds, rows = (int32_t)stripes(&p);
-    int32_t blocks_k = (int32_t)th_ceil_div(p.k, p.block_k), blocks_c = (int32_t)th_ceil_div(p.c, p.block_c);
+    int32_t blocks_k = (int32_t)th_ceil_div(p.k, p.block_k),
+            blocks_c = (int32_t)th_ceil_div(p.c, p.block_c);
     step_times t = times_of(d, s, &p);
     th_two_slot_nest n = {{rounds, rows, blocks_k, blocks_c}, step_of, &t};
     bool one_group = s->groups == 1;

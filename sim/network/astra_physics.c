@@ -123,9 +123,8 @@ static int64_t steps_of(th_astra_collective kind, int64_t n)
 static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message)
 {
     if (is_aware && dim->kind == TH_DIM_SWITCH)
-        return th_astra_add(
-            multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
-            multiply(2, th_astra_hop_ns(dim, message)));
+        return th_astra_add(multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
+                            multiply(2, th_astra_hop_ns(dim, message)));
     return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
 }
 
@@ -134,9 +133,9 @@ static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message
 static int64_t alone_ns(const th_astra *a, const th_astra_phase *ph, int64_t t,
                         int64_t n_reductions)
 {
-    return th_astra_add(th_astra_add(multiply(ph->steps + 1, a->endpoint_delay_ns),
-                                     multiply(ph->steps, t)),
-                        multiply(n_reductions, ph->reduce_ns));
+    return th_astra_add(
+        th_astra_add(multiply(ph->steps + 1, a->endpoint_delay_ns), multiply(ph->steps, t)),
+        multiply(n_reductions, ph->reduce_ns));
 }
 
 static void add_phase(plan *p, th_astra_collective kind, int d)

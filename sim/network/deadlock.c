@@ -6,15 +6,16 @@
  *
  * An edge a -> b says that a packet in the buffer at the end of link a can wait for room in the
  * buffer at the end of link b: some route goes over a, then b, and does not end with b (the end of
- * a route takes what comes, unless ends_wait). Without a cycle nothing can deadlock (W. Dally, C. Seitz,
- * "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on
- * Computers 36, 1987). Cycles are broken by classes of virtual channels. The links have a rank
- * (component, position): components in topological order, positions in reverse postorder of a
- * depth-first search. A packet begins in class 0, goes one class up where its route descends within
- * a component, and back to 0 where it goes on to a later component. So (component, class,
- * position) rises strictly along every route, and still does where all classes of a route are
- * raised by the same (spread). In a torus this gives one date line per ring, and two classes. Where not all routes have been looked at, one of the others may descend from component
- * to component: then nothing takes a packet back to class 0, it goes up wherever the rank descends,
+ * a route takes what comes, unless ends_wait). Without a cycle nothing can deadlock (W. Dally, C.
+ * Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+ * Transactions on Computers 36, 1987). Cycles are broken by classes of virtual channels. The links
+ * have a rank (component, position): components in topological order, positions in reverse
+ * postorder of a depth-first search. A packet begins in class 0, goes one class up where its route
+ * descends within a component, and back to 0 where it goes on to a later component. So (component,
+ * class, position) rises strictly along every route, and still does where all classes of a route
+ * are raised by the same (spread). In a torus this gives one date line per ring, and two classes.
+ * Where not all routes have been looked at, one of the others may descend from component to
+ * component: then nothing takes a packet back to class 0, it goes up wherever the rank descends,
  * and (class, component, position) rises along every route, whatever the order is.
  * Cost: a look-up per link of each route looked at, twice where there are cycles; memory per edge.
  * Not modelled: routes that change (adaptive routing), dependencies outside the network. */

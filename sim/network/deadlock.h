@@ -12,9 +12,9 @@
 typedef struct th_channels th_channels;
 
 /* ends_wait: a packet waits in a buffer at the end of its last link as well; else what arrives is
- * taken at once. Looks at the routes among all accelerators, hosts and switches that reduce; of systems with more
- * than TH_CHANNELS_ALL_PAIRS pairs of them, at pairs drawn by a fixed rule, until their routes have
- * TH_CHANNELS_LINKS links in all. s must outlive it. NULL: memory is out. */
+ * taken at once. Looks at the routes among all accelerators, hosts and switches that reduce; of
+ * systems with more than TH_CHANNELS_ALL_PAIRS pairs of them, at pairs drawn by a fixed rule, until
+ * their routes have TH_CHANNELS_LINKS links in all. s must outlive it. NULL: memory is out. */
 enum { TH_CHANNELS_ALL_PAIRS = 1 << 18, TH_CHANNELS_LINKS = 1 << 22, TH_CHANNELS_SPARE = 2 };
 th_channels *th_channels_new(const th_system *s, bool ends_wait, th_error *err);
 void th_channels_free(th_channels *c); /* accepts NULL */
@@ -27,8 +27,8 @@ int th_channels_needed(const th_channels *c);
  * needs: no more than th_channels_needed, but for a route that has not been looked at. */
 int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *class_of);
 
-/* A route that leaves so many of the classes over may begin in any of these: raises the n classes of
- * the pair's route by 0 to n_left. The pair decides by a hash, so that no class is left to few
+/* A route that leaves so many of the classes over may begin in any of these: raises the n classes
+ * of the pair's route by 0 to n_left. The pair decides by a hash, so that no class is left to few
  * packets (on a torus most routes need one of two). */
 void th_channels_spread(int n_left, int src, int dst, uint8_t *class_of, int n);
 

@@ -12,9 +12,10 @@
  * The queue of the machine holds one event for the next flows that enter and one for each medium
  * that is somebody's bottleneck: the first end there, under the number of that flow.
  *
- * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_coupled; fluid_couple.c), the
- * DRAM is one more medium and the engines of the accelerator are flows too, each behind a medium of its
- * own (its port). While it cannot, flows are solved without it and their sum is told (draw).
+ * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_coupled;
+ * fluid_couple.c), the DRAM is one more medium and the engines of the accelerator are flows too,
+ * each behind a medium of its own (its port). While it cannot, flows are solved without it and
+ * their sum is told (draw).
  *
  * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
  * live in slots: the engines first, then transfers, whose slots are used again. Not modelled:
@@ -185,14 +186,16 @@ const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
     *n = w->route.n_links;
-    if (w->route.is_kept && !th_fluid_draws_on_coupled(f, w, 0) && !th_fluid_draws_on_coupled(f, w, 1))
+    if (w->route.is_kept && !th_fluid_draws_on_coupled(f, w, 0) &&
+        !th_fluid_draws_on_coupled(f, w, 1))
         return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
             return NULL;
     for (int end = 0; end < 2; end++)
-        if (th_fluid_draws_on_coupled(f, w, end) && th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
+        if (th_fluid_draws_on_coupled(f, w, end) &&
+            th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
             return NULL;
     *n = (int32_t)f->media.n;
     return f->media.item;
@@ -205,7 +208,8 @@ static void touch(fluid *f, int accel)
     if (accel < 0)
         return;
     f->draw_is_old[accel] = true;
-    f->pending[f->n_pending] = accel; /* which stays if it is new: no branch, for none foresees that */
+    f->pending[f->n_pending] =
+        accel; /* which stays if it is new: no branch, for none foresees that */
     f->n_pending += !f->is_touched[accel];
     f->is_touched[accel] = true;
 }

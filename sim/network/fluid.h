@@ -9,9 +9,14 @@
 #include "sim/network/models.h"
 #include "sim/network/routes.h"
 
-/* Where a flow stands: on its way; in the sharing since this instant, and not settled yet; on media that
- * nobody else is on, unknown to the solver; known to it. */
-typedef enum { TH_FLUID_OUTSIDE, TH_FLUID_ENTERED, TH_FLUID_ALONE, TH_FLUID_AMONG } th_fluid_sharing;
+/* Where a flow stands: on its way; in the sharing since this instant, and not settled yet; on media
+ * that nobody else is on, unknown to the solver; known to it. */
+typedef enum {
+    TH_FLUID_OUTSIDE,
+    TH_FLUID_ENTERED,
+    TH_FLUID_ALONE,
+    TH_FLUID_AMONG
+} th_fluid_sharing;
 
 typedef struct th_fluid_flow {
     th_flow_route route;
@@ -19,11 +24,11 @@ typedef struct th_fluid_flow {
     double weight;
     th_double_double left;   /* to go, in units of a count, while it stands on no clock */
     th_double_double finish; /* the count of its clock at which it ends */
-    int32_t number;    /* the machine's; while the slot is free: the next free one */
-    int32_t accel[2];  /* at its ends, -1: none */
-    int32_t at[2];     /* its place in at_accel of those */
-    int32_t clock;     /* the medium that is its bottleneck, -1: none */
-    int32_t place;     /* in the heap of that clock */
+    int32_t number;          /* the machine's; while the slot is free: the next free one */
+    int32_t accel[2];        /* at its ends, -1: none */
+    int32_t at[2];           /* its place in at_accel of those */
+    int32_t clock;           /* the medium that is its bottleneck, -1: none */
+    int32_t place;           /* in the heap of that clock */
     /* While it is alone: */
     int32_t narrowest; /* its bottleneck, all of which it has: rate */
     double rate;
@@ -34,9 +39,9 @@ typedef struct th_fluid_flow {
 } th_fluid_flow;
 
 /* A medium counts what a flow of weight 1 whose bottleneck it is has got since the clock stood at
- * 0, in bytes / TH_PS_PER_S: such a flow, of weight w, ends when the count is ahead by its bytes * w
- * of what it was when the flow joined. So flows that rise and fall together need no looking at when
- * their rate changes. */
+ * 0, in bytes / TH_PS_PER_S: such a flow, of weight w, ends when the count is ahead by its bytes *
+ * w of what it was when the flow joined. So flows that rise and fall together need no looking at
+ * when their rate changes. */
 typedef struct th_fluid_clock {
     th_double_double count; /* at since */
     double level;           /* bytes/s, by which it grows in a picosecond, from since on */
@@ -46,7 +51,7 @@ typedef struct th_fluid_clock {
     th_event_handle end; /* the event of its first end; TH_NO_EVENT: there is none */
     th_time end_time;
     int32_t end_slot; /* whose end that is */
-    bool is_stale;   /* its end is to be found anew */
+    bool is_stale;    /* its end is to be found anew */
 } th_fluid_clock;
 
 typedef struct th_fluid_list {
@@ -69,7 +74,7 @@ typedef struct th_fluid {
     size_t n_flows, flow_room;
     int32_t free_flow;      /* -1: none */
     th_fluid_clock *clocks; /* by medium */
-    int32_t *stale; /* clocks */
+    int32_t *stale;         /* clocks */
     int32_t n_stale;
     th_fluid_entry
         *entering; /* flows that will enter the sharing, by time, from next_entering on */
@@ -82,15 +87,17 @@ typedef struct th_fluid {
     bool *draw_is_old;       /* per accelerator */
     int32_t *pending;        /* accelerators that the next settle will tell of */
     int32_t n_pending;
-    bool *is_touched;     /* those in pending */
+    bool *is_touched; /* those in pending */
     /* fluid_couple.c */
-    bool any_shared;      /* else nothing below is kept */
-    int64_t *used_bits;   /* per accelerator, of its links that flows in the sharing are on; in bits/s */
-    int64_t *most_bits;   /* ... from which on its DRAM is coupled; TH_NEVER_COUPLED */
-    int32_t *flows_first, *flows_last; /* per link, flows in the sharing that begin, or end, with it */
-    int32_t *used_anew;   /* accelerators whose used_bits have changed */
+    bool any_shared; /* else nothing below is kept */
+    int64_t
+        *used_bits; /* per accelerator, of its links that flows in the sharing are on; in bits/s */
+    int64_t *most_bits; /* ... from which on its DRAM is coupled; TH_NEVER_COUPLED */
+    int32_t *flows_first,
+        *flows_last;    /* per link, flows in the sharing that begin, or end, with it */
+    int32_t *used_anew; /* accelerators whose used_bits have changed */
     int32_t n_used_anew;
-    bool *is_used_anew;   /* those */
+    bool *is_used_anew; /* those */
     bool out_of_memory;
 } th_fluid;
 
@@ -108,16 +115,16 @@ void th_fluid_clocks_reset(th_fluid *f);
 void th_fluid_clocks_clear(th_fluid *f);
 void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level);
 int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now); /* -1: memory is out */
-/* Slot, which was alone, goes on with its event on the clock of its bottleneck, as if it had joined since then,
- * at this level. -1: memory is out. */
+/* Slot, which was alone, goes on with its event on the clock of its bottleneck, as if it had joined
+ * since then, at this level. -1: memory is out. */
 int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level);
 void th_fluid_quit(th_fluid *f, int32_t slot, th_time now); /* what is left of it follows */
 /* Flow slot, the first of its clock, ends now: it leaves the clock, and what ends there at once
  * behind it is posted. 0 or -1. */
 int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now);
 int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now); /* of stale clocks; 0 or -1 */
-/* fluid_couple.c: where flows and engines are to be solved together. init: 0 or -1; clear accepts what
- * init has left. arrives and departs: slot enters the sharing, or leaves it. */
+/* fluid_couple.c: where flows and engines are to be solved together. init: 0 or -1; clear accepts
+ * what init has left. arrives and departs: slot enters the sharing, or leaves it. */
 #define TH_NEVER_COUPLED INT64_MAX
 int th_fluid_couple_init(th_fluid *f, const th_system *s);
 void th_fluid_couple_clear(th_fluid *f);
@@ -126,8 +133,9 @@ void th_fluid_arrives(th_fluid *f, const th_fluid_flow *w);
 void th_fluid_departs(th_fluid *f, const th_fluid_flow *w);
 int th_fluid_couple(th_network *n, th_time now);
 
-/* fluid_alone.c: enter: into the sharing, from the next settle_entered on; mingle: flow slot, which is alone,
- * is so no longer; leave: the media of its route, whatever it was. init, enter, settle_entered, mingle: 0 or -1. */
+/* fluid_alone.c: enter: into the sharing, from the next settle_entered on; mingle: flow slot, which
+ * is alone, is so no longer; leave: the media of its route, whatever it was. init, enter,
+ * settle_entered, mingle: 0 or -1. */
 int th_fluid_alone_init(th_fluid *f, const th_system *s);
 void th_fluid_alone_clear(th_fluid *f);
 void th_fluid_alone_reset(th_fluid *f);
@@ -136,10 +144,11 @@ int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now);
 int th_fluid_mingle(th_fluid *f, int32_t slot);
 void th_fluid_leave(th_fluid *f, int32_t slot);
 
-/* fluid.c: flow slot shares the media of its route, and of the DRAMs that are coupled now. 0 or -1. */
+/* fluid.c: flow slot shares the media of its route, and of the DRAMs that are coupled now. 0 or -1.
+ */
 int th_fluid_share(th_fluid *f, int32_t slot);
-/* Its media, those of coupled DRAMs at its ends included; *n of them, valid until the next flow. NULL:
- * memory is out. */
+/* Its media, those of coupled DRAMs at its ends included; *n of them, valid until the next flow.
+ * NULL: memory is out. */
 const int32_t *th_fluid_media_of(th_fluid *f, const th_fluid_flow *w, int32_t *n);
 bool th_fluid_draws_on_coupled(const th_fluid *f, const th_fluid_flow *w, int end);
 /* The rate of slot has changed. */

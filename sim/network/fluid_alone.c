@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fluid_alone.c - flows that are alone on all media of their route: most, where a network has been mapped.
+/* fluid_alone.c - flows that are alone on all media of their route: most, where a network has been
+ * mapped.
  *
  *   init -> reset -> (enter | settle_entered | mingle | leave)* -> clear
  *
- * Such a flow has all of its narrowest medium, so nothing need be solved: it keeps its rate and its end to
- * itself until it leaves, or until somebody else enters one of its media, somebody changes one, or a
- * DRAM at one of its ends is coupled. Then it mingles: solver and clocks get to know it as if
- * it had been there since it entered, so that no end depends on who was alone when (to the last bit: the
- * same products and quotients as in fluid_clock.c).
- * Invariants: alone[m] = slot for exactly the media of flows that are TH_FLUID_ALONE, and n_on[m] is 1 there;
- * n_on counts every hop of every flow that is not TH_FLUID_OUTSIDE. */
+ * Such a flow has all of its narrowest medium, so nothing need be solved: it keeps its rate and its
+ * end to itself until it leaves, or until somebody else enters one of its media, somebody changes
+ * one, or a DRAM at one of its ends is coupled. Then it mingles: solver and clocks get to know it
+ * as if it had been there since it entered, so that no end depends on who was alone when (to the
+ * last bit: the same products and quotients as in fluid_clock.c). Invariants: alone[m] = slot for
+ * exactly the media of flows that are TH_FLUID_ALONE, and n_on[m] is 1 there; n_on counts every hop
+ * of every flow that is not TH_FLUID_OUTSIDE. */
 #include <config.h>
 
 #include <string.h>

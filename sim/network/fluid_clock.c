@@ -11,8 +11,8 @@
  * has turned, follows from which other flows have been looked at; its end must not. A double that
  * holds the 10 TB of a flow is good for a picosecond at 1 GB/s and no better, so counts have twice
  * the digits (base/double_double.h).
- * Invariants: count <= finish of every flow on it, but for a picosecond; a clock that has flows and is
- * not stale has an event, in the picosecond in which its first one ends. */
+ * Invariants: count <= finish of every flow on it, but for a picosecond; a clock that has flows and
+ * is not stale has an event, in the picosecond in which its first one ends. */
 #include <config.h>
 
 #include <assert.h>

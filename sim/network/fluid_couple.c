@@ -3,15 +3,15 @@
  *
  *   reset -> (arrives | departs)* -> couple -> (settle by fluid.c) -> ...
  *
- * A DRAM limits a flow only where flows and engines could together saturate it at a level below what
- * links leave the flow. With u the bandwidth of the links of the accelerator that flows are on now, its
- * flows have u at most, and the TH_N_ENGINES engines a level of (DRAM - u) / TH_N_ENGINES at least. While
- * that exceeds the bandwidth of its fastest link, every flow is fixed by a link, and the engines get what
- * flows leave: they need not be among the flows, and accelerators fold their tasks (accelerator.c). So
- * a DRAM that flows could saturate (is_shared) is coupled from the instant on when enough of its links
- * are in use, until no flow is on it.
- * Of explicit routes, which may bring more over segments, every flow couples.
- * Invariant: used_bits is the sum over the accelerator's links with flows_first or flows_last above 0. */
+ * A DRAM limits a flow only where flows and engines could together saturate it at a level below
+ * what links leave the flow. With u the bandwidth of the links of the accelerator that flows are on
+ * now, its flows have u at most, and the TH_N_ENGINES engines a level of (DRAM - u) / TH_N_ENGINES
+ * at least. While that exceeds the bandwidth of its fastest link, every flow is fixed by a link,
+ * and the engines get what flows leave: they need not be among the flows, and accelerators fold
+ * their tasks (accelerator.c). So a DRAM that flows could saturate (is_shared) is coupled from the
+ * instant on when enough of its links are in use, until no flow is on it. Of explicit routes, which
+ * may bring more over segments, every flow couples. Invariant: used_bits is the sum over the
+ * accelerator's links with flows_first or flows_last above 0. */
 #include <config.h>
 
 #include <string.h>
@@ -61,8 +61,7 @@ int th_fluid_couple_init(th_fluid *f, const th_system *s)
         return -1;
     for (int a = 0; a < s->n_accels; a++) {
         f->any_shared |= f->head.is_shared[a];
-        f->most_bits[a] =
-            f->head.is_shared[a] ? most_bits(s, s->accel_node[a]) : TH_NEVER_COUPLED;
+        f->most_bits[a] = f->head.is_shared[a] ? most_bits(s, s->accel_node[a]) : TH_NEVER_COUPLED;
     }
     return 0;
 }
@@ -182,7 +181,8 @@ int th_fluid_couple(th_network *n, th_time now)
     for (int32_t i = 0; i < f->n_used_anew; i++) {
         int32_t accel = f->used_anew[i];
         bool has_flows = f->used_bits[accel] > 0;
-        bool is_wanted = has_flows && (n->is_coupled[accel] || f->used_bits[accel] >= f->most_bits[accel]);
+        bool is_wanted =
+            has_flows && (n->is_coupled[accel] || f->used_bits[accel] >= f->most_bits[accel]);
         f->is_used_anew[accel] = false;
         if (is_wanted != n->is_coupled[accel] && turn(f, accel, now))
             return -1;

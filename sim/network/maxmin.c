@@ -381,8 +381,8 @@ static void move(th_maxmin *m, int32_t flow, int32_t l)
     th_maxmin_note_move(m, flow);
 }
 
-/* The change of a flow's rate: by more, to level x where it grows and else 0, of which so much counts
- * as risen. */
+/* The change of a flow's rate: by more, to level x where it grows and else 0, of which so much
+ * counts as risen. */
 typedef struct {
     __int128 more;
     double x, risen;
@@ -405,7 +405,8 @@ static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, growth g)
         risen[o] += g.risen;
         hot[n_hot] = o;
         n_hot += !(now & TH_LINK_HOT);
-        mark[o] = (uint8_t)(now | TH_LINK_HOT | (g.x > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_PASSED : 0));
+        mark[o] =
+            (uint8_t)(now | TH_LINK_HOT | (g.x > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_PASSED : 0));
     }
     m->n_hot = n_hot;
 }
@@ -420,8 +421,7 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
     double rate = x * w->share;
     __int128 more = th_maxmin_fixed(m, rate) - th_maxmin_fixed(m, w->rate);
     bool is_new = m->bottleneck[flow] == m->n_links; /* it was above every level */
-    touch_hops(m, w,
-               (growth){more, more > 0 ? x : 0, more > 0 && !is_new ? rate - w->rate : 0});
+    touch_hops(m, w, (growth){more, more > 0 ? x : 0, more > 0 && !is_new ? rate - w->rate : 0});
     w->rate = rate;
 }
 
@@ -463,7 +463,7 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
         give_rate(m, flow, x);
         move(m, flow, l);
     }
-    m->mark[l] &= (uint8_t)~(TH_LINK_PASSED | TH_LINK_KNOWN | TH_LINK_EXACT);
+    m->mark[l] &= (uint8_t) ~(TH_LINK_PASSED | TH_LINK_KNOWN | TH_LINK_EXACT);
     k->own_shares = th_maxmin_own_shares(m, k);
     if (k->n_own == 0) /* too full by rounding alone */
         return;
@@ -479,7 +479,7 @@ static void look_at_hot(th_maxmin *m, double reached)
     double level;
     for (int32_t i = 0; i < m->n_hot; i++) {
         int32_t l = m->hot[i];
-        m->mark[l] &= (uint8_t)~(TH_LINK_HOT | TH_LINK_EXACT);
+        m->mark[l] &= (uint8_t) ~(TH_LINK_HOT | TH_LINK_EXACT);
         bool is_asked = m->mark[l] & (TH_LINK_PASSED | TH_LINK_OWNS);
         if ((is_asked || m->rest[l] < 0) && is_wrong(m, l, reached, &level))
             th_maxmin_push(m, l, level);
@@ -495,7 +495,7 @@ static bool repair(th_maxmin *m)
         double reached, bound;
         int32_t l = th_maxmin_pop(m, &reached);
         if (!is_wrong(m, l, reached, &bound)) {
-            m->mark[l] &= (uint8_t)~(TH_LINK_KNOWN | TH_LINK_EXACT);
+            m->mark[l] &= (uint8_t) ~(TH_LINK_KNOWN | TH_LINK_EXACT);
             continue;
         }
         if (steps_left-- == 0)

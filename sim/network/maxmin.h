@@ -27,8 +27,8 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t link, double capacity); /* >= 
 /* flow is not there yet; n > 0 links, one of them several times counts as often. weight > 0. 0, or
  * -1 when memory is out and the flow is not there. */
 int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
-/* The same for a flow whose links, all of them different and of some capacity, have no others: it has all
- * of its narrowest at once, as if it had been there at the last solve. */
+/* The same for a flow whose links, all of them different and of some capacity, have no others: it
+ * has all of its narrowest at once, as if it had been there at the last solve. */
 int th_maxmin_add_alone(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
 void th_maxmin_remove(th_maxmin *m, int32_t flow); /* must be there */
 /* Levels, rates and bottlenecks follow from all that was added, removed and set. */
@@ -52,8 +52,8 @@ typedef struct th_maxmin_link {
     th_maxmin_entry *entry; /* flows on it, one entry per hop; its own first */
     size_t n, room;
     double capacity;
-    /* Its fair level when it was last worked out, the sum of 1 / w that would have it, and how many of
-     * them are not its own; while mark says so. */
+    /* Its fair level when it was last worked out, the sum of 1 / w that would have it, and how many
+     * of them are not its own; while mark says so. */
     double fair, fair_shares;
     size_t n_above;
 } th_maxmin_link;

@@ -39,7 +39,7 @@ static void open_all(th_maxmin *m)
 {
     for (int32_t i = 0; i < m->n_heap; i++) {
         m->link[m->heap[i].link].place = -1;
-        m->mark[m->heap[i].link] &= (uint8_t)~(TH_LINK_KNOWN | TH_LINK_EXACT);
+        m->mark[m->heap[i].link] &= (uint8_t) ~(TH_LINK_KNOWN | TH_LINK_EXACT);
     }
     m->n_heap = 0;
     m->stamp++;

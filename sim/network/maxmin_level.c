@@ -5,11 +5,11 @@
  *
  * With rates r of its flows as they are, the fair level of a link of capacity C is the x with
  *   sum over its flows of min(level, x) / w = C, the levels of its own being infinite
- * The left side is concave in x, so for any set T of flows (C - sum of r beyond T) / (sum of 1 / w in T)
- * is at most x. Finding x takes all flows of the link; bounds that take none tell which link comes
- * first, and most others are never looked at.
- * Sums of rates are exact, and those of shares are rounded once, from twice the digits: a level follows
- * from what flows there are, whatever order they came in and whatever level the link had before. */
+ * The left side is concave in x, so for any set T of flows (C - sum of r beyond T) / (sum of 1 / w
+ * in T) is at most x. Finding x takes all flows of the link; bounds that take none tell which link
+ * comes first, and most others are never looked at. Sums of rates are exact, and those of shares
+ * are rounded once, from twice the digits: a level follows from what flows there are, whatever
+ * order they came in and whatever level the link had before. */
 #include <config.h>
 
 #include <math.h>
@@ -29,8 +29,8 @@ double th_maxmin_own_shares(const th_maxmin *m, const th_maxmin_link *k)
     return sum_own_shares(m, k).hi;
 }
 
-/* Flows on link k that are above a level and not its own. Whether one counts is no branch, for nobody
- * could foretell it. */
+/* Flows on link k that are above a level and not its own. Whether one counts is no branch, for
+ * nobody could foretell it. */
 static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double limit)
 {
     const double *level = m->level;
@@ -96,9 +96,9 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
     m->mark[l] |= TH_LINK_KNOWN | TH_LINK_EXACT;
 }
 
-/* T is its own and those that have no bottleneck yet, else all of them. And once the level has been x,
- * with flows of sum s of 1 / w that would have it, it is x - risen / s at the least, whatever else on
- * the link has fallen. */
+/* T is its own and those that have no bottleneck yet, else all of them. And once the level has been
+ * x, with flows of sum s of 1 / w that would have it, it is x - risen / s at the least, whatever
+ * else on the link has fallen. */
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest)
 {
     const th_maxmin_link *k = &m->link[l];

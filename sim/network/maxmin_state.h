@@ -7,8 +7,8 @@
 #include "base/double_double.h"
 #include "sim/network/maxmin.h"
 
-/* Marks of a link: it is in hot; a flow on it has risen past its level; it has flows of its own; its
- * fair level has been worked out, and nothing on it has changed since. */
+/* Marks of a link: it is in hot; a flow on it has risen past its level; it has flows of its own;
+ * its fair level has been worked out, and nothing on it has changed since. */
 enum {
     TH_LINK_HOT = 1,
     TH_LINK_PASSED = 2,
@@ -20,9 +20,9 @@ enum {
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
-/* maxmin_level.c: the sum of 1 / w of a link's own flows, as it is but for rounding; the level x at which
- * its own flows and those above x fill link l, into fair, fair_shares and n_above; a lower bound of
- * that, at little cost, for what the link has left. */
+/* maxmin_level.c: the sum of 1 / w of a link's own flows, as it is but for rounding; the level x at
+ * which its own flows and those above x fill link l, into fair, fair_shares and n_above; a lower
+ * bound of that, at little cost, for what the link has left. */
 double th_maxmin_own_shares(const th_maxmin *m, const th_maxmin_link *k);
 void th_maxmin_find_fair(th_maxmin *m, int32_t l);
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest);

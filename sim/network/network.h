@@ -21,19 +21,19 @@ typedef struct th_network th_network;
 /* What models can be told. Zero means the default of the model. */
 typedef struct th_network_options {
     bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
-    bool solves_alone;     /* fluid: flows that are alone go to the solver, too (slower, same times) */
+    bool solves_alone; /* fluid: flows that are alone go to the solver, too (slower, same times) */
     /* packet; see sim/network/packet.h for the defaults */
     int64_t packet_bytes;
-    int64_t buffer_bytes;         /* of each virtual channel at the end of a link */
-    int32_t n_virtual_channels;   /* of each link */
-    th_time credit_delay_ps;      /* from a buffer's space becoming free to the sender knowing it */
-    th_time router_delay_ps;      /* on top of each link's latency */
-    int64_t terminal_bits_per_s;  /* of the links between a node and its router, one each way; 0: a
-                                   * node injects into all its links at once, and takes from all */
-    int32_t n_crossbar_inputs;    /* packets that a link's buffers pass on at once; 0: any number */
-    th_time allocation_cycle_ps;  /* of a router that allocates in one pass per cycle, see
-                                   * packet_link.c; 0: without loss, at once */
-    bool may_deadlock;            /* routes that can deadlock are run all the same, to see it */
+    int64_t buffer_bytes;        /* of each virtual channel at the end of a link */
+    int32_t n_virtual_channels;  /* of each link */
+    th_time credit_delay_ps;     /* from a buffer's space becoming free to the sender knowing it */
+    th_time router_delay_ps;     /* on top of each link's latency */
+    int64_t terminal_bits_per_s; /* of the links between a node and its router, one each way; 0: a
+                                  * node injects into all its links at once, and takes from all */
+    int32_t n_crossbar_inputs;   /* packets that a link's buffers pass on at once; 0: any number */
+    th_time allocation_cycle_ps; /* of a router that allocates in one pass per cycle, see
+                                  * packet_link.c; 0: without loss, at once */
+    bool may_deadlock;           /* routes that can deadlock are run all the same, to see it */
 } th_network_options;
 
 /* What a flow carries. */
@@ -67,9 +67,10 @@ typedef struct th_network_type {
      * is to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
-    /* Before settle: whether a DRAM that is_shared is coupled, from now on, follows from the flows that are
-     * there. Those of which it has changed are in turned; it is the caller who then asks for the rates of
-     * their engines, or no longer. 0 or -1. NULL: all of them are coupled, always. */
+    /* Before settle: whether a DRAM that is_shared is coupled, from now on, follows from the flows
+     * that are there. Those of which it has changed are in turned; it is the caller who then asks
+     * for the rates of their engines, or no longer. 0 or -1. NULL: all of them are coupled, always.
+     */
     int (*couple)(th_network *n, th_time now);
     /* A medium carries so much from now on, after the next settle. NULL: this model cannot. */
     void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
@@ -80,21 +81,22 @@ typedef struct th_network_type {
 struct th_network {
     const th_network_type *type;
     const th_system *system;
-    int64_t *link_bytes;   /* per link, carried since reset, of flows that have ended */
-    th_time *link_busy_ps; /* per link, past time with at least one flow on it */
-    th_time *link_since;   /* per link, since when it has flows; meaningful when link_flows > 0 */
-    int32_t *link_flows;   /* per link, flows on it now */
-    uint64_t *link_flow_ps;   /* per link: of flows, sum of the times they left less that of
-                               * the times they came, modulo 2^64 */
+    int64_t *link_bytes;    /* per link, carried since reset, of flows that have ended */
+    th_time *link_busy_ps;  /* per link, past time with at least one flow on it */
+    th_time *link_since;    /* per link, since when it has flows; meaningful when link_flows > 0 */
+    int32_t *link_flows;    /* per link, flows on it now */
+    uint64_t *link_flow_ps; /* per link: of flows, sum of the times they left less that of
+                             * the times they came, modulo 2^64 */
     int32_t *link_most_flows; /* per link, at once */
-    struct th_watch *watch; /* NULL: nobody looks on */
-    double *accel_draw;    /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
-    double *engine_rate;   /* per accelerator and engine, where the DRAM is shared */
-    bool *is_shared;       /* per accelerator: flows could saturate its DRAM, see models.h */
-    bool *is_coupled;      /* per accelerator: shared, and flows and engines are to be solved together now */
-    int32_t *turned;       /* accelerators of which that has changed in the last couple */
+    struct th_watch *watch;   /* NULL: nobody looks on */
+    double *accel_draw;       /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
+    double *engine_rate;      /* per accelerator and engine, where the DRAM is shared */
+    bool *is_shared;          /* per accelerator: flows could saturate its DRAM, see models.h */
+    bool *is_coupled; /* per accelerator: shared, and flows and engines are to be solved together
+                         now */
+    int32_t *turned;  /* accelerators of which that has changed in the last couple */
     int32_t n_turned;
-    int32_t *touched;      /* accelerators whose draw or engine rates changed at the last settle */
+    int32_t *touched; /* accelerators whose draw or engine rates changed at the last settle */
     int32_t n_touched;
     th_error why; /* start, settle or demand failed; no id: memory is out */
 };

@@ -5,10 +5,10 @@
  *   packet_link.c   one instant: what arrives, and what each link sends
  *   packet_stuck.c  who waits for whom when nothing moves any more
  *   packet_time.c   what is to happen when
- * All state is indices. Links are those of the system; with terminals, two more for each node follow
- * them, into its router and out of it. A buffer is that of one virtual channel at the end of one
- * link: its number is (link << channel_shift) + channel. Who asks for a link is an entry in the ring of that link:
- * the number of a buffer, or n_buffers + link for what is injected there. */
+ * All state is indices. Links are those of the system; with terminals, two more for each node
+ * follow them, into its router and out of it. A buffer is that of one virtual channel at the end of
+ * one link: its number is (link << channel_shift) + channel. Who asks for a link is an entry in the
+ * ring of that link: the number of a buffer, or n_buffers + link for what is injected there. */
 #ifndef TH_SIM_NETWORK_PACKET_H
 #define TH_SIM_NETWORK_PACKET_H
 #include "sim/network/deadlock.h"
@@ -96,9 +96,9 @@ typedef struct th_packet_medium {
     int64_t bits_per_s;
     int32_t known_bytes; /* of the duration below: most packets are of one size */
     th_time known_ps;
-    int32_t reads; /* the buffer whose packet it sends; -1: none, or nobody need know */
-    int32_t first, n;    /* its links, in links_of_media */
-    int32_t turn;        /* the one to try first */
+    int32_t reads;    /* the buffer whose packet it sends; -1: none, or nobody need know */
+    int32_t first, n; /* its links, in links_of_media */
+    int32_t turn;     /* the one to try first */
 } th_packet_medium;
 
 /* One input of a router's crossbar: it reads the buffers of one link whose channels are its number

@@ -39,7 +39,8 @@
 #include "base/alloc.h"
 #include "sim/network/packet.h"
 
-/* --- statistics: of the system's links, not of terminals ---------------------------------------- */
+/* --- statistics: of the system's links, not of terminals ----------------------------------------
+ */
 
 static void enter(th_packet_network *p, int32_t link, th_time now)
 {

@@ -38,7 +38,7 @@ typedef struct th_flow_route {
 
 typedef struct th_routes {
     th_blocks links;
-    int *walked; /* room for the longest route */
+    int *walked;         /* room for the longest route */
     th_flow_route *kept; /* by (src, dst), n_links -1: not walked yet; NULL: too many pairs */
     int n_nodes;
 } th_routes;

@@ -2,13 +2,14 @@
 /* changes.c - what has changed at a tick, and how it is written.
  *
  *   (change | set_tiles)* -> write_changes | write_tiles_alone -> ... -> settle
- * An object that something happens to is put on a list; when the tick is over, the signals of the objects on it that
- * have other values than before are written. So however much happens at an instant, its outcome is written once.
- * What comes again is copied from phrases: of one variable, or of all that tell the same, the tiles of an
- * accelerator and the flows of a link, together.
+ * An object that something happens to is put on a list; when the tick is over, the signals of the
+ * objects on it that have other values than before are written. So however much happens at an
+ * instant, its outcome is written once. What comes again is copied from phrases: of one variable,
+ * or of all that tell the same, the tiles of an accelerator and the flows of a link, together.
  *
- * Invariants: an object is on the list if and only if it is noted to be there, next to those of its signals
- * that may have changed; values of variables that are written together stand in their objects, until settle. */
+ * Invariants: an object is on the list if and only if it is noted to be there, next to those of its
+ * signals that may have changed; values of variables that are written together stand in their
+ * objects, until settle. */
 #include <config.h>
 
 #include "sim/trace/signals.h"
@@ -52,7 +53,8 @@ static void tell_time(th_trace *t, bool *is_told)
 /* ---- keys of phrases, by what changes from which value to which ------------------------------ */
 
 enum { NONE = 1, END = 1 << 16 }; /* values from -NONE on */
-static const uint64_t of_variable = (uint64_t)1 << 63, of_flows = (uint64_t)1 << 62; /* else of tiles */
+static const uint64_t of_variable = (uint64_t)1 << 63,
+                      of_flows = (uint64_t)1 << 62; /* else of tiles */
 
 static uint64_t key_of(uint64_t kind, int32_t number, uint64_t from, uint64_t to)
 {
@@ -64,7 +66,8 @@ static uint64_t key_of_variable(const th_trace *t, const th_variable *v, int64_t
 {
     if (v->signal == TH_SIGNAL_TASK || v->value + NONE >= END || value + NONE >= END)
         return 0;
-    return key_of(of_variable, (int32_t)(v - t->variables), (uint64_t)(v->value + NONE), (uint64_t)(value + NONE));
+    return key_of(of_variable, (int32_t)(v - t->variables), (uint64_t)(v->value + NONE),
+                  (uint64_t)(value + NONE));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -86,7 +89,8 @@ static void write_variable(th_trace *t, th_variable *v, bool *is_told)
 }
 
 /* The writer says it. */
-static void write_each_tile_signal(th_trace *t, const th_traced *o, th_tile_state from, th_tile_state to)
+static void write_each_tile_signal(th_trace *t, const th_traced *o, th_tile_state from,
+                                   th_tile_state to)
 {
     for (int s = TH_FIRST_TILE_SIGNAL; s < TH_N_SIGNALS; s++) {
         if (!(o->signals >> s & 1u) || th_tile_value(s, from) == th_tile_value(s, to))
@@ -136,7 +140,8 @@ static void write_flows(th_trace *t, int32_t object, bool *is_told)
     if (differ == 0)
         return;
     tell_time(t, is_told);
-    uint64_t key = from < END && to < END ? key_of(of_flows, object, (uint64_t)from, (uint64_t)to) : 0;
+    uint64_t key =
+        from < END && to < END ? key_of(of_flows, object, (uint64_t)from, (uint64_t)to) : 0;
     if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, t->tick), key))
         return;
     th_phrases_listen(&t->out);

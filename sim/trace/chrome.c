@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chrome.c - trace events in JSON, for chrome://tracing, ui.perfetto.dev and their kin.
  *
- * The format is that of "Trace Event Format" (Google, 2016): B and E begin and end a span, C is the new value
- * of a counter, s and f are the ends of an arrow, M names things. Objects are processes, tracks threads.
- * Times are microseconds, with six decimals. */
+ * The format is that of "Trace Event Format" (Google, 2016): B and E begin and end a span, C is the
+ * new value of a counter, s and f are the ends of an arrow, M names things. Objects are processes,
+ * tracks threads. Times are microseconds, with six decimals. */
 #include <config.h>
 
 #include "sim/trace/timeline.h"
 
-/* Tracks of an object are sorted by their numbers, which are short, for they are said in every line: a hundred of each
- * kind of span, then those of signals, then the next hundred of each kind. */
-enum { LANES_OF_A_KIND = 100, FIRST_SIGNAL_TRACK = TH_N_SPAN_KINDS * LANES_OF_A_KIND,
-       TRACKS = FIRST_SIGNAL_TRACK + LANES_OF_A_KIND };
+/* Tracks of an object are sorted by their numbers, which are short, for they are said in every
+ * line: a hundred of each kind of span, then those of signals, then the next hundred of each kind.
+ */
+enum {
+    LANES_OF_A_KIND = 100,
+    FIRST_SIGNAL_TRACK = TH_N_SPAN_KINDS * LANES_OF_A_KIND,
+    TRACKS = FIRST_SIGNAL_TRACK + LANES_OF_A_KIND
+};
 
 static int32_t track_of(const th_span *s)
 {
-    return s->lane / LANES_OF_A_KIND * TRACKS + s->kind * LANES_OF_A_KIND + s->lane % LANES_OF_A_KIND;
+    return s->lane / LANES_OF_A_KIND * TRACKS + s->kind * LANES_OF_A_KIND +
+           s->lane % LANES_OF_A_KIND;
 }
 
 static int32_t process_of(const th_trace *t, int32_t object)
@@ -129,13 +134,19 @@ static void declare(th_trace *t, const th_span *s)
 {
     int32_t lane;
     while ((lane = th_timeline_undeclared(t, s)) >= 0)
-        name_it(t, "thread_name", s->object,
-                track_of(&(th_span){.kind = s->kind, .lane = lane}), "",
-                th_span_kind_name(s->kind));
+        name_it(t, "thread_name", s->object, track_of(&(th_span){.kind = s->kind, .lane = lane}),
+                "", th_span_kind_name(s->kind));
 }
 
 /* What is said of spans again and again, but for times and numbers, are phrases. */
-typedef enum { SAID_OF_TASK, SAID_OF_MESSAGE, SAID_OF_SENDER, SAID_OF_RECEIVER, SAID_AT_ARROW, SAID_AT_END } said;
+typedef enum {
+    SAID_OF_TASK,
+    SAID_OF_MESSAGE,
+    SAID_OF_SENDER,
+    SAID_OF_RECEIVER,
+    SAID_AT_ARROW,
+    SAID_AT_END
+} said;
 
 static void write_head(th_trace *t, char phase, th_time now, const th_span *s)
 {
@@ -233,7 +244,9 @@ static void name_object(th_trace *t, int32_t object)
 {
     const char *class = th_traced_class_name(t, object);
     name_it(t, "process_name", object, 0,
-            class[0] == 'a' ? "accel/" : class[0] == 'l' ? "link/" : "node/",
+            class[0] == 'a'   ? "accel/"
+            : class[0] == 'l' ? "link/"
+                              : "node/",
             th_traced_name(t, object));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.c - one line per start and end of a task, and per new value of a signal:
  * time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value
- * A start or end has what stands before object, a value what stands from object on. What takes long to make is made
- * once: names as fields, and what stands before the value of each variable. */
+ * A start or end has what stands before object, a value what stands from object on. What takes long
+ * to make is made once: names as fields, and what stands before the value of each variable. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -87,11 +87,13 @@ static size_t field_of_node(int32_t node)
     return node >= 0 ? OF_NODES + (size_t)node : OF_NONE;
 }
 
-/* What tasks of a kind have alike that work for a layer at the same nodes; 0: those are too many to be told apart. */
+/* What tasks of a kind have alike that work for a layer at the same nodes; 0: those are too many to
+ * be told apart. */
 static uint64_t key_of(const th_task *task, int32_t peer)
 {
     enum { NODE = 18, LAYER = 20 };
-    uint64_t node = (uint64_t)task->node + 1, to = (uint64_t)peer + 1, layer = (uint64_t)task->layer + 1;
+    uint64_t node = (uint64_t)task->node + 1, to = (uint64_t)peer + 1,
+             layer = (uint64_t)task->layer + 1;
     if (node >> NODE || to >> NODE || layer >> LAYER)
         return 0;
     return th_phrases_key(0, (((uint64_t)task->kind << NODE | node) << NODE | to) << LAYER | layer);
@@ -188,7 +190,8 @@ static void value(th_trace *t, th_variable *v, th_time now)
     th_out_char(&t->out, '\n');
 }
 
-/* Values that are 0 or none at the beginning are left out: all are, before anything has happened. */
+/* Values that are 0 or none at the beginning are left out: all are, before anything has happened.
+ */
 static void begin(th_trace *t, th_time now)
 {
     if (prepare(t))
@@ -205,5 +208,10 @@ static void end(th_trace *t, th_time now)
     (void)now;
 }
 
-const th_trace_type th_trace_csv = {
-    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .stamp = {.unit_ps = 1}, .task = task, .end = end};
+const th_trace_type th_trace_csv = {.name = "csv",
+                                    .finest_ps = 1,
+                                    .begin = begin,
+                                    .value = value,
+                                    .stamp = {.unit_ps = 1},
+                                    .task = task,
+                                    .end = end};

@@ -4,7 +4,8 @@
  *   new -> (take | give)* -> reset -> ... -> free
  * Viewers show what happens at one place as lines of spans that do not overlap. So a span takes the
  * first lane of its object and kind that is free, and what happens alone stays on the first lane.
- * Invariant: spans[i] is under way if and only if is_used[place(spans[i])] has the bit of its lane. */
+ * Invariant: spans[i] is under way if and only if is_used[place(spans[i])] has the bit of its lane.
+ */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -24,8 +25,8 @@ struct th_lanes {
     int32_t n_objects;
     th_span *spans; /* by slot; lane -1: free, and number is the next free one */
     size_t n_spans, span_room;
-    int32_t free_span;  /* -1: none */
-    int32_t *slot[2];   /* by number, of RECEIVE and of all others: slot + 1, 0: none */
+    int32_t free_span; /* -1: none */
+    int32_t *slot[2];  /* by number, of RECEIVE and of all others: slot + 1, 0: none */
     size_t slot_room[2];
 };
 

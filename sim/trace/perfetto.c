@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perfetto.c - track events in protobuf, for ui.perfetto.dev and trace_processor.
  *
- * The numbers of fields are those of perfetto's protos/perfetto/trace: trace.proto, trace_packet.proto and
+ * The numbers of fields are those of perfetto's protos/perfetto/trace: trace.proto,
+ * trace_packet.proto and
  * track_event/{track_event,track_descriptor,counter_descriptor,debug_annotation}.proto. A file is a
- * sequence of packets, each with a time in ns and either the description of a track or an event on one. The
- * wire format is protobuf's: a key (field << 3 | type), then a varint, eight bytes, or a length and so many
- * bytes. */
+ * sequence of packets, each with a time in ns and either the description of a track or an event on
+ * one. The wire format is protobuf's: a key (field << 3 | type), then a varint, eight bytes, or a
+ * length and so many bytes. */
 #include <config.h>
 
 #include "sim/trace/timeline.h"
@@ -39,8 +40,8 @@ enum {
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 }; /* TrackEvent.Type */
 enum { THE_SEQUENCE = 1, STATE_CLEARED = 1, PS_PER_NS = 1000 };
 
-/* A message in the making: everything in it is bounded, and texts are cut. In front of it there is room for what
- * says how long it is. */
+/* A message in the making: everything in it is bounded, and texts are cut. In front of it there is
+ * room for what says how long it is. */
 enum { MESSAGE_BYTES = 1024, TEXT_BYTES = 200, FRONT_BYTES = 16 };
 typedef struct {
     size_t n; /* bytes behind the front */
@@ -115,7 +116,11 @@ static void write_packet(th_trace *t, const message *packet)
 
 /* ---- tracks: numbers that nobody else has, from 1 on ----------------------------------------- */
 
-enum { LANES_OF_A_KIND = 1 << 20, SIGNAL_TRACKS = 8 * LANES_OF_A_KIND, TRACKS_OF_AN_OBJECT = 1 << 24 };
+enum {
+    LANES_OF_A_KIND = 1 << 20,
+    SIGNAL_TRACKS = 8 * LANES_OF_A_KIND,
+    TRACKS_OF_AN_OBJECT = 1 << 24
+};
 
 static int64_t group_of(const th_trace *t, int32_t object)
 {
@@ -275,7 +280,8 @@ static void span_ends(th_trace *t, th_time now, const th_span *s)
 static void declare_object(th_trace *t, int32_t object)
 {
     char name[TEXT_BYTES];
-    snprintf(name, sizeof name, "%s/%s", th_traced_class_name(t, object), th_traced_name(t, object));
+    snprintf(name, sizeof name, "%s/%s", th_traced_class_name(t, object),
+             th_traced_name(t, object));
     declare(t, group_of(t, object), 0, name, false);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* phrases.c - see phrases.h. A table of keys: open addressing, linear probing; texts one behind the other.
+/* phrases.c - see phrases.h. A table of keys: open addressing, linear probing; texts one behind the
+ * other.
  *
- * Invariants: the number of slots is a power of two; at most half of them are taken, so every probe ends; key 0 is
- * a free slot; ROUND bytes behind the last text may be read. */
+ * Invariants: the number of slots is a power of two; at most half of them are taken, so every probe
+ * ends; key 0 is a free slot; ROUND bytes behind the last text may be read. */
 #include <config.h>
 
 #include "sim/trace/phrases.h"
@@ -55,7 +56,8 @@ int64_t th_phrases_age(const th_phrases *p)
 /* Where a key is, or belongs: high bits of its product with 2^64 / golden ratio. */
 static inline slot *slot_of(const th_phrases *p, uint64_t key)
 {
-    size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> (64 - p->bits)), last = ((size_t)1 << p->bits) - 1;
+    size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> (64 - p->bits)),
+           last = ((size_t)1 << p->bits) - 1;
     while (p->slots[i].key != key && p->slots[i].key != 0)
         i = (i + 1) & last;
     return &p->slots[i];
@@ -137,7 +139,8 @@ void th_phrases_learn(th_phrases *p, th_out *o, uint64_t key)
     size_t n_stamps = (size_t)o->n_stamps, from = o->heard_from, length = o->n - from;
     bool is_heard = o->is_heard;
     o->is_heard = false;
-    if (!is_heard || key == 0 || length > TEXT_MAX || make_room(p, length + (n_stamps + 2) * sizeof(uint16_t)))
+    if (!is_heard || key == 0 || length > TEXT_MAX ||
+        make_room(p, length + (n_stamps + 2) * sizeof(uint16_t)))
         return;
     *slot_of(p, key) = (slot){key, {(uint32_t)p->n_texts, (uint32_t)length}};
     p->n++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* signals.h - between the files of an open trace: trace.c, which opens and closes, told.c, which the machine
- * tells what happens, ticks.c, which knows when something is to be written, changes.c, which writes what has
- * changed, and signals.c, which knows what is traced and what it is worth. */
+/* signals.h - between the files of an open trace: trace.c, which opens and closes, told.c, which
+ * the machine tells what happens, ticks.c, which knows when something is to be written, changes.c,
+ * which writes what has changed, and signals.c, which knows what is traced and what it is worth. */
 #ifndef TH_SIM_TRACE_SIGNALS_H
 #define TH_SIM_TRACE_SIGNALS_H
 #include "sim/trace/writer.h"
@@ -10,7 +10,7 @@
 
 /* signals.c. All objects, with all signals but those inside tasks. */
 void th_trace_choose_all(th_trace *t);
-int th_trace_make_variables(th_trace *t); /* 0, or -1: memory is out */
+int th_trace_make_variables(th_trace *t);                     /* 0, or -1: memory is out */
 int64_t th_value_of(const th_trace *t, const th_variable *v); /* now */
 int64_t th_tile_value(int32_t signal, th_tile_state tiles);
 int64_t th_link_value(int32_t signal, int32_t flows);

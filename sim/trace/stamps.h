@@ -2,9 +2,9 @@
 /* stamps.h - times as trace writers write them, kept as bytes that can be put at many places.
  *
  *   th_stamp_number | th_stamp_varint -> th_stamp_put*
- * Times of a trace follow one another, so most begin with the same digits; the last eight are made at once. A stamp
- * of 4 to 16 bytes is two words that overlap where it is short: two stores put it, and nothing behind it.
- * Here, so that the loops over whole tapes hold all of it. */
+ * Times of a trace follow one another, so most begin with the same digits; the last eight are made
+ * at once. A stamp of 4 to 16 bytes is two words that overlap where it is short: two stores put it,
+ * and nothing behind it. Here, so that the loops over whole tapes hold all of it. */
 #ifndef TH_SIM_TRACE_STAMPS_H
 #define TH_SIM_TRACE_STAMPS_H
 #include <stdbool.h>
@@ -20,19 +20,19 @@ typedef struct th_stamp_words {
 } th_stamp_words;
 
 typedef struct th_stamp {
-    th_time at; /* -1: none */
-    int32_t n;  /* bytes */
+    th_time at;                /* -1: none */
+    int32_t n;                 /* bytes */
     th_stamp_words words;      /* n from 4 to 16: how it begins and ends */
     char text[TH_STAMP_BYTES]; /* else: all of it */
-    /* Of decimals: the least number with the same digits but for eight, and what stands before those; 0: that
-     * is too long, or not known. */
+    /* Of decimals: the least number with the same digits but for eight, and what stands before
+     * those; 0: that is too long, or not known. */
     int64_t from;
     uint64_t high;
     int32_t n_high;
 } th_stamp;
 
-/* How a writer writes times: as varints of protobuf, or in decimals, between characters; 0: none. behind '.' stands
- * before the last six of them, at least one before that. */
+/* How a writer writes times: as varints of protobuf, or in decimals, between characters; 0: none.
+ * behind '.' stands before the last six of them, at least one before that. */
 typedef struct th_stamp_form {
     th_time unit_ps; /* that is counted; 0: the resolution */
     bool is_varint;
@@ -73,8 +73,9 @@ TH_INLINE uint64_t th_first_byte_lowest(uint64_t word)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
 }
 
-/* The digits of number < LOW, the first in the lowest byte: two numbers below 10,000, then four below 100, then
- * eight below 10, each half of what it was made of. The products are quotients, rounded down, for all of them. */
+/* The digits of number < LOW, the first in the lowest byte: two numbers below 10,000, then four
+ * below 100, then eight below 10, each half of what it was made of. The products are quotients,
+ * rounded down, for all of them. */
 TH_INLINE uint64_t th_eight_digits(uint32_t number)
 {
     uint64_t x = number / 10000 | (uint64_t)(number % 10000) << 32;
@@ -85,8 +86,8 @@ TH_INLINE uint64_t th_eight_digits(uint32_t number)
     return x | UINT64_C(0x3030303030303030);
 }
 
-/* The words of what stands behind n_high bytes, fewer than eight: the digits of low, with a character behind them, or
- * with a full stop after two. */
+/* The words of what stands behind n_high bytes, fewer than eight: the digits of low, with a
+ * character behind them, or with a full stop after two. */
 TH_INLINE th_stamp_words th_decimal_words(uint64_t high, int32_t n_high, uint32_t low, char behind)
 {
     const uint64_t two = 0xffff;
@@ -97,7 +98,8 @@ TH_INLINE th_stamp_words th_decimal_words(uint64_t high, int32_t n_high, uint32_
     } else if (behind != 0) {
         last = digits >> 8 | (uint64_t)(unsigned char)behind << 56;
     }
-    return (th_stamp_words){th_first_byte_lowest(high | first << 8 * n_high), th_first_byte_lowest(last)};
+    return (th_stamp_words){th_first_byte_lowest(high | first << 8 * n_high),
+                            th_first_byte_lowest(last)};
 }
 
 /* The groups of seven bits of a number below 2^56, each in a byte, the lowest first. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stretches.c - see stretches.h. Stretches, their tapes, places and neighbours stand one behind the other, as they were
- * made; so what follows a stretch is mostly the one behind it. Else a table knows the number of a digest: open addressing,
- * linear probing.
+/* stretches.c - see stretches.h. Stretches, their tapes, places and neighbours stand one behind the
+ * other, as they were made; so what follows a stretch is mostly the one behind it. Else a table
+ * knows the number of a digest: open addressing, linear probing.
  *
- * What never comes again is not worth keeping: when BYTES_MAX are kept, and few of the stretches that were asked
- * for were known, there are no more stretches until the trace begins anew.
+ * What never comes again is not worth keeping: when BYTES_MAX are kept, and few of the stretches
+ * that were asked for were known, there are no more stretches until the trace begins anew.
  * Invariants: the number of slots is a power of two; at most half of them are taken; a slot is the
- * number of a stretch, from 1 on, or 0: free; phrases in tapes are as the table has them that has forgotten `age` times. */
+ * number of a stretch, from 1 on, or 0: free; phrases in tapes are as the table has them that has
+ * forgotten `age` times. */
 #include <config.h>
 
 #include "sim/trace/stretches.h"
@@ -47,7 +48,7 @@ struct th_stretches {
     th_stretch next; /* that was asked for last, and is made if noting */
     th_time from;    /* its beginning */
     th_time until;
-    int64_t n_left;  /* th_tile_streams_left, then */
+    int64_t n_left; /* th_tile_streams_left, then */
     th_tile_place begin[STREAMS_MAX];
     size_t n_begin;
     bool is_noting;
@@ -243,8 +244,8 @@ void th_stretches_note(th_trace *t, uint64_t key, th_time at, th_time before)
     if (!k->is_noting)
         return;
     int32_t n_stamp = is_first_at_tick(t, at) ? th_trace_stamp(t, t->tick)->n : 0;
-    k->is_noting = th_phrases_age(t->phrases) == k->age && th_phrases_find(t->phrases, key, &phrase) &&
-                   note_pairs(t, at, before) == 0 &&
+    k->is_noting = th_phrases_age(t->phrases) == k->age &&
+                   th_phrases_find(t->phrases, key, &phrase) && note_pairs(t, at, before) == 0 &&
                    th_tapes_add(k->tapes, &k->next.tape, at - k->from, &phrase, n_stamp) == 0;
     if (k->next.last < 0)
         k->next.first = at - k->from;
@@ -276,7 +277,8 @@ static int make_room(th_stretches *k)
     return 0;
 }
 
-/* All that happens from its beginning to its end is in it, and streams have not left their records. */
+/* All that happens from its beginning to its end is in it, and streams have not left their records.
+ */
 static bool is_whole(const th_trace *t)
 {
     const th_stretches *k = t->stretches;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tapes.c - see tapes.h. Steps of all tapes stand one behind the other, in blocks of what goes out at once.
+/* tapes.c - see tapes.h. Steps of all tapes stand one behind the other, in blocks of what goes out
+ * at once.
  *
- * A step is eight bytes, and the few hundred phrases that steps refer to stay near the processor: copies of the text
- * would be read from far away, for a trace writes more than caches hold between two times that it says a tape.
- * Invariant: a block has at most TH_OUT_ROOM bytes, those that are copied behind its last phrase among them. */
+ * A step is eight bytes, and the few hundred phrases that steps refer to stay near the processor:
+ * copies of the text would be read from far away, for a trace writes more than caches hold between
+ * two times that it says a tape. Invariant: a block has at most TH_OUT_ROOM bytes, those that are
+ * copied behind its last phrase among them. */
 #include <config.h>
 
 #include "sim/trace/tapes.h"
@@ -67,7 +69,8 @@ static bool has_room_for(const block *b, th_time after, size_t n)
     return b->n_bytes + n + TH_PHRASE_ROUND <= TH_OUT_ROOM && after - b->after <= UINT32_MAX;
 }
 
-int th_tapes_add(th_tapes *k, th_tape *tape, th_time after, const th_phrase *phrase, int32_t n_stamp)
+int th_tapes_add(th_tapes *k, th_tape *tape, th_time after, const th_phrase *phrase,
+                 int32_t n_stamp)
 {
     size_t n = phrase->length + (size_t)n_stamp;
     if (th_grow(&k->blocks, &k->block_room, k->n_blocks + 1, sizeof *k->blocks) ||
@@ -78,7 +81,8 @@ int th_tapes_add(th_tapes *k, th_tape *tape, th_time after, const th_phrase *phr
         tape->n_blocks++;
     }
     block *b = &k->blocks[k->n_blocks - 1];
-    k->steps[k->n_steps++] = (step){(uint32_t)(after - b->after), phrase->at | (n_stamp > 0 ? has_time : 0)};
+    k->steps[k->n_steps++] =
+        (step){(uint32_t)(after - b->after), phrase->at | (n_stamp > 0 ? has_time : 0)};
     b->n_steps++;
     b->n_bytes += n;
     return 0;
@@ -93,7 +97,8 @@ typedef struct {
     char before, behind;
 } stamping;
 
-/* The stamp of a time that belongs to a tick, as long as *s, which is that of the one before or becomes it. */
+/* The stamp of a time that belongs to a tick, as long as *s, which is that of the one before or
+ * becomes it. */
 TH_INLINE th_stamp_words words_at(th_stamp *s, stamping how, th_time at)
 {
     th_time tick = how.resolution == how.unit ? at : at - at % how.resolution;
@@ -105,9 +110,10 @@ TH_INLINE th_stamp_words words_at(th_stamp *s, stamping how, th_time at)
     return th_decimal_words(s->high, s->n_high, (uint32_t)(number - s->from), how.behind);
 }
 
-/* A loop of its own for each way of stamping that is usual, with what it needs known to the compiler. */
-TH_INLINE char *put_steps(const char *phrases, const step *x, size_t n, th_stamp *s, stamping how, th_time from,
-                          char *to)
+/* A loop of its own for each way of stamping that is usual, with what it needs known to the
+ * compiler. */
+TH_INLINE char *put_steps(const char *phrases, const step *x, size_t n, th_stamp *s, stamping how,
+                          th_time from, char *to)
 {
     int32_t n_stamp = s->n;
     for (const step *end = x + n; x < end; x++) {
@@ -122,7 +128,8 @@ TH_INLINE char *put_steps(const char *phrases, const step *x, size_t n, th_stamp
 }
 
 /* Where stamps are too short or too long for two words. */
-static char *put_slowly(const th_trace *t, const step *x, size_t n, th_stamp *s, th_time from, char *to)
+static char *put_slowly(const th_trace *t, const step *x, size_t n, th_stamp *s, th_time from,
+                        char *to)
 {
     for (const step *end = x + n; x < end; x++) {
         th_stamp_set(t, s, th_trace_tick_of(t, from + x->after));
@@ -130,7 +137,8 @@ static char *put_slowly(const th_trace *t, const step *x, size_t n, th_stamp *s,
             th_stamp_put(s, to);
             to += s->n;
         }
-        to = th_phrase_put(th_phrases_texts(t->phrases) + (x->phrase & ~has_time), s->words, s->n, s->text, to);
+        to = th_phrase_put(th_phrases_texts(t->phrases) + (x->phrase & ~has_time), s->words, s->n,
+                           s->text, to);
     }
     return to;
 }
@@ -140,7 +148,8 @@ static char *put_block(const th_trace *t, const step *x, size_t n, th_time from,
     th_stamp s = t->stamp;
     const th_stamp_form *form = &t->type->stamp;
     const char *phrases = th_phrases_texts(t->phrases);
-    stamping how = {th_trace_stamp_unit(t), t->options.resolution_ps, form->is_varint, form->before, form->behind};
+    stamping how = {th_trace_stamp_unit(t), t->options.resolution_ps, form->is_varint, form->before,
+                    form->behind};
     if (how.is_varint ? s.n < 4 || s.n > 8 : s.from == 0)
         return put_slowly(t, x, n, &s, from, to);
     if (how.is_varint && how.unit == 1000 && how.resolution == 1000)

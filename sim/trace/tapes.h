@@ -12,15 +12,16 @@ typedef struct th_tape {
     size_t first_block, n_blocks;
 } th_tape;
 
-th_tapes *th_tapes_new(void);     /* NULL: memory is out */
+th_tapes *th_tapes_new(void);    /* NULL: memory is out */
 void th_tapes_free(th_tapes *k); /* accepts NULL */
 size_t th_tapes_bytes(const th_tapes *k);
 /* The next tape begins behind all others. From the tape on, all go. */
 th_tape th_tapes_begin(const th_tapes *k);
 void th_tapes_cut(th_tapes *k, const th_tape *from);
-/* A phrase is said so long after the beginning of the tape, which is the last one, and n_stamp > 0: the time in so many
- * bytes before it. 0, or -1: memory is out. */
-int th_tapes_add(th_tapes *k, th_tape *tape, th_time after, const th_phrase *phrase, int32_t n_stamp);
+/* A phrase is said so long after the beginning of the tape, which is the last one, and n_stamp > 0:
+ * the time in so many bytes before it. 0, or -1: memory is out. */
+int th_tapes_add(th_tapes *k, th_tape *tape, th_time after, const th_phrase *phrase,
+                 int32_t n_stamp);
 
 /* Writes a tape that begins at this time. The trace's stamp is as long as all in it. */
 void th_tape_put(const th_tapes *k, const th_tape *tape, th_trace *t, th_time from);

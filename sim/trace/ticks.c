@@ -2,8 +2,8 @@
 /* ticks.c - when what is traced is written.
  *
  *   reset -> (hear -> what was told before is written)* -> leave -> finish
- * When time goes on to another multiple of the resolution, what has changed (changes.c) is written, and then what
- * happens inside tasks up to there. Spans are written as they come. */
+ * When time goes on to another multiple of the resolution, what has changed (changes.c) is written,
+ * and then what happens inside tasks up to there. Spans are written as they come. */
 #include <config.h>
 
 #include "sim/trace/signals.h"
@@ -41,7 +41,8 @@ static void wake_streams(th_trace *t, th_time now)
     th_tile_streams_wake(t->streams, now);
     for (int32_t a = 0; a < t->system->n_accels; a++)
         if (th_tile_streams_follows(t->streams, a))
-            t->objects[t->system->accel_node[a]].tiles = th_tile_streams_look(t->streams, a, now - 1);
+            t->objects[t->system->accel_node[a]].tiles =
+                th_tile_streams_look(t->streams, a, now - 1);
 }
 
 /* The window has begun: the writer learns what there is, and how it stands. */
@@ -95,8 +96,8 @@ static void write_ticks(th_trace *t, th_time next, th_time end)
     }
 }
 
-/* All that happens before end, at this tick and in streams after it, is written. Something is told next at `until`,
- * which end may be the tick of. */
+/* All that happens before end, at this tick and in streams after it, is written. Something is told
+ * next at `until`, which end may be the tick of. */
 static void write_until(th_trace *t, th_time end, th_time until)
 {
     bool may_begin;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tile_records.c - see tile_records.h.
  *
- * Events come in batches that grow with the record, so little of what is recorded is never asked for. What
- * is kept is bounded: past KEPT_BYTES all of it is forgotten, and a record longer than EVENTS_MAX goes
- * on in one that nobody shares, which drops what has been shown.
- * Invariants: a record is freed when it is neither kept nor used; start, middle and last are in the order
- * of their times, and last has come through all events. */
+ * Events come in batches that grow with the record, so little of what is recorded is never asked
+ * for. What is kept is bounded: past KEPT_BYTES all of it is forgotten, and a record longer than
+ * EVENTS_MAX goes on in one that nobody shares, which drops what has been shown. Invariants: a
+ * record is freed when it is neither kept nor used; start, middle and last are in the order of
+ * their times, and last has come through all events. */
 #include <config.h>
 
 #include "sim/trace/tile_records.h"
@@ -73,8 +73,8 @@ th_tile_record *th_tile_records_find(th_tile_records *k, const uint64_t *digest)
     return k->kept[number];
 }
 
-th_tile_record *th_tile_records_find_after(th_tile_records *k, th_tile_record *r, th_time at, double bytes_per_s,
-                                           const uint64_t *digest)
+th_tile_record *th_tile_records_find_after(th_tile_records *k, th_tile_record *r, th_time at,
+                                           double bytes_per_s, const uint64_t *digest)
 {
     if (r->after.age == k->age && r->after.at == at && r->after.bytes_per_s == bytes_per_s) {
         r = r->after.record;
@@ -111,8 +111,8 @@ static th_tile_state state_of(const th_pipeline *p, const th_schedule *s)
     return th_tile_state_of(&tiles);
 }
 
-th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest, const th_pipeline *p,
-                                    const th_schedule *s, const th_port *port)
+th_tile_record *th_tile_records_add(th_tile_records *k, const uint64_t *digest,
+                                    const th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     th_tile_record *r = th_alloc_zero(1, sizeof *r);
     if (!r)

@@ -2,11 +2,11 @@
 /* tile_streams.c - what happens inside the tasks of accelerators, for a trace that asks for it.
  *
  *   new -> (follow -> draws* -> drop)* and wake -> (next -> take)* -> free
- * A stream goes through the record of the state that its task is in (tile_records.h), and into another one
- * where others begin to draw more or less. One that sleeps has no record, and only notes what is drawn.
- * The next event is that of the winner of a tournament whose players are the accelerators.
- * Invariants: a stream that is followed and awake has a record, unless memory was out, and event[next] of it
- * is the first that was not taken; all others play at TH_TIME_MAX. */
+ * A stream goes through the record of the state that its task is in (tile_records.h), and into
+ * another one where others begin to draw more or less. One that sleeps has no record, and only
+ * notes what is drawn. The next event is that of the winner of a tournament whose players are the
+ * accelerators. Invariants: a stream that is followed and awake has a record, unless memory was
+ * out, and event[next] of it is the first that was not taken; all others play at TH_TIME_MAX. */
 #include <config.h>
 
 #include "sim/trace/tile_streams.h"
@@ -33,10 +33,10 @@ typedef struct stream {
 struct th_tile_streams {
     stream *of;         /* by accelerator */
     th_tournament next; /* events, of those awake */
-    int32_t *awake; /* accelerators whose streams are, in no order */
+    int32_t *awake;     /* accelerators whose streams are, in no order */
     int32_t n_accels, n_awake;
     uint64_t weight[2], moment[2]; /* sums over those awake, for the digest */
-    int64_t n_left; /* records that streams have left for what is behind them */
+    int64_t n_left;                /* records that streams have left for what is behind them */
     bool is_awake, has_failed;
     th_tile_records *records;
 };
@@ -71,8 +71,8 @@ void th_tile_streams_free(th_tile_streams *t)
     th_free(t);
 }
 
-/* The share in the sums of a stream that goes through a record; NONE: none. Digests see only its number and when
- * the task started, for these say how far it has come. */
+/* The share in the sums of a stream that goes through a record; NONE: none. Digests see only its
+ * number and when the task started, for these say how far it has come. */
 enum { NONE = -1, NO_RECORD = 0 };
 static void weigh(th_tile_streams *t, stream *x, int64_t number)
 {
@@ -151,7 +151,8 @@ static bool has_more(th_tile_streams *t, stream *x)
     return more > 0;
 }
 
-/* Up to `to`, of the task's own time, what happens then included. Returns when the next event is. */
+/* Up to `to`, of the task's own time, what happens then included. Returns when the next event is.
+ */
 static th_time advance(th_tile_streams *t, stream *x, th_time to)
 {
     while (x->record) {
@@ -229,7 +230,8 @@ static th_tile_record *record_after(th_tile_streams *t, const stream *x, const t
     if (!x->record)
         return NULL;
     th_tile_record *r =
-        digest ? th_tile_records_find_after(t->records, x->record, c->at, c->bytes_per_s, digest) : NULL;
+        digest ? th_tile_records_find_after(t->records, x->record, c->at, c->bytes_per_s, digest)
+               : NULL;
     if (r)
         return r;
     th_pipeline p;
@@ -287,7 +289,8 @@ void th_tile_streams_wake(th_tile_streams *t, th_time now)
         if (!x->is_followed)
             continue;
         th_time own = now - 1 - x->source.started;
-        enter_record(t, x, own < 0 && x->n_draws == 0 ? first_record(t, x) : record_of_now(t, x, own));
+        enter_record(t, x,
+                     own < 0 && x->n_draws == 0 ? first_record(t, x) : record_of_now(t, x, own));
         enter(t, i, advance(t, x, own));
     }
 }
@@ -302,7 +305,8 @@ th_tile_change th_tile_streams_take(th_tile_streams *t, th_time last)
     size_t next = x->next;
     th_tournament_set(&t->next, first.player, advance(t, x, last - x->source.started));
     bool is_one = x->record == record && x->next == next + 1;
-    return (th_tile_change){first.player, x->tiles, is_one, first.at, th_tournament_first(&t->next).at};
+    return (th_tile_change){first.player, x->tiles, is_one, first.at,
+                            th_tournament_first(&t->next).at};
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -345,7 +349,8 @@ size_t th_tile_streams_places(const th_tile_streams *t, th_time from, th_tile_pl
         int32_t accel = t->awake[i];
         const stream *x = &t->of[accel];
         th_time next = th_tournament_at(&t->next, accel);
-        out[i] = (th_tile_place){accel, (uint32_t)x->next, next == TH_TIME_MAX ? next : next - from, x->tiles};
+        out[i] = (th_tile_place){accel, (uint32_t)x->next, next == TH_TIME_MAX ? next : next - from,
+                                 x->tiles};
     }
     return (size_t)t->n_awake;
 }

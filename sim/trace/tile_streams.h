@@ -2,10 +2,10 @@
 /* tile_streams.h - what happens inside the tasks of accelerators, for a trace that asks for it.
  *
  *   new -> (follow -> draws* -> drop)* and wake -> (next -> take)* -> free
- * A machine jumps over the tiles of a task; a stream goes through what its pipeline would show, as the
- * trace wants to see it: every change, or how things stand at the ticks of a coarse resolution, or
- * nothing before the window of the trace. So a machine need not stop where tiles change. Until wake,
- * streams only note what is drawn from DRAMs. Times are of the run. */
+ * A machine jumps over the tiles of a task; a stream goes through what its pipeline would show, as
+ * the trace wants to see it: every change, or how things stand at the ticks of a coarse resolution,
+ * or nothing before the window of the trace. So a machine need not stop where tiles change. Until
+ * wake, streams only note what is drawn from DRAMs. Times are of the run. */
 #ifndef TH_SIM_TRACE_TILE_STREAMS_H
 #define TH_SIM_TRACE_TILE_STREAMS_H
 #include "sim/trace/tile_records.h"
@@ -21,12 +21,13 @@ bool th_tile_streams_have_failed(const th_tile_streams *t);
 
 /* A task that an accelerator runs, and where its pipeline is to be followed from. */
 typedef struct th_tile_source {
-    th_time started; /* time 0 of the pipeline */
+    th_time started;             /* time 0 of the pipeline */
     const th_schedule *schedule; /* these two must stay */
     const th_port *port;
-    const th_pipeline *from; /* it goes on from here; NULL: its start, with nothing come ahead of it */
-    const uint64_t *digest;  /* two words: equal where all is that the pipeline depends on, at the clock of
-                                its start; NULL: nothing is known of it */
+    const th_pipeline
+        *from; /* it goes on from here; NULL: its start, with nothing come ahead of it */
+    const uint64_t *digest; /* two words: equal where all is that the pipeline depends on, at the
+                               clock of its start; NULL: nothing is known of it */
 } th_tile_source;
 
 void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_source *source);
@@ -39,8 +40,8 @@ th_tile_state th_tile_streams_look(th_tile_streams *t, int32_t accel, th_time no
 
 /* From now on events are asked for; those followed stand as before what happens now. */
 void th_tile_streams_wake(th_tile_streams *t, th_time now);
-/* The next accelerator in which something happens up to last, -1: none; how it stands at last; and when
- * something happens next in any of them, TH_TIME_MAX: never, or they sleep. */
+/* The next accelerator in which something happens up to last, -1: none; how it stands at last; and
+ * when something happens next in any of them, TH_TIME_MAX: never, or they sleep. */
 typedef struct th_tile_change {
     int32_t accel;
     th_tile_state tiles;
@@ -57,16 +58,18 @@ typedef struct th_tile_place {
     th_time until_next; /* its next event, after `from`; TH_TIME_MAX: there is none */
     th_tile_state tiles;
 } th_tile_place;
-/* A digest of two words of all that happens in streams after `from` until `until`, where nothing has happened in them
- * after `from`; false: more than `most` of them are awake. */
+/* A digest of two words of all that happens in streams after `from` until `until`, where nothing
+ * has happened in them after `from`; false: more than `most` of them are awake. */
 bool th_tile_streams_digest(const th_tile_streams *t, int32_t most, th_time from, th_time until,
                             uint64_t digest[2]);
-bool th_tile_streams_are_past(const th_tile_streams *t, th_time from); /* something after it was taken */
+bool th_tile_streams_are_past(const th_tile_streams *t,
+                              th_time from);            /* something after it was taken */
 th_time th_tile_streams_next(const th_tile_streams *t); /* event in any; TH_TIME_MAX: none */
-int64_t th_tile_streams_left(const th_tile_streams *t); /* grows where a stream leaves a record behind it, and
-                                                           its place is one in another */
-/* Where they stand now: returns how many. Puts one where it stood in a state of equal digest, all that happened in
- * between done. */
+int64_t
+th_tile_streams_left(const th_tile_streams *t); /* grows where a stream leaves a record behind it,
+                                                   and its place is one in another */
+/* Where they stand now: returns how many. Puts one where it stood in a state of equal digest, all
+ * that happened in between done. */
 size_t th_tile_streams_places(const th_tile_streams *t, th_time from, th_tile_place *out);
 void th_tile_streams_put(th_tile_streams *t, const th_tile_place *p, th_time from);
 

@@ -20,7 +20,7 @@ th_shown th_timeline_shown_as(const th_trace *t, const th_variable *v)
         return v->object >= t->n_nodes ? TH_SHOWN_AS_SPANS : TH_SHOWN_NOT;
     case TH_SIGNAL_QUEUE_DEPTH: /* of a link: one less than its flows */
         return t->objects[v->object].signals >> TH_SIGNAL_FLOWS & 1u ? TH_SHOWN_NOT
-                                                                      : TH_SHOWN_AS_COUNTER;
+                                                                     : TH_SHOWN_AS_COUNTER;
     case TH_SIGNAL_FLOWS:
     case TH_SIGNAL_BUFFER_FILL:
         return TH_SHOWN_AS_COUNTER;
@@ -64,8 +64,10 @@ const char *th_span_kind_name(int32_t kind)
 uint64_t th_timeline_key(int what, const th_span *s, int32_t of)
 {
     enum { OBJECT = 18, LANE = 15, OF = 22 }; /* bits, and 3 of the kind */
-    uint64_t object = (uint64_t)(s->object + 1), lane = (uint64_t)s->lane, more = (uint64_t)(of + 1);
+    uint64_t object = (uint64_t)(s->object + 1), lane = (uint64_t)s->lane,
+             more = (uint64_t)(of + 1);
     if (object >> OBJECT || lane >> LANE || more >> OF)
         return 0;
-    return th_phrases_key(what, (((uint64_t)s->kind << OBJECT | object) << LANE | lane) << OF | more);
+    return th_phrases_key(what,
+                          (((uint64_t)s->kind << OBJECT | object) << LANE | lane) << OF | more);
 }

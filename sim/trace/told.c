@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* told.c - what the machine tells a trace: each is heard first, so that what was told before is written, and
- * then noted at the objects that it concerns. Spans are handed to the writer at once. */
+/* told.c - what the machine tells a trace: each is heard first, so that what was told before is
+ * written, and then noted at the objects that it concerns. Spans are handed to the writer at once.
+ */
 #include <config.h>
 
 #include <limits.h>
@@ -106,8 +107,9 @@ void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_mess
 static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th_task *task,
                         bool starts)
 {
-    const unsigned of_tasks = TH_BIT(TH_SIGNAL_STATE) | TH_BIT(TH_SIGNAL_TASK) | TH_BIT(TH_SIGNAL_LAYER) |
-                              TH_BIT(TH_SIGNAL_BUSY) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH);
+    const unsigned of_tasks = TH_BIT(TH_SIGNAL_STATE) | TH_BIT(TH_SIGNAL_TASK) |
+                              TH_BIT(TH_SIGNAL_LAYER) | TH_BIT(TH_SIGNAL_BUSY) |
+                              TH_BIT(TH_SIGNAL_QUEUE_DEPTH);
     th_traced *o = &t->objects[task->node];
     o->task = starts ? number : -1;
     th_trace_change(t, task->node, of_tasks);

@@ -2,9 +2,9 @@
 /* tournament.h - of many that each have a time, the soonest.
  *
  *   init -> (set | first | at | reset)* -> clear
- * Players are the leaves of a binary tree, and in every node is the sooner of the two below it, the left one
- * where they are equal: so of equals the player of the least number is first. A new time costs as many
- * comparisons as the tree is high, whether it is sooner or later than the old one. */
+ * Players are the leaves of a binary tree, and in every node is the sooner of the two below it, the
+ * left one where they are equal: so of equals the player of the least number is first. A new time
+ * costs as many comparisons as the tree is high, whether it is sooner or later than the old one. */
 #ifndef TH_SIM_TRACE_TOURNAMENT_H
 #define TH_SIM_TRACE_TOURNAMENT_H
 #include <stdbool.h>
@@ -19,11 +19,13 @@ typedef struct th_tournament_place {
 } th_tournament_place;
 
 typedef struct th_tournament {
-    th_tournament_place *node; /* i stands above 2 i and 2 i + 1, 1 above all; leaves from first_leaf on */
+    th_tournament_place
+        *node; /* i stands above 2 i and 2 i + 1, 1 above all; leaves from first_leaf on */
     int32_t first_leaf;
 } th_tournament;
 
-/* Players 0 to n - 1, all at TH_TIME_MAX. Returns 0, or -1: memory is out, and it may be cleared all the same. */
+/* Players 0 to n - 1, all at TH_TIME_MAX. Returns 0, or -1: memory is out, and it may be cleared
+ * all the same. */
 int th_tournament_init(th_tournament *t, int32_t n);
 void th_tournament_clear(th_tournament *t); /* accepts all zero */
 void th_tournament_reset(th_tournament *t); /* as after init */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trace.h - what a run does, written to a file as it happens: the table of writers, and what is traced.
+/* trace.h - what a run does, written to a file as it happens: the table of writers, and what is
+ * traced.
  *
- *   open -> add* -> (task_starts | task_ends | waits | link | message_* | follow | draws | tiles)* -> close; restart
- * begins the file anew. The machine tells what happens (sim/watch.h); signals.c keeps the values of the
- * signals that are traced, and hands a writer those that have changed when time goes on. What is
- * told never changes a run. Memory that runs out and disks that are full are told at close. */
+ *   open -> add* -> (task_starts | task_ends | waits | link | message_* | follow | draws | tiles)*
+ * -> close; restart begins the file anew. The machine tells what happens (sim/watch.h); signals.c
+ * keeps the values of the signals that are traced, and hands a writer those that have changed when
+ * time goes on. What is told never changes a run. Memory that runs out and disks that are full are
+ * told at close. */
 #ifndef TH_SIM_TRACE_H
 #define TH_SIM_TRACE_H
 #include "base/error.h"
@@ -76,7 +78,8 @@ bool th_trace_wants_tiles(const th_trace *t, int accel);
 /* 0, or -1 when not everything reached the file (disk full). Frees t either way; accepts NULL. */
 int th_trace_close(th_trace *t, th_error *err);
 
-/* --- for the machine ---------------------------------------------------------------------------- */
+/* --- for the machine ----------------------------------------------------------------------------
+ */
 
 /* A run of p begins at time 0: what was written is dropped. */
 void th_trace_restart(th_trace *t, const th_program *p);
@@ -90,12 +93,13 @@ void th_trace_link(th_trace *t, th_time now, int link, int32_t flows);
 void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m);
 void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m);
 
-/* Tiles of the accelerator's task: from now on they change as those of the source's pipeline, until one of
- * the others is told, or the task ends. */
+/* Tiles of the accelerator's task: from now on they change as those of the source's pipeline, until
+ * one of the others is told, or the task ends. */
 void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source);
 /* Others draw so much from its DRAM from now on. */
 void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s);
-/* The machine goes through its tiles itself, and tells of each; it has died, and nothing goes on. */
+/* The machine goes through its tiles itself, and tells of each; it has died, and nothing goes on.
+ */
 void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles);
 void th_trace_dies(th_trace *t, th_time now, int accel);
 /* Nothing else has happened up to now. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vcd.c - value change dump, as IEEE Std 1364-2005 has it in section 18.2, for GTKWave and its kin.
  *
- * Objects are scopes within the scope of their class, signals variables in them: accel.3.busy. Numbers
- * are integers, bits wires, and what has names (state, layer, array) is of the type `string` that GTKWave
- * adds to the standard: "sNAME ID". Times count the resolution, which is the timescale. */
+ * Objects are scopes within the scope of their class, signals variables in them: accel.3.busy.
+ * Numbers are integers, bits wires, and what has names (state, layer, array) is of the type
+ * `string` that GTKWave adds to the standard: "sNAME ID". Times count the resolution, which is the
+ * timescale. */
 #include <config.h>
 
 #include "sim/trace/writer.h"
@@ -149,5 +150,10 @@ static void end(th_trace *t, th_time now)
     time_is(t, now);
 }
 
-const th_trace_type th_trace_vcd = {
-    .name = "vcd", .finest_ps = 1, .begin = begin, .tells_time = true, .value = value, .stamp = {.before = '#', .behind = '\n'}, .end = end};
+const th_trace_type th_trace_vcd = {.name = "vcd",
+                                    .finest_ps = 1,
+                                    .begin = begin,
+                                    .tells_time = true,
+                                    .value = value,
+                                    .stamp = {.before = '#', .behind = '\n'},
+                                    .end = end};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* writer.h - private to the trace writers: what an open trace holds, and what a writer does.
  *
- * A writer is one file and one row of the table in trace.c. All its functions but begin, stamp and end may be
- * NULL: a writer that shows signals takes `value`, one that shows spans of time takes `span_*`. */
+ * A writer is one file and one row of the table in trace.c. All its functions but begin, stamp and
+ * end may be NULL: a writer that shows signals takes `value`, one that shows spans of time takes
+ * `span_*`. */
 #ifndef TH_SIM_TRACE_WRITER_H
 #define TH_SIM_TRACE_WRITER_H
 #include <stdbool.h>
@@ -12,13 +13,15 @@
 
 enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
 
-/* What is still to go to the file. It goes there in whole blocks, each of which begins where a page of the file does:
- * the kernel takes twice to three times as long for others, and somewhat longer for more and smaller ones. */
+/* What is still to go to the file. It goes there in whole blocks, each of which begins where a page
+ * of the file does: the kernel takes twice to three times as long for others, and somewhat longer
+ * for more and smaller ones. */
 typedef struct th_out {
     int file;  /* descriptor */
     int error; /* errno of the first write that failed; 0: none has */
     size_t n;
-    bool is_heard; /* phrases.h: all that is heard, from here on, is still here, and these are the stamps in it */
+    bool is_heard; /* phrases.h: all that is heard, from here on, is still here, and these are the
+                      stamps in it */
     size_t heard_from;
     int32_t n_stamps;
     size_t stamp[TH_STAMPS_MAX]; /* where they begin */
@@ -55,7 +58,7 @@ static inline void th_out_text(th_out *o, const char *text)
     th_out_bytes(o, text, strlen(text));
 }
 void th_out_number(th_out *o, int64_t number); /* decimal */
-void th_out_note_stamp(th_out *o); /* for phrases.c */
+void th_out_note_stamp(th_out *o);             /* for phrases.c */
 static inline void th_out_stamp(th_out *o, const th_stamp *s)
 {
     th_stamp_put(s, th_out_room(o));
@@ -63,7 +66,9 @@ static inline void th_out_stamp(th_out *o, const th_stamp *s)
         th_out_note_stamp(o);
     o->n += (size_t)s->n;
 }
-size_t th_put_digits(char *to, uint64_t number); /* how many there are, at most 20; seven bytes behind are lost */
+size_t
+th_put_digits(char *to,
+              uint64_t number); /* how many there are, at most 20; seven bytes behind are lost */
 /* As a JSON string without quotes. */
 void th_out_json(th_out *o, const char *text);
 
@@ -75,26 +80,27 @@ bool th_stamp_is_as_long(const th_trace *t, const th_stamp *s, th_time at);
 
 /* One signal of one object. */
 typedef struct th_variable {
-    int32_t object;  /* see th_trace.n_nodes */
-    int32_t signal;  /* th_signal */
-    int64_t value;   /* that was written last */
-    int64_t before;  /* and the one before it, 0 at first */
+    int32_t object;       /* see th_trace.n_nodes */
+    int32_t signal;       /* th_signal */
+    int64_t value;        /* that was written last */
+    int64_t before;       /* and the one before it, 0 at first */
     char id[TH_ID_BYTES]; /* of the writer, with its length */
     int32_t id_length;
-    int32_t track;   /* of the writer */
+    int32_t track; /* of the writer */
 } th_variable;
 
 /* What is known of an object now. */
 typedef struct th_traced {
-    int32_t first;           /* of its variables */
-    unsigned signals, shown; /* bits; of all, 0: not traced; of those that the writer does something with */
+    int32_t first; /* of its variables */
+    unsigned signals,
+        shown; /* bits; of all, 0: not traced; of those that the writer does something with */
     int32_t task, n_waiting; /* accelerator */
     int32_t sending, receiving;
-    int32_t flows, written_flows; /* link: now, and as they were written last */
-    unsigned changed;        /* signals whose values may have; 0: not on the list */
-    int8_t place[TH_N_SIGNALS]; /* of the variable of a signal that is traced, after first */
-    th_tile_state tiles, written; /* now; what of it was written last, tile_bits of it */
-    th_tile_state tile_bits; /* that are traced */
+    int32_t flows, written_flows;   /* link: now, and as they were written last */
+    unsigned changed;               /* signals whose values may have; 0: not on the list */
+    int8_t place[TH_N_SIGNALS];     /* of the variable of a signal that is traced, after first */
+    th_tile_state tiles, written;   /* now; what of it was written last, tile_bits of it */
+    th_tile_state tile_bits;        /* that are traced */
     th_time tiles_at, tiles_before; /* of the last change of tiles, and of the one before it */
 } th_traced;
 
@@ -115,7 +121,7 @@ typedef struct th_span {
     int32_t number; /* task or flow; the same for both ends of a transfer */
     int32_t task;   /* -1: a message of a collective */
     const char *name;
-    int32_t layer;  /* whose name that is; -1: it is the name of what happens */
+    int32_t layer; /* whose name that is; -1: it is the name of what happens */
     int64_t bytes;
     int32_t from, to; /* nodes; -1 */
     int64_t arrow;    /* both ends of a transfer, and no others, have this number */
@@ -123,13 +129,13 @@ typedef struct th_span {
 
 struct th_trace_type {
     const char *name;
-    th_time finest_ps; /* of its times */
+    th_time finest_ps;                       /* of its times */
     void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
-    bool tells_time; /* by its stamp, before the values of a tick */
-    bool (*shows)(const th_trace *t, const th_variable *v); /* NULL: it shows all */
+    bool tells_time;                         /* by its stamp, before the values of a tick */
+    bool (*shows)(const th_trace *t, const th_variable *v);  /* NULL: it shows all */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
-    /* How it writes times. What else it says of a value of tiles depends on the variable, its value and the one
-     * before alone. */
+    /* How it writes times. What else it says of a value of tiles depends on the variable, its value
+     * and the one before alone. */
     th_stamp_form stamp;
     void (*span_begins)(th_trace *t, th_time now, const th_span *s);
     void (*span_ends)(th_trace *t, th_time now, const th_span *s);
@@ -145,10 +151,10 @@ struct th_trace {
     const th_program *program;
     char *path;
     th_trace_options options;
-    bool is_chosen;  /* something was added */
-    bool is_told;    /* something has happened */
-    bool has_begun;  /* the writer has been told to begin */
-    bool is_over;    /* past until */
+    bool is_chosen; /* something was added */
+    bool is_told;   /* something has happened */
+    bool has_begun; /* the writer has been told to begin */
+    bool is_over;   /* past until */
     bool is_out_of_memory;
     th_time now, next; /* of what is told: now in [tick, next) */
     th_time tick;      /* multiple of the resolution */
@@ -160,12 +166,12 @@ struct th_trace {
     int32_t *changed; /* objects whose values may have */
     int32_t n_changed;
     int64_t n_arrows;
-    struct th_lanes *lanes; /* lanes.c */
-    th_tile_streams *streams; /* awake while the window is open */
-    struct th_phrases *phrases; /* phrases.c: of changes of tiles */
+    struct th_lanes *lanes;         /* lanes.c */
+    th_tile_streams *streams;       /* awake while the window is open */
+    struct th_phrases *phrases;     /* phrases.c: of changes of tiles */
     struct th_stretches *stretches; /* stretches.c: of those phrases, one after the other */
     th_stamp stamp;
-    void *own;              /* of the writer; th_free'd at the end */
+    void *own; /* of the writer; th_free'd at the end */
     th_out out;
 };
 

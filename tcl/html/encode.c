@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* encode.c - numbers in few bytes, for a page that stays small.
- * A number takes seven bits a byte, the lowest first, with the eighth set where more follow (LEB128, as in
- * DWARF 5, section 7.6); one with a sign is folded first: 0 -1 1 -2 ... becomes 0 1 2 3. All of them together are
- * deflated (RFC 1951), for what a stream of inputs does comes again and again. */
+ * A number takes seven bits a byte, the lowest first, with the eighth set where more follow
+ * (LEB128, as in DWARF 5, section 7.6); one with a sign is folded first: 0 -1 1 -2 ... becomes 0 1
+ * 2 3. All of them together are deflated (RFC 1951), for what a stream of inputs does comes again
+ * and again. */
 #include <config.h>
 #include "tcl/html/parts.h"
 
@@ -44,7 +45,8 @@ int th_encode_packed(Tcl_Interp *interp, th_strbuf *out, const th_strbuf *bytes)
     enum { BEST = 9 };
     Tcl_Obj *plain = Tcl_NewByteArrayObj((unsigned char *)bytes->text, (Tcl_Size)bytes->length);
     Tcl_IncrRefCount(plain);
-    int rc = bytes->failed ? TCL_ERROR : Tcl_ZlibDeflate(interp, TCL_ZLIB_FORMAT_RAW, plain, BEST, NULL);
+    int rc =
+        bytes->failed ? TCL_ERROR : Tcl_ZlibDeflate(interp, TCL_ZLIB_FORMAT_RAW, plain, BEST, NULL);
     if (rc == TCL_OK) {
         Tcl_Size n;
         char *packed = (char *)Tcl_GetByteArrayFromObj(Tcl_GetObjResult(interp), &n);

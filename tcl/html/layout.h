@@ -8,8 +8,8 @@ typedef struct th_spot {
     double x, y; /* down; neighbours of a row are 1 apart */
 } th_spot;
 
-/* Into at[n_nodes]; no two nodes are closer than TH_APART. The same system has the same picture. 0, or -1: memory
- * is out. */
+/* Into at[n_nodes]; no two nodes are closer than TH_APART. The same system has the same picture. 0,
+ * or -1: memory is out. */
 #define TH_APART 0.7
 int th_layout(const th_system *s, th_spot *at);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the table below
- * writes. Sections that the run has nothing for (a program made by hand has no layers) are left out. */
+/* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the
+ * table below writes. Sections that the run has nothing for (a program made by hand has no layers)
+ * are left out. */
 #include <config.h>
 #include <string.h>
 #include "tcl/html/html.h"
@@ -128,7 +129,8 @@ static int write_collectives(th_html *p)
 
 static int write_energy(th_html *p)
 {
-    return add_tables(p, section_energy, p->session->made == NULL ? "Energy by layer" : "Energy by accelerator", NULL);
+    return add_tables(p, section_energy,
+                      p->session->made == NULL ? "Energy by layer" : "Energy by accelerator", NULL);
 }
 
 static int write_memory(th_html *p)

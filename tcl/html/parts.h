@@ -16,14 +16,15 @@ typedef struct th_html {
     th_error *err;
 } th_html;
 
-/* table.c: text without markup; a table of a report, and its name on the page; a record as a list of names and
- * values. */
+/* table.c: text without markup; a table of a report, and its name on the page; a record as a list
+ * of names and values. */
 void th_html_text(th_strbuf *out, const char *text);
 void th_html_table(const th_table *t, const char *label, th_strbuf *out);
 void th_html_record(const th_table *t, th_strbuf *out);
 
-/* encode.c: numbers as bytes, seven bits each, the lowest first; bytes as base64, and deflated before that (0, or -1:
- * memory is out; the interpreter has no result then); text for a JSON block that stands in a page; all are ASCII. */
+/* encode.c: numbers as bytes, seven bits each, the lowest first; bytes as base64, and deflated
+ * before that (0, or -1: memory is out; the interpreter has no result then); text for a JSON block
+ * that stands in a page; all are ASCII. */
 uint32_t
 th_encode_next(const char **text); /* a character of UTF-8 text, which moves on; not its end */
 void th_encode_number(th_strbuf *bytes, uint64_t n);

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "tcl/html/parts.h"
 
-/* What is not ASCII is written as its number, so that the page does not depend on how the file is encoded. */
+/* What is not ASCII is written as its number, so that the page does not depend on how the file is
+ * encoded. */
 void th_html_text(th_strbuf *out, const char *text)
 {
     while (text != NULL && *text != '\0') {
@@ -53,8 +54,8 @@ static void add_value(th_strbuf *out, const th_quantity *q)
     th_strbuf_clear(&text);
 }
 
-/* What a heading is called where it stands alone: in text, headings of stalls and of traffic stand side by
- * side. */
+/* What a heading is called where it stands alone: in text, headings of stalls and of traffic stand
+ * side by side. */
 static const char *title_of(const th_column *c)
 {
     static const struct {
@@ -76,8 +77,8 @@ static bool is_number(const th_column *c)
     return c->kind != TH_KIND_TEXT;
 }
 
-/* The column that names a row comes first: that of the text, but for the critical path, whose tasks stand in its
- * last column. */
+/* The column that names a row comes first: that of the text, but for the critical path, whose tasks
+ * stand in its last column. */
 static int lead_of(const th_table *t)
 {
     int lead = 0;

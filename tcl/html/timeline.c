@@ -2,13 +2,14 @@
 /* timeline.c - the spans of a run as one block of JSON, for timeline.js.
  *
  *   collect rows and pack them (with fewer spans, until they are small enough) -> write the block
- * Tasks are listed once, by start; rows name them by their place in that list. All that is one stream of numbers
- * (encode.c), the tasks first, then row after row. Of a task, in this order: kind, start since the task before it,
- * duration, number (signed difference), layer (signed difference), input; then of a compute its accelerator's node
- * (signed difference) and its work; of a transfer sender, receiver, bytes; of a collective its place among them, bytes.
- * Of a span in a row: four times the distance of its task from that of the span before it, plus two if it is
- * backwards, plus one if it stands for several tasks; then, of those alone, start since the start of the span
- * before it, length, number of tasks, sum of their durations. */
+ * Tasks are listed once, by start; rows name them by their place in that list. All that is one
+ * stream of numbers (encode.c), the tasks first, then row after row. Of a task, in this order:
+ * kind, start since the task before it, duration, number (signed difference), layer (signed
+ * difference), input; then of a compute its accelerator's node (signed difference) and its work; of
+ * a transfer sender, receiver, bytes; of a collective its place among them, bytes. Of a span in a
+ * row: four times the distance of its task from that of the span before it, plus two if it is
+ * backwards, plus one if it stands for several tasks; then, of those alone, start since the start
+ * of the span before it, length, number of tasks, sum of their durations. */
 #include <config.h>
 #include <inttypes.h>
 #include "base/alloc.h"
@@ -197,7 +198,8 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
-/* Of each work: time computing, bytes that its engines move, bits per second of the DRAM (0: it never limits). */
+/* Of each work: time computing, bytes that its engines move, bits per second of the DRAM (0: it
+ * never limits). */
 static void add_works(th_spans_page *g)
 {
     th_strbuf *out = g->page->out;
@@ -254,7 +256,8 @@ static void forget(th_spans_page *g)
 static int pack(th_spans_page *g, th_html *p, int64_t most)
 {
     th_strbuf bytes = TH_STRBUF_INIT;
-    *g = (th_spans_page){.page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
+    *g = (th_spans_page){
+        .page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
     if (th_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
         return -1;
     int failed = make_places(g);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* topology.c - the system as a picture: nodes where layout.c puts them, links in the colour of their load.
- * A cable is two lines, each on the right of its way; a line that would cross a node goes round it in a bow.
- * Where there are many links they have no names on the picture, and those of one colour are one path. */
+/* topology.c - the system as a picture: nodes where layout.c puts them, links in the colour of
+ * their load. A cable is two lines, each on the right of its way; a line that would cross a node
+ * goes round it in a bow. Where there are many links they have no names on the picture, and those
+ * of one colour are one path. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -62,7 +63,8 @@ static bool is_blocked(const th_picture *p, int a, int b)
     return false;
 }
 
-/* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the other. */
+/* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the other.
+ */
 static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *out)
 {
     th_spot from = p->at[a], to = p->at[b];

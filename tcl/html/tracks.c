@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tracks.c - rows of spans, with those that are too short to be seen drawn together.
  *   order -> make rows -> count (coarser and coarser, until they are few enough) -> store
- * Tasks come in the order of their starts, so each row only looks at its last span. A short task joins the short
- * ones that began less than a resolution before it: a row of n resolutions has at most n such spans. */
+ * Tasks come in the order of their starts, so each row only looks at its last span. A short task
+ * joins the short ones that began less than a resolution before it: a row of n resolutions has at
+ * most n such spans. */
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,20 +195,22 @@ static int draw_together(th_tracks *k, const th_path_entry *path, int n_path, in
     return walk(k, path, n_path);
 }
 
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most, th_error *err)
+int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
+                      th_error *err)
 {
     th_path_entry *path = NULL;
     *k = (th_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
-    if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 && make_tracks(k) == 0 &&
-        draw_together(k, path, n_path, most) == 0) {
+    if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 &&
+        make_tracks(k) == 0 && draw_together(k, path, n_path, most) == 0) {
         th_free(path);
         return 0;
     }
     th_free(path);
     bool was_interrupted = k->was_interrupted;
     th_tracks_clear(k);
-    return was_interrupted ? th_error_interrupted(err, "no track was drawn") : th_error_no_memory(err);
+    return was_interrupted ? th_error_interrupted(err, "no track was drawn")
+                           : th_error_no_memory(err);
 }
 
 void th_tracks_clear(th_tracks *k)

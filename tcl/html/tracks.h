@@ -2,9 +2,10 @@
 /* tracks.h - what a timeline shows: rows of spans.
  *   collect -> clear
  *
- * A row is the critical path, an accelerator with its computes, a link with the transfers whose route takes it,
- * or all collectives. Where that would be more spans than a page can have, those shorter than a resolution are
- * drawn together, row by row: the resolution is the smallest of the makespan / 2^k that is coarse enough. */
+ * A row is the critical path, an accelerator with its computes, a link with the transfers whose
+ * route takes it, or all collectives. Where that would be more spans than a page can have, those
+ * shorter than a resolution are drawn together, row by row: the resolution is the smallest of the
+ * makespan / 2^k that is coarse enough. */
 #ifndef TH_TCL_HTML_TRACKS_H
 #define TH_TCL_HTML_TRACKS_H
 #include "tcl/session.h"
@@ -56,7 +57,8 @@ typedef struct th_tracks {
 } th_tracks;
 
 /* At most so many spans. 0, or -1 with nothing to clear. */
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most, th_error *err);
+int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
+                      th_error *err);
 void th_tracks_clear(th_tracks *k);
 /* When a task ended, or how far the run is. */
 th_time th_tracks_end(const th_tracks *k, int32_t task);

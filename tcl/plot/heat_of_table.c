@@ -54,7 +54,8 @@ static int fill(const th_table *t, const th_plot_columns *c, places *x, places *
     for (size_t row = 0; row < t->n_rows; row++) {
         int i = find_place(x, t, row, c->x), j = find_place(y, t, row, c->y[0]);
         if (i < 0 || j < 0)
-            return th_error_set(err, "STUDY-0083", "%s: a heat map has at most %d places along an axis",
+            return th_error_set(err, "STUDY-0083",
+                                "%s: a heat map has at most %d places along an axis",
                                 t->columns[i < 0 ? c->x : c->y[0]].name, (int)PLACES_MAX);
         double z = number_of(cell(t, row, c->z)), *best = &value[PLACES_MAX * j + i];
         if (!(c->z_better > 0 ? *best >= z : *best <= z) && !isnan(z))
@@ -101,7 +102,8 @@ th_plot *th_plot_heat_of_table(const th_table *t, const th_plot_columns *c, th_e
     th_plot *p = NULL;
     double *value = th_alloc_array(PLACES_MAX * PLACES_MAX, sizeof *value);
     if (t->columns[c->z].kind == TH_KIND_TEXT)
-        th_error_set(err, "STUDY-0084", "-z %s: must be a column of numbers", t->columns[c->z].name);
+        th_error_set(err, "STUDY-0084", "-z %s: must be a column of numbers",
+                     t->columns[c->z].name);
     else if (t->n_rows == 0)
         th_error_set(err, "STUDY-0085", "there is nothing to draw: no point is left");
     else if (value == NULL || (p = th_plot_new(TH_PLOT_HEAT)) == NULL)

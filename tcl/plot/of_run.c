@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* of_run.c - pictures of the present run: what accelerators did, and who sent what to whom over which links.
- * A heat map has a line for each node that sends and a column for each that receives; nodes between which nothing went
- * are left out. */
+/* of_run.c - pictures of the present run: what accelerators did, and who sent what to whom over
+ * which links. A heat map has a line for each node that sends and a column for each that receives;
+ * nodes between which nothing went are left out. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* of_search.c - the way of a search: every best so far, by the evaluation that found it, up to the last one, and below
- * them what no mapping can beat. */
+/* of_search.c - the way of a search: every best so far, by the evaluation that found it, up to the
+ * last one, and below them what no mapping can beat. */
 #include <config.h>
 #include <math.h>
 #include "tcl/goal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* of_table.c - a picture of columns of a report's table.
  *   th_plot_of_table: check -> scales -> { series -> points } -> front
- * A column of texts gives categories, in the order of the rows; one of numbers an axis, in the unit that reports would
- * choose. */
+ * A column of texts gives categories, in the order of the rows; one of numbers an axis, in the unit
+ * that reports would choose. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -221,7 +221,7 @@ static int better(const th_column *c)
     static const char *const less[] = {"latency", "makespan", "energy",
                                        "moved",   "interval", "edp_js"},
                              *const more[] = {"throughput", "batch_throughput",
-                                             "accel_utilization"};
+                                              "accel_utilization"};
     for (size_t i = 0; i < sizeof less / sizeof *less; i++)
         if (strcmp(c->name, less[i]) == 0)
             return -1;
@@ -303,7 +303,8 @@ static int check(const drawing *d)
     if (d->t->n_rows == 0)
         return th_error_set(d->err, "TCL-0372", "there is nothing to draw: the table has no rows");
     if (!has_values(d->t, c))
-        return th_error_set(d->err, "TCL-0387", "there is nothing to draw: no row has a value of %s",
+        return th_error_set(d->err, "TCL-0387",
+                            "there is nothing to draw: no row has a value of %s",
                             d->t->columns[c->y[0]].name);
     return 0;
 }

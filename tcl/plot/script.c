@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script.c - what gnuplot is told.
  *   th_plot_script: terminal -> axes -> the data of all series -> one plot command
- * Numbers stand in the script itself, and neither dates nor paths do: the same numbers give the same picture. */
+ * Numbers stand in the script itself, and neither dates nor paths do: the same numbers give the
+ * same picture. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "tcl/plot/plot.h"
 
-/* Okabe and Ito's colours, which the colour-blind tell apart (Color Universal Design, 2008); yellow last, for it is
- * pale on white. */
+/* Okabe and Ito's colours, which the colour-blind tell apart (Color Universal Design, 2008); yellow
+ * last, for it is pale on white. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#E69F00", "#000000", "#F0E442"};
 enum { N_COLOURS = sizeof colours / sizeof colours[0] };
@@ -190,7 +191,8 @@ static void add_categories(const th_plot *p, th_strbuf *out)
     th_strbuf_printf(out, "set xtics scale 0\nset xrange [-0.6:%d.6]\n", n - 1);
 }
 
-/* A terminal has no room beside the axis that goes up, and nothing is written there: its label stands below. */
+/* A terminal has no room beside the axis that goes up, and nothing is written there: its label
+ * stands below. */
 static void add_axis_labels(const th_plot *p, th_picture as, th_strbuf *out)
 {
     th_strbuf both = TH_STRBUF_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text.c - bars, stacks and heat maps for terminals, at most 80 columns: bars lie, so that names stay readable. (Lines and
- * scatters are gnuplot's.) No table of numbers: reports are that. */
+/* text.c - bars, stacks and heat maps for terminals, at most 80 columns: bars lie, so that names
+ * stay readable. (Lines and scatters are gnuplot's.) No table of numbers: reports are that. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>

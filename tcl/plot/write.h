@@ -5,8 +5,8 @@
 #include "tcl/plot/plot.h"
 #include "tcl/session.h"
 
-/* Draws p (NULL: its maker has said in err why there is none) and frees it; folders that are missing on the way are
- * made, and nothing is written where drawing fails. 0 or -1. */
+/* Draws p (NULL: its maker has said in err why there is none) and frees it; folders that are
+ * missing on the way are made, and nothing is written where drawing fails. 0 or -1. */
 int th_write_plot(th_session *s, th_plot *p, const char *path, th_error *err);
 
 #endif

@@ -9,19 +9,19 @@
  *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
  *   bench events               event queues under the hold model
  *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
- *   bench packet               packet network: latency and saturation on meshes and tori, against BookSim2
- *   bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event
- *   bench routes               what routes take, on random graphs and large systems
- *   bench threads [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge
- *   bench speedup [SEARCH ...] a search on two threads, beside two processes of one
- *   bench trace [tiles [INPUTS [CASE [FORMAT]]]] what a trace of messages costs, or of a mapped network
- *   bench tiling               the search for tiles and loop orders
- *   bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices of training and others
- *   bench transformers FOLDER  whole transformers as sums of their operators, against measured runs
- *   bench lookup               finding a layer shard in the memo of folded tasks
- *   bench scale                what systems of 4,096 and 65,536 accelerators take, and replays over 8 to 64
- *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64 accelerators
- * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
+ *   bench packet               packet network: latency and saturation on meshes and tori, against
+ * BookSim2 bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event bench
+ * routes               what routes take, on random graphs and large systems bench threads
+ * [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge bench speedup [SEARCH ...] a
+ * search on two threads, beside two processes of one bench trace [tiles [INPUTS [CASE [FORMAT]]]]
+ * what a trace of messages costs, or of a mapped network bench tiling               the search for
+ * tiles and loop orders bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices
+ * of training and others bench transformers FOLDER  whole transformers as sums of their operators,
+ * against measured runs bench lookup               finding a layer shard in the memo of folded
+ * tasks bench scale                what systems of 4,096 and 65,536 accelerators take, and replays
+ * over 8 to 64 bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64
+ * accelerators Run from the source tree. CPU seconds of the process; compare ratios, not absolute
+ * figures. */
 #include <config.h>
 #include <math.h>
 
@@ -104,14 +104,18 @@ static void answer_tiled(void)
                             .stride_w = 1,
                             .dilation_h = 1,
                             .dilation_w = 1,
-                            .precision = {TH_FP16, TH_FP16, TH_FP16}, .density_ppm = {1000000, 1000000, 1000000}, .up_h = 1, .up_w = 1,
+                            .precision = {TH_FP16, TH_FP16, TH_FP16},
+                            .density_ppm = {1000000, 1000000, 1000000},
+                            .up_h = 1,
+                            .up_w = 1,
                             .n_operands = 1};
     const th_design_type *type;
     th_design_config config;
     th_schedule s;
     th_pipeline p;
     th_error e = {0};
-    if (th_design_configure(&block, &type, &config, &e) || type->schedule(&config, &shard, &ideal, &s, &e))
+    if (th_design_configure(&block, &type, &config, &e) ||
+        type->schedule(&config, &shard, &ideal, &s, &e))
         stop_at(&e);
     th_pipeline_start(&p, &s, &ideal, 0, true);
     th_time end = th_pipeline_finish(&p, &s, &ideal);
@@ -181,8 +185,17 @@ static double reduction(th_time from, th_time to)
 
 /* What the searches are compared by; the columns of bench search. */
 typedef enum {
-    COL_HERALD, COL_UNIFORM, COL_GREEDY, COL_RANDOM, COL_GA, COL_DP, COL_ANNEALING, COL_TWO_LEVEL,
-    COL_PORTFOLIO, COL_INSIDE, N_COLS
+    COL_HERALD,
+    COL_UNIFORM,
+    COL_GREEDY,
+    COL_RANDOM,
+    COL_GA,
+    COL_DP,
+    COL_ANNEALING,
+    COL_TWO_LEVEL,
+    COL_PORTFOLIO,
+    COL_INSIDE,
+    N_COLS
 } search_column;
 
 static const struct {
@@ -227,9 +240,9 @@ static void bench_search(int64_t evaluations)
         th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
         printf("\n%-10s", networks[i]);
         for (int c = 0; c < N_COLS; c++) {
-            found[i][c] = latency(&p, search_columns[c].name,
-                                  search_columns[c].has_budget ? evaluations : 0,
-                                  search_columns[c].inside);
+            found[i][c] =
+                latency(&p, search_columns[c].name, search_columns[c].has_budget ? evaluations : 0,
+                        search_columns[c].inside);
             printf(" %9.4f", (double)found[i][c] * 1e-9);
             fflush(stdout);
         }
@@ -246,9 +259,11 @@ static void bench_search(int64_t evaluations)
 /* Two searches with the same seeds on both sides. */
 static void bench_seeds(int64_t evaluations)
 {
-    static const char *const titles[] = {[TH_SEEDS_RANDOM] = "random", [TH_SEEDS_HEURISTIC] = "heuristic"};
+    static const char *const titles[] = {
+        [TH_SEEDS_RANDOM] = "random", [TH_SEEDS_HEURISTIC] = "heuristic"};
     th_system *system = read_system("f1_16xlarge");
-    printf("latency in ms, %" PRId64 " evaluations, mean of seeds 1 to 3; two_level under random, %%\n",
+    printf("latency in ms, %" PRId64
+           " evaluations, mean of seeds 1 to 3; two_level under random, %%\n",
            evaluations);
     for (th_seeds seeds = TH_SEEDS_RANDOM; seeds <= TH_SEEDS_HEURISTIC; seeds++) {
         double sum = 0;
@@ -295,8 +310,8 @@ static double evaluation_seconds(th_problem p, const th_mapping *m, bool no_segm
 
 enum { CHILDREN = 2000 };
 
-/* Mappings as a genetic search makes them of its best: a layer, a run of layers, or all of one shape
- * changed. */
+/* Mappings as a genetic search makes them of its best: a layer, a run of layers, or all of one
+ * shape changed. */
 static void breed(th_search *s, th_mapping **child)
 {
     th_error e = {0};
@@ -415,8 +430,8 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
     double slow = replay_seconds(p, lower, program, &(th_machine_options){.unfold_all = true},
                                  &unfolded, &events);
     printf("%-10s %-18s %9.4f %7d %8" PRId64 " %9.0f %10.1f %9.1f  %s\n", p->workload->name, title,
-           (double)folded * 1e-9, (int)program->n_tasks, events, 1 / warm, (double)events / warm * 1e-6,
-           slow / cold, folded == unfolded ? "equal" : "DIFFERENT");
+           (double)folded * 1e-9, (int)program->n_tasks, events, 1 / warm,
+           (double)events / warm * 1e-6, slow / cold, folded == unfolded ? "equal" : "DIFFERENT");
     th_program_free(program);
     th_lower_free(lower);
 }
@@ -436,10 +451,11 @@ static void bench_fitness_of(const th_system *system, const char *network)
 static void bench_fitness(char **network, int n)
 {
     th_system *system = read_system("f1_16xlarge");
-    printf("one evaluation of the mapping that a search finds (two_level: 1000 evaluations, seed 1; inside: sets\n"
+    printf("one evaluation of the mapping that a search finds (two_level: 1000 evaluations, seed "
+           "1; inside: sets\n"
            "inside a group)\n");
-    printf("%-10s %-18s %9s %7s %8s %9s %10s %9s  %s\n", "network", "mapped by", "ms", "tasks", "events",
-           "eval/s", "Mevents/s", "unfolded", "times");
+    printf("%-10s %-18s %9s %7s %8s %9s %10s %9s  %s\n", "network", "mapped by", "ms", "tasks",
+           "events", "eval/s", "Mevents/s", "unfolded", "times");
     for (int i = 0; i < (n > 0 ? n : N_NETWORKS); i++)
         bench_fitness_of(system, n > 0 ? network[i] : networks[i]);
     printf("eval/s: per CPU second, memos warm; unfolded: CPU time of the replay with every tile "
@@ -487,7 +503,8 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "threads") == 0) {
         bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
     } else if (strcmp(what, "speedup") == 0) {
-        bench_speedup(argc > 2 ? argv[2] : "two_level", argc > 3 ? strtoll(argv[3], NULL, 10) : 3000,
+        bench_speedup(argc > 2 ? argv[2] : "two_level",
+                      argc > 3 ? strtoll(argv[3], NULL, 10) : 3000,
                       argc > 4 ? (int)strtol(argv[4], NULL, 10) : 5);
     } else if (strcmp(what, "search") == 0) {
         bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
@@ -507,8 +524,8 @@ int main(int argc, char **argv)
         th_bench_tiling();
     } else if (strcmp(what, "trace") == 0) {
         if (argc > 2 && strcmp(argv[2], "tiles") == 0)
-            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100, argc > 4 ? argv[4] : NULL,
-                                 argc > 5 ? argv[5] : NULL);
+            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100,
+                                 argc > 4 ? argv[4] : NULL, argc > 5 ? argv[5] : NULL);
         else
             th_bench_trace(argc > 2 ? argv[2] : NULL);
     } else if (strcmp(what, "lookup") == 0) {
@@ -528,12 +545,13 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {
-        fprintf(
-            stderr,
-            "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | search [EVALUATIONS] | seeds [EVALUATIONS] | "
-            "events | lookup | systolic [NETWORK] | tiling | trace [FORMAT | tiles [INPUTS]] | routes | scale | packet | network [peer [all]] | collective [RANKS ...] | threads [EVALUATIONS] | "
-            "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
-            "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
+        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | "
+                        "search [EVALUATIONS] | seeds [EVALUATIONS] | "
+                        "events | lookup | systolic [NETWORK] | tiling | trace [FORMAT | tiles "
+                        "[INPUTS]] | routes | scale | packet | network [peer [all]] | collective "
+                        "[RANKS ...] | threads [EVALUATIONS] | "
+                        "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
+                        "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }
     return 0;

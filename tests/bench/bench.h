@@ -8,23 +8,24 @@
 
 double th_bench_cpu_seconds(void); /* of this process */
 
-void th_bench_events(void); /* bench_events.c */
+void th_bench_events(void);               /* bench_events.c */
 void th_bench_lookup(const th_system *s); /* bench_lookup.c */
 /* arguments: a folder of measurements, and a kind if only one is wanted. 0 or not. */
 int th_bench_predictor(char **arguments, int n);
 /* arguments: a folder of measurements, a file's first letters, a phase. 0 or not. */
 int th_bench_devices(char **arguments, int n);
 /* arguments: none, a network, or a system (torus, f1), a network, a batch and searches. */
-void th_bench_large(char **arguments, int n); /* bench_large.c */
-void th_bench_routes(void); /* bench_routes.c */
-void th_bench_scale(void);  /* bench_scale.c */
+void th_bench_large(char **arguments, int n);                     /* bench_large.c */
+void th_bench_routes(void);                                       /* bench_routes.c */
+void th_bench_scale(void);                                        /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations);
-void th_bench_speedup(const th_system *s, const th_workload *w, const char *name, int64_t evaluations, int rounds);
+void th_bench_speedup(const th_system *s, const th_workload *w, const char *name,
+                      int64_t evaluations, int rounds);
 void th_bench_tiling(void); /* bench_tiling.c */
 /* argument: a folder of measurements. 0 or not. */
 int th_bench_transformers(char **arguments, int n);
-void th_bench_trace(const char *format);  /* bench_trace.c; NULL: all formats */
+void th_bench_trace(const char *format); /* bench_trace.c; NULL: all formats */
 /* bench_trace_tiles.c. title, format: of what alone is measured; NULL: of any. */
 void th_bench_trace_tiles(int32_t inputs, const char *title, const char *format);
 void th_bench_packet(void); /* bench_packet.c */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_large.c - the default search, and others, on 64 accelerators and 100 layers or more.
  *
- *   torus  an 8 x 8 torus of the FPGAs of f1_16xlarge with the design "tiled" alone, cables as there
- *   f1     eight groups of eight of them, adaptive: cables within a group, the host between groups
- *   chain  100 convolutions in a row; any other network is that of workloads/models */
+ *   torus  an 8 x 8 torus of the FPGAs of f1_16xlarge with the design "tiled" alone, cables as
+ * there f1     eight groups of eight of them, adaptive: cables within a group, the host between
+ * groups chain  100 convolutions in a row; any other network is that of workloads/models */
 #include <config.h>
 
 #include <stdio.h>
@@ -24,12 +24,15 @@ enum { GROUPS = 8, MEMBERS = 8 };
     "tile_h = 7; tile_w = 14; input_port = 40; weight_port = 40; output_port = 40; slots = 2; "    \
     "clip = true; }"
 #define OTHERS                                                                                     \
-    "{ name = \"systolic_vec\"; type = \"systolic_vec\"; clock = \"200MHz\"; rows = 11; cols = 13; " \
+    "{ name = \"systolic_vec\"; type = \"systolic_vec\"; clock = \"200MHz\"; rows = 11; cols = "   \
+    "13; "                                                                                         \
     "vec = 8; overlap = true; input_port = 40; weight_port = 40; output_port = 40; slots = 2; }, " \
-    "{ name = \"winograd\"; type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = 8; " \
+    "{ name = \"winograd\"; type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = "  \
+    "8; "                                                                                          \
     "weight_buffer = \"64KiB\"; input_port = 40; weight_port = 40; output_port = 40; slots = 2; }"
 #define MEMORY                                                                                     \
-    "dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = \"100ns\"; burst = \"64B\"; }; " \
+    "dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = \"100ns\"; burst = \"64B\"; " \
+    "}; "                                                                                          \
     "vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; "
 
 static void stop_at(const th_error *e)
@@ -53,10 +56,11 @@ static th_system *system_of(th_strbuf *text)
 static th_system *make_torus(void)
 {
     th_strbuf t = TH_STRBUF_INIT;
-    th_strbuf_printf(&t, "name = \"torus\"; designs = ( " TILED " ); accelerators = ( { " MEMORY
-                         "designs = [\"tiled\"]; } ); topology = { type = \"torus\"; dims = [8, 8]; "
-                         "bandwidth = \"8Gbps\"; latency = \"1us\"; duplex = \"full\"; "
-                         "host = { bandwidth = \"2Gbps\"; latency = \"1us\"; }; };");
+    th_strbuf_printf(&t,
+                     "name = \"torus\"; designs = ( " TILED " ); accelerators = ( { " MEMORY
+                     "designs = [\"tiled\"]; } ); topology = { type = \"torus\"; dims = [8, 8]; "
+                     "bandwidth = \"8Gbps\"; latency = \"1us\"; duplex = \"full\"; "
+                     "host = { bandwidth = \"2Gbps\"; latency = \"1us\"; }; };");
     return system_of(&t);
 }
 
@@ -69,12 +73,14 @@ static void print_names(th_strbuf *t, int first, int n)
 static th_system *make_f1(void)
 {
     th_strbuf t = TH_STRBUF_INIT;
-    th_strbuf_printf(&t, "name = \"f1_8x8\"; designs = ( " TILED ", " OTHERS " ); accelerators = ( ");
+    th_strbuf_printf(&t,
+                     "name = \"f1_8x8\"; designs = ( " TILED ", " OTHERS " ); accelerators = ( ");
     for (int g = 0; g < GROUPS; g++) {
         th_strbuf_printf(&t, "%s{ names = [", g > 0 ? ", " : "");
         print_names(&t, g * MEMBERS, MEMBERS);
-        th_strbuf_printf(&t, "]; group = %d; " MEMORY
-                             "designs = [\"tiled\", \"systolic_vec\", \"winograd\"]; }", g);
+        th_strbuf_printf(
+            &t, "]; group = %d; " MEMORY "designs = [\"tiled\", \"systolic_vec\", \"winograd\"]; }",
+            g);
     }
     th_strbuf_printf(&t, " ); hosts = ( \"host\" ); links = ( ");
     for (int g = 0; g < GROUPS; g++) {
@@ -94,12 +100,16 @@ static th_workload *make_chain(int32_t batch)
     enum { LAYERS = 100, STAGE = 25, CHANNELS = 64 };
     th_strbuf t = TH_STRBUF_INIT;
     th_error e = {0};
-    th_strbuf_printf(&t, "name = \"chain\"; batch = 1; element_bytes = 2; input = { channels = %d; "
-                         "height = 56; width = 56; }; layers = ( ", CHANNELS);
+    th_strbuf_printf(&t,
+                     "name = \"chain\"; batch = 1; element_bytes = 2; input = { channels = %d; "
+                     "height = 56; width = 56; }; layers = ( ",
+                     CHANNELS);
     for (int l = 0; l < LAYERS; l++)
-        th_strbuf_printf(&t, "%s{ name = \"c%d\"; type = \"conv\"; outputs = %d; kernel = 3; stride = %d; "
-                             "padding = 1; }", l > 0 ? ", " : "", l, CHANNELS << l / STAGE,
-                         l > 0 && l % STAGE == 0 ? 2 : 1);
+        th_strbuf_printf(
+            &t,
+            "%s{ name = \"c%d\"; type = \"conv\"; outputs = %d; kernel = 3; stride = %d; "
+            "padding = 1; }",
+            l > 0 ? ", " : "", l, CHANNELS << l / STAGE, l > 0 && l % STAGE == 0 ? 2 : 1);
     th_strbuf_printf(&t, " );");
     th_workload *w = th_workload_read_text(t.text, "chain", batch, &e);
     if (!w)
@@ -154,8 +164,8 @@ static void run_all(const char *system, const char *network, int32_t batch, char
     th_system *s = strcmp(system, "torus") == 0 ? make_torus() : make_f1();
     th_workload *w = make_workload(network, batch);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    printf("%s, %s (%d layers), batch %d\n%-24s %9s %7s %7s %8s %8s\n", system, network, w->n_layers,
-           (int)batch, "search", "best, ms", "evals", "at", "CPU s", "wall s");
+    printf("%s, %s (%d layers), batch %d\n%-24s %9s %7s %7s %8s %8s\n", system, network,
+           w->n_layers, (int)batch, "search", "best, ms", "evals", "at", "CPU s", "wall s");
     for (int i = 0; n == 0 && th_search_types[i]; i++)
         if (i == 0 || th_search_types[i]->is_baseline)
             run_search(&p, th_search_types[i]->name);
@@ -169,7 +179,8 @@ void th_bench_large(char **argument, int n)
 {
     static const char *const systems[] = {"torus", "f1"};
     if (n >= 3)
-        run_all(argument[0], argument[1], (int32_t)strtol(argument[2], NULL, 10), argument + 3, n - 3);
+        run_all(argument[0], argument[1], (int32_t)strtol(argument[2], NULL, 10), argument + 3,
+                n - 3);
     for (size_t i = 0; n < 3 && i < sizeof systems / sizeof *systems; i++)
         for (int32_t batch = 1; batch <= 8; batch *= 8)
             run_all(systems[i], n > 0 ? argument[0] : "resnet101", batch, NULL, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_predictor.c - how far predicted layer times are from measured ones that were not in training, and
- * how long training and predictions take.
- *   bench predictor FOLDER [conv|pooling|dense [LEARNER ...]]   FOLDER: of perfnet/; LEARNER: auto unless said
- * LOO=1 in the environment: also each device in turn, when the others alone were learned from. */
+/* bench_predictor.c - how far predicted layer times are from measured ones that were not in
+ * training, and how long training and predictions take. bench predictor FOLDER [conv|pooling|dense
+ * [LEARNER ...]]   FOLDER: of perfnet/; LEARNER: auto unless said LOO=1 in the environment: also
+ * each device in turn, when the others alone were learned from. */
 #include <config.h>
 
 #include <math.h>
@@ -77,8 +77,8 @@ static void print_coverage(const th_layer_model *model, const th_measurements *m
     printf("  in their 10-90 %% intervals: %.1f %%\n", 100 * (double)inside / (double)n);
 }
 
-/* Mean and worst error on a device that training did not have, calibrated with some twenty rows of it, over
- * draws of them. */
+/* Mean and worst error on a device that training did not have, calibrated with some twenty rows of
+ * it, over draws of them. */
 static void print_calibrated(th_layer_model *model, const th_measurements *m, int device)
 {
     enum { DRAWS = 10, FEW = 20 };
@@ -110,8 +110,7 @@ static void print_calibrated(th_layer_model *model, const th_measurements *m, in
         sum += error / (double)n;
         worst = fmax(worst, error / (double)n);
     }
-    printf("  calibrated with %d rows: %.2f, at worst %.2f\n", FEW, 100 * sum / DRAWS,
-           100 * worst);
+    printf("  calibrated with %d rows: %.2f, at worst %.2f\n", FEW, 100 * sum / DRAWS, 100 * worst);
     print_coverage(model, m, device);
     th_free(rows);
 }
@@ -227,7 +226,8 @@ int th_bench_predictor(char **argv, int argc)
     int failed = 0;
     for (int i = 0; !failed && i < 3; i++)
         if (argc < 2 || strcmp(argv[1], th_op_kind_name(kinds[i])) == 0)
-            failed = run_kind(argv[0], files[i], kinds[i], &known, argv + 2, argc > 2 ? argc - 2 : 0);
+            failed =
+                run_kind(argv[0], files[i], kinds[i], &known, argv + 2, argc > 2 ? argc - 2 : 0);
     th_gpus_clear(&known);
     return failed;
 }

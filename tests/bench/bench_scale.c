@@ -2,8 +2,8 @@
 /* bench_scale.c - what large systems take to stand: system created and finished, a machine made and
  * loaded with a transfer from every accelerator to the one halfway round, and run.
  * Every case is a process of its own, so that its peak memory is its own.
- * And what one replay takes where one set spans all accelerators, from 8 to 64 of them: its flows grow
- * with their square, and so do hops, times the length of routes. */
+ * And what one replay takes where one set spans all accelerators, from 8 to 64 of them: its flows
+ * grow with their square, and so do hops, times the length of routes. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -173,9 +173,9 @@ static void bench_replay(const scale_case *c, const th_workload *w, int images)
         stop_at(&e);
     time_replays(s, lower, m, p, &lowering, &replay);
     count_hops(s, p, &flows, &hops);
-    printf("%-12s B%d K%-4d %8d %8" PRId64 " %8" PRId64 " %9.1f %9.1f %8.0f %8.0f %8.0f\n", c->title,
-           images, s->n_accels / images, (int)p->n_tasks, flows, hops, lowering * 1e3, replay * 1e3,
-           lowering * 1e9 / p->n_tasks, replay * 1e9 / p->n_tasks,
+    printf("%-12s B%d K%-4d %8d %8" PRId64 " %8" PRId64 " %9.1f %9.1f %8.0f %8.0f %8.0f\n",
+           c->title, images, s->n_accels / images, (int)p->n_tasks, flows, hops, lowering * 1e3,
+           replay * 1e3, lowering * 1e9 / p->n_tasks, replay * 1e9 / p->n_tasks,
            replay * 1e9 / (double)(p->n_tasks + hops));
     fflush(stdout);
     th_program_free(p);
@@ -194,9 +194,10 @@ static void bench_replays(void)
     th_workload *w = th_workload_read("workloads/models/resnet101.cfg", BATCH, &e);
     if (!w)
         stop_at(&e);
-    printf("ResNet-101, %d images, one set over all accelerators: CPU ms to lower and to replay, ns "
-           "per task\nof both, ns of the replay per task or hop of a flow\n",
-           BATCH);
+    printf(
+        "ResNet-101, %d images, one set over all accelerators: CPU ms to lower and to replay, ns "
+        "per task\nof both, ns of the replay per task or hop of a flow\n",
+        BATCH);
     printf("%-12s %-8s %8s %8s %8s %9s %9s %8s %8s %8s\n", "system", "split", "tasks", "flows",
            "hops", "lower", "replay", "lower/t", "replay/t", "per t+h");
     for (int images = 1; images <= BATCH; images *= BATCH)

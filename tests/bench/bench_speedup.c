@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_speedup.c - how much quicker a search is on two threads, beside what two cores give at all.
  *
- * In turns: the search on one thread; on two; and two processes side by side with a search of one thread each, which
- * share nothing but the machine. Cores that share caches, memory and heat are not worth two of one that has them to
- * itself, and other programs come and go: so the sums of all rounds are compared, and what threads reach of what
- * processes do. */
+ * In turns: the search on one thread; on two; and two processes side by side with a search of one
+ * thread each, which share nothing but the machine. Cores that share caches, memory and heat are
+ * not worth two of one that has them to itself, and other programs come and go: so the sums of all
+ * rounds are compared, and what threads reach of what processes do. */
 #include <config.h>
 
 #include <stdio.h>
@@ -63,13 +63,15 @@ static double seconds_side_by_side(const th_problem *p, const char *name, int64_
     return now() - start;
 }
 
-void th_bench_speedup(const th_system *s, const th_workload *w, const char *name, int64_t evaluations, int rounds)
+void th_bench_speedup(const th_system *s, const th_workload *w, const char *name,
+                      int64_t evaluations, int rounds)
 {
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     double one = 0, two = 0, both = 0;
-    printf("%s of %s on %s, %lld evaluations: seconds by the clock\n", name, w->name, s->name, (long long)evaluations);
-    printf("%8s %10s %11s %13s %8s %10s\n", "round", "one thread", "two threads", "two processes", "threads",
-           "processes");
+    printf("%s of %s on %s, %lld evaluations: seconds by the clock\n", name, w->name, s->name,
+           (long long)evaluations);
+    printf("%8s %10s %11s %13s %8s %10s\n", "round", "one thread", "two threads", "two processes",
+           "threads", "processes");
     for (int i = 1; i <= rounds; i++) {
         double a = seconds_of(&p, name, evaluations, 1), b = seconds_of(&p, name, evaluations, 2),
                c = seconds_side_by_side(&p, name, evaluations);
@@ -78,6 +80,7 @@ void th_bench_speedup(const th_system *s, const th_workload *w, const char *name
         two += b;
         both += c;
     }
-    printf("%8s %10.2f %11.2f %13.2f  x %5.2f    x %5.2f   threads reach %.0f %% of what processes do\n", "sum", one,
-           two, both, one / two, 2 * one / both, 50 * both / two);
+    printf("%8s %10.2f %11.2f %13.2f  x %5.2f    x %5.2f   threads reach %.0f %% of what processes "
+           "do\n",
+           "sum", one, two, both, one / two, 2 * one / both, 50 * both / two);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_threads.c - what more threads buy, and what keeps them from buying more.
- * The part of a search that one thread does alone (seeds, offspring, bookkeeping) is measured as the CPU
- * time of the calling thread outside th_pool_evaluate and th_pool_warm: a pool of its own type stands between.
- * That and the
- * CPU time of the whole process bound the speed-up (Amdahl), however busy the machine is. Besides: how
- * many bytes a mapping and its fitness are, and what making and reading them takes, for docs/scaling.md. */
+ * The part of a search that one thread does alone (seeds, offspring, bookkeeping) is measured as
+ * the CPU time of the calling thread outside th_pool_evaluate and th_pool_warm: a pool of its own
+ * type stands between. That and the CPU time of the whole process bound the speed-up (Amdahl),
+ * however busy the machine is. Besides: how many bytes a mapping and its fitness are, and what
+ * making and reading them takes, for docs/scaling.md. */
 #include <config.h>
 #include <inttypes.h>
 #include <math.h>
@@ -38,7 +38,7 @@ typedef struct {
 } timed_pool;
 
 static struct {
-    double in_pool_s;  /* CPU of the calling thread */
+    double in_pool_s; /* CPU of the calling thread */
     double wall_s;
     int64_t n_batches, n_mappings;
 } clocked;
@@ -65,8 +65,7 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
                     th_fitness *fitness, th_error *err)
 {
     double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
-    int failed =
-        th_pool_evaluate(((timed_pool *)pool)->threads, mappings, n, bound, fitness, err);
+    int failed = th_pool_evaluate(((timed_pool *)pool)->threads, mappings, n, bound, fitness, err);
     clocked.in_pool_s += seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
     clocked.wall_s += seconds(CLOCK_MONOTONIC) - wall;
     clocked.n_batches++;
@@ -93,8 +92,7 @@ static th_segment_counts segments(th_pool *pool)
     return th_pool_segments(((timed_pool *)pool)->threads);
 }
 
-static const th_pool_type timed = {"timed",   create, destroy, evaluate,
-                                   evaluator, warm,   segments};
+static const th_pool_type timed = {"timed", create, destroy, evaluate, evaluator, warm, segments};
 
 /* --- searches --------------------------------------------------------------------------------- */
 
@@ -119,7 +117,8 @@ static th_search *run(const th_problem *p, const char *name, int threads, int64_
     cpu = th_bench_cpu_seconds() - cpu;
     own = seconds(CLOCK_THREAD_CPUTIME_ID) - own;
     double alone = own - clocked.in_pool_s;
-    printf("%-10s %2d thread(s) %7.2f s wall %7.2f s CPU, %6.3f s of it alone (%4.1f %%): at most %4.2f x "
+    printf("%-10s %2d thread(s) %7.2f s wall %7.2f s CPU, %6.3f s of it alone (%4.1f %%): at most "
+           "%4.2f x "
            "on 2, %5.2f x on 16 cores; %.1f mappings a batch; best %.0f\n",
            name, threads, wall, cpu, alone, 100 * alone / cpu, cpu / (alone + (cpu - alone) / 2),
            cpu / (alone + (cpu - alone) / 16),
@@ -150,7 +149,8 @@ static void measure_messages(const th_problem *p, th_mapping *m)
         th_mapping_free(th_wire_get_mapping(&in, &limits));
     }
     double read = (th_bench_cpu_seconds() - start) / TIMES;
-    printf("%-10s %zu bytes of problem; a chunk of one mapping %zu bytes, made in %.1f us, read in %.1f us\n",
+    printf("%-10s %zu bytes of problem; a chunk of one mapping %zu bytes, made in %.1f us, read in "
+           "%.1f us\n",
            p->workload->name, problem.out.length, chunk.out.length, made * 1e6, read * 1e6);
     th_wire_clear(&problem);
     th_wire_clear(&chunk);
@@ -161,7 +161,8 @@ void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluati
     static const char *const names[] = {"random", "two_level"};
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     for (int i = 0; i < 2; i++) {
-        th_search *one = run(&p, names[i], 1, evaluations), *two = run(&p, names[i], 2, evaluations);
+        th_search *one = run(&p, names[i], 1, evaluations),
+                  *two = run(&p, names[i], 2, evaluations);
         if (!th_mapping_equal(one->best, two->best))
             printf("%s: two threads found another mapping than one\n", names[i]);
         if (i == 1)

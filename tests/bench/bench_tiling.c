@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_tiling.c - what the search for tiles takes, and how near it comes to moving every byte once. */
+/* bench_tiling.c - what the search for tiles takes, and how near it comes to moving every byte
+ * once. */
 #include <config.h>
 
 #include <stdio.h>
@@ -21,21 +22,21 @@ static int32_t below(gsl_rng *r, int n)
 static th_shard random_shard(gsl_rng *r)
 {
     int32_t kernel = 1 + 2 * below(r, 3), h = 1 + below(r, 112), w = 1 + below(r, 112);
-    return (th_shard){.kind = TH_LAYER_CONV,
-                      .dim = {1 + below(r, 4), 1 + below(r, 512), 1 + below(r, 512), h, w, kernel,
-                              kernel},
-                      .groups = 1,
-                      .in_h = h + kernel - 1,
-                      .in_w = w + kernel - 1,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density_ppm = {1000000, 1000000, 1000000},
-                      .n_operands = 1};
+    return (th_shard){
+        .kind = TH_LAYER_CONV,
+        .dim = {1 + below(r, 4), 1 + below(r, 512), 1 + below(r, 512), h, w, kernel, kernel},
+        .groups = 1,
+        .in_h = h + kernel - 1,
+        .in_w = w + kernel - 1,
+        .stride_h = 1,
+        .stride_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .up_h = 1,
+        .up_w = 1,
+        .precision = {TH_FP16, TH_FP16, TH_FP16},
+        .density_ppm = {1000000, 1000000, 1000000},
+        .n_operands = 1};
 }
 
 /* The longer of computing, channels in whole arrays, and moving every byte once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_trace.c - what a trace costs: half a million transfers among eight accelerators, and a mapped
- * network, untraced and traced with all signals, in each format. CPU seconds, the files written to the
- * folder for temporary files and removed. */
+/* bench_trace.c - what a trace costs: half a million transfers among eight accelerators, and a
+ * mapped network, untraced and traced with all signals, in each format. CPU seconds, the files
+ * written to the folder for temporary files and removed. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -49,7 +49,8 @@ static double run(const th_system *s, const th_works *w, const th_program *p,
     th_error e = {0};
     char path[] = "/tmp/tharsis_bench_XXXXXX";
     close(mkstemp(path));
-    unlink(path); /* files that are there already are written to the disk when they are closed (ext4) */
+    unlink(path); /* files that are there already are written to the disk when they are closed
+                     (ext4) */
     th_machine *m = th_machine_new(s, w, NULL, &e);
     th_watch watch = {.trace = type ? th_trace_open(path, type, NULL, s, NULL, &e) : NULL};
     if (!m || (type && !watch.trace) || th_machine_load(m, p, &e) ||
@@ -92,12 +93,13 @@ void th_bench_trace(const char *format)
             if (!format || strcmp(format, th_trace_type_name(th_trace_types[i])) == 0)
                 traced[i] = fmin(traced[i], run(s, w, p, th_trace_types[i], &events, &size[i]));
     }
-    printf("trace of %" PRId64 " events with all signals, CPU seconds, least of %d\n", events, (int)ROUNDS);
+    printf("trace of %" PRId64 " events with all signals, CPU seconds, least of %d\n", events,
+           (int)ROUNDS);
     printf("%-10s %8.3f\n", "untraced", plain);
     for (int i = 0; th_trace_types[i]; i++)
         if (traced[i] < INFINITY)
-            printf("%-10s %8.3f  x %.2f  %8.1f MB\n", th_trace_type_name(th_trace_types[i]), traced[i],
-                   traced[i] / plain, (double)size[i] * 1e-6);
+            printf("%-10s %8.3f  x %.2f  %8.1f MB\n", th_trace_type_name(th_trace_types[i]),
+                   traced[i], traced[i] / plain, (double)size[i] * 1e-6);
     th_program_free(p);
     th_works_free(w);
     th_system_free(s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_trace_tiles.c - what a trace of a mapped network costs, by what is traced and in which format:
- * ResNet-34 spread by `uniform` over f1_16xlarge, a stream of inputs. CPU seconds, least of REPEATS
- * runs: of the program, and of the system, which writes the file to the folder for temporary files. */
+/* bench_trace_tiles.c - what a trace of a mapped network costs, by what is traced and in which
+ * format: ResNet-34 spread by `uniform` over f1_16xlarge, a stream of inputs. CPU seconds, least of
+ * REPEATS runs: of the program, and of the system, which writes the file to the folder for
+ * temporary files. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -63,7 +64,8 @@ typedef struct {
 
 static void add_signals(th_trace *t, const th_system *s, traced_signals what)
 {
-    unsigned tasks = th_signals_of(TH_TRACED_ACCEL, false), all = th_signals_of(TH_TRACED_ACCEL, true);
+    unsigned tasks = th_signals_of(TH_TRACED_ACCEL, false),
+             all = th_signals_of(TH_TRACED_ACCEL, true);
     if (what == TRACE_TASKS)
         return; /* the default */
     for (int i = 0; i < s->n_accels; i++)
@@ -94,7 +96,8 @@ static figures used_since(struct rusage *start)
 }
 
 /* c NULL: untraced; end: of the run, where it is known. */
-static figures run_once(const mapped *x, const traced_case *c, const th_trace_type *type, th_time end)
+static figures run_once(const mapped *x, const traced_case *c, const th_trace_type *type,
+                        th_time end)
 {
     th_error e = {0};
     char path[] = "/tmp/tharsis_bench_XXXXXX";
@@ -103,7 +106,8 @@ static figures run_once(const mapped *x, const traced_case *c, const th_trace_ty
     if (!m || th_machine_load(m, x->program, &e))
         stop_at(&e);
     if (c) {
-        th_trace_options o = {c->resolution_ps, end / 100 * c->from_percent, end / 100 * c->to_percent};
+        th_trace_options o = {c->resolution_ps, end / 100 * c->from_percent,
+                              end / 100 * c->to_percent};
         if (c->to_percent == 100)
             o.until_ps = TH_TIME_MAX;
         close(mkstemp(path));
@@ -153,13 +157,15 @@ static void measure_case(const mapped *x, const traced_case *c, const th_trace_t
         take_least(&plain, run_once(x, NULL, NULL, 0));
         take_least(&traced, run_once(x, c, type, plain.end));
     }
-    printf("%-24s %-10s %8.3f %8.3f  x %5.2f %8.3f  %8.2f MB%s\n", c->title, th_trace_type_name(type),
-           plain.seconds, traced.seconds, traced.seconds / plain.seconds, traced.system_seconds,
-           (double)traced.size * 1e-6, traced.end == plain.end ? "" : "  ANOTHER END");
+    printf("%-24s %-10s %8.3f %8.3f  x %5.2f %8.3f  %8.2f MB%s\n", c->title,
+           th_trace_type_name(type), plain.seconds, traced.seconds, traced.seconds / plain.seconds,
+           traced.system_seconds, (double)traced.size * 1e-6,
+           traced.end == plain.end ? "" : "  ANOTHER END");
     fflush(stdout);
 }
 
-static bool is_wanted(const traced_case *c, const th_trace_type *type, const char *title, const char *format)
+static bool is_wanted(const traced_case *c, const th_trace_type *type, const char *title,
+                      const char *format)
 {
     if (c->is_vcd && type != th_trace_find("vcd"))
         return false;

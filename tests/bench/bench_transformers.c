@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_transformers.c - whole transformers, predicted as the sum of their operators' kernels, against
- * measured runs (PyTorch, single precision, one operator at a time).
- *   bench transformers FOLDER   FOLDER: of neusight/
- *   learn from train_*.csv.xz -> { operators of a run -> sum } of whole_models.csv.xz -> errors per GPU
- * A run has embeddings and layers, but no head over the vocabulary: with one, predictions are 4 to 9 %
- * longer, and nearly all of them too long. */
+/* bench_transformers.c - whole transformers, predicted as the sum of their operators' kernels,
+ * against measured runs (PyTorch, single precision, one operator at a time). bench transformers
+ * FOLDER   FOLDER: of neusight/ learn from train_*.csv.xz -> { operators of a run -> sum } of
+ * whole_models.csv.xz -> errors per GPU A run has embeddings and layers, but no head over the
+ * vocabulary: with one, predictions are 4 to 9 % longer, and nearly all of them too long. */
 #include <config.h>
 
 #include <math.h>
@@ -56,20 +55,22 @@ static void dense(run *r, double times, int rows, int in, int out)
 
 static void matmul(run *r, double times, int batch, int rows, int in, int out)
 {
-    add(r, times, &(th_op){TH_OP_MATMUL,
-                           {[TH_OP_BATCH] = batch,
-                            [TH_OP_ROWS] = rows,
-                            [TH_OP_CHANNELS_IN] = in,
-                            [TH_OP_CHANNELS_OUT] = out}});
+    add(r, times,
+        &(th_op){TH_OP_MATMUL,
+                 {[TH_OP_BATCH] = batch,
+                  [TH_OP_ROWS] = rows,
+                  [TH_OP_CHANNELS_IN] = in,
+                  [TH_OP_CHANNELS_OUT] = out}});
 }
 
 static void rows_of(run *r, double times, th_op_kind kind, th_op_function function, int rows,
                     int columns)
 {
-    add(r, times, &(th_op){kind,
-                           {[TH_OP_BATCH] = rows,
-                            [TH_OP_CHANNELS_IN] = columns,
-                            [TH_OP_FUNCTION] = (int32_t)function}});
+    add(r, times,
+        &(th_op){kind,
+                 {[TH_OP_BATCH] = rows,
+                  [TH_OP_CHANNELS_IN] = columns,
+                  [TH_OP_FUNCTION] = (int32_t)function}});
 }
 
 static void each(run *r, double times, th_op_function function, int rows, int columns)
@@ -197,8 +198,7 @@ static th_predictor *learn(const char *folder, const th_gpus *known, th_error *e
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     for (size_t i = 0; i < m->n_rows; i++)
         rows[i] = i;
-    th_predictor *p =
-        failed ? NULL : th_predictor_train(m, rows, m->n_rows, &th_train_defaults, e);
+    th_predictor *p = failed ? NULL : th_predictor_train(m, rows, m->n_rows, &th_train_defaults, e);
     th_free(rows);
     th_measurements_free(m);
     return p;

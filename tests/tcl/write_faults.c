@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_faults.c - a library for LD_PRELOAD that breaks one call that writes to files; see faults.tcl.
+/* write_faults.c - a library for LD_PRELOAD that breaks one call that writes to files; see
+ * faults.tcl.
  *
- * Counts the calls that change a file whose path holds FAULT_PATH: opening it to make or empty it, and
- * writing, cutting, syncing, renaming, removing. Call number FAULT_AT fails with FAULT_HOW: "kill" (the
- * process is killed; a write has done half of it then), or the number of an error. The file FAULT_MARK
- * is made then. Removing never fails. Calls inside of the C library (stdio) are not seen. */
+ * Counts the calls that change a file whose path holds FAULT_PATH: opening it to make or empty it,
+ * and writing, cutting, syncing, renaming, removing. Call number FAULT_AT fails with FAULT_HOW:
+ * "kill" (the process is killed; a write has done half of it then), or the number of an error. The
+ * file FAULT_MARK is made then. Removing never fails. Calls inside of the C library (stdio) are not
+ * seen. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,7 +42,8 @@ static bool is_watched_file(int fd)
     return is_watched(path);
 }
 
-/* 0: the call goes on; -1: it fails, and errno says with what. half: does half of it, before a kill. */
+/* 0: the call goes on; -1: it fails, and errno says with what. half: does half of it, before a
+ * kill. */
 static int strike(bool is_counted, void (*half)(void *), void *call)
 {
     const char *at = getenv("FAULT_AT"), *how = getenv("FAULT_HOW"), *mark = getenv("FAULT_MARK");

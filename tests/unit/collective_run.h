@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective_run.h - collectives among the first accelerators of a generated system, run in the machine. */
+/* collective_run.h - collectives among the first accelerators of a generated system, run in the
+ * machine. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_RUN_H
 #define TH_TESTS_UNIT_COLLECTIVE_RUN_H
 #include "sim/collective/collective.h"

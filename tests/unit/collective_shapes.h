@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective_shapes.h - collectives over all accelerators of generated systems, and how long one takes. */
+/* collective_shapes.h - collectives over all accelerators of generated systems, and how long one
+ * takes. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
 #define TH_TESTS_UNIT_COLLECTIVE_SHAPES_H
 #include "sim/collective/collective.h"
@@ -7,7 +8,8 @@
 #include "tests/unit/generated.h"
 
 /* Of all accelerators, in order. */
-static inline th_collective collective(const th_system *s, int kind, const char *algorithm, int64_t bytes)
+static inline th_collective collective(const th_system *s, int kind, const char *algorithm,
+                                       int64_t bytes)
 {
     return (th_collective){.kind = kind,
                            .algorithm = th_algorithm_find(algorithm),

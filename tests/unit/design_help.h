@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* design_help.h - what the tests of designs share: a system of one design, its schedule of a shard. */
+/* design_help.h - what the tests of designs share: a system of one design, its schedule of a shard.
+ */
 #ifndef TH_TESTS_UNIT_DESIGN_HELP_H
 #define TH_TESTS_UNIT_DESIGN_HELP_H
 #include "sim/design/design.h"
@@ -87,7 +88,7 @@ static inline void assert_counts(const th_schedule *s, int b, int h, int w, int 
 }
 
 static inline void assert_step(const th_schedule *s, unsigned mask, int64_t in, int64_t weight,
-                        int64_t cycles, int64_t out)
+                               int64_t cycles, int64_t out)
 {
     CU_ASSERT_EQUAL(s->step[mask].input_bytes, in);
     CU_ASSERT_EQUAL(s->step[mask].weight_bytes, weight);

@@ -60,9 +60,8 @@ static void tiled_text(gsl_rng *r, char *out)
                      "slots = %d; clip = %s; halo = %s; runs = %s; order = \"%s\"; "
                      "accumulator_bits = %d; " PORTS,
                      (int)pick(r, 1, 70), (int)pick(r, 1, 20), is_open ? 0 : (int)pick(r, 1, 20),
-                     (int)pick(r, 1, 20), (int)pick(r, 1, TH_SLOTS_MAX), draw_bool(r),
-                     draw_bool(r), draw_bool(r), draw_order(r, order), (int)pick(r, 8, 48),
-                     (int)pick(r, 1, 64),
+                     (int)pick(r, 1, 20), (int)pick(r, 1, TH_SLOTS_MAX), draw_bool(r), draw_bool(r),
+                     draw_bool(r), draw_order(r, order), (int)pick(r, 8, 48), (int)pick(r, 1, 64),
                      (int)pick(r, 1, 64), (int)pick(r, 1, 64));
     if (is_open && is_shared)
         snprintf(out + n, KEYS_MAX - (size_t)n, "buffer = \"%dKiB\"; ", 3 * kib);
@@ -80,7 +79,8 @@ static void systolic_closed(gsl_rng *r, char *out)
 {
     static const char *const flows[] = {"os", "ws", "is"};
     snprintf(out, KEYS_MAX,
-             "clock = \"1MHz\"; rows = %d; cols = %d; dataflow = \"%s\"; overlap = %s; buffer = \"%dKiB\"; ",
+             "clock = \"1MHz\"; rows = %d; cols = %d; dataflow = \"%s\"; overlap = %s; buffer = "
+             "\"%dKiB\"; ",
              (int)pick(r, 1, 40), (int)pick(r, 1, 40), flows[pick(r, 0, 2)],
              pick(r, 0, 1) ? "true" : "false", 1 << pick(r, 7, 12));
 }
@@ -103,13 +103,15 @@ static void systolic_vec_text(gsl_rng *r, char *out)
              (int)pick(r, 1, 64), (int)pick(r, 1, 64));
 }
 
-/* A slow clock, so that the ends of requests, rounded up to a picosecond, do not add up to a cycle. */
+/* A slow clock, so that the ends of requests, rounded up to a picosecond, do not add up to a cycle.
+ */
 static void systolic_vec_closed(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
              "clock = \"1MHz\"; rows = %d; cols = %d; vec = %d; overlap = %s; clip = false; " PORTS,
              (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12),
-             pick(r, 0, 1) ? "true" : "false", (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
+             pick(r, 0, 1) ? "true" : "false", (int)pick(r, 1, 64), (int)pick(r, 1, 64),
+             (int)pick(r, 1, 64));
 }
 
 /* --- winograd --------------------------------------------------------------------------------- */
@@ -127,7 +129,8 @@ static void winograd_text(gsl_rng *r, char *out)
 static void winograd_closed(gsl_rng *r, char *out)
 {
     snprintf(out, KEYS_MAX,
-             "clock = \"1MHz\"; m = %d; r = %d; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; clip = false; " PORTS,
+             "clock = \"1MHz\"; m = %d; r = %d; pn = %d; pm = %d; weight_buffer = \"%dKiB\"; clip "
+             "= false; " PORTS,
              (int)pick(r, 1, 6), (int)pick(r, 1, 5), (int)pick(r, 1, 6), (int)pick(r, 1, 12),
              (int)pick(r, 15, 120), (int)pick(r, 1, 64), (int)pick(r, 1, 64), (int)pick(r, 1, 64));
 }
@@ -154,10 +157,11 @@ static void roofline_text(gsl_rng *r, char *out)
 
 static void serial_tiled_text(gsl_rng *r, char *out)
 {
-    snprintf(out, KEYS_MAX,
-             "clock = \"200MHz\"; bus_bits = %d; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; ",
-             (int)pick(r, 8, 1024), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
-             (int)pick(r, 1, 20));
+    snprintf(
+        out, KEYS_MAX,
+        "clock = \"200MHz\"; bus_bits = %d; tile_k = %d; tile_c = %d; tile_h = %d; tile_w = %d; ",
+        (int)pick(r, 8, 1024), (int)pick(r, 1, 70), (int)pick(r, 1, 20), (int)pick(r, 1, 20),
+        (int)pick(r, 1, 20));
     if (pick(r, 0, 1))
         snprintf(out + strlen(out), KEYS_MAX - strlen(out), "throughput = %d000000.0; ",
                  (int)pick(r, 1, 1000000));

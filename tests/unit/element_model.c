@@ -20,7 +20,6 @@ static void digits_of(const th_strategy *s, int r, int *digit)
     }
 }
 
-
 /* Does this digit make a difference to what a position reads of the rotating operand? */
 static bool indexes(const th_layer *l, bool weights, int d)
 {
@@ -40,8 +39,7 @@ static bool indexes(const th_layer *l, bool weights, int d)
 bool rotates_weights(const th_layer *l, const th_strategy *s)
 {
     int copies = s->split[TH_DIM_B] * s->split[TH_DIM_H] * s->split[TH_DIM_W];
-    return l->n_inputs == 1 &&
-           (s->rotate == TH_DIM_K || (s->rotate == TH_DIM_C && copies > 1));
+    return l->n_inputs == 1 && (s->rotate == TH_DIM_K || (s->rotate == TH_DIM_C && copies > 1));
 }
 
 int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, int *rank)
@@ -61,15 +59,16 @@ int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, 
     return count;
 }
 
-/* Cuts in proportion to what the positions with a coordinate weigh together; then every piece gets its
- * least, the first ones first, and what that takes too much the last ones give back. */
+/* Cuts in proportion to what the positions with a coordinate weigh together; then every piece gets
+ * its least, the first ones first, and what that takes too much the last ones give back. */
 static void cut_in_proportion(loops *x, const th_layer *l, const th_strategy *s,
                               const int32_t *shares, int d, int own)
 {
     int n = 1, member[64], rank, least = 1, pieces = s->split[d], digit[TH_N_DIMS];
     bool whole_groups = d == TH_DIM_K && l->groups > 1 &&
                         (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX);
-    int64_t grain = whole_groups ? l->dim[d] / l->groups : 1, weight[64] = {0}, cuts[65] = {0}, all = 0;
+    int64_t grain = whole_groups ? l->dim[d] / l->groups : 1, weight[64] = {0}, cuts[65] = {0},
+            all = 0;
     if (whole_groups && l->groups % pieces != 0) {
         cut(x, d, own, pieces);
         return;
@@ -152,7 +151,8 @@ static span rows_read(const loops *x, int d, int kernel, int32_t stride, int32_t
     return s;
 }
 
-/* The input channels that the sum over c of group g runs over: all of a group, or the loops' part. */
+/* The input channels that the sum over c of group g runs over: all of a group, or the loops' part.
+ */
 static void include_inner(const th_layer *l, const loops *x, int32_t g, span *s)
 {
     int32_t per_group = l->dim[TH_DIM_C] / l->groups;
@@ -206,8 +206,8 @@ static span batch_of(const loops *x)
     return (span){x->lo[TH_DIM_B], x->hi[TH_DIM_B]};
 }
 
-/* Column k of group g multiplies inner element c of its group: it is at channel c, row k of the group
- * when the second factor is transposed, else at channel k, row c. */
+/* Column k of group g multiplies inner element c of its group: it is at channel c, row k of the
+ * group when the second factor is transposed, else at channel k, row c. */
 static void second_factor_read(const th_layer *l, const loops *x, elements *out)
 {
     span channels = nothing, rows = nothing;
@@ -231,10 +231,10 @@ void inputs_read(const th_layer *l, int input, const loops *x, elements *out)
         return;
     }
     int32_t c = l->kind == TH_LAYER_CONCAT ? l->input_channels[input] : l->dim[TH_DIM_C];
-    span h = rows_read(x, TH_DIM_H, TH_DIM_R, l->stride_h, l->pad_top, l->dilation_h, l->up_h,
-                       l->in_h);
-    span w = rows_read(x, TH_DIM_W, TH_DIM_S, l->stride_w, l->pad_left, l->dilation_w, l->up_w,
-                       l->in_w);
+    span h =
+        rows_read(x, TH_DIM_H, TH_DIM_R, l->stride_h, l->pad_top, l->dilation_h, l->up_h, l->in_h);
+    span w =
+        rows_read(x, TH_DIM_W, TH_DIM_S, l->stride_w, l->pad_left, l->dilation_w, l->up_w, l->in_w);
     mark(out, (random_shape){c, l->in_h, l->in_w, TH_FP32}, l->dim[TH_DIM_B], batch_of(x),
          channels_read(l, input, x), h, w);
 }

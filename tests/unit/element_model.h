@@ -9,8 +9,7 @@
 #include "tests/unit/random_net.h"
 
 enum {
-    ELEMENTS_MAX =
-        RANDOM_BATCH_MAX * RANDOM_CHANNELS_MAX * RANDOM_EXTENT_MAX * RANDOM_EXTENT_MAX
+    ELEMENTS_MAX = RANDOM_BATCH_MAX * RANDOM_CHANNELS_MAX * RANDOM_EXTENT_MAX * RANDOM_EXTENT_MAX
 };
 
 typedef struct {
@@ -20,11 +19,12 @@ typedef struct {
 /* Piece i of n of dimension d. */
 void cut(loops *x, int d, int i, int n);
 /* shares: by position; NULL: equal ones. */
-loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares, int r);
+loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
+               int r);
 
 bool rotates_weights(const th_layer *l, const th_strategy *s);
-/* Of a set of n, the positions with the same rotating operand as r, or with the same output elements,
- * ascending; *rank is r's place among them. */
+/* Of a set of n, the positions with the same rotating operand as r, or with the same output
+ * elements, ascending; *rank is r's place among them. */
 int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, int *rank);
 int partners_of(const th_strategy *s, int n, int r, int *member, int *rank);
 
@@ -45,8 +45,8 @@ typedef struct {
 void inputs_read(const th_layer *l, int input, const loops *x, elements *out);
 void outputs_held(const th_layer *l, const loops *x, int rank, int n, elements *out);
 
-/* Steps of the loop nest: a C that is not cut, or that is part of a group, counts as one. count, one
- * number per step, goes up by one for every step of x. */
+/* Steps of the loop nest: a C that is not cut, or that is part of a group, counts as one. count,
+ * one number per step, goes up by one for every step of x. */
 int64_t steps_of(const th_layer *l, int32_t batch);
 void count_steps(const th_layer *l, const loops *x, uint8_t *count);
 

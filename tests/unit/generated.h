@@ -9,7 +9,8 @@
 static const int64_t gbps = 1000000000;
 
 /* Links of 80 Gb/s (10 bytes per ns) and 500 ns, of two directions or of one for both. */
-static inline th_system *generated_with(const char *type, const int *dims, int n_dims, bool half_duplex)
+static inline th_system *generated_with(const char *type, const int *dims, int n_dims,
+                                        bool half_duplex)
 {
     th_error e = {"", ""};
     th_system *prototype = shipped_system("npu_v1");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learned_help.h - a predictor of two GPUs of round numbers, learned from times that follow a rule.
  *   learned_new -> ... -> th_predictor_free;  learned_file writes it into a file
- * Whether a bias is there makes no difference. Executions move input, weights and output once; calls have
- * besides CALL_MS of the host, and the output's way to it at 10 GB/s. */
+ * Whether a bias is there makes no difference. Executions move input, weights and output once;
+ * calls have besides CALL_MS of the host, and the output's way to it at 10 GB/s. */
 #ifndef TH_TESTS_UNIT_LEARNED_HELP_H
 #define TH_TESTS_UNIT_LEARNED_HELP_H
 #include "base/alloc.h"
@@ -114,7 +114,8 @@ static inline th_predictor *learned_new(const th_op_kind *kinds, const th_phase 
 static inline th_predictor *learned_some(void)
 {
     const th_op_kind kinds[] = {TH_OP_CONV, TH_OP_DENSE, TH_OP_DENSE, TH_OP_MATMUL};
-    const th_phase phases[] = {TH_PHASE_CALL, TH_PHASE_CALL, TH_PHASE_EXECUTION, TH_PHASE_EXECUTION};
+    const th_phase phases[] = {TH_PHASE_CALL, TH_PHASE_CALL, TH_PHASE_EXECUTION,
+                               TH_PHASE_EXECUTION};
     return learned_new(kinds, phases, 4);
 }
 

@@ -195,8 +195,8 @@ static void must_have_inputs(const book *k, int32_t task, int layer, int r, cons
 static void must_compute(const book *k, int32_t task, const th_layer *l, const loops *x,
                          const elements *reads, bool adds)
 {
-    if (task >= 0 && !is_shard_of(&th_works_get(k->works, k->program->tasks[task].work)->shard, l, x,
-                                  reads, adds))
+    if (task >= 0 && !is_shard_of(&th_works_get(k->works, k->program->tasks[task].work)->shard, l,
+                                  x, reads, adds))
         wrong("task %d: not the shard of its part of layer \"%s\"", task, l->name);
 }
 
@@ -238,8 +238,7 @@ static void prepare(const book *k, int layer, execution *x)
                 inputs_read(l, i, &x->part[r][p], &x->reads[r][p][i]);
         }
         for (int i = 0; i < l->n_inputs; i++)
-            inputs_read(l, i, i == 0 && x->rotates_input ? &x->part[r][0] : &whole,
-                        &x->need[r][i]);
+            inputs_read(l, i, i == 0 && x->rotates_input ? &x->part[r][0] : &whole, &x->need[r][i]);
     }
 }
 
@@ -317,10 +316,9 @@ static void expect_reduction(book *k, execution *x)
             outputs_held(l, &whole, i, n, &piece);
             if (i == rank || piece.n == 0)
                 continue;
-            int32_t t = came[member[i]][rank] =
-                expect(k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, r),
-                       node_of(k, x->layer, member[i]),
-                       bytes_of(piece.n, l->precision[TH_TENSOR_OUTPUT]));
+            int32_t t = came[member[i]][rank] = expect(
+                k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, r),
+                node_of(k, x->layer, member[i]), bytes_of(piece.n, l->precision[TH_TENSOR_OUTPUT]));
             must_wait(k, t, x->compute[r][x->phases - 1], "its partial sums");
         }
     }
@@ -342,7 +340,8 @@ static void expect_reduction(book *k, execution *x)
         int64_t outputs = (int64_t)sum->dim[TH_DIM_B] * sum->dim[TH_DIM_K] * sum->dim[TH_DIM_H] *
                           sum->dim[TH_DIM_W];
         if (sum->kind != TH_LAYER_ELEMENTWISE || sum->function != TH_FUNCTION_ADD ||
-            sum->precision[TH_TENSOR_INPUT] != (int)l->precision[TH_TENSOR_OUTPUT] || sum->n_operands != n || outputs != piece.n)
+            sum->precision[TH_TENSOR_INPUT] != (int)l->precision[TH_TENSOR_OUTPUT] ||
+            sum->n_operands != n || outputs != piece.n)
             wrong("task %d: adds %d operands of %lld elements", t, sum->n_operands,
                   (long long)outputs);
     }
@@ -424,8 +423,8 @@ static void must_be_in_memory(const book *k, const execution *x, const int64_t *
     const th_layer *l = &k->workload->layers[x->layer];
     for (int r = 0; r < x->n; r++) {
         int a = accel_of(k, x->layer, r);
-        loops whole = loops_of(l, k->batch, &k->mapping->strategy[x->layer],
-                               shares_of(k, x->layer), r);
+        loops whole =
+            loops_of(l, k->batch, &k->mapping->strategy[x->layer], shares_of(k, x->layer), r);
         elements out;
         outputs_held(l, &whole, 0, 1, &out);
         int64_t bytes = bytes_of(out.n, l->precision[TH_TENSOR_OUTPUT]);

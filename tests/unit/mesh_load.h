@@ -2,11 +2,12 @@
 /* mesh_load.h - mean latency of packets on the 8 x 8 meshes and tori of docs/models/packet.md under
  * a load, and what BookSim2 says: what the tests and the benchmark share.
  *
- * BookSim2's router: input-queued, 8 virtual channels of 8 flits, allocation of virtual channels and
- * of the switch and the switch itself a cycle each, separable allocation in one pass (iSLIP, one
- * iteration), two crossbar inputs for each input, credits processed in 2 cycles; a link of 1 cycle
- * on the mesh, of 2 on the torus; channels of 1 cycle and a flit per cycle into and out of each
- * node. All constants below are those; none is fitted. A flit is 16 bytes and a cycle 1 ns here.
+ * BookSim2's router: input-queued, 8 virtual channels of 8 flits, allocation of virtual channels
+ * and of the switch and the switch itself a cycle each, separable allocation in one pass (iSLIP,
+ * one iteration), two crossbar inputs for each input, credits processed in 2 cycles; a link of 1
+ * cycle on the mesh, of 2 on the torus; channels of 1 cycle and a flit per cycle into and out of
+ * each node. All constants below are those; none is fitted. A flit is 16 bytes and a cycle 1 ns
+ * here.
  *
  * Uniform traffic of BookSim2 goes to the sender itself as often as to any other node, ours never:
  * its load counts 63/64, and its mean latency is that of the others where messages to oneself (one
@@ -63,9 +64,9 @@ typedef struct {
     double saturation, known_miss;
 } mesh_case;
 static const mesh_case mesh_cases[] = {
-    {"mesh", "uniform", 1, 1, 0.466, 0},      {"mesh", "uniform", 1, 8, 0.431, 0},
-    {"torus", "uniform", 2, 1, 0.806, 0},     {"torus", "uniform", 2, 8, 0.695, 0},
-    {"mesh", "transpose", 1, 1, 0.152, 0},    {"mesh", "transpose", 1, 8, 0.153, 0},
+    {"mesh", "uniform", 1, 1, 0.466, 0},       {"mesh", "uniform", 1, 8, 0.431, 0},
+    {"torus", "uniform", 2, 1, 0.806, 0},      {"torus", "uniform", 2, 8, 0.695, 0},
+    {"mesh", "transpose", 1, 1, 0.152, 0},     {"mesh", "transpose", 1, 8, 0.153, 0},
     {"torus", "transpose", 2, 1, 0.280, 11.1}, {"torus", "transpose", 2, 8, 0.259, 9.0}};
 enum { MESH_N_CASES = sizeof mesh_cases / sizeof *mesh_cases };
 

@@ -40,7 +40,9 @@ static inline void drive_network(th_network *n, transfer *t, int count, watcher 
     while (next < count || th_events_count(q) > 0) {
         for (; next < count && t[next].at == now; next++)
             CU_ASSERT_EQUAL(
-                n->type->start(n, q, now, next, &(th_message){t[next].src, t[next].dst, t[next].bytes, 0}), 0);
+                n->type->start(n, q, now, next,
+                               &(th_message){t[next].src, t[next].dst, t[next].bytes, 0}),
+                0);
         while (th_events_peek(q, &e) && e.time == now) {
             th_events_pop(q, &e);
             if (n->type->event(n, q, now, &e))

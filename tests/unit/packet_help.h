@@ -8,7 +8,7 @@
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 
-#define NS 1000         /* ps */
+#define NS 1000 /* ps */
 
 static inline void connect(th_system *s, int a, int b, int64_t bits_per_s, int latency_ns)
 {
@@ -38,7 +38,8 @@ typedef struct {
     th_time end; /* -1: has not begun, -2: has not arrived */
 } transfer;
 
-static inline int begin(th_network *n, th_events *q, th_time now, transfer *t, int count, bool backwards)
+static inline int begin(th_network *n, th_events *q, th_time now, transfer *t, int count,
+                        bool backwards)
 {
     int failed = 0;
     for (int i = 0; i < count; i++) {
@@ -93,7 +94,6 @@ static inline void drive(const th_system *s, const th_network_options *o, transf
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
     n->type->destroy(n);
 }
-
 
 /* A ring with chords of different speeds and a half-duplex one. */
 static inline th_system *random_system(gsl_rng *r, int n)

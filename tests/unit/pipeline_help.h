@@ -112,7 +112,11 @@ static inline void draw_efficiency(gsl_rng *r, th_port *port)
 static inline th_port random_port(gsl_rng *r)
 {
     th_port port = {pick(r, 1, 400) * 1000000000 + pick(r, 0, 999),
-                    pick(r, 0, 3) * pick(r, 0, 300000), pick(r, 0, 1) ? 1 : 64, 1, 0, {0}};
+                    pick(r, 0, 3) * pick(r, 0, 300000),
+                    pick(r, 0, 1) ? 1 : 64,
+                    1,
+                    0,
+                    {0}};
     if (pick(r, 0, 2) == 0) {
         port.channels = (int32_t)pick(r, 2, 16);
         port.interleave_bytes = pick(r, 16, 512);

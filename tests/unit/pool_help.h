@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool_help.h - what tests of those who read or evaluate many mappings share: the mappings, and a small problem. */
+/* pool_help.h - what tests of those who read or evaluate many mappings share: the mappings, and a
+ * small problem. */
 #ifndef TH_TESTS_UNIT_POOL_HELP_H
 #define TH_TESTS_UNIT_POOL_HELP_H
 #include "mapper/strategies.h"
@@ -26,8 +27,9 @@ static inline th_mapping *random_mapping_on(gsl_rng *r, const char *sets, const 
 
 static inline th_system *ring_of_four(void)
 {
-    return system_of("name = \"t\"; " MAP_HELP_ACCEL("1GiB")
-                     "topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
+    return system_of(
+        "name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
+                                                "bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
 }
 
 /* A convolution, another one behind it, and the sum of both. */

@@ -21,8 +21,8 @@ static double random_density(gsl_rng *r)
 static th_layer blank_layer(gsl_rng *r, const th_workload *w, random_shape in, int32_t *inputs)
 {
     th_precision weights = (th_precision)pick(r, 0, TH_N_PRECISIONS - 1),
-                 output = pick(r, 0, 1) ? in.precision
-                                        : (th_precision)pick(r, 0, TH_N_PRECISIONS - 1);
+                 output =
+                     pick(r, 0, 1) ? in.precision : (th_precision)pick(r, 0, TH_N_PRECISIONS - 1);
     th_layer l = th_layer_over(TH_LAYER_ELEMENTWISE, w->batch, in.c, in.h, in.w, in.precision);
     l.function = TH_FUNCTION_RELU;
     l.precision[TH_TENSOR_WEIGHT] = weights;
@@ -40,8 +40,8 @@ static void set_kind(th_layer *l, th_layer_kind kind)
     l->function = TH_FUNCTION_NONE;
 }
 
-/* Kernel, stride, padding and dilation along one axis; returns the extent of the output. Outputs that
- * read nothing but padding may happen, and inputs that nobody reads. */
+/* Kernel, stride, padding and dilation along one axis; returns the extent of the output. Outputs
+ * that read nothing but padding may happen, and inputs that nobody reads. */
 static int32_t random_axis(gsl_rng *r, int32_t in, int32_t *kernel, int32_t *stride, int32_t *pad,
                            int32_t *dilation)
 {
@@ -144,8 +144,8 @@ static void random_sum(gsl_rng *r, const th_workload *w, th_layer *l)
     }
 }
 
-/* Tensors of the same height and width one after the other; stays as it is where there is no room for
- * two. */
+/* Tensors of the same height and width one after the other; stays as it is where there is no room
+ * for two. */
 static void random_concat(gsl_rng *r, const th_workload *w, th_layer *l, int32_t *channels)
 {
     random_shape own = shape_of_tensor(w, l->inputs[0]);
@@ -283,10 +283,9 @@ th_workload *random_workload(gsl_rng *r)
 {
     th_error e = {"", ""};
     int32_t width = pick(r, 0, 1) ? (int32_t)pick(r, 1, RANDOM_EXTENT_MAX) : 1;
-    th_workload *w = th_workload_new(
-        "random", NULL, (int32_t)pick(r, 1, RANDOM_BATCH_MAX), (int32_t)pick(r, 1, 6),
-        (int32_t)pick(r, 1, RANDOM_EXTENT_MAX), width,
-        (th_precision)pick(r, 0, TH_N_PRECISIONS - 1), &e);
+    th_workload *w = th_workload_new("random", NULL, (int32_t)pick(r, 1, RANDOM_BATCH_MAX),
+                                     (int32_t)pick(r, 1, 6), (int32_t)pick(r, 1, RANDOM_EXTENT_MAX),
+                                     width, (th_precision)pick(r, 0, TH_N_PRECISIONS - 1), &e);
     for (int n = (int)pick(r, 1, RANDOM_LAYERS_MAX); n > 0; n--)
         add_random_layer(r, w);
     if (th_workload_finish(w, &e))

@@ -20,8 +20,8 @@ world new_world(uint64_t seed, int64_t dram_bits_per_s);
 void free_world(world *w);
 void let_some_prefetch(world *w); /* half of its accelerators load weights ahead */
 
-/* Of n tasks (at most TASKS_MAX), in the place of the one before. The edges (after, before) are kept,
- * and added in an order of their own. */
+/* Of n tasks (at most TASKS_MAX), in the place of the one before. The edges (after, before) are
+ * kept, and added in an order of their own. */
 enum { TASKS_MAX = 400, EDGES_MAX = 1200 };
 extern int32_t edges[EDGES_MAX][2];
 extern int n_edges;

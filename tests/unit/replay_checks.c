@@ -15,12 +15,13 @@ static bool same_energy(const th_energy *a, const th_energy *b)
 
 static bool same_accel(const th_accel_result *a, const th_accel_result *b)
 {
-    return a->did.busy_ps == b->did.busy_ps && th_stats_stall_in(&a->did) == th_stats_stall_in(&b->did) &&
-           a->did.stall_ps[TH_ENGINE_OUTPUT] == b->did.stall_ps[TH_ENGINE_OUTPUT] && a->idle_ps == b->idle_ps &&
-           th_stats_read(&a->did) == th_stats_read(&b->did) &&
-           a->did.moved_bytes[TH_ENGINE_OUTPUT] == b->did.moved_bytes[TH_ENGINE_OUTPUT] && a->sent_bytes == b->sent_bytes &&
-           a->received_bytes == b->received_bytes && a->n_tasks == b->n_tasks &&
-           same_energy(&a->energy, &b->energy);
+    return a->did.busy_ps == b->did.busy_ps &&
+           th_stats_stall_in(&a->did) == th_stats_stall_in(&b->did) &&
+           a->did.stall_ps[TH_ENGINE_OUTPUT] == b->did.stall_ps[TH_ENGINE_OUTPUT] &&
+           a->idle_ps == b->idle_ps && th_stats_read(&a->did) == th_stats_read(&b->did) &&
+           a->did.moved_bytes[TH_ENGINE_OUTPUT] == b->did.moved_bytes[TH_ENGINE_OUTPUT] &&
+           a->sent_bytes == b->sent_bytes && a->received_bytes == b->received_bytes &&
+           a->n_tasks == b->n_tasks && same_energy(&a->energy, &b->energy);
 }
 
 static bool same_task(const th_task_result *a, const th_task_result *b)
@@ -44,7 +45,8 @@ static bool same_layer(const th_layer_result *a, const th_layer_result *b)
                 a->active_ps == b->active_ps && a->idle_ps == b->idle_ps && a->macs == b->macs &&
                 a->array_cycles == b->array_cycles && a->vector_cycles == b->vector_cycles &&
                 a->vector_operations == b->vector_operations && a->compute_s == b->compute_s &&
-                a->memory_s == b->memory_s && same_energy(&a->energy, &b->energy) && a->variant == b->variant &&
+                a->memory_s == b->memory_s && same_energy(&a->energy, &b->energy) &&
+                a->variant == b->variant &&
                 memcmp(&a->accesses, &b->accesses, sizeof a->accesses) == 0;
     for (int e = 0; e < TH_N_ENGINES; e++)
         same &= a->port_s[e] == b->port_s[e];
@@ -55,7 +57,8 @@ static bool same_layer(const th_layer_result *a, const th_layer_result *b)
 int differences(const th_result *a, const th_result *b)
 {
     int n = a->elapsed_ps != b->elapsed_ps || a->is_done != b->is_done ||
-            a->n_layers != b->n_layers || !same_energy(&a->energy, &b->energy) || a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
+            a->n_layers != b->n_layers || !same_energy(&a->energy, &b->energy) ||
+            a->n_events != b->n_events || a->n_tasks != b->n_tasks || a->n_inputs != b->n_inputs;
     for (int i = 0; i < a->n_accels; i++)
         n += !same_accel(&a->accels[i], &b->accels[i]);
     for (int i = 0; i < a->n_links; i++)
@@ -77,8 +80,8 @@ static bool any_prefetches(const world *w)
     return any;
 }
 
-/* What layers did adds up to what accelerators did, but for weights that were loaded ahead and thrown
- * away; all tasks that compute have a layer here. */
+/* What layers did adds up to what accelerators did, but for weights that were loaded ahead and
+ * thrown away; all tasks that compute have a layer here. */
 static int layer_breaches(const world *w, const th_result *r)
 {
     int wrong = r->n_layers < 1;
@@ -124,8 +127,11 @@ int breaches(const world *w, const th_result *r)
     memset(on_link, 0, sizeof on_link);
     for (int a = 0; a < r->n_accels; a++) {
         const th_accel_result *x = &r->accels[a];
-        n += x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] + x->idle_ps != r->elapsed_ps ||
-             x->idle_ps < 0 || x->did.busy_ps < 0 || th_stats_stall_in(&x->did) < 0 || x->did.stall_ps[TH_ENGINE_OUTPUT] < 0;
+        n += x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] +
+                     x->idle_ps !=
+                 r->elapsed_ps ||
+             x->idle_ps < 0 || x->did.busy_ps < 0 || th_stats_stall_in(&x->did) < 0 ||
+             x->did.stall_ps[TH_ENGINE_OUTPUT] < 0;
         sent += x->sent_bytes;
         received += x->received_bytes;
     }
@@ -141,8 +147,7 @@ int breaches(const world *w, const th_result *r)
     }
     for (int l = 0; l < r->n_links; l++)
         n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
-    return n + (sent != 0) + (received != 0) + layer_breaches(w, r) +
-           energy_breaches(r);
+    return n + (sent != 0) + (received != 0) + layer_breaches(w, r) + energy_breaches(r);
 }
 
 /* Waits and durations, each entry after the one before it, add up to the makespan. */
@@ -166,7 +171,8 @@ static bool is_queued(const th_task *k)
     return k->kind == TH_TASK_COMPUTE || (k->kind == TH_TASK_HOST && k->node >= 0);
 }
 
-/* Tasks start when ready or later, an accelerator or host runs one at a time, an idle one does not wait. */
+/* Tasks start when ready or later, an accelerator or host runs one at a time, an idle one does not
+ * wait. */
 int order_breaches(const world *w, const th_result *r)
 {
     int wrong = 0;

@@ -8,12 +8,13 @@
 /* Everything but the number of unfoldings; 0: none. */
 int differences(const th_result *a, const th_result *b);
 
-/* How often each of these is broken; 0: it holds. What was done adds up, and bytes over links are those of the
- * transfers on their routes; */
+/* How often each of these is broken; 0: it holds. What was done adds up, and bytes over links are
+ * those of the transfers on their routes; */
 int breaches(const world *w, const th_result *r);
 /* waits and durations of the critical path add up to the makespan; */
 int path_breaches(const th_result *r);
-/* tasks start when ready or later, an accelerator or host runs one at a time, an idle one does not wait. */
+/* tasks start when ready or later, an accelerator or host runs one at a time, an idle one does not
+ * wait. */
 int order_breaches(const world *w, const th_result *r);
 
 #endif

@@ -12,7 +12,8 @@ static inline th_problem problem_of(const th_system *s, const th_workload *w)
     return (th_problem){.system = s, .workload = w, .stream = th_stream_single};
 }
 
-static inline th_search *search_of(const char *name, const th_problem *p, const th_search_options *o)
+static inline th_search *search_of(const char *name, const th_problem *p,
+                                   const th_search_options *o)
 {
     th_error e = {"", ""};
     th_search *s = th_search_new(th_search_find(name), p, o, &e);
@@ -55,12 +56,13 @@ static inline double fitness_of(const th_problem *p, const th_mapping *m)
 /* A stem, two branches from it, and their sum. */
 static inline th_workload *branching_workload(void)
 {
-    return workload_of("name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
-                    "56; }; layers = ("
-                    "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
-                    "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
-                    "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
-                    "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
+    return workload_of(
+        "name = \"branches\"; batch = 1; input = { channels = 3; height = 56; width = "
+        "56; }; layers = ("
+        "{ name = \"stem\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+        "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; },"
+        "{ name = \"b\"; type = \"conv\"; outputs = 96; inputs = \"stem\"; },"
+        "{ name = \"sum\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search_main.h - the system and the workloads that several tests of searches share, and their main. */
+/* search_main.h - the system and the workloads that several tests of searches share, and their
+ * main. */
 #ifndef TH_TESTS_UNIT_SEARCH_MAIN_H
 #define TH_TESTS_UNIT_SEARCH_MAIN_H
 #include "tests/unit/search_help.h"

@@ -27,7 +27,10 @@ static inline th_shard conv_shard(int b, int k, int c, int h, int w, int kernel)
                       .stride_w = 1,
                       .dilation_h = 1,
                       .dilation_w = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density_ppm = {1000000, 1000000, 1000000}, .up_h = 1, .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density_ppm = {1000000, 1000000, 1000000},
+                      .up_h = 1,
+                      .up_w = 1,
                       .n_operands = 1};
 }
 

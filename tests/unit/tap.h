@@ -17,8 +17,9 @@ typedef struct tap_test {
     void (*run)(void);
 } tap_test;
 
-/* Where each run takes ten times as long, with sanitizers and invariant walks, a test of many like cases takes every fourth:
- * these look at how a result is made, and the plain build at all of the results. */
+/* Where each run takes ten times as long, with sanitizers and invariant walks, a test of many like
+ * cases takes every fourth: these look at how a result is made, and the plain build at all of the
+ * results. */
 #ifdef TH_PARANOID
 enum { TAP_STRIDE = 4 };
 #else
@@ -26,8 +27,14 @@ enum { TAP_STRIDE = 1 };
 #endif
 #define TAP_REPEATS(n) (((n) + TAP_STRIDE - 1) / TAP_STRIDE)
 
-#define TAP(function) {#function, function}
-#define TAP_END {NULL, NULL}
+#define TAP(function)                                                                              \
+    {                                                                                              \
+#function, function                                                                        \
+    }
+#define TAP_END                                                                                    \
+    {                                                                                              \
+        NULL, NULL                                                                                 \
+    }
 
 /* Runs the tests in order. Returns 0 once all of them ran, even if some failed (the TAP lines say
  * which, and the harness counts those); a crash or a sanitizer's finding is another status. */

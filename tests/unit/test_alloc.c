@@ -124,15 +124,11 @@ static void keeps_all_when_growing_fails(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(counts_live_blocks_and_calls),
-                                     TAP(clears_when_asked),
-                                     TAP(gives_a_block_for_zero_bytes),
-                                     TAP(refuses_sizes_that_overflow),
-                                     TAP(gives_large_blocks),
-                                     TAP(copies_text),
-                                     TAP(fails_the_kth_call_alone),
-                                     TAP(grows_by_doubling),
-                                     TAP(keeps_all_when_growing_fails),
-                                     TAP_END};
+    static const tap_test tests[] = {
+        TAP(counts_live_blocks_and_calls), TAP(clears_when_asked),
+        TAP(gives_a_block_for_zero_bytes), TAP(refuses_sizes_that_overflow),
+        TAP(gives_large_blocks),           TAP(copies_text),
+        TAP(fails_the_kth_call_alone),     TAP(grows_by_doubling),
+        TAP(keeps_all_when_growing_fails), TAP_END};
     return tap_main("alloc", tests, argc, argv);
 }

@@ -46,8 +46,8 @@ static th_mapping *mapping_of(const th_workload *w, const char *a, const char *r
     return m;
 }
 
-/* 64 x 64 x 64 MACs by four accelerators: 65,536 at one a ns, and a quarter of that. a's weights rotate
- * along K in pieces of 16 x 64 bytes, b keeps still. */
+/* 64 x 64 x 64 MACs by four accelerators: 65,536 at one a ns, and a quarter of that. a's weights
+ * rotate along K in pieces of 16 x 64 bytes, b keeps still. */
 static void designs_and_pieces_by_hand(void)
 {
     th_system *s = ring(ONE_MAC "," FOUR_MACS "," NONE, "\"x\", \"y\", \"z\"", "1GiB");
@@ -83,7 +83,8 @@ static double fitness_of(const th_problem *p, const th_mapping *m)
     return f.value;
 }
 
-/* Both layers rotate; each one's best exclusive shards, by running all of them with the relu following. */
+/* Both layers rotate; each one's best exclusive shards, by running all of them with the relu
+ * following. */
 static void the_best_instead_by_brute_force(void)
 {
     th_system *s = ring(ONE_MAC, "\"x\"", "1GiB");
@@ -118,9 +119,9 @@ static void the_best_instead_by_brute_force(void)
     th_system_free(s);
 }
 
-/* H4 with weights that rotate holds two quarters of them, and a quarter of inputs and outputs: 4,096 bytes.
- * K4 wants all of the input, 6,144; K2 H2 5,120; H4 all weights; C4 all partial sums, of four bytes each. b's
- * weights rotate too. */
+/* H4 with weights that rotate holds two quarters of them, and a quarter of inputs and outputs:
+ * 4,096 bytes. K4 wants all of the input, 6,144; K2 H2 5,120; H4 all weights; C4 all partial sums,
+ * of four bytes each. b's weights rotate too. */
 static void where_nothing_else_fits(void)
 {
     th_system *s = ring(ONE_MAC, "\"x\"", "1GiB"), *small;

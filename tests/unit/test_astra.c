@@ -417,8 +417,8 @@ static void sends_messages_along_a_ring(void)
     expect_messages(AWARE, &u, queued, 4);
 }
 
-/* Half way round a ring of 4 ASTRA-sim goes upwards whatever the source: from 1 to 3 over 2, so that
- * the message to 2 waits for 931 ns. A hop takes floor(100 + 931.32) = 1031. */
+/* Half way round a ring of 4 ASTRA-sim goes upwards whatever the source: from 1 to 3 over 2, so
+ * that the message to 2 waits for 931 ns. A hop takes floor(100 + 931.32) = 1031. */
 static void goes_upwards_half_way_round_a_ring(void)
 {
     static const setup u = {"Ring", "4", "1", "100", RING1, 1};
@@ -526,8 +526,9 @@ static void refuses_messages_it_cannot_time(void)
     CU_ASSERT_EQUAL(send(AWARE, &star, "switch", 107374182400, &e), 1000000100000);
     CU_ASSERT_EQUAL(send(UNAWARE, &star, "switch", 700, &e), -1);
     TAP_ASSERT_TEXT(e.id, "NET-0038");
-    TAP_ASSERT_TEXT(e.text, "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
-                            "an accelerator");
+    TAP_ASSERT_TEXT(
+        e.text, "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
+                "an accelerator");
 }
 
 static void survives_lack_of_memory(void)

@@ -46,13 +46,13 @@ static void assert_splits(const th_search *s, const char *const *splits)
 
 /* --- greedy ----------------------------------------------------------------------------------- */
 
-/* Two accelerators, 1 MAC per ns, links of 1 byte per ns and 100 ns, the host's of 0.25 bytes per ns; int8.
- * a, 4 channels of 8 x 7 to 8, 1 x 1: 1,792 MACs. H2: 896 ns, and 112 of 224 bytes to each, 448 ns. W2 makes
- * 4 and 3 columns, 1,024 ns. C2 needs as little, but exchanges partial sums; K2 all of the input. H2.
- * b, 3 x 3 to 8 again: 32,256 MACs, 16,128 ns by H2, K2 or C2. H2 lacks a row of 7 x 8: 56 bytes; K2 the
- * other half of 448: 224 bytes. H2. The relu follows.
- * f, 448 inputs to 1,000: K2 lacks 224 bytes, 324 ns; where halves of C rotate, 112 bytes, 212 ns, and the
- * other half comes while it computes; C2 lacks as little, but exchanges 500 partial sums of 4 bytes, at
+/* Two accelerators, 1 MAC per ns, links of 1 byte per ns and 100 ns, the host's of 0.25 bytes per
+ * ns; int8. a, 4 channels of 8 x 7 to 8, 1 x 1: 1,792 MACs. H2: 896 ns, and 112 of 224 bytes to
+ * each, 448 ns. W2 makes 4 and 3 columns, 1,024 ns. C2 needs as little, but exchanges partial sums;
+ * K2 all of the input. H2. b, 3 x 3 to 8 again: 32,256 MACs, 16,128 ns by H2, K2 or C2. H2 lacks a
+ * row of 7 x 8: 56 bytes; K2 the other half of 448: 224 bytes. H2. The relu follows. f, 448 inputs
+ * to 1,000: K2 lacks 224 bytes, 324 ns; where halves of C rotate, 112 bytes, 212 ns, and the other
+ * half comes while it computes; C2 lacks as little, but exchanges 500 partial sums of 4 bytes, at
  * least 2,000 ns. K2, and K2 rotate C where it may rotate. */
 static void greedy_by_hand(void)
 {
@@ -174,9 +174,10 @@ static double value_by_number(const th_problem *p, const th_mapping *m)
     return f.value;
 }
 
-/* The baselines that share layers over a set try its members interleaved too. A position is written K H,
- * so K2 H2 by number exchanges halves of the channels over the slow links, and interleaved inside the
- * pairs. a: K4 takes 8 x 2 outputs, K2 H2 15. b and c need the other half of the channels of their row. */
+/* The baselines that share layers over a set try its members interleaved too. A position is written
+ * K H, so K2 H2 by number exchanges halves of the channels over the slow links, and interleaved
+ * inside the pairs. a: K4 takes 8 x 2 outputs, K2 H2 15. b and c need the other half of the
+ * channels of their row. */
 static void members_are_interleaved(void)
 {
     static const char *const names[] = {"greedy", "greedy_rotating", "uniform"};
@@ -242,8 +243,8 @@ static th_workload *convolutions(int n)
                         ", { name = \"r\"; type = \"relu\"; }");
 }
 
-/* Five pairs of accelerator and design; the quick design beside the quick vector unit. No host: nothing
- * moves. */
+/* Five pairs of accelerator and design; the quick design beside the quick vector unit. No host:
+ * nothing moves. */
 static void single_takes_the_quickest(void)
 {
     th_system *s = system_of(FOUR_KINDS);
@@ -261,8 +262,8 @@ static void single_takes_the_quickest(void)
     th_system_free(s);
 }
 
-/* Three images: three of four accelerators alike, a third of the work each; of unlike ones the design
- * that two have. */
+/* Three images: three of four accelerators alike, a third of the work each; of unlike ones the
+ * design that two have. */
 static void data_parallel_splits_images(void)
 {
     static const char *const thirds[] = {"B3", "B3", "B3"}, *const halves[] = {"B2", "B2", "B2"};
@@ -273,8 +274,8 @@ static void data_parallel_splits_images(void)
     CU_ASSERT_TRUE(x->n_evaluations == 1 && x->best->sets[0].n_accels == 3);
     assert_splits(x, thirds);
     th_search_free(x);
-    /* x on a and c, then b, which is third; y on b and d: two images by 50 beat three by 30? ceil(3/2) = 2
-     * images at 50 take 40, one at 30 takes 33.3: three accelerators with x */
+    /* x on a and c, then b, which is third; y on b and d: two images by 50 beat three by 30?
+     * ceil(3/2) = 2 images at 50 take 40, one at 30 takes 33.3: three accelerators with x */
     p.system = unlike;
     x = found("data_parallel", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 3 && x->best->sets[0].design == 0 &&
@@ -290,8 +291,8 @@ static void data_parallel_splits_images(void)
     th_system_free(unlike);
 }
 
-/* One image, or one in each micro-batch: there is nothing to split, one accelerator is all that it can
- * use. */
+/* One image, or one in each micro-batch: there is nothing to split, one accelerator is all that it
+ * can use. */
 static void data_parallel_needs_images(void)
 {
     th_system *s = system_of(RING("4"));
@@ -307,9 +308,9 @@ static void data_parallel_needs_images(void)
     th_system_free(s);
 }
 
-/* Four images, but no split of them; every layer that can splits one dimension alone. The second has 2 x 2
- * outputs of 3 channels, of which none can be cut in four, and its input's 8 channels can. The third can
- * split nothing in four but two dimensions: 2 x 2 pixels. */
+/* Four images, but no split of them; every layer that can splits one dimension alone. The second
+ * has 2 x 2 outputs of 3 channels, of which none can be cut in four, and its input's 8 channels
+ * can. The third can split nothing in four but two dimensions: 2 x 2 pixels. */
 static void model_parallel_splits_no_images(void)
 {
     th_system *s = system_of(RING("4"));
@@ -368,10 +369,10 @@ static void assert_stages(const th_search *s, const int32_t *set_of, const char 
         CU_ASSERT_EQUAL(s->best->sets[i].accels[0], of[i] - '0');
 }
 
-/* LSTMs of one image, which no group can share, on four accelerators. Ten steps of 4 x outputs x (inputs +
- * outputs) MACs: 60,000, 20,160, 19,720, 39,360 and 40,480 ns. The first alone, then two, one and one; with
- * three together the longest stage takes more than 60,000. A stream of 12 leaves in about the time of the
- * longest. */
+/* LSTMs of one image, which no group can share, on four accelerators. Ten steps of 4 x outputs x
+ * (inputs + outputs) MACs: 60,000, 20,160, 19,720, 39,360 and 40,480 ns. The first alone, then two,
+ * one and one; with three together the longest stage takes more than 60,000. A stream of 12 leaves
+ * in about the time of the longest. */
 static void pipeline_of_accelerators(void)
 {
     static const int32_t stage[] = {0, 1, 1, 2, 3};
@@ -398,8 +399,8 @@ static void pipeline_of_accelerators(void)
     th_system_free(s);
 }
 
-/* Equal layers at 30, 50, 30 and 50 a unit, b with its quick design: 16 of them in the time of 3, 5, 3
- * and 5. */
+/* Equal layers at 30, 50, 30 and 50 a unit, b with its quick design: 16 of them in the time of 3,
+ * 5, 3 and 5. */
 static void pipeline_of_unlike_accelerators(void)
 {
     static const int32_t stage[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3};
@@ -469,8 +470,8 @@ static void pipeline_of_groups(void)
 
 /* --- uniform ---------------------------------------------------------------------------------- */
 
-/* 64 accelerators in one group: 84 x 7 combinations, of which 9 are simulated, and one accelerator alone.
- * What is left out is no better than what is there: a sample of them, evenly. */
+/* 64 accelerators in one group: 84 x 7 combinations, of which 9 are simulated, and one accelerator
+ * alone. What is left out is no better than what is there: a sample of them, evenly. */
 static void uniform_prunes_by_estimates(void)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(

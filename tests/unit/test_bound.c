@@ -97,8 +97,9 @@ static void islands_bound_what_crosses(void)
  * ns. */
 static void what_an_island_hangs_on_counts(void)
 {
-    th_system *s = system_of(ALIKE("type = \"islands\"; dims = [2, 4]; nics = \"island\"; bandwidth = "
-                                   "[\"800Gbps\", \"80Gbps\"]; latency = [\"100ns\", \"500ns\"];"));
+    th_system *s =
+        system_of(ALIKE("type = \"islands\"; dims = [2, 4]; nics = \"island\"; bandwidth = "
+                        "[\"800Gbps\", \"80Gbps\"]; latency = [\"100ns\", \"500ns\"];"));
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 240000);
     CU_ASSERT_EQUAL(bound_of(s, &c), 24500);
     th_system_free(s);
@@ -109,12 +110,14 @@ static void what_an_island_hangs_on_counts(void)
  * three quarters of what they send go there. */
 static void halves_bound_what_crosses(void)
 {
-    th_system *s = system_of(ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));
+    th_system *s = system_of(
+        ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));
     th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 16000);
     CU_ASSERT_EQUAL(bound_of(s, &c), 8 * 8000 / (4 * 10) + 500);
     th_system_free(s);
-    s = system_of(ALIKE("type = \"fattree\"; dims = [4, 2]; oversubscription = 2; bandwidth = \"80Gbps\"; "
-                        "latency = \"500ns\";"));
+    s = system_of(
+        ALIKE("type = \"fattree\"; dims = [4, 2]; oversubscription = 2; bandwidth = \"80Gbps\"; "
+              "latency = \"500ns\";"));
     c = collective(s, TH_ALL_TO_ALL, "direct", 16000);
     CU_ASSERT_EQUAL(bound_of(s, &c), 4 * 12000 / (2 * 10) + 500);
     th_system_free(s);

@@ -11,11 +11,11 @@
 
 /* --- by hand ---------------------------------------------------------------------------------- */
 
-/* 1 GHz, 2 steps of 100 cycles, each 1000 bytes of input behind a port of 10 bytes/ns, 400 bytes of weights
- * in the first alone, 300 bytes of output after the second (one tile, C loop); DRAM of 20 bytes/ns, 5 ns:
- *   array    max(5 + 100, 5 + 20) + 200 + (5 + 15) = 325 ns (less three roundings of 1e-3 ps)
- *   DRAM     2700 / 20 = 135 ns; input port 2000 / 10 = 200 ns
- * With a port of 2.5 bytes/ns the input alone takes 800 ns, of which 5 + 400 before the first step. */
+/* 1 GHz, 2 steps of 100 cycles, each 1000 bytes of input behind a port of 10 bytes/ns, 400 bytes of
+ * weights in the first alone, 300 bytes of output after the second (one tile, C loop); DRAM of 20
+ * bytes/ns, 5 ns: array    max(5 + 100, 5 + 20) + 200 + (5 + 15) = 325 ns (less three roundings of
+ * 1e-3 ps) DRAM     2700 / 20 = 135 ns; input port 2000 / 10 = 200 ns With a port of 2.5 bytes/ns
+ * the input alone takes 800 ns, of which 5 + 400 before the first step. */
 static void a_task_by_hand(void)
 {
     th_schedule s = {.hz = 1000000000,
@@ -41,7 +41,8 @@ static void a_task_by_hand(void)
 #define NODES(COUNT, REST)                                                                         \
     "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
     "macs_per_cycle = 1; } ); accelerators = ( { count = " COUNT "; dram = { capacity = "          \
-    "\"1GiB\"; bandwidth = \"unlimited\"; latency = \"0ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "      \
+    "\"1GiB\"; bandwidth = \"unlimited\"; latency = \"0ns\"; }; vector = { clock = \"1GHz\"; "     \
+    "elements_per_cycle = 1; }; "                                                                  \
     "designs = [\"d\"]; } ); " REST
 
 #define LINK "links = ( { between = [\"0\", \"1\"]; bandwidth = \"8Gbps\"; latency = \"1us\"; } );"
@@ -51,7 +52,8 @@ static void a_task_by_hand(void)
     "{ between = [\"h\", \"0\"]; bandwidth = \"1Gbps\"; latency = \"1us\"; }, "                    \
     "{ between = [\"h\", \"1\"]; bandwidth = \"1Gbps\"; latency = \"1us\"; } );"
 
-/* 8 x 4 x 4 in, 16 x 8 x 16 = 2048 and 4 x 16 x 16 = 1024 multiply-accumulates, 4 x 4 x 4 out; 2 bytes. */
+/* 8 x 4 x 4 in, 16 x 8 x 16 = 2048 and 4 x 16 x 16 = 1024 multiply-accumulates, 4 x 4 x 4 out; 2
+ * bytes. */
 #define CHAIN                                                                                      \
     "name = \"chain\"; batch = 1; element_bytes = 2; "                                             \
     "input = { channels = 8; height = 4; width = 4; }; layers = ( "                                \
@@ -138,9 +140,10 @@ static void two_accelerators_share_the_work(void)
 }
 
 /* With a host on links of 0.125 bytes/ns and 1 us each way. Half of the 256 bytes come to each:
- * 1000 + 1024 ns; half of a and of b: 1024 + 512; half of the 128 bytes go: 1000 + 512. All in turn:
- * 5072 ns, which two halves of rows reach. compute: a cannot begin before 2024, both need 1024 for it, and
- * b and its way to the host take 2024 after it. cut: 256 bytes over both links, then half of a, and b. */
+ * 1000 + 1024 ns; half of a and of b: 1024 + 512; half of the 128 bytes go: 1000 + 512. All in
+ * turn: 5072 ns, which two halves of rows reach. compute: a cannot begin before 2024, both need
+ * 1024 for it, and b and its way to the host take 2024 after it. cut: 256 bytes over both links,
+ * then half of a, and b. */
 static void halves_of_rows_meet_the_bound(void)
 {
     set_up(NODES("2", HOST_LINKS), CHAIN);
@@ -157,8 +160,8 @@ static void halves_of_rows_meet_the_bound(void)
     tear_down();
 }
 
-/* Where nothing is shared, one of a's two transfers (two accelerators, one reading) has 128 bytes at
- * least, and the link for itself: 1000 + 1024 ns, as above. */
+/* Where nothing is shared, one of a's two transfers (two accelerators, one reading) has 128 bytes
+ * at least, and the link for itself: 1000 + 1024 ns, as above. */
 static void an_ideal_network_shares_nothing(void)
 {
     set_up(NODES("2", HOST_LINKS), CHAIN);
@@ -168,8 +171,8 @@ static void an_ideal_network_shares_nothing(void)
     tear_down();
 }
 
-/* DRAMs of 1 byte/ns: a moves its 256 bytes of input, 256 of weights and 512 of output, b 512, 128, 128:
- * 1792 bytes through one, if nothing is read twice. One accelerator: 1792 ns. */
+/* DRAMs of 1 byte/ns: a moves its 256 bytes of input, 256 of weights and 512 of output, b 512, 128,
+ * 128: 1792 bytes through one, if nothing is read twice. One accelerator: 1792 ns. */
 #define SLOW_DRAM                                                                                  \
     "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
     "macs_per_cycle = 1000; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = "    \
@@ -185,9 +188,10 @@ static void memory_by_hand(void)
     tear_down();
 }
 
-/* Strides of 2 behind kernels of 1. A position gets the box of what it reads, of two rows of outputs 3 x 7
- * pixels at least: 1000 + 336 * 8 ns, 64 for half of 128 multiply-accumulates, 1000 + 128 for half of 32
- * bytes: 4880. All that is read are 256 bytes; by those alone it would be 3216, by the whole input 6288. */
+/* Strides of 2 behind kernels of 1. A position gets the box of what it reads, of two rows of
+ * outputs 3 x 7 pixels at least: 1000 + 336 * 8 ns, 64 for half of 128 multiply-accumulates, 1000 +
+ * 128 for half of 32 bytes: 4880. All that is read are 256 bytes; by those alone it would be 3216,
+ * by the whole input 6288. */
 static void what_strides_leave_out_need_not_come(void)
 {
     set_up(NODES("2", HOST_LINKS),
@@ -289,14 +293,17 @@ static void check_case(const th_system *s, int number)
 /* Two kinds of accelerators, one with two designs; links at a switch, some half duplex. */
 #define UNLIKE                                                                                     \
     "name = \"unlike\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "       \
-    "macs_per_cycle = 4; bandwidth = \"3GB/s\"; }, { name = \"e\"; type = \"systolic\"; clock = \"700MHz\"; rows = 4; cols = 2; " \
+    "macs_per_cycle = 4; bandwidth = \"3GB/s\"; }, { name = \"e\"; type = \"systolic\"; clock = "  \
+    "\"700MHz\"; rows = 4; cols = 2; "                                                             \
     "dataflow = \"ws\"; } ); "                                                                     \
-    "accelerators = ( { names = [\"x0\", \"x1\"]; dram = { capacity = \"1GiB\"; bandwidth = "         \
+    "accelerators = ( { names = [\"x0\", \"x1\"]; dram = { capacity = \"1GiB\"; bandwidth = "      \
     "\"2GB/s\"; latency = \"30ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "   \
-    "designs = [\"d\", \"e\"]; }, { names = [\"y0\", \"y1\"]; dram = { capacity = "  \
-    "\"1GiB\"; bandwidth = \"1GB/s\"; latency = \"10ns\"; channels = 2; interleave = \"32B\"; }; vector = { clock = "   \
+    "designs = [\"d\", \"e\"]; }, { names = [\"y0\", \"y1\"]; dram = { capacity = "                \
+    "\"1GiB\"; bandwidth = \"1GB/s\"; latency = \"10ns\"; channels = 2; interleave = \"32B\"; }; " \
+    "vector = { clock = "                                                                          \
     "\"500MHz\"; elements_per_cycle = 2; }; designs = [\"d\"]; } ); hosts = ( \"h\" ); "           \
-    "switches = ( \"s\" ); links = ( { between = [\"s\", \"h\"]; bandwidth = \"4Gbps\"; latency = \"20ns\"; duplex = \"half\"; }, "        \
+    "switches = ( \"s\" ); links = ( { between = [\"s\", \"h\"]; bandwidth = \"4Gbps\"; latency "  \
+    "= \"20ns\"; duplex = \"half\"; }, "                                                           \
     "{ between = [\"s\", \"x0\"]; bandwidth = \"3Gbps\"; latency = \"10ns\"; }, "                  \
     "{ between = [\"s\", \"x1\"]; bandwidth = \"3Gbps\"; latency = \"10ns\"; }, "                  \
     "{ between = [\"s\", \"y0\"]; bandwidth = \"2Gbps\"; latency = \"15ns\"; }, "                  \
@@ -315,8 +322,10 @@ static void no_mapping_is_below_any_bound(void)
     enum { CASES = 600 };
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];")),
-        system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [3]; host = { bandwidth = \"2Gbps\"; };")),
-        system_of(RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 2]; host = { bandwidth = \"2Gbps\"; };")),
+        system_of(
+            RANDOM_TOPOLOGY("type = \"ring\"; dims = [3]; host = { bandwidth = \"2Gbps\"; };")),
+        system_of(
+            RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 2]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(UNLIKE),
         with_some_that_prefetch(system_of(UNLIKE)),
         system_of(SLOW_DRAM),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Offspring that several threads make: what comes out is told by the numbers of the members alone. */
+/* Offspring that several threads make: what comes out is told by the numbers of the members alone.
+ */
 #include <config.h>
 #include <stdatomic.h>
 #include "base/alloc.h"
@@ -57,7 +58,8 @@ static void bring_up(int threads, int broods, nest *n, th_mapping **out)
     CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
     for (int i = 0; i < broods; i++) {
         int each = MEMBERS / broods;
-        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, n, each, TH_BREED_TRIES, out + i * each, &e), 0);
+        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, n, each, TH_BREED_TRIES, out + i * each, &e),
+                        0);
     }
     TAP_ASSERT_TEXT(e.text, "");
     th_breed_clear(&b);

@@ -78,8 +78,8 @@ static void an_interruption_changes_no_time(void)
     c.algorithm = NULL;
     const th_algorithm *a = NULL;
     int32_t chunks;
-    CU_ASSERT_EQUAL(th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e),
-                    -1);
+    CU_ASSERT_EQUAL(
+        th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0008");
     th_machine_free(m);
     th_program_free(p);
@@ -147,10 +147,8 @@ static void choosing_survives_lack_of_memory(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(auto_is_the_quickest_that_can),
-                                     TAP(auto_chooses_chunks_and_passes_over_refusals),
-                                     TAP(an_interruption_changes_no_time),
-                                     TAP(choosing_survives_lack_of_memory),
-                                     TAP_END};
+    static const tap_test tests[] = {
+        TAP(auto_is_the_quickest_that_can), TAP(auto_chooses_chunks_and_passes_over_refusals),
+        TAP(an_interruption_changes_no_time), TAP(choosing_survives_lack_of_memory), TAP_END};
     return tap_main("choose", tests, argc, argv);
 }

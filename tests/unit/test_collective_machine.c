@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_collective_machine.c - collectives as tasks of a machine: what they wait for, share, count and keep. */
+/* test_collective_machine.c - collectives as tasks of a machine: what they wait for, share, count
+ * and keep. */
 #include <config.h>
 #include "sim/machine.h"
 #include "base/alloc.h"

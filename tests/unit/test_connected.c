@@ -13,9 +13,15 @@ enum { N = 8 };
 static th_system *new_random_system(gsl_rng *r, int n_links)
 {
     static int the_design = 0;
-    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
-    static const th_node_kind kinds[] = {TH_NODE_ACCEL, TH_NODE_SWITCH, TH_NODE_SWITCH, TH_NODE_HOST};
+    const th_accel a = {.dram_bytes = 1,
+                        .dram_bits_per_s = 1,
+                        .dram_burst_bytes = 1,
+                        .vector_hz = 1,
+                        .vector_elements_per_cycle = 1,
+                        .designs = &the_design,
+                        .n_designs = 1};
+    static const th_node_kind kinds[] = {TH_NODE_ACCEL, TH_NODE_SWITCH, TH_NODE_SWITCH,
+                                         TH_NODE_HOST};
     char name[16];
     th_system *s = th_system_new("sys", NULL);
     th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
@@ -24,7 +30,8 @@ static th_system *new_random_system(gsl_rng *r, int n_links)
         th_node_kind kind = i == 0 ? TH_NODE_ACCEL : kinds[th_random_below(r, 4)];
         snprintf(name, sizeof name, "%d", i);
         th_system_add_node(s, name, kind, 0, NULL);
-        s->nodes[i].forwards = kind == TH_NODE_SWITCH ? th_random_below(r, 8) > 0 : th_random_below(r, 2) > 0;
+        s->nodes[i].forwards =
+            kind == TH_NODE_SWITCH ? th_random_below(r, 8) > 0 : th_random_below(r, 2) > 0;
         if (kind == TH_NODE_ACCEL)
             th_system_set_accel(s, i, &a, NULL);
     }
@@ -126,6 +133,7 @@ static void what_is_connected_has_routes(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(agrees_with_warshall), TAP(what_is_connected_has_routes), TAP_END};
+    static const tap_test tests[] = {TAP(agrees_with_warshall), TAP(what_is_connected_has_routes),
+                                     TAP_END};
     return tap_main("connected", tests, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_constraints.c - what searches must keep to, and that they do. THARSIS_CASE=N runs one random case
- * alone. */
+/* test_constraints.c - what searches must keep to, and that they do. THARSIS_CASE=N runs one random
+ * case alone. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -95,7 +95,8 @@ static th_constraints *partial(const char *text)
 }
 
 #define PARTIAL                                                                                    \
-    "sets = ( { accelerators = [\"3\", \"1\"]; shares = [2, 1]; }, { design = \"d\"; accelerators = [\"0\"]; } ); " \
+    "sets = ( { accelerators = [\"3\", \"1\"]; shares = [2, 1]; }, { design = \"d\"; "             \
+    "accelerators = [\"0\"]; } ); "                                                                \
     "layers = ( { name = \"c2\"; set = 0; split = { K = 2; }; }, { name = \"f1\"; set = 1; } );"
 
 static void refuses_contradictions(void)
@@ -158,9 +159,12 @@ static th_search *search_for(const th_search_type *type, const th_problem *p, th
 static void names_a_layer_that_none_can_run(void)
 {
     th_system *s = system_of(
-        "name = \"s\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 4; },"
-        "{ name = \"no_tiles\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 64; throughput = 1e9; } );"
-        "accelerators = ( { names = [\"a\", \"b\"]; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
+        "name = \"s\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
+        "macs_per_cycle = 4; },"
+        "{ name = \"no_tiles\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 64; "
+        "throughput = 1e9; } );"
+        "accelerators = ( { names = [\"a\", \"b\"]; dram = { capacity = \"1MiB\"; bandwidth = "
+        "\"8GB/s\"; }; "
         "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"no_tiles\"]; },"
         "{ name = \"c\"; dram = { capacity = \"1MiB\"; bandwidth = \"8GB/s\"; }; "
         "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"d\"]; } );"
@@ -173,19 +177,22 @@ static void names_a_layer_that_none_can_run(void)
     th_problem p = {.system = s, .workload = chain, .stream = th_stream_single, .constraints = c};
     th_search *x = search_for(th_search_find("two_level"), &p, &e);
     TAP_ASSERT_TEXT(e.id, "MAP-0042");
-    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "layer \"c2\" can run on none of the accelerators that it may "
-                                          "use: accel/a, accel/b"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(e.text,
+                                  "layer \"c2\" can run on none of the accelerators that it may "
+                                  "use: accel/a, accel/b"));
     th_search_free(x);
     th_constraints_free(c);
     th_system_free(s);
 }
 
-/* Two sets given with shares and with a design, one layer with its split, one without; the rest is free. What
- * is given stands in the result byte by byte, and the file of the result is a mapping. */
+/* Two sets given with shares and with a design, one layer with its split, one without; the rest is
+ * free. What is given stands in the result byte by byte, and the file of the result is a mapping.
+ */
 static void completes_what_is_begun(void)
 {
     th_constraints *c = partial(PARTIAL);
-    th_problem p = {.system = ring, .workload = chain, .stream = th_stream_single, .constraints = c};
+    th_problem p = {
+        .system = ring, .workload = chain, .stream = th_stream_single, .constraints = c};
     th_error e = {"", ""};
     th_search *x = search_for(th_search_find("two_level"), &p, &e);
     TAP_ASSERT_TEXT(e.text, "");
@@ -194,17 +201,20 @@ static void completes_what_is_begun(void)
     CU_ASSERT_EQUAL(th_mapping_check(x->best, ring, chain, &e), 0);
     th_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(x->best, ring, chain, &text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "(\n  { design = \"d\"; accelerators = [ \"3\", \"1\" ]; shares = [ 2, 1 ]; },\n"
-                                             "  { design = \"d\"; accelerators = [ \"0\" ]; }"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { name = \"c2\"; set = 0; split = { K = 2; }; },\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        text.text, "(\n  { design = \"d\"; accelerators = [ \"3\", \"1\" ]; shares = [ 2, 1 ]; },\n"
+                   "  { design = \"d\"; accelerators = [ \"0\" ]; }"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text.text, "  { name = \"c2\"; set = 0; split = { K = 2; }; },\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { name = \"f1\"; set = 1; split = {  }; }\n"));
     th_strbuf_clear(&text);
     th_search_free(x);
     th_constraints_free(c);
 }
 
-/* Random networks on random subsets of six accelerators. A search may find nothing, and says so; what it
- * finds keeps to the constraints. Those that breed find something wherever one accelerator may run all. */
+/* Random networks on random subsets of six accelerators. A search may find nothing, and says so;
+ * what it finds keeps to the constraints. Those that breed find something wherever one accelerator
+ * may run all. */
 static int check_case(int number)
 {
     gsl_rng *r = th_random_stream(11, "constraints", (uint64_t)number);

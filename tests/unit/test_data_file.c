@@ -5,8 +5,7 @@
 
 static int find(const char *name, const char *beside, th_strbuf *out)
 {
-    return th_data_file_find(
-        &(th_data_file){name, ".csv", beside, "predictor"}, out);
+    return th_data_file_find(&(th_data_file){name, ".csv", beside, "predictor"}, out);
 }
 
 static void beside_the_file_that_names_it_goes_first(void)

@@ -150,14 +150,18 @@ static void refuses_wrong_kinds(void)
                    "test:1: design \"d\": clip is 1, must be true or false");
     assert_refused("type = \"roofline\"; macs_per_cycle = true; clock = \"1GHz\";", "SIM-0003",
                    "test:1: design \"d\": macs_per_cycle is true, must be a number");
-    assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = 1000000;", "SIM-0003",
-                   "test:1: design \"d\": clock is 1000000, must be a frequency such as \"200MHz\"");
-    assert_refused("type = \"roofline\"; macs_per_cycle = 3; clock = \"1GB\";", "SIM-0003",
-                   "test:1: design \"d\": clock is \"1GB\", must be a frequency such as \"200MHz\"");
-    assert_refused("type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = 8; "
-                   "input_port = 40; weight_port = 40; output_port = 40; "
-                   "weight_buffer = \"64kHz\";", "SIM-0003",
-                   "test:1: design \"d\": weight_buffer is \"64kHz\", must be a size such as \"64KiB\"");
+    assert_refused(
+        "type = \"roofline\"; macs_per_cycle = 3; clock = 1000000;", "SIM-0003",
+        "test:1: design \"d\": clock is 1000000, must be a frequency such as \"200MHz\"");
+    assert_refused(
+        "type = \"roofline\"; macs_per_cycle = 3; clock = \"1GB\";", "SIM-0003",
+        "test:1: design \"d\": clock is \"1GB\", must be a frequency such as \"200MHz\"");
+    assert_refused(
+        "type = \"winograd\"; clock = \"200MHz\"; m = 4; r = 3; pn = 2; pm = 8; "
+        "input_port = 40; weight_port = 40; output_port = 40; "
+        "weight_buffer = \"64kHz\";",
+        "SIM-0003",
+        "test:1: design \"d\": weight_buffer is \"64kHz\", must be a size such as \"64KiB\"");
 }
 
 static void refuses_values_out_of_range_and_missing_keys(void)
@@ -186,7 +190,8 @@ static void refuses_rates_and_sizes_of_nothing(void)
     assert_refused(TILED "weight_buffer = \"0B\";", "SIM-0004",
                    "test:1: design \"d\": weight_buffer is 0, must be in 1 .. 1e+15");
     assert_refused("type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 3; "
-                   "bandwidth = \"0bps\";", "SIM-0003",
+                   "bandwidth = \"0bps\";",
+                   "SIM-0003",
                    "test:1: design \"d\": bandwidth is \"0bps\", must be a bandwidth such as "
                    "\"16GB/s\"");
     assert_refused("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8; throughput = 0;",
@@ -205,10 +210,9 @@ static void the_table_is_in_order(void)
         CU_ASSERT_PTR_EQUAL(th_design_find(t->name), t);
         int n = 0;
         for (const th_design_key *k = t->keys; k->name; k++, n++)
-            CU_ASSERT_TRUE(
-                k->minimum <= k->maximum && k->meaning &&
-                (k->required || k->standard == 0 ||
-                 (k->standard >= k->minimum && k->standard <= k->maximum)));
+            CU_ASSERT_TRUE(k->minimum <= k->maximum && k->meaning &&
+                           (k->required || k->standard == 0 ||
+                            (k->standard >= k->minimum && k->standard <= k->maximum)));
         CU_ASSERT_TRUE(n > 0 && n <= TH_DESIGN_KEYS_MAX);
     }
     CU_ASSERT_PTR_NULL(th_design_find("tile"));
@@ -216,9 +220,9 @@ static void the_table_is_in_order(void)
 
 static void shipped_systems_have_valid_designs(void)
 {
-    const char *const names[] = {"f1_16xlarge",       "f1_16xlarge_balanced", "f1_16xlarge_energy",
-                                 "f1_16xlarge_small", "npu_v1",               "ring8",
-                                 "vc707_fpga15",      "zcu102_fccm17"};
+    const char *const names[] = {
+        "f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_energy", "f1_16xlarge_small", "npu_v1",
+        "ring8",       "vc707_fpga15",         "zcu102_fccm17"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         th_system *s = shipped_system(names[i]);
         th_error e = {"", ""};

@@ -9,8 +9,12 @@ enum { CONFIGS = 60, LAYERS_PER_CONFIG = 5, STEPS_MAX = 200000 };
 static th_port random_memory(gsl_rng *r)
 {
     static const th_dram_efficiency curve = {3, {64, 1024, 65536}, {0.3, 0.7, 0.95}};
-    th_port m = {pick(r, 1, 400) * 1000000000, pick(r, 0, 3) * pick(r, 0, 300000),
-                 pick(r, 0, 1) ? 1 : 64, 1, 0, {0}};
+    th_port m = {pick(r, 1, 400) * 1000000000,
+                 pick(r, 0, 3) * pick(r, 0, 300000),
+                 pick(r, 0, 1) ? 1 : 64,
+                 1,
+                 0,
+                 {0}};
     if (pick(r, 0, 2) == 0) {
         m.channels = (int32_t)pick(r, 2, 16);
         m.interleave_bytes = 256;

@@ -8,7 +8,8 @@
 /* Accelerators 0 and 1 and a host in a row; 64 MACs and 64 operations per cycle of 5 ns, DRAM of 16
  * GB/s, 100 ns, bursts of 64 bytes: as in test_layers.c. */
 #define ROW(energy, links)                                                                         \
-    "name = \"row\"; " links "designs = ( { name = \"d\"; type = \"roofline\"; clock = \"200MHz\"; " \
+    "name = \"row\"; " links                                                                       \
+    "designs = ( { name = \"d\"; type = \"roofline\"; clock = \"200MHz\"; "                        \
     "macs_per_cycle = 64; " energy " } );\n"                                                       \
     "accelerators = ( { names = [\"0\", \"1\"]; dram = { capacity = \"1GiB\"; bandwidth = "        \
     "\"16GB/s\"; latency = \"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; "         \
@@ -36,8 +37,8 @@ static int32_t add(setup *u, const th_task *t)
     return th_program_add(u->program, t, NULL);
 }
 
-/* 1000 bytes for layer 0 come from the host in 2500 ns, then accelerator 0 computes for layer 0: K 4, C
- * 100, 1 x 1000 pixels (44502 ns), and 8000 elements of a relu for layer 2 (2825 ns). */
+/* 1000 bytes for layer 0 come from the host in 2500 ns, then accelerator 0 computes for layer 0: K
+ * 4, C 100, 1 x 1000 pixels (44502 ns), and 8000 elements of a relu for layer 2 (2825 ns). */
 static setup set_up(const char *text, const th_machine_options *o)
 {
     th_shard conv = conv_shard(1, 4, 100, 1, 1000, 1), relu = conv_shard(1, 1000, 1000, 1, 8, 1);
@@ -51,9 +52,11 @@ static setup set_up(const char *text, const th_machine_options *o)
     int32_t t = add(
         &u, &(th_task){.kind = TH_TASK_TRANSFER, .node = 2, .peer = 0, .bytes = 1000, .layer = 0});
     int32_t c = add(
-        &u, &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = conv_work, .layer = 0});
+        &u,
+        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = conv_work, .layer = 0});
     int32_t r = add(
-        &u, &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = relu_work, .layer = 2});
+        &u,
+        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = relu_work, .layer = 2});
     th_program_depend(u.program, c, t, NULL);
     th_program_depend(u.program, r, c, NULL);
     CU_ASSERT_EQUAL(th_program_finish(u.program, NULL), 0);
@@ -81,8 +84,7 @@ static void take_down(setup *u, th_result *r)
 /* In nanojoules: mac, vector, buffer, dram, static, links. */
 static void assert_energy(const th_energy *e, const double nj[6])
 {
-    const double have[6] = {e->mac_j,  e->vector_j, e->buffer_j,
-                            e->dram_j, e->static_j, e->link_j};
+    const double have[6] = {e->mac_j, e->vector_j, e->buffer_j, e->dram_j, e->static_j, e->link_j};
     double sum = 0;
     for (int i = 0; i < 6; i++) {
         CU_ASSERT_DOUBLE_EQUAL(have[i] * 1e9, nj[i], 1e-7);
@@ -93,11 +95,11 @@ static void assert_energy(const th_energy *e, const double nj[6])
 
 static const th_machine_options per_layer = {.per_layer = true};
 
-/* CONV: 400000 MACs at 2 pJ. Its buffers are filled and drained, and each element read or written once:
- * 2 (200000 + 800 + 8000) bytes. DRAM: these once, in bursts (832), and the 1000 bytes that came.
- * RELU: 8000 operations; 8000 elements of 2 bytes read, written, filled and drained: 64000 bytes; 32000
- * bytes of DRAM. 49827 ns of 2 W are 99654 nJ, for the accelerator that does nothing too. The bytes
- * crossed two links. */
+/* CONV: 400000 MACs at 2 pJ. Its buffers are filled and drained, and each element read or written
+ * once: 2 (200000 + 800 + 8000) bytes. DRAM: these once, in bursts (832), and the 1000 bytes that
+ * came. RELU: 8000 operations; 8000 elements of 2 bytes read, written, filled and drained: 64000
+ * bytes; 32000 bytes of DRAM. 49827 ns of 2 W are 99654 nJ, for the accelerator that does nothing
+ * too. The bytes crossed two links. */
 static void three_tasks_on_paper(void)
 {
     setup u = set_up(ROW(COSTS, LINK_COSTS), &per_layer);
@@ -125,8 +127,8 @@ static void the_run_needs_no_layers(void)
     take_down(&v, &without);
 }
 
-/* At 20000 ns CONV runs: 40000 nJ of static power at each, of which 17500 ns for the layer; its bytes of
- * DRAM have moved, but for the 8000 it stores. The MACs count at its end. */
+/* At 20000 ns CONV runs: 40000 nJ of static power at each, of which 17500 ns for the layer; its
+ * bytes of DRAM have moved, but for the 8000 it stores. The MACs count at its end. */
 static void a_run_that_has_stopped(void)
 {
     setup u = set_up(ROW(COSTS, LINK_COSTS), &per_layer);
@@ -175,7 +177,8 @@ static void refuse(const char *keys, const char *id, const char *message)
     const th_design_type *type;
     th_design_config c;
     th_error e = {"", ""};
-    snprintf(all, sizeof all, "type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; %s", keys);
+    snprintf(all, sizeof all, "type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; %s",
+             keys);
     th_system *s = system_with(all);
     CU_ASSERT_EQUAL(th_design_configure(&s->designs[0], &type, &c, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);

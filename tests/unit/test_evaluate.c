@@ -57,7 +57,8 @@ static th_time fitness_of(th_evaluator *e, const th_mapping *m, double bound)
     return time_of(&fitness);
 }
 
-/* One evaluator, whose memos fill up, against fresh ones; and the first mapping again at the end. */
+/* One evaluator, whose memos fill up, against fresh ones; and the first mapping again at the end.
+ */
 static void latency_is_the_makespan_of_the_machine(void)
 {
     gsl_rng *r = th_random_stream(1, "latency", 0);

@@ -137,8 +137,8 @@ static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
 {
     int64_t what = pick(r, 0, 9);
     if (n_list == 0 || (what < 4 && n_list < LIST_MAX)) {
-        th_event e = {draw_time(r, number), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5), number,
-                      number * 7};
+        th_event e = {draw_time(r, number), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 5),
+                      number, number * 7};
         th_event_handle h = th_events_push(q, &e);
         if (h < 0 || handle_is_taken(h))
             return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_exhaustive.c - the search that proves: against brute force over its whole space where that is small, and the
- * other searches against it. */
+/* test_exhaustive.c - the search that proves: against brute force over its whole space where that
+ * is small, and the other searches against it. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -9,7 +9,8 @@
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
-/* --- brute force -------------------------------------------------------------------------------- */
+/* --- brute force --------------------------------------------------------------------------------
+ */
 
 typedef struct {
     const th_problem *p;
@@ -68,8 +69,8 @@ static void try_designs(brute *b, int set)
     }
 }
 
-/* Every way to give the accelerators to blocks 1 .. of which each begins with the first accelerator that
- * is not in an earlier one; block 0 stays idle. */
+/* Every way to give the accelerators to blocks 1 .. of which each begins with the first accelerator
+ * that is not in an earlier one; block 0 stays idle. */
 static void try_blocks(brute *b, int *block, int accel, int n_blocks)
 {
     int n = b->p->system->n_accels;
@@ -108,7 +109,8 @@ static double best_by_force(const th_problem *p, int64_t *n)
     return b.best;
 }
 
-/* --- searches ----------------------------------------------------------------------------------- */
+/* --- searches -----------------------------------------------------------------------------------
+ */
 
 static th_search *searched(const char *name, const th_problem *p, int64_t evaluations)
 {
@@ -170,8 +172,9 @@ static th_workload *draw_workload(gsl_rng *r, int n_layers)
                           "%s{ name = \"sum\"; type = \"add\"; inputs = [\"l0\", \"l%d\"]; }",
                           separator, l - 1);
         else if (l == n_layers - 1 && kind < 2)
-            n += snprintf(text + n, sizeof text - (size_t)n,
-                          "%s{ name = \"l%d\"; type = \"fc\"; outputs = %d; }", separator, l, k * 4);
+            n +=
+                snprintf(text + n, sizeof text - (size_t)n,
+                         "%s{ name = \"l%d\"; type = \"fc\"; outputs = %d; }", separator, l, k * 4);
         else if (!has_sum && kind == 4 && l > 0 && size > 2) {
             n += snprintf(text + n, sizeof text - (size_t)n,
                           "%s{ name = \"l%d\"; type = \"max_pool\"; kernel = 2; stride = 2; }",
@@ -220,8 +223,8 @@ static void brute_force_finds_nothing_better(void)
     CU_ASSERT_TRUE(judged < all);
 }
 
-/* Small instances of 2 to 4 accelerators and 3 to 5 layers, proven, and what the default search finds of them
- * with a modest budget: as short as that in the mean within 1 %, and 5 % at worst. */
+/* Small instances of 2 to 4 accelerators and 3 to 5 layers, proven, and what the default search
+ * finds of them with a modest budget: as short as that in the mean within 1 %, and 5 % at worst. */
 static void the_default_search_is_near_the_optimum(void)
 {
 #ifdef TH_PARANOID
@@ -266,8 +269,7 @@ static void too_many_accelerators_are_refused(void)
     th_workload *w = shipped_workload("alexnet");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(
-        th_search_new(th_search_find("exhaustive"), &p, &th_search_defaults, &e));
+    CU_ASSERT_PTR_NULL(th_search_new(th_search_find("exhaustive"), &p, &th_search_defaults, &e));
     TAP_ASSERT_TEXT(e.id, "MAP-0070");
     th_workload_free(w);
     th_system_free(s);

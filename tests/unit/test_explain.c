@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_explain.c - the critical path, slacks and the parts of durations: by hand, and what must hold on
- * random programs. */
+/* test_explain.c - the critical path, slacks and the parts of durations: by hand, and what must
+ * hold on random programs. */
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/critical_path.h"
@@ -9,11 +9,13 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 
-static th_result run_program(const th_system *s, const th_works *works, const th_program *p, const char *network)
+static th_result run_program(const th_system *s, const th_works *works, const th_program *p,
+                             const char *network)
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_machine *m = th_machine_new(s, works, &(th_machine_options){.network = th_network_find(network)}, &e);
+    th_machine *m =
+        th_machine_new(s, works, &(th_machine_options){.network = th_network_find(network)}, &e);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
@@ -30,18 +32,27 @@ static th_result replay(const world *w, const char *network)
 /* --- by hand ---------------------------------------------------------------------------------- */
 
 /* Two accelerators and a host in a row, 1 GB/s and 200 ns, 0.5 GB/s and 300 ns. */
-static const char row_text[] =
-    "name = \"row\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"200MHz\"; macs_per_cycle = 64; } );\n"
-    "accelerators = ( { names = [\"0\", \"1\"]; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; latency = "
-    "\"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; designs = [\"d\"]; } );\n"
-    "hosts = ( \"host\" );\n"
-    "links = ( { between = [\"0\", \"1\"]; bandwidth = \"1GB/s\"; latency = \"200ns\"; duplex = \"full\"; },\n"
-    "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; latency = \"300ns\"; duplex = \"full\"; } );\n";
+static const char row_text[] = "name = \"row\"; designs = ( { name = \"d\"; type = \"roofline\"; "
+                               "clock = \"200MHz\"; macs_per_cycle = 64; } );\n"
+                               "accelerators = ( { names = [\"0\", \"1\"]; dram = { capacity = "
+                               "\"1GiB\"; bandwidth = \"16GB/s\"; latency = "
+                               "\"100ns\"; burst = \"64B\"; }; vector = { clock = \"200MHz\"; "
+                               "elements_per_cycle = 64; }; designs = [\"d\"]; } );\n"
+                               "hosts = ( \"host\" );\n"
+                               "links = ( { between = [\"0\", \"1\"]; bandwidth = \"1GB/s\"; "
+                               "latency = \"200ns\"; duplex = \"full\"; },\n"
+                               "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; "
+                               "latency = \"300ns\"; duplex = \"full\"; } );\n";
 enum { HOST = 2 };
 
 static int32_t on_host(th_program *p, int32_t node, th_time takes, th_time release)
 {
-    th_task t = {.kind = TH_TASK_HOST, .node = node, .peer = -1, .release_ps = release, .delay_ps = takes, .layer = -1};
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = node,
+                 .peer = -1,
+                 .release_ps = release,
+                 .delay_ps = takes,
+                 .layer = -1};
     return th_program_add(p, &t, NULL);
 }
 
@@ -52,10 +63,11 @@ static void assert_cause(const th_result *r, int32_t task, int kind, int32_t aft
     CU_ASSERT_EQUAL(c.task, after);
 }
 
-/* The host runs 1 (0 .. 500), 2 (500 .. 800, though it was ready at 0), 3 behind 1 (800 .. 1200), and 4
- * behind 3, which may not start before 2000 (.. 2100). Task 0 arrives at 1000, and nothing needs it.
- *   slack of 3: 4 starts at 2000, so it may end at 2000: 800. 2: before 3, which may start at 1600: 800.
- *   1: 2 may start at 1300, 3 at 1600: the sooner less 500 is 800. 0: 2100 - 1000 = 1100. */
+/* The host runs 1 (0 .. 500), 2 (500 .. 800, though it was ready at 0), 3 behind 1 (800 .. 1200),
+ * and 4 behind 3, which may not start before 2000 (.. 2100). Task 0 arrives at 1000, and nothing
+ * needs it. slack of 3: 4 starts at 2000, so it may end at 2000: 800. 2: before 3, which may start
+ * at 1600: 800. 1: 2 may start at 1300, 3 at 1600: the sooner less 500 is 800. 0: 2100 - 1000 =
+ * 1100. */
 static void causes_and_slacks_of_a_host(void)
 {
     static const th_time slacks[] = {1100, 800, 800, 800, 0};
@@ -88,8 +100,9 @@ static void causes_and_slacks_of_a_host(void)
     th_system_free(s);
 }
 
-static void assert_parts(const th_system *s, const th_works *works, const th_program *p, const th_result *r,
-                         int32_t task, th_time latency, th_time link, th_time held_up)
+static void assert_parts(const th_system *s, const th_works *works, const th_program *p,
+                         const th_result *r, int32_t task, th_time latency, th_time link,
+                         th_time held_up)
 {
     th_time part[TH_N_PARTS];
     CU_ASSERT_EQUAL(th_task_parts(s, works, p, r, task, part, NULL), 0);
@@ -98,20 +111,28 @@ static void assert_parts(const th_system *s, const th_works *works, const th_pro
     CU_ASSERT_EQUAL(part[TH_PART_HELD_UP], held_up);
 }
 
-/* Both go from 0 to the host: 500 ns of latency, and with 0.5 GB/s 4000 B take 8 us, 1000 B 2 us. Task 1
- * begins 100 ns later by its overhead. From 500 to 600 ns task 0 alone moves 50 B; then both at a half, 250
- * B/us: 1000 B take 4 us, to 4.6 us, when task 0 has 2950 B left, 5.9 us alone: to 10.5 us. So 1 is held
- * up for 2 us (4.6 - 0.6 - 2) and 0 for 2 us (10.5 - 0.5 - 8). */
+/* Both go from 0 to the host: 500 ns of latency, and with 0.5 GB/s 4000 B take 8 us, 1000 B 2 us.
+ * Task 1 begins 100 ns later by its overhead. From 500 to 600 ns task 0 alone moves 50 B; then both
+ * at a half, 250 B/us: 1000 B take 4 us, to 4.6 us, when task 0 has 2950 B left, 5.9 us alone:
+ * to 10.5 us. So 1 is held up for 2 us (4.6 - 0.6 - 2) and 0 for 2 us (10.5 - 0.5 - 8). */
 static void sharing_a_link_holds_up(void)
 {
     th_system *s = system_of(row_text);
     th_works *works = th_works_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_time slack[2];
-    th_program_add(p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = HOST, .bytes = 4000, .layer = -1}, NULL);
     th_program_add(
-        p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = HOST, .bytes = 1000, .delay_ps = 100000, .layer = -1},
+        p,
+        &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = HOST, .bytes = 4000, .layer = -1},
         NULL);
+    th_program_add(p,
+                   &(th_task){.kind = TH_TASK_TRANSFER,
+                              .node = 0,
+                              .peer = HOST,
+                              .bytes = 1000,
+                              .delay_ps = 100000,
+                              .layer = -1},
+                   NULL);
     th_program_finish(p, NULL);
     th_result r = run_program(s, works, p, "fluid");
     CU_ASSERT_EQUAL(r.tasks[0].end_ps, 10500000);
@@ -128,7 +149,8 @@ static void sharing_a_link_holds_up(void)
 
 /* --- random programs -------------------------------------------------------------------------- */
 
-/* Waits and durations add up to the makespan; entries follow each other; only the first one waits. */
+/* Waits and durations add up to the makespan; entries follow each other; only the first one waits.
+ */
 static int path_breaches(const th_result *r, const th_time *slack)
 {
     th_path_entry *path;
@@ -202,7 +224,8 @@ static bool takes_turns(const th_task *t)
     return t->kind == TH_TASK_COMPUTE || (t->kind == TH_TASK_HOST && t->node >= 0);
 }
 
-/* The same tasks, each accelerator and host held to the order of r; task may start later, at release. */
+/* The same tasks, each accelerator and host held to the order of r; task may start later, at
+ * release. */
 static th_program *held_to_order(const world *w, const th_result *r, int32_t task, th_time release)
 {
     th_program *p = th_program_new(NULL);
@@ -235,8 +258,8 @@ static th_time end_when(const world *w, const th_result *r, int32_t task, th_tim
     return end;
 }
 
-/* No flow meets another on an ideal network, so durations stay: delayed by its slack a task leaves the end
- * where it was, and by a picosecond more moves it by that. */
+/* No flow meets another on an ideal network, so durations stay: delayed by its slack a task leaves
+ * the end where it was, and by a picosecond more moves it by that. */
 static void a_task_can_be_late_by_its_slack_and_no_more(void)
 {
     static th_time slack[TASKS_MAX];
@@ -298,8 +321,9 @@ static void a_run_under_way_has_slacks_up_to_now(void)
     int wrong = 0, open = 0;
     for (int32_t t = 0; t < r.n_tasks; t++) {
         open += r.tasks[t].end_ps < 0;
-        wrong += r.tasks[t].end_ps < 0 ? slack[t] != -1
-                                       : slack[t] < 0 || slack[t] + r.tasks[t].end_ps > all.elapsed_ps / 2;
+        wrong += r.tasks[t].end_ps < 0
+                     ? slack[t] != -1
+                     : slack[t] < 0 || slack[t] + r.tasks[t].end_ps > all.elapsed_ps / 2;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(open > 5);

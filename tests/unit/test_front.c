@@ -9,12 +9,14 @@
 
 /* Of two objectives: a staircase of four, one behind it, one behind that one, and a late one.
  *   rank 0: (1, 9) (2, 5) (4, 4) (9, 1)   rank 1: (4, 6)   rank 2: (5, 7)   rank 3: late (0, 0)
- * Crowding of (2, 5): (4 - 1) / 8 + (9 - 4) / 8 = 1; of (4, 4): (9 - 2) / 8 + (5 - 1) / 8 = 11 / 8. */
+ * Crowding of (2, 5): (4 - 1) / 8 + (9 - 4) / 8 = 1; of (4, 4): (9 - 2) / 8 + (5 - 1) / 8 = 11 / 8.
+ */
 static void a_staircase_on_paper(void)
 {
-    th_point p[] = {{.value = {4, 6}}, {.value = {2, 5}}, {.value = {9, 1}},
-                    {.value = {0, 0}, .lateness_ps = 1},  {.value = {1, 9}},
-                    {.value = {5, 7}}, {.value = {4, 4}}};
+    th_point p[] = {{.value = {4, 6}}, {.value = {2, 5}},
+                    {.value = {9, 1}}, {.value = {0, 0}, .lateness_ps = 1},
+                    {.value = {1, 9}}, {.value = {5, 7}},
+                    {.value = {4, 4}}};
     static const int32_t ranks[] = {1, 0, 0, 3, 0, 2, 0};
     CU_ASSERT_EQUAL(th_points_rank(p, 7, 2), 0);
     for (int i = 0; i < 7; i++)
@@ -29,7 +31,8 @@ static void a_staircase_on_paper(void)
 static void late_points_stand_behind_and_by_lateness(void)
 {
     th_point soon = {.value = {9, 9}}, late = {.value = {1, 1}, .lateness_ps = 5},
-             later = {.value = {0, 0}, .lateness_ps = 6}, also = {.value = {2, 0}, .lateness_ps = 5};
+             later = {.value = {0, 0}, .lateness_ps = 6},
+             also = {.value = {2, 0}, .lateness_ps = 5};
     CU_ASSERT_TRUE(th_point_dominates(&soon, &late, 2) && !th_point_dominates(&late, &soon, 2));
     CU_ASSERT_TRUE(th_point_dominates(&late, &later, 2));
     CU_ASSERT_FALSE(th_point_dominates(&late, &also, 2) || th_point_dominates(&also, &late, 2));
@@ -107,7 +110,8 @@ static void a_front_is_one(void)
         CU_ASSERT_TRUE(f->metrics[i].latency_ps > f->metrics[i - 1].latency_ps &&
                        f->metrics[i].energy_j < f->metrics[i - 1].energy_j);
     for (int i = 0; i < f->n && i < g->n; i++)
-        CU_ASSERT_TRUE(th_mapping_equal(f->mapping[i], g->mapping[i])); /* on any number of threads */
+        CU_ASSERT_TRUE(
+            th_mapping_equal(f->mapping[i], g->mapping[i])); /* on any number of threads */
     th_evaluator *ev = th_pool_evaluator(s->pool);
     for (int i = 0; i < f->n; i++) {
         th_fitness again;
@@ -121,8 +125,8 @@ static void a_front_is_one(void)
     th_search_free(t);
 }
 
-/* Nothing that as many random mappings find dominates a member; each end is near that of a search for
- * it alone. */
+/* Nothing that as many random mappings find dominates a member; each end is near that of a search
+ * for it alone. */
 static void a_front_is_good(void)
 {
     th_error e = {"", ""};

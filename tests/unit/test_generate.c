@@ -7,8 +7,11 @@
 
 static th_topology_options cables(void)
 {
-    return (th_topology_options){.bits_per_s = {500}, .latency_ps = {3}, .n_bandwidths = 1,
-                                 .n_latencies = 1, .host_latency_ps = -1};
+    return (th_topology_options){.bits_per_s = {500},
+                                 .latency_ps = {3},
+                                 .n_bandwidths = 1,
+                                 .n_latencies = 1,
+                                 .host_latency_ps = -1};
 }
 
 static th_system *create2(const char *type, int n_dims, int x, int y)
@@ -20,7 +23,8 @@ static th_system *create2(const char *type, int n_dims, int x, int y)
     return create(type, &o);
 }
 
-static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_cables, int longest, int line)
+static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_cables, int longest,
+                         int line)
 {
     int right = s->n_accels == n_accels && s->n_nodes == n_nodes && s->n_links == 2 * n_cables &&
                 s->n_media == 2 * n_cables && diameter(s) == longest;
@@ -29,9 +33,9 @@ static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_ca
 
 static void has_a_table_of_types(void)
 {
-    static const char *const names[] = {"line", "ring", "mesh", "torus", "hypercube", "fully_connected", "star", "tree",
-                                        "fattree", "dragonfly", "pcie_tree", "islands",
-                                        "composition"};
+    static const char *const names[] = {
+        "line", "ring",    "mesh",      "torus",     "hypercube", "fully_connected", "star",
+        "tree", "fattree", "dragonfly", "pcie_tree", "islands",   "composition"};
     enum { N = sizeof names / sizeof *names };
     for (int i = 0; i < N; i++) {
         TAP_ASSERT_TEXT(th_topology_types[i]->name, names[i]);
@@ -64,9 +68,10 @@ static void makes_meshes_and_tori(void)
     th_system_free(s);
     s = create2("torus", 2, 4, 3);
     expect_sizes(s, 12, 12, 24, 2 + 1, __LINE__);
-    CU_ASSERT_TRUE(s->dims[1].kind == TH_DIM_RING && th_system_find_link(s, "3_0") >= 0 && th_system_find_link(s, "8_0") >= 0);
+    CU_ASSERT_TRUE(s->dims[1].kind == TH_DIM_RING && th_system_find_link(s, "3_0") >= 0 &&
+                   th_system_find_link(s, "8_0") >= 0);
     th_system_free(s);
-    s = create2("torus", 2, 2, 5);  /* a dimension of two closes once: 5 + 10 */
+    s = create2("torus", 2, 2, 5); /* a dimension of two closes once: 5 + 10 */
     expect_sizes(s, 10, 10, 15, 1 + 2, __LINE__);
     th_system_free(s);
 }
@@ -103,7 +108,8 @@ static void makes_trees(void)
     CU_ASSERT_TRUE(s->nodes[2].group == 0 && s->nodes[3].group == 1 && s->nodes[8].group == 2);
     TAP_ASSERT_TEXT(s->nodes[9].name, "s1.0");
     TAP_ASSERT_TEXT(s->nodes[12].name, "s2.0");
-    CU_ASSERT_TRUE(th_system_find_link(s, "5_s1.1") >= 0 && th_system_find_link(s, "s2.0_s1.2") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "5_s1.1") >= 0 &&
+                   th_system_find_link(s, "s2.0_s1.2") >= 0);
     th_system_free(s);
 }
 
@@ -141,7 +147,7 @@ static void a_host_does_not_forward(void)
     o.host_latency_ps = -1;
     o.n_dims = 2;
     o.dims[0] = o.dims[1] = 2;
-    s = create("tree", &o);  /* up two, down two, though the host would be in between */
+    s = create("tree", &o); /* up two, down two, though the host would be in between */
     CU_ASSERT_EQUAL(diameter(s), 4);
     th_system_free(s);
     o.n_dims = 1;
@@ -163,7 +169,8 @@ static void half_duplex_cables_share_a_medium(void)
     th_system_free(s);
 }
 
-static void expect_refusal(const char *type, int n_dims, int x, int y, const char *id, const char *text)
+static void expect_refusal(const char *type, int n_dims, int x, int y, const char *id,
+                           const char *text)
 {
     th_error e = {"", ""};
     th_topology_options o = cables();
@@ -179,13 +186,18 @@ static void expect_refusal(const char *type, int n_dims, int x, int y, const cha
 
 static void refuses_dimensions(void)
 {
-    expect_refusal("ring", 2, 3, 3, "TOPO-0020", "system \"sys\": 2 dims given, but the topology is: ring N");
-    expect_refusal("mesh", 0, 3, 3, "TOPO-0020", "system \"sys\": 0 dims given, but the topology is: mesh X Y ...");
+    expect_refusal("ring", 2, 3, 3, "TOPO-0020",
+                   "system \"sys\": 2 dims given, but the topology is: ring N");
+    expect_refusal("mesh", 0, 3, 3, "TOPO-0020",
+                   "system \"sys\": 0 dims given, but the topology is: mesh X Y ...");
     expect_refusal("torus", 2, 3, 0, "TOPO-0021",
                    "system \"sys\": dims[1] = 0: must be at least 1 (torus X Y ...)");
-    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
-    expect_refusal("star", 1, 65537, 0, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
-    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022",
+                   "system \"sys\": more than 65536 accelerators");
+    expect_refusal("star", 1, 65537, 0, "TOPO-0022",
+                   "system \"sys\": more than 65536 accelerators");
+    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022",
+                   "system \"sys\": more than 65536 accelerators");
     expect_refusal("tree", 2, 1, 3, "TOPO-0023",
                    "system \"sys\": a tree of arity 1: must be at least 2");
 }

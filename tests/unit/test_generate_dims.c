@@ -84,7 +84,8 @@ static void makes_compositions(void)
     CU_ASSERT_EQUAL(diameter(s), 5);
     CU_ASSERT_TRUE(th_system_find_link(s, "37_36") >= 0 && th_system_find_link(s, "37_38") >= 0);
     CU_ASSERT_TRUE(th_system_find_link(s, "37_41") >= 0 && th_system_find_link(s, "37_45") >= 0);
-    CU_ASSERT_TRUE(th_system_find_link(s, "37_s2.1") >= 0 && th_system_find_link(s, "s2.1_49") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "37_s2.1") >= 0 &&
+                   th_system_find_link(s, "s2.1_49") >= 0);
     CU_ASSERT_EQUAL(s->out_start[38] - s->out_start[37], 2 + 2 + 1);
     TAP_ASSERT_TEXT(s->nodes[60].name, "s2.0");
     th_system_free(s);
@@ -125,7 +126,8 @@ static void dimensions_have_bandwidths_and_latencies_of_their_own(void)
     th_route_summary r;
     CU_ASSERT_EQUAL(th_route_summarize(s, 0, 2, &r), 0);
     CU_ASSERT_TRUE(r.bits_per_s == 700 && r.latency_ps == 6 && r.n_links == 2);
-    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 9, &r), 0);  /* (0, 0) -> (1, 2): a ring, then up and down */
+    CU_ASSERT_EQUAL(th_route_summarize(s, 0, 9, &r),
+                    0); /* (0, 0) -> (1, 2): a ring, then up and down */
     CU_ASSERT_TRUE(r.bits_per_s == 90 && r.latency_ps == 9 && r.n_links == 3);
     th_system_free(s);
 }
@@ -179,7 +181,8 @@ static void routes_are_sound_and_as_long_as_the_dimensions_say(void)
         COMPOSITION({TH_DIM_FULL, 5}, {TH_DIM_LINE, 1}, {TH_DIM_RING, 6}),
         COMPOSITION({TH_DIM_SWITCH, 4}, {TH_DIM_SWITCH, 3}),
         COMPOSITION({TH_DIM_SWITCH, 3}, {TH_DIM_RING, 4}, {TH_DIM_SWITCH, 2}, {TH_DIM_FULL, 3}),
-        COMPOSITION({TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}),
+        COMPOSITION({TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2},
+                    {TH_DIM_FULL, 2}),
         COMPOSITION({TH_DIM_SWITCH, 1}, {TH_DIM_LINE, 2}),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -220,14 +223,14 @@ static int n_uneven_links(const th_system *s, const double *expected)
 }
 
 /* On a ring of n nodes, n even, the distances from a node are 0, 1 1, 2 2, ... n/2: together n^2/4,
- * (n^2 - 1)/4 with n odd. A torus of N nodes has N sources and N/n destinations at each distance, so
- * its 2 N links along that dimension (N where n is 2) carry N/n n^2/4 / 2 = N n/8 pairs each if
+ * (n^2 - 1)/4 with n odd. A torus of N nodes has N sources and N/n destinations at each distance,
+ * so its 2 N links along that dimension (N where n is 2) carry N/n n^2/4 / 2 = N n/8 pairs each if
  * ties are evenly split, and where that is no whole number the next one below or above. */
 static void uniform_traffic_loads_the_links_of_a_torus_alike(void)
 {
-    const int cases[][3] = {{8, 8, 1}, {6, 6, 1}, {6, 10, 1}, {4, 6, 1}, {8, 1, 1}, {6, 1, 1},
-                            {10, 1, 1}, {6, 3, 1}, {3, 6, 1}, {2, 6, 1}, {6, 2, 1}, {2, 2, 2},
-                            {4, 3, 6}, {6, 4, 2}, {2, 4, 6}, {5, 6, 3}, {6, 6, 6}, {5, 7, 1}};
+    const int cases[][3] = {{8, 8, 1},  {6, 6, 1}, {6, 10, 1}, {4, 6, 1}, {8, 1, 1}, {6, 1, 1},
+                            {10, 1, 1}, {6, 3, 1}, {3, 6, 1},  {2, 6, 1}, {6, 2, 1}, {2, 2, 2},
+                            {4, 3, 6},  {6, 4, 2}, {2, 4, 6},  {5, 6, 3}, {6, 6, 6}, {5, 7, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double expected[3];
         th_topology_options o = options_of(DIMS(cases[i][0], cases[i][1], cases[i][2]));
@@ -248,9 +251,11 @@ static void uniform_traffic_loads_the_links_of_a_torus_alike(void)
 static const char *way(const th_system *s, int src, int dst)
 {
     static char text[256];
-    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = snprintf(text, sizeof text, "%d", src);
+    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links),
+                             at = snprintf(text, sizeof text, "%d", src);
     for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s",
+                       s->nodes[s->links[links[i]].to].name);
     return text;
 }
 
@@ -274,19 +279,23 @@ static void dimension_0_goes_first(void)
 static void refuses_what_does_not_fit(void)
 {
     th_topology_options o = options_of(DIMS(2, 3));
-    expect_refused("hypercube", &o, "TOPO-0081",
-                   "system \"sys\": dims[1] = 3: every side of a hypercube is 2 (hypercube D, or 2 2 ...)");
+    expect_refused(
+        "hypercube", &o, "TOPO-0081",
+        "system \"sys\": dims[1] = 3: every side of a hypercube is 2 (hypercube D, or 2 2 ...)");
     o = options_of(DIMS(17));
-    expect_refused("hypercube", &o, "TOPO-0082",
-                   "system \"sys\": a hypercube of 17 dimensions: at most 16 (hypercube D, or 2 2 ...)");
+    expect_refused(
+        "hypercube", &o, "TOPO-0082",
+        "system \"sys\": a hypercube of 17 dimensions: at most 16 (hypercube D, or 2 2 ...)");
     o = options_of(DIMS(2, 3));
     o.n_bandwidths = 3;
     expect_refused("torus", &o, "TOPO-0080",
-                   "system \"sys\": 3 bandwidths given for 2 kinds of link: one for all or one each (torus X Y ...)");
+                   "system \"sys\": 3 bandwidths given for 2 kinds of link: one for all or one "
+                   "each (torus X Y ...)");
     o = options_of(DIMS(9));
     o.n_latencies = 2;
-    expect_refused("ring", &o, "TOPO-0080",
-                   "system \"sys\": 2 latencies given for 1 kind of link: one for all or one each (ring N)");
+    expect_refused(
+        "ring", &o, "TOPO-0080",
+        "system \"sys\": 2 latencies given for 1 kind of link: one for all or one each (ring N)");
     o = options_of(DIMS(300, 300));
     expect_refused("mesh", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
     o = options_of(DIMS(5000));
@@ -311,9 +320,11 @@ static void dimension_order_needs_its_links(void)
         s->routing = th_routing_find("dimension_order");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
         TAP_ASSERT_TEXT(e.id, n_dims ? "TOPO-0085" : "TOPO-0086");
-        TAP_ASSERT_TEXT(e.text, n_dims ? "system \"sys\": node \"a\" lacks a link along dimension 0, and routes go in "
-                                         "dimension order"
-                                       : "system \"sys\": dimension_order needs a system made of dimensions");
+        TAP_ASSERT_TEXT(
+            e.text,
+            n_dims ? "system \"sys\": node \"a\" lacks a link along dimension 0, and routes go in "
+                     "dimension order"
+                   : "system \"sys\": dimension_order needs a system made of dimensions");
         th_system_free(s);
         th_system_free(prototype);
     }

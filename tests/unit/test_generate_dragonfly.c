@@ -31,7 +31,8 @@ static void makes_balanced_ones(void)
             CU_ASSERT_TRUE(g == h || n_between[g][h] == 1);
     CU_ASSERT_TRUE(s->nodes[17].group == 2 && s->nodes[72 + 11].group == 2);
     /* Group 3, port 5 = router 2: to group 3 + 6 - 9 = 0, port 9 - 6 - 1 = 2 there, router 1. */
-    CU_ASSERT_TRUE(th_system_find_link(s, "s3.2_s0.1") >= 0 && th_system_find_link(s, "s0.1_s3.2") >= 0);
+    CU_ASSERT_TRUE(th_system_find_link(s, "s3.2_s0.1") >= 0 &&
+                   th_system_find_link(s, "s0.1_s3.2") >= 0);
     TAP_ASSERT_TEXT(s->routing->name, "dragonfly");
     th_system_free(s);
 }
@@ -51,7 +52,7 @@ static void makes_smaller_ones(void)
     expect_counts(s, 12, 4, 12 + 6, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 3);
     th_system_free(s);
-    s = new_dragonfly(DIMS(1, 1, 4));  /* five routers, each joined to each */
+    s = new_dragonfly(DIMS(1, 1, 4)); /* five routers, each joined to each */
     expect_counts(s, 5, 5, 5 + 10, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 3);
     th_system_free(s);
@@ -100,7 +101,8 @@ static int fewest_links(const th_system *s, int a, int b)
     for (int i = 0; i < s->n_links; i++) {
         const th_link *l = &s->links[i];
         bool joins = is_router(s, l->from) && is_router(s, l->to) &&
-                     s->nodes[l->from].group == s->nodes[from].group && s->nodes[l->to].group == s->nodes[to].group;
+                     s->nodes[l->from].group == s->nodes[from].group &&
+                     s->nodes[l->to].group == s->nodes[to].group;
         int n = 3 + (l->from != from) + (l->to != to);
         fewest = joins && n < fewest ? n : fewest;
     }
@@ -122,16 +124,16 @@ static int n_not_minimal(const th_system *s)
                 n_local[n_global > 0] += is_inner && !is_global;
                 n_global += is_global;
             }
-            n_wrong += n_global != (s->nodes[a].group != s->nodes[b].group) || n_local[0] > 1 || n_local[1] > 1 ||
-                       n != fewest_links(s, a, b);
+            n_wrong += n_global != (s->nodes[a].group != s->nodes[b].group) || n_local[0] > 1 ||
+                       n_local[1] > 1 || n != fewest_links(s, a, b);
         }
     return n_wrong;
 }
 
 static void routes_are_sound_and_minimal(void)
 {
-    static const int cases[][5] = {{2, 4, 2, 0}, {1, 4, 2, 4, 0}, {3, 4, 2, 3, 0}, {2, 3, 1, 0}, {1, 1, 4, 0},
-                                   {2, 5, 3, 7, 0}, {4, 2, 1, 2, 0}};
+    static const int cases[][5] = {{2, 4, 2, 0}, {1, 4, 2, 4, 0}, {3, 4, 2, 3, 0}, {2, 3, 1, 0},
+                                   {1, 1, 4, 0}, {2, 5, 3, 7, 0}, {4, 2, 1, 2, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_topology_options o = options_of(cases[i]);
         o.with_host = i % 2 == 0;
@@ -162,7 +164,8 @@ static void refuses_what_does_not_fit(void)
 {
     th_topology_options o = options_of(DIMS(2, 4, 2, 10));
     expect_refused("dragonfly", &o, "TOPO-0091",
-                   "system \"sys\": 10 groups, but groups of 4 routers with 2 global links have 8 others at most "
+                   "system \"sys\": 10 groups, but groups of 4 routers with 2 global links have 8 "
+                   "others at most "
                    "(dragonfly P A H ?G?)");
     o = options_of(DIMS(65536, 65536, 65536));
     expect_refused("dragonfly", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");

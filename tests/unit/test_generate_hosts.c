@@ -20,7 +20,8 @@ static const char *way(const th_system *s, int src, int dst)
     int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links);
     int at = snprintf(text, sizeof text, "%s", s->nodes[src].name);
     for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s",
+                       s->nodes[s->links[links[i]].to].name);
     return text;
 }
 
@@ -140,7 +141,8 @@ static void the_fabric_may_be_a_fat_tree(void)
     s = new_islands(DIMS(4, 4, 2), false, false);
     TAP_ASSERT_TEXT(way(s, 4, th_system_find_node(s, "s1.0")), "4 s2.2 s3.2 s4.0 s3.0 s2.0 0 s1.0");
     th_system_free(s);
-    s = new_islands(DIMS(4, 3, 2), true, true);  /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
+    s = new_islands(DIMS(4, 3, 2), true,
+                    true); /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
     expect_counts(s, 12, 4 + 4, 12 + 12 + 8, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s3.1 s2.1 s1.3 11");
     th_system_free(s);
@@ -186,7 +188,8 @@ static void switches_reduce(void)
     for (int i = 0; i < s->n_nodes; i++)
         CU_ASSERT_EQUAL(s->nodes[i].reduces, i >= 16);
     th_system_free(s);
-    expect_refused("torus", &o, "TOPO-0097", "system \"sys\": torus has no switches that could reduce");
+    expect_refused("torus", &o, "TOPO-0097",
+                   "system \"sys\": torus has no switches that could reduce");
 }
 
 /* ---- what is refused ---- */
@@ -195,18 +198,22 @@ static void refuses_what_does_not_fit(void)
 {
     th_topology_options o = options_of(DIMS(3, 4, 5));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 5 has no 12 ports, as they must be a power of the arity: 12 would do");
+                   "system \"sys\": a fat tree of arity 5 has no 12 ports, as they must be a power "
+                   "of the arity: 12 would do");
     o = options_of(DIMS(3, 4, 1));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 1 has no 12 ports, as they must be a power of the arity: 12 would do");
+                   "system \"sys\": a fat tree of arity 1 has no 12 ports, as they must be a power "
+                   "of the arity: 12 would do");
     o = options_of(DIMS(4, 16, 3));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power of the arity: "
+                   "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power "
+                   "of the arity: "
                    "2, 4, 8, 64 would do");
     o = options_of(DIMS(3, 4));
     o.oversubscription = 2;
     expect_refused("islands", &o, "TOPO-0095",
-                   "system \"sys\": one switch has no oversubscription: a fabric that is a fat tree has (islands "
+                   "system \"sys\": one switch has no oversubscription: a fabric that is a fat "
+                   "tree has (islands "
                    "ISLANDS ACCELS ?ARITY?)");
     o = options_of(DIMS(65536, 65536));
     expect_refused("islands", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");

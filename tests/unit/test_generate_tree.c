@@ -22,8 +22,10 @@ static void makes_trees(void)
     CU_ASSERT_EQUAL(diameter(s), 6);
     const th_node *n = &s->nodes[th_system_find_node(s, "s2.1")];
     CU_ASSERT_TRUE(n->level == 2 && n->leaf_first == 9 && n->n_leaves == 9);
-    CU_ASSERT_TRUE(th_system_find_link(s, "s1.5_s2.1") >= 0 && th_system_find_link(s, "14_s1.4") >= 0);
-    CU_ASSERT_TRUE(s->nodes[14].group == 4 && s->nodes[14].leaf_first == 14 && s->nodes[14].n_leaves == 1);
+    CU_ASSERT_TRUE(th_system_find_link(s, "s1.5_s2.1") >= 0 &&
+                   th_system_find_link(s, "14_s1.4") >= 0);
+    CU_ASSERT_TRUE(s->nodes[14].group == 4 && s->nodes[14].leaf_first == 14 &&
+                   s->nodes[14].n_leaves == 1);
     TAP_ASSERT_TEXT(s->routing->name, "up_down");
     th_system_free(s);
 }
@@ -89,7 +91,8 @@ static void levels_have_bandwidths_of_their_own(void)
     th_route_summary r;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(th_route_summarize(s, 0, 1 << i, &r), 0);
-        CU_ASSERT_TRUE(r.bits_per_s == bits[i] && r.n_links == 2 * (i + 1) && r.latency_ps == 6 * (i + 1));
+        CU_ASSERT_TRUE(r.bits_per_s == bits[i] && r.n_links == 2 * (i + 1) &&
+                       r.latency_ps == 6 * (i + 1));
     }
     th_system_free(s);
 }
@@ -119,9 +122,10 @@ static void routes_are_sound_and_go_no_higher_than_needed(void)
         const char *type;
         int arity, n_levels;
         double ratio;
-    } cases[] = {{"tree", 2, 5, 0},    {"tree", 5, 2, 0},    {"tree", 7, 1, 0},    {"fattree", 2, 4, 0},
-                 {"fattree", 3, 3, 0}, {"fattree", 4, 2, 4}, {"fattree", 4, 3, 2}, {"fattree", 6, 2, 1.5},
-                 {"fattree", 2, 5, 2}, {"fattree", 9, 1, 0}};
+    } cases[] = {{"tree", 2, 5, 0},    {"tree", 5, 2, 0},      {"tree", 7, 1, 0},
+                 {"fattree", 2, 4, 0}, {"fattree", 3, 3, 0},   {"fattree", 4, 2, 4},
+                 {"fattree", 4, 3, 2}, {"fattree", 6, 2, 1.5}, {"fattree", 2, 5, 2},
+                 {"fattree", 9, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_topology_options o = options_of((const int[]){cases[i].arity, cases[i].n_levels, 0});
         o.oversubscription = cases[i].ratio;
@@ -182,7 +186,8 @@ static void shifts_do_not_block(void)
 
 /* ---- what is refused ---- */
 
-static void expect_refusal(const char *type, int arity, double ratio, const char *id, const char *text)
+static void expect_refusal(const char *type, int arity, double ratio, const char *id,
+                           const char *text)
 {
     th_topology_options o = options_of((const int[]){arity, 2, 0});
     o.oversubscription = ratio;
@@ -194,15 +199,19 @@ static void expect_refusal(const char *type, int arity, double ratio, const char
 static void refuses_what_does_not_fit(void)
 {
     expect_refusal("fattree", 4, 3, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
+                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
+                   "switch: must be a "
                    "whole number from 1 to 4");
     expect_refusal("fattree", 4, 8, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 8 leaves 0.5 of 4 links up from a switch: must be a whole "
+                   "system \"sys\": an oversubscription of 8 leaves 0.5 of 4 links up from a "
+                   "switch: must be a whole "
                    "number from 1 to 4");
     expect_refusal("fattree", 4, 0.5, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 0.5 leaves 8 of 4 links up from a switch: must be a whole "
+                   "system \"sys\": an oversubscription of 0.5 leaves 8 of 4 links up from a "
+                   "switch: must be a whole "
                    "number from 1 to 4");
-    expect_refusal("fattree", 1, 0, "TOPO-0023", "system \"sys\": a tree of arity 1: must be at least 2");
+    expect_refusal("fattree", 1, 0, "TOPO-0023",
+                   "system \"sys\": a tree of arity 1: must be at least 2");
     expect_refusal("fattree", 300, 0, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
     expect_refusal("tree", 4, 2, "TOPO-0088", "system \"sys\": tree has no oversubscription");
     expect_refusal("ring", 4, 2, "TOPO-0088", "system \"sys\": ring has no oversubscription");

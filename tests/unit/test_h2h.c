@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Serial transfers and the search h2h, by hand. On accelerator "s" (1 operation and 4 bytes of the bus in a
- * microsecond, tiles of 2 channels out, 1 in, 2 x 2 pixels; the network 1 byte in a microsecond), in us:
- *   c1: 2 x 1 channels, 2 x 2 pixels, kernel 1, reads 1 x 4 x 4
- *       t_in (2 + 4) = 6, t_comp 2 * 2 * 2 * 2 * 1 = 16, t_out 8; T_acc = 1 * (6 + 16) + 8 = 30
- *       weights 2 * 4 B = 8, input 16 * 4 B = 64, output 8 * 4 B = 32
- *   c2: 2 x 2 channels, 1 x 1 pixels, kernel 1, reads 2 x 2 x 2
- *       T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
+/* Serial transfers and the search h2h, by hand. On accelerator "s" (1 operation and 4 bytes of the
+ * bus in a microsecond, tiles of 2 channels out, 1 in, 2 x 2 pixels; the network 1 byte in a
+ * microsecond), in us: c1: 2 x 1 channels, 2 x 2 pixels, kernel 1, reads 1 x 4 x 4 t_in (2 + 4) =
+ * 6, t_comp 2 * 2 * 2 * 2 * 1 = 16, t_out 8; T_acc = 1 * (6 + 16) + 8 = 30 weights 2 * 4 B = 8,
+ * input 16 * 4 B = 64, output 8 * 4 B = 32 c2: 2 x 2 channels, 1 x 1 pixels, kernel 1, reads 2 x 2
+ * x 2 T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -17,26 +16,29 @@
 #include "topology/system_read.h"
 
 #define SLOW                                                                                       \
-    "{ name = \"s\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 32; throughput = 1000000; " \
+    "{ name = \"s\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 32; throughput = "      \
+    "1000000; "                                                                                    \
     "tile_k = 2; tile_c = 1; tile_h = 2; tile_w = 2; only = \"conv\"; }"
 #define FAST                                                                                       \
-    "{ name = \"f\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 64; throughput = 2000000; " \
+    "{ name = \"f\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 64; throughput = "      \
+    "2000000; "                                                                                    \
     "tile_k = 2; tile_c = 1; tile_h = 2; tile_w = 2; only = \"conv\"; }"
 #define ACCEL(NAME, DESIGN, CAPACITY)                                                              \
     "{ name = \"" NAME "\"; designs = [\"" DESIGN "\"]; dram = { capacity = \"" CAPACITY           \
     "\"; bandwidth = \"1TB/s\"; latency = \"0ns\"; burst = \"1B\"; }; "                            \
     "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; }"
 #define REST(LEAVES, LATENCY)                                                                      \
-    "transfers = \"serial\"; hosts = ( \"host\" ); links = ( { center = \"host\"; leaves = [" LEAVES \
-    "]; bandwidth = \"8Mbps\"; latency = \"" LATENCY "\"; duplex = \"full\"; } );"
-#define ONE "name = \"one\"; designs = ( " SLOW " ); accelerators = ( " ACCEL("a", "s", "1MB") " ); "
+    "transfers = \"serial\"; hosts = ( \"host\" ); links = ( { center = \"host\"; leaves = "       \
+    "[" LEAVES "]; bandwidth = \"8Mbps\"; latency = \"" LATENCY "\"; duplex = \"full\"; } );"
+#define ONE                                                                                        \
+    "name = \"one\"; designs = ( " SLOW " ); accelerators = ( " ACCEL("a", "s", "1MB") " ); "
 #define TWO                                                                                        \
-    "name = \"two\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL("a", "s", "1MB") ", " \
-    ACCEL("b", "s", "1MB") " ); "
+    "name = \"two\"; designs = ( " SLOW ", " FAST                                                  \
+    " ); accelerators = ( " ACCEL("a", "s", "1MB") ", " ACCEL("b", "s", "1MB") " ); "
 
 #define LAYER(NAME, FROM, K, C, IN)                                                                \
-    "{ name = \"" NAME "\"; type = \"conv\"; inputs = \"" FROM "\"; outputs = " #K "; in_channels = " #C \
-    "; in_height = " #IN "; in_width = " #IN "; stride = 2; bias = false; }"
+    "{ name = \"" NAME "\"; type = \"conv\"; inputs = \"" FROM "\"; outputs = " #K                 \
+    "; in_channels = " #C "; in_height = " #IN "; in_width = " #IN "; stride = 2; bias = false; }"
 #define NET(LAYERS)                                                                                \
     "name = \"net\"; shapes = \"free\"; precision = \"fp32\"; "                                    \
     "input = { channels = 1; height = 1; width = 1; }; layers = ( " LAYERS " );"
@@ -118,13 +120,14 @@ static void modalities_part(void)
 }
 
 /* b is twice as quick. Step 1: c1 on a ends at 134, d1 on b at 15 + 8 + 64 + 32 = 119, c2 there at
- * 134 + 26 + 16 + 32 + 8 (on a: 134 + 108). Step 2: 126 + 66. Step 3: no neighbours of one modality. Step 4:
- * c1 before c2 on b would end c2 at 111 + (15 + 64) + (26 + 8); c2 behind c1 on a ends at (30 + 64) +
- * (52 + 8). */
+ * 134 + 26 + 16 + 32 + 8 (on a: 134 + 108). Step 2: 126 + 66. Step 3: no neighbours of one
+ * modality. Step 4: c1 before c2 on b would end c2 at 111 + (15 + 64) + (26 + 8); c2 behind c1 on a
+ * ends at (30 + 64) + (52 + 8). */
 static void a_layer_moves_to_its_producer(void)
 {
-    const char *unlike = "name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
-        "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns");
+    const char *unlike =
+        "name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+            "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns");
     const char *net = NET(LAYER("c1", "input", 2, 1, 4) ", " LAYER("c2", "c1", 2, 2, 2) ", " LAYER(
         "d1", "input", 2, 1, 4));
     CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 1), 216));
@@ -133,8 +136,8 @@ static void a_layer_moves_to_its_producer(void)
     CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 4), 154));
 }
 
-/* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K: the
- * half of its input that is not here, 16; 52; one of two channels out, 4. */
+/* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K:
+ * the half of its input that is not here, 16; 52; one of two channels out, 4. */
 static void shards_move_what_they_lack(void)
 {
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
@@ -154,8 +157,9 @@ static void shards_move_what_they_lack(void)
     th_system_free(s);
 }
 
-/* c2 over C: a channel each, T_acc 22 + 8; half a channel lacks, 8, so c1 sends 8; one of two partial
- * sums goes, 4, one comes, 4, and is added within the nanoseconds of the vector unit; 4 out. */
+/* c2 over C: a channel each, T_acc 22 + 8; half a channel lacks, 8, so c1 sends 8; one of two
+ * partial sums goes, 4, one comes, 4, and is added within the nanoseconds of the vector unit; 4
+ * out. */
 static void partial_sums_go_up_and_down(void)
 {
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
@@ -175,8 +179,9 @@ static void partial_sums_go_up_and_down(void)
 static void polish_moves_shares(void)
 {
     th_error e = {"", ""};
-    th_system *s = system_of("name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
-        "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns"));
+    th_system *s =
+        system_of("name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+            "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns"));
     th_workload *w = workload_of(NET(LAYER("c1", "input", 2, 8, 32)));
     th_mapping *m = mapping_on("01", w);
     const int32_t even[] = {100, 100};
@@ -275,7 +280,8 @@ static void systems_that_are_refused(void)
     refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "TOPO-0191",
                   "test:1: weight_memory 1.5: must be from 0 to 1, beside transfers = \"serial\"");
     refuse_system(ONE "transfers = \"serial\";", "TOPO-0192",
-                  "test:1: transfers = \"serial\": must have a host, over which accelerators reach each other");
+                  "test:1: transfers = \"serial\": must have a host, over which accelerators reach "
+                  "each other");
 }
 
 static void refuse_mapping(const th_system *s, const th_workload *w, const char *layers,
@@ -283,7 +289,8 @@ static void refuse_mapping(const th_system *s, const th_workload *w, const char 
 {
     char text[1000];
     th_error e = {"", ""};
-    snprintf(text, sizeof text, "sets = ( { design = \"s\"; accelerators = [\"a\"]; } ); %s %s", layers, rest);
+    snprintf(text, sizeof text, "sets = ( { design = \"s\"; accelerators = [\"a\"]; } ); %s %s",
+             layers, rest);
     CU_ASSERT_PTR_NULL(th_mapping_read_text(text, "m", s, w, &e));
     TAP_ASSERT_TEXT(e.id, id);
 }
@@ -298,7 +305,8 @@ static void mappings_that_are_refused(void)
     refuse_mapping(s, w, layers, "order = [\"c1\"];", "MAP-0081");
     refuse_mapping(s, w, layers, "order = [\"c1\", \"c3\"];", "MAP-0082");
     refuse_mapping(s, w, layers, "activations = \"nowhere\";", "MAP-0083");
-    refuse_mapping(s, w, "layers = ( { name = \"c1\"; set = 0; weights = \"here\"; } );", "", "MAP-0080");
+    refuse_mapping(s, w, "layers = ( { name = \"c1\"; set = 0; weights = \"here\"; } );", "",
+                   "MAP-0080");
     s->transfers_serially = false;
     refuse_mapping(s, w, layers, "activations = \"network\";", "MAP-0079");
     th_workload_free(w);
@@ -328,12 +336,14 @@ static void memory_that_does_not_suffice(void)
     th_mapping *m = mapping_on("0", w);
     s->nodes[s->accel_node[0]].a.dram_bytes = 100;
     s->nodes[s->accel_node[1]].a.dram_bytes = 100;
-    explain(s, w, m, "MAP-0086",
-            "accel/a: 4 bytes too few: 0 pinned weights and 104 for one layer's run needed, 100 there");
+    explain(
+        s, w, m, "MAP-0086",
+        "accel/a: 4 bytes too few: 0 pinned weights and 104 for one layer's run needed, 100 there");
     CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
     m->weights[1] = TH_WEIGHTS_PINNED;
     explain(s, w, m, "MAP-0085",
-            "accel/a: pinned weights need 4000 bytes more than the 0.5 of its memory that is for weights");
+            "accel/a: pinned weights need 4000 bytes more than the 0.5 of its memory that is for "
+            "weights");
     th_mapping_free(m);
     m = mapping_on("01", w);
     put_layer(m, 0, 0, "H2 rK");
@@ -355,8 +365,9 @@ static void searches_that_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(found);
     CU_ASSERT_EQUAL(th_search_iterate(found, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0191");
-    TAP_ASSERT_TEXT(e.text, "h2h: no accelerator can run layer \"m\": layer \"m\": a dense layer on a "
-                            "serial_tiled design that runs conv layers only");
+    TAP_ASSERT_TEXT(e.text,
+                    "h2h: no accelerator can run layer \"m\": layer \"m\": a dense layer on a "
+                    "serial_tiled design that runs conv layers only");
     th_search_free(found);
     th_mapping *m = mapping_on("0", w);
     explain(s, w, m, "SIM-0191",
@@ -367,8 +378,10 @@ static void searches_that_are_refused(void)
     TAP_ASSERT_TEXT(e.id, "WORK-0072");
     th_workload_free(w);
     th_system_free(s);
-    CU_ASSERT_PTR_NULL(th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
-                                             "width = 1; }; layers = ();", "net", 0, &e));
+    CU_ASSERT_PTR_NULL(
+        th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
+                              "width = 1; }; layers = ();",
+                              "net", 0, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0071");
 }
 
@@ -378,9 +391,11 @@ static void moves_that_never_end(void)
     th_error e = {"", ""};
     th_system *s = system_of(ONE REST("\"a\"", "0ns"));
     th_works *works = th_works_new(s, &e);
-    CU_ASSERT_EQUAL(th_works_intern_moves(works, &(th_moves){.in_bytes = 1000000000000000,
-                                                             .in_bits_per_s = 1,
-                                                             .out_bits_per_s = 1}, &e), -1);
+    CU_ASSERT_EQUAL(
+        th_works_intern_moves(
+            works,
+            &(th_moves){.in_bytes = 1000000000000000, .in_bits_per_s = 1, .out_bits_per_s = 1}, &e),
+        -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0190");
     th_works_free(works);
     th_system_free(s);

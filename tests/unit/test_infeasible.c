@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_infeasible.c - layers that an accelerator cannot run by some strategies, or by none: searches
- * go round them while there is another way, and say which layer it was when there is none. */
+/* test_infeasible.c - layers that an accelerator cannot run by some strategies, or by none:
+ * searches go round them while there is another way, and say which layer it was when there is none.
+ */
 #include <config.h>
 #include "mapper/search/search.h"
 #include "mapper/search/searches.h"
@@ -69,7 +70,8 @@ static void searches_find_the_way_that_is_left(void)
                                     "layers: " REASON);
         } else if (th_search_types[i] == &th_search_single ||
                    th_search_types[i] == &th_search_pipeline_parallel) {
-            CU_ASSERT_PTR_NOT_NULL(strstr(e.text, REASON)); /* one accelerator has all of the layer */
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(e.text, REASON)); /* one accelerator has all of the layer */
             CU_ASSERT_PTR_NULL(x->best);
         } else {
             TAP_ASSERT_TEXT(e.text, "");
@@ -97,7 +99,8 @@ static void searches_say_why_there_is_no_way(void)
         th_search *x = search_on(s, th_search_types[i]->name, &e);
         if (th_search_types[i] != &th_search_computation_prioritized) {
             char made[400], none[400];
-            snprintf(none, sizeof none, "%s: no mapping of \"wide\" onto \"t\" can be made: " REASON,
+            snprintf(none, sizeof none,
+                     "%s: no mapping of \"wide\" onto \"t\" can be made: " REASON,
                      th_search_types[i]->name);
             snprintf(made, sizeof made,
                      "%s: none of %lld mappings of \"wide\" onto \"t\" fits; the first: " REASON,

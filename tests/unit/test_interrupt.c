@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_interrupt.c - Ctrl-C at one look for it after the other, until a command gets through: whichever part of
- * its work sees it, what is said is what the command promises, catch does not swallow it, and the promise is kept. */
+/* test_interrupt.c - Ctrl-C at one look for it after the other, until a command gets through:
+ * whichever part of its work sees it, what is said is what the command promises, catch does not
+ * swallow it, and the promise is kept. */
 #include <config.h>
 #include "tcl/interrupt.h"
 #include <stdio.h>
@@ -13,8 +14,8 @@
 typedef struct interrupted {
     const char *setup, *script, *says;
     const char *or_says; /* a pattern: at later looks; NULL: the same */
-    const char *probe; /* the same before and after */
-    int step;          /* looks from one Ctrl-C to the next, beyond the first ten */
+    const char *probe;   /* the same before and after */
+    int step;            /* looks from one Ctrl-C to the next, beyond the first ten */
 } interrupted;
 
 static Tcl_Interp *interp;
@@ -84,27 +85,43 @@ static int count_interruptions(const interrupted *x)
 }
 
 /* 16 ranks that talk for some time. */
-#define EXCHANGE \
-    "create_system -name s -topology torus -dims {4 4} -accel npu_v1 -link_bandwidth 100Gbps -link_latency 500ns;" \
+#define EXCHANGE                                                                                   \
+    "create_system -name s -topology torus -dims {4 4} -accel npu_v1 -link_bandwidth 100Gbps "     \
+    "-link_latency 500ns;"                                                                         \
     "create_program p; add_collective all_to_all -bytes 16MB -algorithm direct;"
 #define HALF_OF_IT EXCHANGE "run -network packet -for 600us;"
-#define MAPPED "read_system f1_16xlarge; read_workload alexnet; map_workload -algorithm single;"
-#define OF_A_RUN "list [now] [report_utilization -return_string] [report_links -return_string]"
+#define MAPPED     "read_system f1_16xlarge; read_workload alexnet; map_workload -algorithm single;"
+#define OF_A_RUN   "list [now] [report_utilization -return_string] [report_links -return_string]"
 
 static void what_does_the_run_again_leaves_it_as_it_was(void)
 {
     static const interrupted all[] = {
-        {.setup = HALF_OF_IT, .script = "report_links -over_time link/0_1 -return_string",
-         .says = "report_links: interrupted; the run is as it was", .probe = OF_A_RUN, .step = 7},
-        {.setup = HALF_OF_IT, .script = "report_utilization -windows 3 -return_string",
-         .says = "report_utilization: interrupted; the run is as it was", .probe = OF_A_RUN, .step = 7},
-        {.setup = HALF_OF_IT "save_checkpoint test_interrupt.ckpt; restart; run -network packet -for 10us",
+        {.setup = HALF_OF_IT,
+         .script = "report_links -over_time link/0_1 -return_string",
+         .says = "report_links: interrupted; the run is as it was",
+         .probe = OF_A_RUN,
+         .step = 7},
+        {.setup = HALF_OF_IT,
+         .script = "report_utilization -windows 3 -return_string",
+         .says = "report_utilization: interrupted; the run is as it was",
+         .probe = OF_A_RUN,
+         .step = 7},
+        {.setup = HALF_OF_IT
+         "save_checkpoint test_interrupt.ckpt; restart; run -network packet -for 10us",
          .script = "load_checkpoint test_interrupt.ckpt",
-         .says = "load_checkpoint: interrupted; the run is as it was", .probe = OF_A_RUN, .step = 7},
-        {.setup = EXCHANGE "run -for 10us", .script = "report_sensitivity -of {link/0_1 link/1_0} -return_string",
-         .says = "report_sensitivity: interrupted; nothing was changed", .probe = OF_A_RUN, .step = 9},
-        {.setup = MAPPED "run", .script = "report_sensitivity -remap 3 -properties bandwidth -group all -return_string",
-         .says = "report_sensitivity: interrupted; nothing was changed", .probe = OF_A_RUN, .step = 9},
+         .says = "load_checkpoint: interrupted; the run is as it was",
+         .probe = OF_A_RUN,
+         .step = 7},
+        {.setup = EXCHANGE "run -for 10us",
+         .script = "report_sensitivity -of {link/0_1 link/1_0} -return_string",
+         .says = "report_sensitivity: interrupted; nothing was changed",
+         .probe = OF_A_RUN,
+         .step = 9},
+        {.setup = MAPPED "run",
+         .script = "report_sensitivity -remap 3 -properties bandwidth -group all -return_string",
+         .says = "report_sensitivity: interrupted; nothing was changed",
+         .probe = OF_A_RUN,
+         .step = 9},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CU_ASSERT_TRUE(count_interruptions(&all[i]) >= 2);
@@ -116,17 +133,30 @@ static void what_is_long_is_told_whole_or_not_at_all(void)
 {
 #define DONE MAPPED "run -inputs 40"
     static const interrupted all[] = {
-        {.setup = DONE, .script = "get_tasks", .says = "get_tasks: interrupted; nothing was changed", .probe = "now",
+        {.setup = DONE,
+         .script = "get_tasks",
+         .says = "get_tasks: interrupted; nothing was changed",
+         .probe = "now",
          .step = 301},
-        {.setup = DONE, .script = "report_critical_path -return_string",
-         .says = "report_critical_path: interrupted; nothing was printed", .probe = OF_A_RUN, .step = 101},
-        {.setup = DONE, .script = "report_critical_path -slack -format csv > test_interrupt.csv",
-         .says = "report_critical_path: interrupted; nothing was printed", .probe = "file exists test_interrupt.csv",
+        {.setup = DONE,
+         .script = "report_critical_path -return_string",
+         .says = "report_critical_path: interrupted; nothing was printed",
+         .probe = OF_A_RUN,
+         .step = 101},
+        {.setup = DONE,
+         .script = "report_critical_path -slack -format csv > test_interrupt.csv",
+         .says = "report_critical_path: interrupted; nothing was printed",
+         .probe = "file exists test_interrupt.csv",
          .step = 301},
-        {.setup = DONE, .script = "report_links -return_string", .says = "report_links: interrupted; the run is as it was",
-         .probe = OF_A_RUN, .step = 101},
-        {.setup = DONE, .script = "write_report test_interrupt.html",
-         .says = "write_report: interrupted; nothing was written", .probe = "file exists test_interrupt.html",
+        {.setup = DONE,
+         .script = "report_links -return_string",
+         .says = "report_links: interrupted; the run is as it was",
+         .probe = OF_A_RUN,
+         .step = 101},
+        {.setup = DONE,
+         .script = "write_report test_interrupt.html",
+         .says = "write_report: interrupted; nothing was written",
+         .probe = "file exists test_interrupt.html",
          .step = 301},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -149,7 +179,8 @@ static void a_run_goes_on_to_where_it_was_to_go(void)
     CU_ASSERT_TRUE(count_interruptions(&x) >= 3);
 }
 
-/* So many collectives are not all remembered, and chosen once more: then the run stands where it stood. */
+/* So many collectives are not all remembered, and chosen once more: then the run stands where it
+ * stood. */
 static void restart_gives_up_whole(void)
 {
     static const interrupted x = {

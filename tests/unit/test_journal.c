@@ -127,8 +127,8 @@ static void a_file_cut_anywhere_goes_on(void)
     th_strbuf_clear(&whole);
 }
 
-/* A byte changed: in the header it is refused; behind it what comes before is answered, and it and all
- * behind it are cut off. */
+/* A byte changed: in the header it is refused; behind it what comes before is answered, and it and
+ * all behind it are cut off. */
 static void a_changed_byte_ends_the_log(void)
 {
     make_journal(2);
@@ -207,8 +207,8 @@ static void another_budget_goes_on(void)
     th_journal_free(j);
 }
 
-/* Under a smaller budget the last batch is cut short, and the log stays as it is, whatever is found after
- * it; the first budget then finds all of it. */
+/* Under a smaller budget the last batch is cut short, and the log stays as it is, whatever is found
+ * after it; the first budget then finds all of it. */
 static void a_smaller_budget_leaves_the_log_alone(void)
 {
     make_journal(4);
@@ -441,8 +441,8 @@ int main(int argc, char **argv)
         TAP(searches_go_on_to_the_same),
         TAP_END,
     };
-    snprintf(path, sizeof path, "%s/tharsis_journal.%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-             (long)getpid());
+    snprintf(path, sizeof path, "%s/tharsis_journal.%ld",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     ring = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; dims = "
                 "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");

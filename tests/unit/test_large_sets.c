@@ -65,7 +65,8 @@ static th_time makespan_of(const th_system *s, const th_workload *w, const th_ma
     return (th_time)fitness.value;
 }
 
-/* --- images ------------------------------------------------------------------------------------ */
+/* --- images ------------------------------------------------------------------------------------
+ */
 
 /* Three images for two accelerators: who has two takes 2 (2,048 + 1,024) ns. */
 static void data_parallel_takes_them_all(void)
@@ -94,10 +95,12 @@ static void data_parallel_takes_them_all(void)
     }
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------------------------------
+ */
 
 /* A row of 8 x 4 each: 16 * 8 * 4 = 512 ns. Then every row of 16 x 4 x 2 bytes goes to both
- * neighbours, which get two of them: 256 ns and two links' 200 ns. Then 4 * 16 * 4 * 9 = 2,304 ns. */
+ * neighbours, which get two of them: 256 ns and two links' 200 ns. Then 4 * 16 * 4 * 9 = 2,304 ns.
+ */
 static void rows_go_to_neighbours(void)
 {
     for (int i = 0; i < N_SIZES; i++) {
@@ -116,7 +119,8 @@ static void rows_go_to_neighbours(void)
     }
 }
 
-/* --- weights ------------------------------------------------------------------------------------ */
+/* --- weights ------------------------------------------------------------------------------------
+ */
 
 /* An image each, and one of 256 outputs in each phase, 1,000 inputs: 1,000 ns, in which its weights
  * of a byte each would travel on in 1,000 + 200 ns. After the first phase each takes that long. */
@@ -135,7 +139,8 @@ static void weights_rotate_through_hundreds(void)
     th_system_free(s);
 }
 
-/* --- shares ------------------------------------------------------------------------------------- */
+/* --- shares -------------------------------------------------------------------------------------
+ */
 
 /* Shares 1, 3, 1, 3 ...: of 8 rows for each pair the first has 2. */
 static void shares_cut_in_proportion(void)
@@ -172,7 +177,8 @@ static void large_shares_do_not_overflow(void)
     th_free(shares);
 }
 
-/* --- files and messages ------------------------------------------------------------------------- */
+/* --- files and messages -------------------------------------------------------------------------
+ */
 
 static void mappings_come_back(void)
 {
@@ -205,7 +211,8 @@ static void mappings_come_back(void)
     }
 }
 
-/* --- what is too much --------------------------------------------------------------------------- */
+/* --- what is too much ---------------------------------------------------------------------------
+ */
 
 /* 46,340 squared is just below 2^31. */
 static void pieces_that_cannot_be_counted_are_refused(void)

@@ -31,10 +31,10 @@ static double amount_of(const th_op *op, const th_gpu *gpu, const char *name)
     return NAN;
 }
 
-/* 1000 rows, 512 inner, 2000 columns: 2.048e9 operations, or 8 x 16 tiles of 2 x 128^2 x 512 = 16777216. */
-static const th_op dense = {TH_OP_DENSE,
-                            {[TH_OP_BATCH] = 1000, [TH_OP_CHANNELS_IN] = 512,
-                             [TH_OP_CHANNELS_OUT] = 2000}};
+/* 1000 rows, 512 inner, 2000 columns: 2.048e9 operations, or 8 x 16 tiles of 2 x 128^2 x 512 =
+ * 16777216. */
+static const th_op dense = {
+    TH_OP_DENSE, {[TH_OP_BATCH] = 1000, [TH_OP_CHANNELS_IN] = 512, [TH_OP_CHANNELS_OUT] = 2000}};
 
 static void operations_and_waves(void)
 {
@@ -45,8 +45,8 @@ static void operations_and_waves(void)
     CU_ASSERT_EQUAL(amount_of(&dense, &g, "slowed"), 0);
 }
 
-/* Square tiles of 128 have 2 x 128^2 k operations for 2 x 128 k x 4 bytes: 32 a byte, 3.2e13 a second here;
- * at 0.8 of a peak of 1e14 that is 2.5 times slower. */
+/* Square tiles of 128 have 2 x 128^2 k operations for 2 x 128 k x 4 bytes: 32 a byte, 3.2e13 a
+ * second here; at 0.8 of a peak of 1e14 that is 2.5 times slower. */
 static void operands_of_tiles_bound_the_peak(void)
 {
     th_gpu g = gpu_of(100);
@@ -56,8 +56,8 @@ static void operands_of_tiles_bound_the_peak(void)
     CU_ASSERT_EQUAL(amount_of(&dense, &g, "slowed"), 0); /* waits longer for operands */
 }
 
-/* Above 24 operations a byte clocks fall: as much again where operands are there (0.8 x 30 < 32), and
- * 2 - 0.8 x 60 / 32 = half as much where they are late. */
+/* Above 24 operations a byte clocks fall: as much again where operands are there (0.8 x 30 < 32),
+ * and 2 - 0.8 x 60 / 32 = half as much where they are late. */
 static void clocks_fall(void)
 {
     th_gpu low = gpu_of(30), late = gpu_of(60), high = gpu_of(24);

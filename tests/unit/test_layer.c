@@ -5,15 +5,27 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-/* A conv of 6 -> 4 channels over 13 x 9 pixels: kernel 3 x 2, stride 2 x 3, padding 2 x 1 (top, left),
- * dilation 2 x 1. Bottom and right padding 2 and 1, so
- *   H = floor((13 + 4 - 2 * 2 - 1) / 2) + 1 = 7,   W = floor((9 + 2 - 1 * 1 - 1) / 3) + 1 = 4. */
+/* A conv of 6 -> 4 channels over 13 x 9 pixels: kernel 3 x 2, stride 2 x 3, padding 2 x 1 (top,
+ * left), dilation 2 x 1. Bottom and right padding 2 and 1, so H = floor((13 + 4 - 2 * 2 - 1) / 2) +
+ * 1 = 7,   W = floor((9 + 2 - 1 * 1 - 1) / 3) + 1 = 4. */
 static th_layer small_conv(void)
 {
-    return (th_layer){.name = "c", .kind = TH_LAYER_CONV, .dim = {2, 4, 6, 7, 4, 3, 2},
-                      .in_h = 13, .in_w = 9, .stride_h = 2, .stride_w = 3, .pad_top = 2, .pad_left = 1,
-                      .dilation_h = 2, .dilation_w = 1, .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1};
+    return (th_layer){.name = "c",
+                      .kind = TH_LAYER_CONV,
+                      .dim = {2, 4, 6, 7, 4, 3, 2},
+                      .in_h = 13,
+                      .in_w = 9,
+                      .stride_h = 2,
+                      .stride_w = 3,
+                      .pad_top = 2,
+                      .pad_left = 1,
+                      .dilation_h = 2,
+                      .dilation_w = 1,
+                      .groups = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density = {1, 1, 1},
+                      .up_h = 1,
+                      .up_w = 1};
 }
 
 static void expect_box(th_box got, th_box expected, int line)
@@ -27,14 +39,15 @@ static void names_kinds_and_dimensions(void)
 {
     TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_CONV}), "conv");
     TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_MATMUL}), "matmul");
-    TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_NORM,
-                                                    .function = TH_FUNCTION_BATCH_NORM}),
-                    "norm");
+    TAP_ASSERT_TEXT(
+        th_layer_type_name(&(th_layer){.kind = TH_LAYER_NORM, .function = TH_FUNCTION_BATCH_NORM}),
+        "norm");
     TAP_ASSERT_TEXT(th_dim_letters, "BKCHWRS");
 }
 
 /* weights = 4 * 6 * 3 * 2 = 144; MACs = 144 * B * H * W = 144 * 2 * 7 * 4 = 8064;
- * parameters = 144 + 4 (bias) + 2 * 4 (norm) = 156; input 2 * 6 * 13 * 9 = 1404; output 2 * 4 * 28 = 224. */
+ * parameters = 144 + 4 (bias) + 2 * 4 (norm) = 156; input 2 * 6 * 13 * 9 = 1404; output 2 * 4 * 28
+ * = 224. */
 static void counts_what_a_conv_needs(void)
 {
     th_layer l = small_conv();
@@ -46,7 +59,8 @@ static void counts_what_a_conv_needs(void)
     CU_ASSERT_EQUAL(th_layer_output_elements(&l), 224);
 }
 
-/* Two groups: each output channel sees 3 of 6 inputs: 4 * 3 * 3 * 2 = 72 weights, 72 * 56 = 4032 MACs. */
+/* Two groups: each output channel sees 3 of 6 inputs: 4 * 3 * 3 * 2 = 72 weights, 72 * 56 = 4032
+ * MACs. */
 static void counts_groups_once(void)
 {
     th_layer l = small_conv();
@@ -58,8 +72,17 @@ static void counts_groups_once(void)
 /* M x N x K = 5 x 7 x 3 for a batch of 2: 7 * 3 = 21 weights, 2 * 5 * 21 = 210 MACs, 7 biases. */
 static void counts_a_matmul(void)
 {
-    th_layer l = {.kind = TH_LAYER_MATMUL, .dim = {2, 7, 3, 5, 1, 1, 1}, .in_h = 5, .in_w = 1,
-                  .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1,
+    th_layer l = {.kind = TH_LAYER_MATMUL,
+                  .dim = {2, 7, 3, 5, 1, 1, 1},
+                  .in_h = 5,
+                  .in_w = 1,
+                  .stride_h = 1,
+                  .stride_w = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .up_h = 1,
+                  .up_w = 1,
+                  .groups = 1,
                   .has_bias = true};
     CU_ASSERT_EQUAL(th_layer_weights(&l), 21);
     CU_ASSERT_EQUAL(th_layer_macs(&l), 210);
@@ -73,8 +96,10 @@ static void knows_what_is_summed_over(void)
 {
     th_layer conv = small_conv(), pool = small_conv();
     pool.kind = TH_LAYER_POOL;
-    CU_ASSERT_TRUE(th_layer_is_reduction(&conv, TH_DIM_C) && th_layer_is_reduction(&conv, TH_DIM_S));
-    CU_ASSERT_FALSE(th_layer_is_reduction(&conv, TH_DIM_K) || th_layer_is_reduction(&conv, TH_DIM_B));
+    CU_ASSERT_TRUE(th_layer_is_reduction(&conv, TH_DIM_C) &&
+                   th_layer_is_reduction(&conv, TH_DIM_S));
+    CU_ASSERT_FALSE(th_layer_is_reduction(&conv, TH_DIM_K) ||
+                    th_layer_is_reduction(&conv, TH_DIM_B));
     CU_ASSERT_FALSE(th_layer_is_reduction(&pool, TH_DIM_R));
     CU_ASSERT_TRUE(th_layer_is_channelwise(&pool) && !th_layer_is_channelwise(&conv));
     CU_ASSERT_EQUAL(th_layer_macs(&pool), 0);
@@ -84,7 +109,12 @@ static void knows_what_is_summed_over(void)
 /* A norm layer has scale and shift without any flag: 2 * 6. */
 static void counts_a_norm_layer(void)
 {
-    th_layer l = {.kind = TH_LAYER_NORM, .function = TH_FUNCTION_BATCH_NORM, .dim = {2, 6, 6, 3, 3, 1, 1}, .in_h = 3, .in_w = 3, .groups = 1};
+    th_layer l = {.kind = TH_LAYER_NORM,
+                  .function = TH_FUNCTION_BATCH_NORM,
+                  .dim = {2, 6, 6, 3, 3, 1, 1},
+                  .in_h = 3,
+                  .in_w = 3,
+                  .groups = 1};
     CU_ASSERT_EQUAL(th_layer_parameters(&l), 12);
 }
 
@@ -109,12 +139,23 @@ static void clips_padding(void)
     EXPECT_BOX(th_layer_input_of(&l, 0, &bottom), {0, 0, 10, 0}, {2, 6, 13, 9});
 }
 
-/* Stride 2, padding 1, kernel 1 over 6 rows: outputs 0 .. 3 read -1, 1, 3, 5. So outputs [0, 3) read rows
- * 1 and 3, not row 0 that the clipped hull [-1, 4) would hold, and output 0 alone reads nothing. */
+/* Stride 2, padding 1, kernel 1 over 6 rows: outputs 0 .. 3 read -1, 1, 3, 5. So outputs [0, 3)
+ * read rows 1 and 3, not row 0 that the clipped hull [-1, 4) would hold, and output 0 alone reads
+ * nothing. */
 static void leaves_out_rows_that_only_the_hull_holds(void)
 {
-    th_layer l = {.kind = TH_LAYER_CONV, .dim = {1, 2, 3, 4, 5, 1, 1}, .in_h = 6, .in_w = 5,
-                  .stride_h = 2, .stride_w = 1, .pad_top = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
+    th_layer l = {.kind = TH_LAYER_CONV,
+                  .dim = {1, 2, 3, 4, 5, 1, 1},
+                  .in_h = 6,
+                  .in_w = 5,
+                  .stride_h = 2,
+                  .stride_w = 1,
+                  .pad_top = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .up_h = 1,
+                  .up_w = 1,
+                  .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.hi[TH_DIM_H] = 3;
     EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 1, 0}, {1, 3, 4, 5});
@@ -124,7 +165,8 @@ static void leaves_out_rows_that_only_the_hull_holds(void)
     CU_ASSERT_EQUAL(th_box_elements(&nothing), 0);
 }
 
-/* 6 inputs and 9 outputs in 3 groups: outputs [2, 5) lie in groups 0 and 1, which read inputs [0, 4). */
+/* 6 inputs and 9 outputs in 3 groups: outputs [2, 5) lie in groups 0 and 1, which read inputs [0,
+ * 4). */
 static void reads_the_channels_of_the_groups_it_touches(void)
 {
     th_layer l = small_conv();
@@ -142,8 +184,17 @@ static void reads_the_channels_of_the_groups_it_touches(void)
 /* A pool reads its own channels. 3 x 3, stride 2 over 7 x 7: row 1 reads [2, 5). */
 static void pools_channel_by_channel(void)
 {
-    th_layer l = {.kind = TH_LAYER_POOL, .dim = {1, 8, 8, 3, 3, 3, 3}, .in_h = 7, .in_w = 7, .stride_h = 2,
-                  .stride_w = 2, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
+    th_layer l = {.kind = TH_LAYER_POOL,
+                  .dim = {1, 8, 8, 3, 3, 3, 3},
+                  .in_h = 7,
+                  .in_w = 7,
+                  .stride_h = 2,
+                  .stride_w = 2,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .up_h = 1,
+                  .up_w = 1,
+                  .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_K] = 3;
     part.hi[TH_DIM_K] = 5;
@@ -155,8 +206,17 @@ static void pools_channel_by_channel(void)
 /* An fc over 5 x 6 x 4: half of its kernel rows reads half of the input rows. */
 static void reads_an_fc_through_its_kernel(void)
 {
-    th_layer l = {.kind = TH_LAYER_FC, .dim = {2, 10, 5, 1, 1, 6, 4}, .in_h = 6, .in_w = 4, .stride_h = 1,
-                  .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1};
+    th_layer l = {.kind = TH_LAYER_FC,
+                  .dim = {2, 10, 5, 1, 1, 6, 4},
+                  .in_h = 6,
+                  .in_w = 4,
+                  .stride_h = 1,
+                  .stride_w = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .up_h = 1,
+                  .up_w = 1,
+                  .groups = 1};
     th_loop_box part = th_layer_loops(&l);
     part.lo[TH_DIM_R] = 3;
     EXPECT_BOX(th_layer_input_of(&l, 0, &part), {0, 0, 3, 0}, {2, 5, 6, 4});
@@ -206,7 +266,9 @@ static int draw(gsl_rng *r, int from, int to)
 
 static axis_case draw_axis(gsl_rng *r, int *n_out, int *kernel)
 {
-    axis_case a = {.size = draw(r, 1, 12), .stride = draw(r, 1, 4), .pad = draw(r, 0, 9),
+    axis_case a = {.size = draw(r, 1, 12),
+                   .stride = draw(r, 1, 4),
+                   .pad = draw(r, 0, 9),
                    .dilation = draw(r, 1, 4)};
     *n_out = draw(r, 1, 9);
     *kernel = draw(r, 1, 6);
@@ -221,9 +283,18 @@ static int agrees_with_enumeration(gsl_rng *r)
 {
     int h, kernel_h, w, kernel_w, lo[2], hi[2];
     axis_case y = draw_axis(r, &h, &kernel_h), x = draw_axis(r, &w, &kernel_w);
-    th_layer l = {.kind = TH_LAYER_CONV, .dim = {1, 1, 1, h, w, kernel_h, kernel_w}, .in_h = y.size,
-                  .in_w = x.size, .stride_h = y.stride, .stride_w = x.stride, .pad_top = y.pad,
-                  .pad_left = x.pad, .dilation_h = y.dilation, .dilation_w = x.dilation, .up_h = 1, .up_w = 1,
+    th_layer l = {.kind = TH_LAYER_CONV,
+                  .dim = {1, 1, 1, h, w, kernel_h, kernel_w},
+                  .in_h = y.size,
+                  .in_w = x.size,
+                  .stride_h = y.stride,
+                  .stride_w = x.stride,
+                  .pad_top = y.pad,
+                  .pad_left = x.pad,
+                  .dilation_h = y.dilation,
+                  .dilation_w = x.dilation,
+                  .up_h = 1,
+                  .up_w = 1,
                   .groups = 1};
     th_loop_box part = {{0, 0, 0, y.h0, x.h0, y.r0, x.r0}, {1, 1, 1, y.h1, x.h1, y.r1, x.r1}};
     th_box got = th_layer_input_of(&l, 0, &part);
@@ -249,7 +320,8 @@ static void reads_what_enumeration_says(void)
 
 static void boxes_are_half_open(void)
 {
-    th_box a = {{0, 2, 3, 4}, {2, 5, 7, 9}}, b = {{1, 4, 6, 0}, {9, 9, 9, 5}}, c = {{0, 5, 0, 0}, {9, 9, 9, 9}};
+    th_box a = {{0, 2, 3, 4}, {2, 5, 7, 9}}, b = {{1, 4, 6, 0}, {9, 9, 9, 5}},
+           c = {{0, 5, 0, 0}, {9, 9, 9, 9}};
     CU_ASSERT_EQUAL(th_box_elements(&a), 2 * 3 * 4 * 5);
     EXPECT_BOX(th_box_intersect(&a, &b), {1, 4, 6, 4}, {2, 5, 7, 5});
     EXPECT_BOX(th_box_intersect(&a, &c), {0}, {0});

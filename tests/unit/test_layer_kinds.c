@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every kind of layer, drawn at random, against a walk over the elements that its part of the loop nest
- * touches, by the equations at the top of workloads/layer.h; and counts worked out by hand. */
+/* Every kind of layer, drawn at random, against a walk over the elements that its part of the loop
+ * nest touches, by the equations at the top of workloads/layer.h; and counts worked out by hand. */
 #include <config.h>
 #include "workloads/layer.h"
 #include "base/random.h"
@@ -46,7 +46,8 @@ static int real_row(int y, int up, int size)
 /* One step of the loop nest; a kind that sums without a loop of its own walks its channels here. */
 static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], touched *t)
 {
-    int b = i[TH_DIM_B], k = i[TH_DIM_K], c = i[TH_DIM_C], h = i[TH_DIM_H], w = i[TH_DIM_W], before = 0;
+    int b = i[TH_DIM_B], k = i[TH_DIM_K], c = i[TH_DIM_C], h = i[TH_DIM_H], w = i[TH_DIM_W],
+        before = 0;
     int k_per_group = l->dim[TH_DIM_K] / l->groups, c_per_group = l->dim[TH_DIM_C] / l->groups;
     int group = k / k_per_group;
     int y = real_row(h * l->stride_h - l->pad_top + i[TH_DIM_R] * l->dilation_h, l->up_h, l->in_h);
@@ -215,8 +216,15 @@ static void draw_shape(gsl_rng *r, drawn *d)
 
 static void draw_layer(gsl_rng *r, th_layer_kind kind, drawn *d)
 {
-    *d = (drawn){.l = {.kind = kind, .dim = {2, 1, 1, 1, 1, 1, 1}, .stride_h = 1, .stride_w = 1,
-                       .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1,
+    *d = (drawn){.l = {.kind = kind,
+                       .dim = {2, 1, 1, 1, 1, 1, 1},
+                       .stride_h = 1,
+                       .stride_w = 1,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .up_h = 1,
+                       .up_w = 1,
+                       .groups = 1,
                        .n_inputs = 1}};
     draw_shape(r, d);
 }
@@ -332,11 +340,12 @@ static void cuts_a_matmul_where_its_boxes_are_exact(void)
     gsl_rng_free(r);
 }
 
-/* 6 heads of 4 columns: 2, 3 and 6 pieces are whole heads, 12 lie inside one; 4 pieces (borders 6, 12, 18)
- * and 5 (4, 9, 14, 19) cross one, and so on up to 14. */
+/* 6 heads of 4 columns: 2, 3 and 6 pieces are whole heads, 12 lie inside one; 4 pieces (borders 6,
+ * 12, 18) and 5 (4, 9, 14, 19) cross one, and so on up to 14. */
 static void cuts_heads_at_their_borders(void)
 {
-    th_layer l = {.kind = TH_LAYER_MATMUL, .dim = {1, 24, 18, 5, 1, 1, 1}, .groups = 6, .n_inputs = 2};
+    th_layer l = {
+        .kind = TH_LAYER_MATMUL, .dim = {1, 24, 18, 5, 1, 1, 1}, .groups = 6, .n_inputs = 2};
     for (int n = 1; n <= 14; n++) {
         bool expected = n == 1 || n == 2 || n == 3 || n == 6 || n == 12;
         CU_ASSERT_EQUAL(th_layer_can_split(&l, TH_DIM_K, n), expected);
@@ -356,20 +365,29 @@ static void every_kind_says_what_it_may_be_cut_along(void)
         int groups;
         const char *dims;
     } cases[] = {
-        {TH_LAYER_CONV, TH_FUNCTION_NONE, 1, "BKCHWRS"}, {TH_LAYER_CONV, TH_FUNCTION_NONE, 4, "BKHWRS"},
-        {TH_LAYER_FC, TH_FUNCTION_NONE, 1, "BKCHWRS"},   {TH_LAYER_MATMUL, TH_FUNCTION_NONE, 1, "BKCHWRS"},
-        {TH_LAYER_LSTM, TH_FUNCTION_NONE, 1, "B"},       {TH_LAYER_GRU, TH_FUNCTION_NONE, 1, "B"},
-        {TH_LAYER_EMBEDDING, TH_FUNCTION_NONE, 1, "BKHW"}, {TH_LAYER_POOL, TH_FUNCTION_NONE, 1, "BKHW"},
+        {TH_LAYER_CONV, TH_FUNCTION_NONE, 1, "BKCHWRS"},
+        {TH_LAYER_CONV, TH_FUNCTION_NONE, 4, "BKHWRS"},
+        {TH_LAYER_FC, TH_FUNCTION_NONE, 1, "BKCHWRS"},
+        {TH_LAYER_MATMUL, TH_FUNCTION_NONE, 1, "BKCHWRS"},
+        {TH_LAYER_LSTM, TH_FUNCTION_NONE, 1, "B"},
+        {TH_LAYER_GRU, TH_FUNCTION_NONE, 1, "B"},
+        {TH_LAYER_EMBEDDING, TH_FUNCTION_NONE, 1, "BKHW"},
+        {TH_LAYER_POOL, TH_FUNCTION_NONE, 1, "BKHW"},
         {TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, 1, "BKHW"},
         {TH_LAYER_NORM, TH_FUNCTION_BATCH_NORM, 1, "BKHW"},
         {TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 1, "BHW"},
         {TH_LAYER_NORM, TH_FUNCTION_RMS_NORM, 1, "BHW"},
-        {TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 1, "BHW"},  {TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 4, "BKHW"},
-        {TH_LAYER_CONCAT, TH_FUNCTION_NONE, 1, "BKHW"},  {TH_LAYER_SLICE, TH_FUNCTION_NONE, 1, "BKHW"},
+        {TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 1, "BHW"},
+        {TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 4, "BKHW"},
+        {TH_LAYER_CONCAT, TH_FUNCTION_NONE, 1, "BKHW"},
+        {TH_LAYER_SLICE, TH_FUNCTION_NONE, 1, "BKHW"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        th_layer l = {.kind = cases[i].kind, .function = cases[i].function, .groups = cases[i].groups,
-                      .dim = {4, 16, 16, 4, 4, 4, 4}, .n_inputs = 1};
+        th_layer l = {.kind = cases[i].kind,
+                      .function = cases[i].function,
+                      .groups = cases[i].groups,
+                      .dim = {4, 16, 16, 4, 4, 4, 4},
+                      .n_inputs = 1};
         char got[TH_N_DIMS + 1] = "";
         for (int d = 0, n = 0; d < TH_N_DIMS; d++)
             if (th_layer_can_split(&l, (th_dim)d, 2))
@@ -384,7 +402,8 @@ static void every_kind_says_what_it_may_be_cut_along(void)
 
 static void recurrences_sum_but_are_not_cut(void)
 {
-    th_layer l = {.kind = TH_LAYER_LSTM, .dim = {4, 16, 16, 4, 1, 1, 1}, .groups = 1, .n_inputs = 1};
+    th_layer l = {
+        .kind = TH_LAYER_LSTM, .dim = {4, 16, 16, 4, 1, 1, 1}, .groups = 1, .n_inputs = 1};
     CU_ASSERT_TRUE(th_layer_has_macs(&l) && th_layer_has_weights(&l));
     CU_ASSERT_FALSE(th_layer_is_reduction(&l, TH_DIM_C) || th_layer_is_channelwise(&l));
 }
@@ -393,13 +412,22 @@ static void recurrences_sum_but_are_not_cut(void)
 
 static th_layer layer_of(th_layer_kind kind, int b, int k, int c, int h)
 {
-    return (th_layer){.kind = kind, .dim = {b, k, c, h, 1, 1, 1}, .in_h = h, .in_w = 1, .stride_h = 1,
-                      .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1, .groups = 1,
+    return (th_layer){.kind = kind,
+                      .dim = {b, k, c, h, 1, 1, 1},
+                      .in_h = h,
+                      .in_w = 1,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .groups = 1,
                       .n_inputs = 1};
 }
 
-/* 3 channels to 5, kernel 3 x 3, up 2, over 4 x 6 pixels, padding 1: (4 - 1) 2 + 3 - 2 = 7 rows and 11
- * columns. 135 weights, each meets every one of 24 pixels: 2 * 135 * 24 = 6480, 5 biases. */
+/* 3 channels to 5, kernel 3 x 3, up 2, over 4 x 6 pixels, padding 1: (4 - 1) 2 + 3 - 2 = 7 rows and
+ * 11 columns. 135 weights, each meets every one of 24 pixels: 2 * 135 * 24 = 6480, 5 biases. */
 static void counts_a_transposed_conv(void)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 2, 5, 3, 7);
@@ -415,8 +443,8 @@ static void counts_a_transposed_conv(void)
     CU_ASSERT_EQUAL(th_layer_input_elements(&l), 2 * 3 * 24);
 }
 
-/* Output rows 2 and 3 of up 2, kernel 3, padding 1 see stuffed rows 1 .. 4: input rows 1 and 2; row 2
- * alone sees 1 .. 3, of which only row 1 (stuffed row 2) is real. */
+/* Output rows 2 and 3 of up 2, kernel 3, padding 1 see stuffed rows 1 .. 4: input rows 1 and 2; row
+ * 2 alone sees 1 .. 3, of which only row 1 (stuffed row 2) is real. */
 static void reads_past_the_zeros_of_a_transposed_conv(void)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 1, 1, 1, 7);
@@ -461,10 +489,12 @@ static void counts_a_matmul_of_activations(void)
     CU_ASSERT_TRUE(th_layer_has_macs(&l) && !th_layer_has_weights(&l));
 }
 
-/* A table of 11 rows of 4; norms of 6 channels; a concat of 2 + 3 channels reads 2 of them first. */
+/* A table of 11 rows of 4; norms of 6 channels; a concat of 2 + 3 channels reads 2 of them first.
+ */
 static void counts_what_runs_beside_the_array(void)
 {
-    th_layer table = layer_of(TH_LAYER_EMBEDDING, 2, 4, 1, 7), norm = layer_of(TH_LAYER_NORM, 2, 6, 6, 3);
+    th_layer table = layer_of(TH_LAYER_EMBEDDING, 2, 4, 1, 7),
+             norm = layer_of(TH_LAYER_NORM, 2, 6, 6, 3);
     table.vocabulary = 11;
     CU_ASSERT_EQUAL(th_layer_weights(&table), 44);
     CU_ASSERT_EQUAL(th_layer_parameters(&table), 44);
@@ -482,17 +512,18 @@ static void counts_what_runs_beside_the_array(void)
 
 static void names_every_type(void)
 {
-    static const char *const kinds[] = {"conv", "fc", "matmul", "lstm", "gru", "embedding", "max_pool", "unknown",
-                                        "unknown", "softmax", "concat", "slice"};
-    static const char *const functions[] = {"unknown", "add", "mul", "relu", "sigmoid", "tanh", "gelu", "silu",
-                                            "scale", "shift", "power", "copy", "dropout",
-                                            "norm", "layer_norm", "rms_norm"};
+    static const char *const kinds[] = {"conv",    "fc",        "matmul",   "lstm",
+                                        "gru",     "embedding", "max_pool", "unknown",
+                                        "unknown", "softmax",   "concat",   "slice"};
+    static const char *const functions[] = {
+        "unknown", "add",   "mul",   "relu", "sigmoid", "tanh", "gelu",       "silu",
+        "scale",   "shift", "power", "copy", "dropout", "norm", "layer_norm", "rms_norm"};
     for (int k = TH_LAYER_CONV; k <= TH_LAYER_SLICE; k++)
         TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = (th_layer_kind)k}), kinds[k]);
     for (int f = TH_FUNCTION_NONE; f <= TH_FUNCTION_RMS_NORM; f++)
-        TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_NORM,
-                                                       .function = (th_function)f}),
-                        functions[f]);
+        TAP_ASSERT_TEXT(
+            th_layer_type_name(&(th_layer){.kind = TH_LAYER_NORM, .function = (th_function)f}),
+            functions[f]);
 }
 
 int main(int argc, char **argv)

@@ -8,8 +8,16 @@
 
 static th_layer_part part_of(th_layer_kind kind, const int32_t dim[TH_N_DIMS], int32_t in)
 {
-    th_layer_part p = {.kind = kind, .groups = 1, .in_h = in, .in_w = in, .stride_h = 1,
-                       .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .up_h = 1, .up_w = 1,
+    th_layer_part p = {.kind = kind,
+                       .groups = 1,
+                       .in_h = in,
+                       .in_w = in,
+                       .stride_h = 1,
+                       .stride_w = 1,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .up_h = 1,
+                       .up_w = 1,
                        .n_operands = 1};
     memcpy(p.dim, dim, sizeof p.dim);
     return p;

@@ -52,9 +52,10 @@ static void expect_dims(const th_layer *l, int k, int c, int h, int w)
  * columns: (9 - 1) 2 - 0 + 1 + 0 + 1 = 18, padded by 1. */
 static void reads_a_transposed_conv(void)
 {
-    th_workload *w = good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = [3, 2];"
-                                 " stride = [3, 2]; padding = [1, 0, 2, 0]; dilation = [2, 1];"
-                                 " output_padding = [1, 0]; }");
+    th_workload *w = good(
+        IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = [3, 2];"
+               " stride = [3, 2]; padding = [1, 0, 2, 0]; dilation = [2, 1];"
+               " output_padding = [1, 0]; }");
     const th_layer *l = layer_of(w, "a");
     expect_dims(l, 4, 3, 15, 18);
     CU_ASSERT_TRUE(l->up_h == 3 && l->up_w == 2 && l->stride_h == 1 && l->stride_w == 1);
@@ -66,9 +67,10 @@ static void reads_a_transposed_conv(void)
 /* Without up-sampling a transposed conv is a conv again: kernel 3, padding 1 keeps the size. */
 static void a_transposed_conv_of_stride_1_is_a_conv(void)
 {
-    th_workload *w = good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = 3;"
-                                 " padding = 1; }, { name = \"b\"; type = \"conv\"; outputs = 4; kernel = 3;"
-                                 " padding = 1; inputs = \"input\"; }");
+    th_workload *w =
+        good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = 3;"
+                    " padding = 1; }, { name = \"b\"; type = \"conv\"; outputs = 4; kernel = 3;"
+                    " padding = 1; inputs = \"input\"; }");
     const th_layer *a = &w->layers[0], *b = &w->layers[1];
     expect_dims(a, 4, 3, 5, 9);
     CU_ASSERT_TRUE(a->pad_top == b->pad_top && a->pad_left == b->pad_left && a->up_h == 1);
@@ -79,13 +81,14 @@ static void a_transposed_conv_of_stride_1_is_a_conv(void)
 /* 3 heads of 4 channels: scores 13 rows of 3 * 13 columns, context 13 rows of 12. */
 static void reads_products_of_two_inputs(void)
 {
-    th_workload *w = good(SEQUENCE,
-                          "{ name = \"k\"; type = \"matmul\"; columns = 12; },"
-                          "{ name = \"s\"; type = \"matmul\"; inputs = [\"input\", \"k\"]; heads = 3;"
-                          " transposed = true; rows = 13; inner = 4; columns = 13; },"
-                          "{ name = \"p\"; type = \"softmax\"; heads = 3; },"
-                          "{ name = \"c\"; type = \"matmul\"; inputs = [\"p\", \"k\"]; heads = 3; inner = 13;"
-                          " columns = 4; outputs = 12; }");
+    th_workload *w =
+        good(SEQUENCE,
+             "{ name = \"k\"; type = \"matmul\"; columns = 12; },"
+             "{ name = \"s\"; type = \"matmul\"; inputs = [\"input\", \"k\"]; heads = 3;"
+             " transposed = true; rows = 13; inner = 4; columns = 13; },"
+             "{ name = \"p\"; type = \"softmax\"; heads = 3; },"
+             "{ name = \"c\"; type = \"matmul\"; inputs = [\"p\", \"k\"]; heads = 3; inner = 13;"
+             " columns = 4; outputs = 12; }");
     const th_layer *s = layer_of(w, "s"), *p = layer_of(w, "p"), *c = layer_of(w, "c");
     expect_dims(s, 39, 12, 13, 1);
     expect_dims(p, 39, 39, 13, 1);
@@ -99,13 +102,13 @@ static void reads_products_of_two_inputs(void)
 
 static void an_attention_becomes_three_layers(void)
 {
-    th_workload *w = good(SEQUENCE,
-                          "{ name = \"q\"; type = \"matmul\"; columns = 6; },"
-                          "{ name = \"v\"; type = \"matmul\"; columns = 8; },"
-                          "{ name = \"a\"; type = \"attention\"; inputs = [\"q\", \"q\", \"v\"]; heads = 2;"
-                          " outputs = 8; height = 13; output_density = 0.25; },"
-                          "{ name = \"r\"; type = \"relu\"; },"
-                          "{ name = \"o\"; type = \"add\"; inputs = [\"a\", \"v\"]; }");
+    th_workload *w = good(
+        SEQUENCE, "{ name = \"q\"; type = \"matmul\"; columns = 6; },"
+                  "{ name = \"v\"; type = \"matmul\"; columns = 8; },"
+                  "{ name = \"a\"; type = \"attention\"; inputs = [\"q\", \"q\", \"v\"]; heads = 2;"
+                  " outputs = 8; height = 13; output_density = 0.25; },"
+                  "{ name = \"r\"; type = \"relu\"; },"
+                  "{ name = \"o\"; type = \"add\"; inputs = [\"a\", \"v\"]; }");
     CU_ASSERT_EQUAL(w->n_layers, 7);
     const th_layer *scores = layer_of(w, "a.scores"), *softmax = layer_of(w, "a.softmax"),
                    *context = layer_of(w, "a.context");
@@ -118,15 +121,17 @@ static void an_attention_becomes_three_layers(void)
     TAP_ASSERT_TEXT(w->layers[context->inputs[1]].name, "v");
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "r")->inputs[0]].name, "a.context");
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "o")->inputs[0]].name, "a.context");
-    CU_ASSERT_TRUE(scores->density[TH_TENSOR_OUTPUT] == 1 && context->density[TH_TENSOR_OUTPUT] == 0.25);
+    CU_ASSERT_TRUE(scores->density[TH_TENSOR_OUTPUT] == 1 &&
+                   context->density[TH_TENSOR_OUTPUT] == 0.25);
     th_workload_free(w);
 }
 
 /* 12 channels hold queries, keys and values of 4; the attention is written before what it reads. */
 static void a_packed_attention_takes_thirds(void)
 {
-    th_workload *w = good(SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; inputs = \"x\"; },"
-                                    "{ name = \"x\"; type = \"relu\"; inputs = \"input\"; precision = \"int8\"; }");
+    th_workload *w = good(
+        SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; inputs = \"x\"; },"
+                  "{ name = \"x\"; type = \"relu\"; inputs = \"input\"; precision = \"int8\"; }");
     static const char *const slices[] = {"a.q", "a.k", "a.v"};
     CU_ASSERT_EQUAL(w->n_layers, 7);
     for (int i = 0; i < 3; i++) {
@@ -145,10 +150,11 @@ static void a_packed_attention_takes_thirds(void)
 /* 11 words of 6; 4 (5 + 6) 5 weights and 40 biases of an lstm, 3 (5 + 5) 5 of a gru without. */
 static void reads_sequences(void)
 {
-    th_workload *w = good(WORDS, "{ name = \"e\"; type = \"embedding\"; vocabulary = 11; outputs = 6; },"
-                                 "{ name = \"l\"; type = \"lstm\"; outputs = 5; },"
-                                 "{ name = \"g\"; type = \"gru\"; outputs = 5; bias = false; },"
-                                 "{ name = \"n\"; type = \"layer_norm\"; }, { name = \"m\"; type = \"rms_norm\"; }");
+    th_workload *w = good(
+        WORDS, "{ name = \"e\"; type = \"embedding\"; vocabulary = 11; outputs = 6; },"
+               "{ name = \"l\"; type = \"lstm\"; outputs = 5; },"
+               "{ name = \"g\"; type = \"gru\"; outputs = 5; bias = false; },"
+               "{ name = \"n\"; type = \"layer_norm\"; }, { name = \"m\"; type = \"rms_norm\"; }");
     expect_dims(layer_of(w, "e"), 6, 1, 7, 1);
     expect_dims(layer_of(w, "l"), 5, 6, 7, 1);
     CU_ASSERT_EQUAL(th_layer_parameters(layer_of(w, "e")), 66);
@@ -162,45 +168,50 @@ static void reads_sequences(void)
 
 static void reads_what_moves_channels(void)
 {
-    th_workload *w = good(IMAGE, "{ name = \"a\"; type = \"conv\"; outputs = 4; output_density = 0.5;"
-                                 " precision = \"int8\"; },"
-                                 "{ name = \"b\"; type = \"sigmoid\"; precision = \"int8\"; },"
-                                 "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"b\", \"a\"]; },"
-                                 "{ name = \"s\"; type = \"slice\"; first = 3; channels = 6; },"
-                                 "{ name = \"m\"; type = \"mul\"; inputs = [\"s\", \"s\"]; }");
+    th_workload *w =
+        good(IMAGE, "{ name = \"a\"; type = \"conv\"; outputs = 4; output_density = 0.5;"
+                    " precision = \"int8\"; },"
+                    "{ name = \"b\"; type = \"sigmoid\"; precision = \"int8\"; },"
+                    "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"b\", \"a\"]; },"
+                    "{ name = \"s\"; type = \"slice\"; first = 3; channels = 6; },"
+                    "{ name = \"m\"; type = \"mul\"; inputs = [\"s\", \"s\"]; }");
     const th_layer *c = layer_of(w, "c"), *s = layer_of(w, "s");
     expect_dims(c, 12, 12, 5, 9);
     CU_ASSERT_TRUE(c->input_channels[0] == 4 && c->input_channels[2] == 4);
     expect_dims(s, 6, 12, 5, 9);
     CU_ASSERT_EQUAL(s->first_channel, 3);
-    CU_ASSERT_TRUE(c->precision[TH_TENSOR_OUTPUT] == TH_INT8 && s->precision[TH_TENSOR_OUTPUT] == TH_INT8);
-    CU_ASSERT_DOUBLE_EQUAL(s->density[TH_TENSOR_OUTPUT], 2.0 / 3, 1e-12);  /* (0.5 + 1 + 0.5) / 3 */
+    CU_ASSERT_TRUE(c->precision[TH_TENSOR_OUTPUT] == TH_INT8 &&
+                   s->precision[TH_TENSOR_OUTPUT] == TH_INT8);
+    CU_ASSERT_DOUBLE_EQUAL(s->density[TH_TENSOR_OUTPUT], 2.0 / 3, 1e-12); /* (0.5 + 1 + 0.5) / 3 */
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_OUTPUT], TH_FP16);
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_INPUT], TH_INT8);
     th_workload_free(w);
 }
 
-/* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or apart
- * 12 of each. A split is a slice. */
+/* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or
+ * apart 12 of each. A split is a slice. */
 static void an_attention_states_what_it_is_as_a_whole(void)
 {
-    th_workload *w = good(SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
-                                    " height = 13; width = 1; },"
-                                    "{ name = \"b\"; type = \"attention\"; heads = 3; in_channels = 12; outputs = 12;"
-                                    " height = 13; inputs = [\"input\", \"input\", \"input\"]; },"
-                                    "{ name = \"s\"; type = \"split\"; first = 8; channels = 4; in_channels = 12; }");
+    th_workload *w = good(
+        SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
+                  " height = 13; width = 1; },"
+                  "{ name = \"b\"; type = \"attention\"; heads = 3; in_channels = 12; outputs = 12;"
+                  " height = 13; inputs = [\"input\", \"input\", \"input\"]; },"
+                  "{ name = \"s\"; type = \"split\"; first = 8; channels = 4; in_channels = 12; }");
     expect_dims(layer_of(w, "a.context"), 4, 26, 13, 1);
     expect_dims(layer_of(w, "b.context"), 12, 39, 13, 1);
     expect_dims(layer_of(w, "s"), 4, 12, 13, 1);
-    CU_ASSERT_TRUE(layer_of(w, "s")->kind == TH_LAYER_SLICE && layer_of(w, "s")->first_channel == 8);
+    CU_ASSERT_TRUE(layer_of(w, "s")->kind == TH_LAYER_SLICE &&
+                   layer_of(w, "s")->first_channel == 8);
     th_workload_free(w);
 }
 
 /* Every function has its own word, and a function of its own. */
 static void reads_every_function(void)
 {
-    static const char *const words[] = {"relu", "sigmoid", "tanh", "gelu", "silu", "scale", "shift", "power", "copy",
-                                        "dropout", "norm", "layer_norm", "rms_norm"};
+    static const char *const words[] = {"relu",  "sigmoid",    "tanh",    "gelu", "silu",
+                                        "scale", "shift",      "power",   "copy", "dropout",
+                                        "norm",  "layer_norm", "rms_norm"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char layer[80];
         snprintf(layer, sizeof layer, "{ name = \"a\"; type = \"%s\"; }", words[i]);
@@ -214,21 +225,26 @@ static void reads_every_function(void)
 
 static void inputs_are_what_their_makers_made(void)
 {
-    th_workload *w = good("precision = \"bf16\"; input = { channels = 4; height = 13; width = 1; density = 0.75; };",
-                          "{ name = \"b\"; type = \"matmul\"; columns = 8; weight_precision = \"int4\";"
-                          " sparsity = [2, 4]; inputs = \"a\"; },"
-                          "{ name = \"a\"; type = \"matmul\"; columns = 8; precision = \"int8\"; inputs = \"input\";"
-                          " output_precision = \"fp32\"; weight_density = 0.5; output_density = 0.25; },"
-                          "{ name = \"p\"; type = \"matmul\"; inputs = [\"c\", \"a\"]; transposed = true; },"
-                          "{ name = \"c\"; type = \"relu\"; inputs = \"a\"; precision = \"fp32\"; }");
+    th_workload *w = good(
+        "precision = \"bf16\"; input = { channels = 4; height = 13; width = 1; density = 0.75; };",
+        "{ name = \"b\"; type = \"matmul\"; columns = 8; weight_precision = \"int4\";"
+        " sparsity = [2, 4]; inputs = \"a\"; },"
+        "{ name = \"a\"; type = \"matmul\"; columns = 8; precision = \"int8\"; inputs = \"input\";"
+        " output_precision = \"fp32\"; weight_density = 0.5; output_density = 0.25; },"
+        "{ name = \"p\"; type = \"matmul\"; inputs = [\"c\", \"a\"]; transposed = true; },"
+        "{ name = \"c\"; type = \"relu\"; inputs = \"a\"; precision = \"fp32\"; }");
     const th_layer *a = layer_of(w, "a"), *b = layer_of(w, "b"), *p = layer_of(w, "p");
-    CU_ASSERT_TRUE(a->precision[TH_TENSOR_INPUT] == TH_BF16 && a->precision[TH_TENSOR_WEIGHT] == TH_INT8);
-    CU_ASSERT_TRUE(a->precision[TH_TENSOR_OUTPUT] == TH_FP32 && b->precision[TH_TENSOR_INPUT] == TH_FP32);
-    CU_ASSERT_TRUE(b->precision[TH_TENSOR_WEIGHT] == TH_INT4 && b->precision[TH_TENSOR_OUTPUT] == TH_BF16);
+    CU_ASSERT_TRUE(a->precision[TH_TENSOR_INPUT] == TH_BF16 &&
+                   a->precision[TH_TENSOR_WEIGHT] == TH_INT8);
+    CU_ASSERT_TRUE(a->precision[TH_TENSOR_OUTPUT] == TH_FP32 &&
+                   b->precision[TH_TENSOR_INPUT] == TH_FP32);
+    CU_ASSERT_TRUE(b->precision[TH_TENSOR_WEIGHT] == TH_INT4 &&
+                   b->precision[TH_TENSOR_OUTPUT] == TH_BF16);
     CU_ASSERT_TRUE(a->density[TH_TENSOR_INPUT] == 0.75 && a->density[TH_TENSOR_WEIGHT] == 0.5);
     CU_ASSERT_TRUE(b->density[TH_TENSOR_INPUT] == 0.25 && b->density[TH_TENSOR_WEIGHT] == 1);
     CU_ASSERT_TRUE(b->sparse_n == 2 && b->sparse_m == 4 && a->sparse_m == 0);
-    CU_ASSERT_TRUE(p->precision[TH_TENSOR_WEIGHT] == TH_FP32 && p->density[TH_TENSOR_WEIGHT] == 0.25);
+    CU_ASSERT_TRUE(p->precision[TH_TENSOR_WEIGHT] == TH_FP32 &&
+                   p->density[TH_TENSOR_WEIGHT] == 0.25);
     CU_ASSERT_EQUAL(p->density[TH_TENSOR_INPUT], 1);
     th_workload_free(w);
 }
@@ -256,26 +272,35 @@ static void refuses_precisions_and_densities(void)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "WORK-0037",
-         "net.cfg:2: key \"output_precision\": \"int6\" (did you mean \"int16\"?) must be one of fp32, fp16, "
+         "net.cfg:2: key \"output_precision\": \"int6\" (did you mean \"int16\"?) must be one of "
+         "fp32, fp16, "
          "bf16, int16, int8, int4"},
         {"precision = \"half\";" SEQUENCE, A("relu") "}", "WORK-0037",
-         "net.cfg:1: key \"precision\": \"half\" must be one of fp32, fp16, bf16, int16, int8, int4"},
+         "net.cfg:1: key \"precision\": \"half\" must be one of fp32, fp16, bf16, int16, int8, "
+         "int4"},
         {"element_bytes = 3;" SEQUENCE, A("relu") "}", "WORK-0029",
          "net.cfg:1: key \"element_bytes\": must be 1, 2 or 4, not 3"},
         {"element_bytes = 1; precision = \"fp32\";" SEQUENCE, A("relu") "}", "WORK-0047",
-         "net.cfg:1: key \"precision\": must not be given beside element_bytes, which stands in its place"},
+         "net.cfg:1: key \"precision\": must not be given beside element_bytes, which stands in "
+         "its place"},
         {SEQUENCE, A("relu") "\noutput_density = 1.5; }", "WORK-0038",
-         "net.cfg:3: key \"output_density\": 1.5: must be the part that is not zero, above 0 and at most 1"},
+         "net.cfg:3: key \"output_density\": 1.5: must be the part that is not zero, above 0 and "
+         "at most 1"},
         {SEQUENCE, A("fc") "outputs = 3; weight_density = 0; }", "WORK-0038",
-         "net.cfg:2: key \"weight_density\": 0: must be the part that is not zero, above 0 and at most 1"},
+         "net.cfg:2: key \"weight_density\": 0: must be the part that is not zero, above 0 and at "
+         "most 1"},
         {SEQUENCE, A("fc") "outputs = 3; sparsity = 2; }", "WORK-0044",
          "net.cfg:2: key \"sparsity\": must be [n, m]: at most n of m neighbours are not zero"},
         {SEQUENCE, A("fc") "outputs = 3; sparsity = [5, 4]; }", "WORK-0033",
-         "net.cfg:2: layer \"a\": sparsity 5 of 4: must be n of m weights that are not zero, 1 <= n <= m <= 256"},
+         "net.cfg:2: layer \"a\": sparsity 5 of 4: must be n of m weights that are not zero, 1 <= "
+         "n <= m <= 256"},
         {SEQUENCE, A("fc") "outputs = 3; sparsity = [2, 4]; weight_density = 0.5; }", "WORK-0032",
-         "net.cfg:2: layer \"a\": sparsity 2 of 4: must be of a layer that multiplies with weights and says no "
+         "net.cfg:2: layer \"a\": sparsity 2 of 4: must be of a layer that multiplies with weights "
+         "and says no "
          "other weight density"},
-        {SEQUENCE, A("relu") "precision = \"int8\"; }, { name = \"b\"; type = \"add\"; inputs = [\"input\", \"a\"]; }",
+        {SEQUENCE,
+         A("relu") "precision = \"int8\"; }, { name = \"b\"; type = \"add\"; inputs = [\"input\", "
+                   "\"a\"]; }",
          "WORK-0036", "net.cfg:2: layer \"b\": reads fp16, but \"a\" makes int8"},
     };
     EXPECT_REFUSALS(cases);
@@ -286,15 +311,19 @@ static void refuses_keys_of_another_form(void)
     static const refusal cases[] = {
         {SEQUENCE, A("matmul") "columns = 3; heads = 2; }", "WORK-0039",
          "net.cfg:2: layer \"a\": key \"heads\": only a matmul of two inputs has it"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; bias = true; }", "WORK-0039",
+        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; bias = true; }",
+         "WORK-0039",
          "net.cfg:2: layer \"a\": key \"bias\": a matmul of two inputs has no weights"},
         {IMAGE, A("conv") "outputs = 3; output_padding = 1; }", "WORK-0039",
          "net.cfg:2: layer \"a\": key \"output_padding\": only a transposed conv has one"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; heads = 3; inner = 12; }",
+        {SEQUENCE,
+         A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; heads = 3; inner = 12; }",
          "WORK-0021", "net.cfg:2: layer \"a\": key \"inner\" is 12, but 4 follows from its input"},
         {SEQUENCE, A("slice") "chanels = 3; }", "BASE-0037",
-         "net.cfg:2: unknown key \"chanels\" in element 1 of \"layers\": did you mean \"channels\"? (one of name, "
-         "type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, output_precision, output_density, first, "
+         "net.cfg:2: unknown key \"chanels\" in element 1 of \"layers\": did you mean "
+         "\"channels\"? (one of name, "
+         "type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
+         "output_precision, output_density, first, "
          "channels)"},
     };
     EXPECT_REFUSALS(cases);
@@ -303,13 +332,19 @@ static void refuses_keys_of_another_form(void)
 static void refuses_windows_that_leave_nothing(void)
 {
     static const refusal cases[] = {
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }", "WORK-0040",
-         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most (kernel - 1) * dilation = 1"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }", "WORK-0070",
-         "net.cfg:2: layer \"a\": padding 0 and 7 crop all 6 pixels of a transposed conv: one must stay"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; output_padding = 2; }",
+        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }",
+         "WORK-0040",
+         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most (kernel - "
+         "1) * dilation = 1"},
+        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }",
+         "WORK-0070",
+         "net.cfg:2: layer \"a\": padding 0 and 7 crop all 6 pixels of a transposed conv: one must "
+         "stay"},
+        {IMAGE,
+         A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; output_padding = 2; }",
          "WORK-0041",
-         "net.cfg:2: layer \"a\": output_padding 2: must be less than the stride or the dilation (2, 1)"},
+         "net.cfg:2: layer \"a\": output_padding 2: must be less than the stride or the dilation "
+         "(2, 1)"},
         {IMAGE, A("conv") "transposed = true; outputs = 3; stride = 100000000; }", "WORK-0008",
          "net.cfg:2: layer \"a\": H = 268435457: must be from 1 to 268435456"},
     };
@@ -320,28 +355,42 @@ static void refuses_attentions(void)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("attention") "inputs = [\"input\", \"input\"]; heads = 2; }", "WORK-0046",
-         "net.cfg:2: layer \"a.scores\": 2 inputs: an attention takes queries, keys and values, or one input "
+         "net.cfg:2: layer \"a.scores\": 2 inputs: an attention takes queries, keys and values, or "
+         "one input "
          "that holds all three"},
-        {SEQUENCE, A("slice") "channels = 7; }, { name = \"b\"; type = \"attention\"; heads = 1; }", "WORK-0043",
-         "net.cfg:2: layer \"b.q\": 7 channels are not queries, keys and values of equal size; give three inputs"},
+        {SEQUENCE, A("slice") "channels = 7; }, { name = \"b\"; type = \"attention\"; heads = 1; }",
+         "WORK-0043",
+         "net.cfg:2: layer \"b.q\": 7 channels are not queries, keys and values of equal size; "
+         "give three inputs"},
         {SEQUENCE, A("attention") "heads = 3; }", "WORK-0012",
-         "net.cfg:2: layer \"a.scores\": 3 heads do not divide 4 input and 39 output channels of a layer of kind "
+         "net.cfg:2: layer \"a.scores\": 3 heads do not divide 4 input and 39 output channels of a "
+         "layer of kind "
          "matmul"},
-        {SEQUENCE, A("attention") "}", "BASE-0034", "net.cfg:2: element 1 of \"layers\": has no key \"heads\""},
+        {SEQUENCE, A("attention") "}", "BASE-0034",
+         "net.cfg:2: element 1 of \"layers\": has no key \"heads\""},
         {SEQUENCE, A("attention") "heads = 2; },\n" A("relu") "}", "WORK-0045",
-         "net.cfg:3: layer \"a\": the name is taken by the attention of line 2; names must be unique"},
-        {SEQUENCE, A("attention") "heads = 2; },\n" A("attention") "heads = 2; inputs = \"input\"; }", "WORK-0003",
-         "net.cfg:3: layer \"a.q\": the name is taken by the layer of line 2; names must be unique"},
-        {SEQUENCE, "{ name = \"attn\"; type = \"attention\"; heads = 2; }, { name = \"b\"; type = \"relu\";"
-                   " inputs = \"atn\"; }",
+         "net.cfg:3: layer \"a\": the name is taken by the attention of line 2; names must be "
+         "unique"},
+        {SEQUENCE,
+         A("attention") "heads = 2; },\n" A("attention") "heads = 2; inputs = \"input\"; }",
+         "WORK-0003",
+         "net.cfg:3: layer \"a.q\": the name is taken by the layer of line 2; names must be "
+         "unique"},
+        {SEQUENCE,
+         "{ name = \"attn\"; type = \"attention\"; heads = 2; }, { name = \"b\"; type = \"relu\";"
+         " inputs = \"atn\"; }",
          "WORK-0027",
-         "net.cfg:2: layer \"b\": input \"atn\" is neither a layer nor \"input\" (did you mean \"attn\"?)"},
+         "net.cfg:2: layer \"b\": input \"atn\" is neither a layer nor \"input\" (did you mean "
+         "\"attn\"?)"},
         {SEQUENCE, A("attention") "heads = 2; in_channels = 4; }", "WORK-0021",
          "net.cfg:2: layer \"a.q\": key \"in_channels\" is 4, but 12 follows from its input"},
-        {SEQUENCE, A("attention") "heads = 2; in_channels = 4; inputs = [\"input\", \"input\", \"input\"]; }",
-         "WORK-0021", "net.cfg:2: layer \"a.scores\": key \"in_channels\" is 4, but 12 follows from its input"},
+        {SEQUENCE,
+         A("attention") "heads = 2; in_channels = 4; inputs = [\"input\", \"input\", \"input\"]; }",
+         "WORK-0021",
+         "net.cfg:2: layer \"a.scores\": key \"in_channels\" is 4, but 12 follows from its input"},
         {SEQUENCE, A("softmax") "heads = 5; }", "WORK-0012",
-         "net.cfg:2: layer \"a\": 5 heads do not divide 12 input and 12 output channels of a layer of kind "
+         "net.cfg:2: layer \"a\": 5 heads do not divide 12 input and 12 output channels of a layer "
+         "of kind "
          "softmax"},
     };
     EXPECT_REFUSALS(cases);
@@ -351,21 +400,26 @@ static void refuses_shapes(void)
 {
     static const refusal cases[] = {
         {IMAGE, A("lstm") "outputs = 3; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input is 3 x 5 x 9"},
+         "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input "
+         "is 3 x 5 x 9"},
         {IMAGE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 3 x 5 x 9"},
+         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 3 "
+         "x 5 x 9"},
         {SEQUENCE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 12 x 13 x 1"},
+         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is "
+         "12 x 13 x 1"},
         {SEQUENCE, A("slice") "first = 9; channels = 4; }", "WORK-0042",
          "net.cfg:2: layer \"a\": takes channels 9 to 12, but its input has 12"},
         {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; }", "WORK-0015",
-         "net.cfg:2: layer \"a\": reads 12 x 12 x 1 (channels x height x width), but \"input\" makes 12 x 13 x 1"},
+         "net.cfg:2: layer \"a\": reads 12 x 12 x 1 (channels x height x width), but \"input\" "
+         "makes 12 x 13 x 1"},
         {SEQUENCE, A("concat") "}", "WORK-0006",
          "net.cfg:2: layer \"a\": 1 inputs: a layer of kind concat takes two or more"},
         {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\", \"input\"]; }", "WORK-0006",
          "net.cfg:2: layer \"a\": 3 inputs: a layer of kind matmul takes one or two"},
         {SEQUENCE, A("lstm") "outputs = 100000000; }", "WORK-0011",
-         "net.cfg:2: layer \"a\": 1.04e+18 loop steps over 312 inputs: at most 2^53 of each are supported"},
+         "net.cfg:2: layer \"a\": 1.04e+18 loop steps over 312 inputs: at most 2^53 of each are "
+         "supported"},
     };
     EXPECT_REFUSALS(cases);
 }
@@ -374,8 +428,9 @@ static void refuses_shapes(void)
 
 static void survives_every_failing_allocation(void)
 {
-    static const char text[] = SEQUENCE "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
-                                        "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );";
+    static const char text[] =
+        SEQUENCE "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
+                 "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );";
     int64_t live = th_alloc_live(), k = 0;
     th_workload *w = NULL;
     while (!w && k < 10000) {
@@ -403,7 +458,7 @@ int main(int argc, char **argv)
                                      TAP(reads_sequences),
                                      TAP(reads_what_moves_channels),
                                      TAP(an_attention_states_what_it_is_as_a_whole),
-        TAP(reads_every_function),
+                                     TAP(reads_every_function),
                                      TAP(inputs_are_what_their_makers_made),
                                      TAP(refuses_precisions_and_densities),
                                      TAP(refuses_keys_of_another_form),

@@ -17,13 +17,14 @@ static const char row_text[] =
     "hosts = ( \"host\" );\n"
     "links = ( { between = [\"0\", \"1\"]; bandwidth = \"1GB/s\"; latency = \"200ns\"; duplex = "
     "\"full\"; },\n"
-    "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; latency = \"300ns\"; duplex = "
+    "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; latency = \"300ns\"; duplex "
+    "= "
     "\"full\"; } );\n";
 
 /* CONV: K 4, C 100, 1 x 1000 pixels, 1 x 1. 200000 bytes of inputs and 800 of weights (13 bursts:
  * 832) are in after 100 ns + 200832/16 ns = 12652 ns; 400000 MACs are 6250 cycles, 31250 ns; 8000
- * bytes leave in 100 + 500 ns: 44502 ns. RELU: 8000 elements: 16000 bytes in 1100 ns, 125 cycles, out
- * in 1100 ns: 2825 ns. */
+ * bytes leave in 100 + 500 ns: 44502 ns. RELU: 8000 elements: 16000 bytes in 1100 ns, 125 cycles,
+ * out in 1100 ns: 2825 ns. */
 enum { CONV_NS = 44502, RELU_NS = 2825, PS = 1000 };
 
 typedef struct {
@@ -42,8 +43,7 @@ static setup set_up(void)
     u.works = th_works_new(u.system, NULL);
     u.conv = th_works_intern(u.works, 0, 0, &conv, NULL);
     u.relu = th_works_intern(u.works, 0, 0, &relu, NULL);
-    u.machine =
-        th_machine_new(u.system, u.works, &(th_machine_options){.per_layer = true}, NULL);
+    u.machine = th_machine_new(u.system, u.works, &(th_machine_options){.per_layer = true}, NULL);
     return u;
 }
 
@@ -57,13 +57,10 @@ static void take_down(setup *u)
 
 static int32_t compute(setup *u, int node, int32_t work, int32_t layer)
 {
-    return th_program_add(u->program,
-                          &(th_task){.kind = TH_TASK_COMPUTE,
-                                     .node = node,
-                                     .peer = -1,
-                                     .work = work,
-                                     .layer = layer},
-                          NULL);
+    return th_program_add(
+        u->program,
+        &(th_task){.kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .work = work, .layer = layer},
+        NULL);
 }
 
 static th_result run_until(setup *u, th_time until)
@@ -82,7 +79,8 @@ static void add_two_layers(setup *u)
 {
     int32_t t = th_program_add(
         u->program,
-        &(th_task){.kind = TH_TASK_TRANSFER, .node = 2, .peer = 0, .bytes = 1000, .layer = 0}, NULL);
+        &(th_task){.kind = TH_TASK_TRANSFER, .node = 2, .peer = 0, .bytes = 1000, .layer = 0},
+        NULL);
     th_program_depend(u->program, compute(u, 0, u->conv, 0), t, NULL);
     th_program_depend(u->program, compute(u, 0, u->relu, 2), t + 1, NULL);
 }
@@ -94,7 +92,8 @@ static void two_tasks_on_paper(void)
     th_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL_FATAL(r.n_layers, 3);
     const th_layer_result *conv = &r.layers[0], *relu = &r.layers[2];
-    CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->n_open == 0 && conv->start_ps == 0);
+    CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->n_open == 0 &&
+                   conv->start_ps == 0);
     CU_ASSERT_EQUAL(conv->end_ps, (2500 + CONV_NS) * PS);
     CU_ASSERT_TRUE(conv->active_ps == conv->end_ps && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->did.busy_ps == 31250 * PS &&
@@ -148,7 +147,8 @@ static void a_running_task_counts_as_far_as_it_is(void)
     CU_ASSERT_TRUE(conv->active_ps == 20000 * PS && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->did.busy_ps == 4848 * PS &&
                    conv->did.stall_ps[TH_ENGINE_INPUT] == 12652 * PS);
-    CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 && conv->end_ps == 2500 * PS);
+    CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 &&
+                   conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
     th_result_clear(&r);
     take_down(&u);

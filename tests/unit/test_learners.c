@@ -76,7 +76,8 @@ static void clear_lesson(th_lesson *l)
     th_free(l->ms);
 }
 
-/* The mean relative error of what was learned, where it was learned; and that what is written is read. */
+/* The mean relative error of what was learned, where it was learned; and that what is written is
+ * read. */
 static double error_of(const th_learner_type *type, const th_lesson *l, const th_effort *o)
 {
     static double said[ROWS], again[ROWS];
@@ -153,7 +154,8 @@ static void the_loss_of_perfnet_by_hand(void)
     CU_ASSERT_EQUAL(derivative, -1);
 }
 
-/* Two numbers, then two flags: batch, in, out; seconds of operations and bytes; the sheet; bias, relu. */
+/* Two numbers, then two flags: batch, in, out; seconds of operations and bytes; the sheet; bias,
+ * relu. */
 static void plain_numbers_by_hand(void)
 {
     th_op o = {TH_OP_DENSE,
@@ -164,8 +166,20 @@ static void plain_numbers_by_hand(void)
                 [TH_OP_ACTIVATION] = TH_ACT_TANH}};
     th_plain p;
     th_plain_fill(&o, &gpus.gpu[0], &p);
-    static const float numbers[] = {2,     300,  500,  6e5f / 1.28e12f, 2400 / 1e11f, 6e5f / 1e11f,
-                                    4000 / 1e11f, 100, 10, 64, 1000, 1280, 1, 4};
+    static const float numbers[] = {2,
+                                    300,
+                                    500,
+                                    6e5f / 1.28e12f,
+                                    2400 / 1e11f,
+                                    6e5f / 1e11f,
+                                    4000 / 1e11f,
+                                    100,
+                                    10,
+                                    64,
+                                    1000,
+                                    1280,
+                                    1,
+                                    4};
     static const float flags[] = {1, 0, 1, 0};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     CU_ASSERT_EQUAL_FATAL(p.n_numbers, NUMBERS);
@@ -174,7 +188,8 @@ static void plain_numbers_by_hand(void)
     CU_ASSERT_EQUAL(memcmp(p.x + NUMBERS, flags, sizeof flags), 0);
 }
 
-/* The law is 1/4 too high in logarithms, log_linear 3/4 too low, the roofline useless: three votes to one. */
+/* The law is 1/4 too high in logarithms, log_linear 3/4 too low, the roofline useless: three votes
+ * to one. */
 static void shares_by_hand(void)
 {
     enum { N = 40 };
@@ -231,14 +246,10 @@ static void jobs_are_done_once(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(a_roofline_is_found_again),
-        TAP(powers_are_found_again),
-        TAP(the_others_learn),
-        TAP(the_loss_of_perfnet_by_hand),
-        TAP(plain_numbers_by_hand),
-        TAP(shares_by_hand),
-        TAP(jobs_are_done_once),
-        TAP_END,
+        TAP(a_roofline_is_found_again), TAP(powers_are_found_again),
+        TAP(the_others_learn),          TAP(the_loss_of_perfnet_by_hand),
+        TAP(plain_numbers_by_hand),     TAP(shares_by_hand),
+        TAP(jobs_are_done_once),        TAP_END,
     };
     gpus = two_gpus();
     make_ops();

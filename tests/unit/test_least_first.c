@@ -16,8 +16,9 @@ static int32_t least_of(const int *count)
     return -1;
 }
 
-/* Against counts of each value; a value may be there several times. Each is at most spread above the last:
- * small ones are nearly in order, as those of an instant are. Returns how often it was a heap. */
+/* Against counts of each value; a value may be there several times. Each is at most spread above
+ * the last: small ones are nearly in order, as those of an instant are. Returns how often it was a
+ * heap. */
 static int fill_and_drain(gsl_rng *r, int32_t spread)
 {
     th_least_first q = {0};

@@ -9,7 +9,9 @@
 #include "tests/unit/tap.h"
 
 #define VECTOR "vector = { clock = \"1GHz\"; elements_per_cycle = 1000; }; "
-#define DRAM "dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; }; "
+#define DRAM                                                                                       \
+    "dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; "  \
+    "}; "
 #define MACS(NAME, N)                                                                              \
     "{ name = \"" NAME "\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = " N "; }"
 #define ACCEL(NAME, DESIGN) "{ name = \"" NAME "\"; " DRAM VECTOR "designs = [\"" DESIGN "\"]; }"
@@ -50,17 +52,23 @@ static th_search *found(const char *name, const th_problem *p, int64_t evaluatio
     return s;
 }
 
-/* Accelerators of 3 and 1 multiply-accumulates per cycle, links and memories that take next to no time.
- * 64 x 64 channels, 64 x 64 pixels: 2^24 products. The quick one alone takes 2^24 / 3 = 5.59 ms, even
- * halves 2^23 / 1 = 8.39 ms, three to one 2^24 / 4 = 4.19 ms: 48 and 16 channels or rows. */
+/* Accelerators of 3 and 1 multiply-accumulates per cycle, links and memories that take next to no
+ * time. 64 x 64 channels, 64 x 64 pixels: 2^24 products. The quick one alone takes 2^24 / 3 = 5.59
+ * ms, even halves 2^23 / 1 = 8.39 ms, three to one 2^24 / 4 = 4.19 ms: 48 and 16 channels or rows.
+ */
 static void the_proportional_split_is_the_optimum(void)
 {
-    th_system *s = system_of(
-        "name = \"two\"; designs = ( " MACS("quick", "3") ", " MACS("slow", "1") " ); accelerators = ( " ACCEL(
-            "a", "quick") ", " ACCEL("b", "slow") " ); links = ( { between = [\"a\", \"b\"]; "
-                                                  "bandwidth = \"8000Gbps\"; latency = \"1ns\"; } );");
-    th_workload *w = workload_of("name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; "
-                                 "layers = ( { name = \"c\"; type = \"conv\"; outputs = 64; kernel = 1; } );");
+    th_system *s = system_of("name = \"two\"; designs = ( " MACS("quick", "3") ", " MACS(
+        "slow",
+        "1") " ); accelerators = ( " ACCEL("a",
+                                           "quick") ", " ACCEL("b",
+                                                               "slow") " ); links = ( { between = "
+                                                                       "[\"a\", \"b\"]; "
+                                                                       "bandwidth = \"8000Gbps\"; "
+                                                                       "latency = \"1ns\"; } );");
+    th_workload *w =
+        workload_of("name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; "
+                    "layers = ( { name = \"c\"; type = \"conv\"; outputs = 64; kernel = 1; } );");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_search *x = found("two_level", &p, 60);
     const double best = 4194304e3; /* 2^22 cycles of 1 ns */
@@ -69,7 +77,8 @@ static void the_proportional_split_is_the_optimum(void)
     CU_ASSERT_EQUAL(x->best->sets[0].design, TH_DESIGN_OWN);
     CU_ASSERT_PTR_NOT_NULL_FATAL(x->best->sets[0].shares);
     for (int r = 0; r < 2; r++) {
-        th_loop_box b = th_shard_loops(&w->layers[0], 1, &x->best->strategy[0], x->best->sets[0].shares, r);
+        th_loop_box b =
+            th_shard_loops(&w->layers[0], 1, &x->best->strategy[0], x->best->sets[0].shares, r);
         int64_t part = 1;
         for (int d = 0; d < TH_N_DIMS; d++)
             part *= b.hi[d] - b.lo[d];
@@ -80,27 +89,32 @@ static void the_proportional_split_is_the_optimum(void)
     th_system_free(s);
 }
 
-/* c is quick at convolutions, d a little less; r has no tiles for them, but is quick at recurrent layers. */
-static const char kinds[] =
-    "name = \"kinds\"; designs = ( " MACS("cd", "100") ", " MACS("dd", "60") ", "
-    "{ name = \"rd\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 4096; throughput = 2e12; } ); "
-    "accelerators = ( " ACCEL("c", "cd") ", " ACCEL("r", "rd") ", " ACCEL("d", "dd") " ); hosts = ( \"h\" ); "
-    "links = ( { center = \"h\"; leaves = [\"c\", \"r\", \"d\"]; bandwidth = \"100Gbps\"; latency = \"1us\"; } );";
+/* c is quick at convolutions, d a little less; r has no tiles for them, but is quick at recurrent
+ * layers. */
+static const char kinds[] = "name = \"kinds\"; designs = ( " MACS("cd", "100") ", " MACS(
+    "dd", "60") ", "
+                "{ name = \"rd\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 4096; "
+                "throughput = 2e12; } ); "
+                "accelerators = ( " ACCEL("c", "cd") ", " ACCEL("r", "rd") ", " ACCEL(
+                    "d", "dd") " ); hosts = ( \"h\" ); "
+                               "links = ( { center = \"h\"; leaves = [\"c\", \"r\", \"d\"]; "
+                               "bandwidth = \"100Gbps\"; latency = \"1us\"; } );";
 
 /* Two rows of convolutions and one of LSTMs that read the same words: nothing joins them. */
 static const char three_branches[] =
     "name = \"net\"; batch = 1; input = { channels = 16; height = 32; width = 1; }; layers = ("
     "{ name = \"a1\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
     "{ name = \"a2\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
-    "{ name = \"b1\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; inputs = \"input\"; },"
+    "{ name = \"b1\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; inputs = \"input\"; "
+    "},"
     "{ name = \"b2\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
     "{ name = \"l1\"; type = \"lstm\"; outputs = 512; inputs = \"input\"; },"
     "{ name = \"l2\"; type = \"lstm\"; outputs = 512; } );";
 
-/* Layers 1: 64 * 16 * 9 * 32 products, 2.9 us on c and 4.9 us on d; layers 2 four times that. By rank a1,
- * b1, a2, b2 of the convolutions. a1 on c to 2.9. b1: c would end at 5.9, d at 4.9. a2 stays on c: to
- * 14.7. b2: c would end at 26.5, d at 24.6. LSTMs load 4 * 512 * 528 weights of 2 bytes at 512 bytes
- * per ns, 32 times: 135 us; 346 us on c. */
+/* Layers 1: 64 * 16 * 9 * 32 products, 2.9 us on c and 4.9 us on d; layers 2 four times that. By
+ * rank a1, b1, a2, b2 of the convolutions. a1 on c to 2.9. b1: c would end at 5.9, d at 4.9. a2
+ * stays on c: to 14.7. b2: c would end at 26.5, d at 24.6. LSTMs load 4 * 512 * 528 weights of 2
+ * bytes at 512 bytes per ns, 32 times: 135 us; 346 us on c. */
 static void branches_go_where_they_end_earliest(void)
 {
     static const char *const at[] = {"c", "c", "d", "d", "r", "r"};
@@ -132,8 +146,8 @@ static void branches_go_where_they_end_earliest(void)
     th_system_free(s);
 }
 
-/* Convolutions never go to r, which cannot run them, alone or among others; what is written is read and
- * takes the same time. */
+/* Convolutions never go to r, which cannot run them, alone or among others; what is written is read
+ * and takes the same time. */
 static void mixed_kinds_find_their_layers(void)
 {
     th_system *s = system_of(kinds);
@@ -162,8 +176,8 @@ static void mixed_kinds_find_their_layers(void)
     th_system_free(s);
 }
 
-/* Two sets of f1 with three designs each: nine vectors, each once, the quickest of both sets first, then
- * one for all; a set alone: three. */
+/* Two sets of f1 with three designs each: nine vectors, each once, the quickest of both sets first,
+ * then one for all; a set alone: three. */
 static void each_vector_of_designs_comes_once(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -202,9 +216,10 @@ static void candidates_stay_few(void)
     th_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text, "name = \"many\"; designs = ( ");
     for (int i = 1; i <= 8; i++)
-        th_strbuf_printf(&text,
-                         "%s{ name = \"d%d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = %d; }",
-                         i > 1 ? ", " : "", i, 10 * i);
+        th_strbuf_printf(
+            &text,
+            "%s{ name = \"d%d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = %d; }",
+            i > 1 ? ", " : "", i, 10 * i);
     th_strbuf_add(&text, " ); accelerators = ( ");
     for (int i = 0; i < 24; i++)
         th_strbuf_printf(&text, "%s{ name = \"a%d\"; " DRAM VECTOR "designs = [\"d%d\"]; }",

@@ -103,8 +103,8 @@ static void halos_travel_between_halves(void)
 }
 
 /* Three of 6 channels each, 3 x 100 x 2 = 600 bytes: everyone needs the other half. Then C2 needs
- * just the channels that it holds, sends partial sums of half of 8 x 100 outputs (rows: the first of
- * the longest dimensions): 800 bytes. */
+ * just the channels that it holds, sends partial sums of half of 8 x 100 outputs (rows: the first
+ * of the longest dimensions): 800 bytes. */
 static void channels_are_gathered_and_partial_sums_exchanged(void)
 {
     set_up(RING4, CHAIN("1"), "20");
@@ -116,9 +116,9 @@ static void channels_are_gathered_and_partial_sums_exchanged(void)
     tear_down();
 }
 
-/* K3 of 8 channels behind H2 of another set: the third of 2, 3, 3 channels (cuts 0 2 5 8). b on {1, 3,
- * 0}: every position needs all 6 channels of both halves, 600 bytes each, accelerator 0 has one. c
- * rotates its weights: 6 x 9 x (cuts of 8 in 3: 2, 3, 3) x 2 bytes = 216, 324, 324. */
+/* K3 of 8 channels behind H2 of another set: the third of 2, 3, 3 channels (cuts 0 2 5 8). b on {1,
+ * 3, 0}: every position needs all 6 channels of both halves, 600 bytes each, accelerator 0 has one.
+ * c rotates its weights: 6 x 9 x (cuts of 8 in 3: 2, 3, 3) x 2 bytes = 216, 324, 324. */
 static void sets_of_different_sizes(void)
 {
     set_up(RING4, CHAIN("1"), "130 2");
@@ -126,8 +126,8 @@ static void sets_of_different_sizes(void)
     put_layer(map, 1, 0, "K3");
     put_layer(map, 2, 0, "H3 rK");
     lower_stream(th_stream_single);
-    /* b holds 2 channels of 100; c wants rows 0 .. 3, 2 .. 6, 5 .. 9 of the others' 2: 4, 5, 5 rows of
-     * 10 x 2 x 2 bytes. Positions 0 1 2 are accelerators 1 3 0. */
+    /* b holds 2 channels of 100; c wants rows 0 .. 3, 2 .. 6, 5 .. 9 of the others' 2: 4, 5, 5 rows
+     * of 10 x 2 x 2 bytes. Positions 0 1 2 are accelerators 1 3 0. */
     assert_transfers("b:2>1=1200 b:2>3=1200 b:2>0=1200 "
                      "c:3>1=160 c:0>1=160 c:1>3=200 c:0>3=200 c:1>0=200 c:3>0=200 "
                      "c:3>1=324 c:0>3=324 c:1>0=216 c:3>1=324 c:0>3=216 c:1>0=324");
@@ -177,9 +177,9 @@ static void pieces_that_arrive_are_marked(void)
     CU_ASSERT_EQUAL(n_whose_weights_arrive("H4"), 0);
 }
 
-/* 4 rows and columns of 8 x 8 in 2 x 2, 1 x 1 kernel, batch 1, rotating C: pieces of 16 x 10 x 2 = 320
- * bytes, x = 420 ns; a phase is 16 x 4 x 4 x 10 = 2560 steps. On a system of a thousandth of the
- * bandwidth x = 320,100 ns > c: arrivals at x, 2 x, 3 x; the end is 3 x + c. */
+/* 4 rows and columns of 8 x 8 in 2 x 2, 1 x 1 kernel, batch 1, rotating C: pieces of 16 x 10 x 2 =
+ * 320 bytes, x = 420 ns; a phase is 16 x 4 x 4 x 10 = 2560 steps. On a system of a thousandth of
+ * the bandwidth x = 320,100 ns > c: arrivals at x, 2 x, 3 x; the end is 3 x + c. */
 static void computing_hides_behind_travel(void)
 {
     set_up("name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
@@ -196,9 +196,9 @@ static void computing_hides_behind_travel(void)
     tear_down();
 }
 
-/* a on accelerator 0, b on 1, x between: 6 x 100 x 2 = 1200 bytes, 1300 ns. With a, b computing for ca <
- * cb: two inputs in flight keep b busy from ca + x on as long as cb > ca + x: input i ends at ca + x +
- * (i + 1) cb. One in flight: (i + 1)(ca + x + cb). */
+/* a on accelerator 0, b on 1, x between: 6 x 100 x 2 = 1200 bytes, 1300 ns. With a, b computing for
+ * ca < cb: two inputs in flight keep b busy from ca + x on as long as cb > ca + x: input i ends at
+ * ca + x + (i + 1) cb. One in flight: (i + 1)(ca + x + cb). */
 static void a_pipeline_is_as_quick_as_its_slowest_set(void)
 {
     set_up(
@@ -232,8 +232,8 @@ static void a_pipeline_is_as_quick_as_its_slowest_set(void)
     tear_down();
 }
 
-/* Twelve readings by one layer of two: more than twice the layers. 2 x 3 x 3 elements on the spot, so no
- * transfer, and eleven sums of 18 elements. */
+/* Twelve readings by one layer of two: more than twice the layers. 2 x 3 x 3 elements on the spot,
+ * so no transfer, and eleven sums of 18 elements. */
 static void one_tensor_may_be_read_many_times(void)
 {
     set_up(RING4,
@@ -340,9 +340,9 @@ static void memory_holds_the_largest_micro_batch(void)
     tear_down();
 }
 
-/* Under SS two of four pieces are there: in hand, and arriving. 16 filters of 40 x 9: a piece of 4 is
- * 2880 bytes; 32 bytes of biases; output 16 x 2 x 8 x 2 = 512; input 40 x 3 x 8 x 2 = 1920 (outer
- * rows; inner positions 2560). */
+/* Under SS two of four pieces are there: in hand, and arriving. 16 filters of 40 x 9: a piece of 4
+ * is 2880 bytes; 32 bytes of biases; output 16 x 2 x 8 x 2 = 512; input 40 x 3 x 8 x 2 = 1920
+ * (outer rows; inner positions 2560). */
 static void a_rotation_needs_two_pieces(void)
 {
     set_up(WITH_HOST("1GiB"), ONE("3", "1"), "0123");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_lower_random.c - random layers, graphs, shardings and sets, lowered and held against an oracle
- * that keeps book element by element (lower_oracle.h). A failure prints the number of its case;
- * THARSIS_CASE=N runs that one alone. */
+/* test_lower_random.c - random layers, graphs, shardings and sets, lowered and held against an
+ * oracle that keeps book element by element (lower_oracle.h). A failure prints the number of its
+ * case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
 #include "tests/unit/lower_oracle.h"
 #include "tests/unit/tap.h"
@@ -29,7 +29,8 @@ static void count_layer(const th_layer *l, const th_strategy *s)
 
 static bool all_kinds_came(void)
 {
-    bool all = n_products > TAP_REPEATS(300) && n_rotating_products > TAP_REPEATS(30) && n_up > TAP_REPEATS(300);
+    bool all = n_products > TAP_REPEATS(300) && n_rotating_products > TAP_REPEATS(30) &&
+               n_up > TAP_REPEATS(300);
     printf("# layers by kind:");
     for (int i = 0; i <= TH_LAYER_SLICE; i++) {
         printf(" %d", n_of_kind[i]);
@@ -110,7 +111,8 @@ static void programs_are_exactly_what_the_rules_say(void)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
-        system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4]; host = { bandwidth = \"2Gbps\"; };")),
+        system_of(
+            RANDOM_TOPOLOGY("type = \"ring\"; dims = [4]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 4];")),
         shipped_system("f1_16xlarge"),
         system_of(
@@ -139,9 +141,9 @@ static void programs_are_exactly_what_the_rules_say(void)
            "designs, %d with shares\n",
            n_programs, n_streams, n_rotating, n_reducing, n_own, n_shared);
     CU_ASSERT_TRUE(all_kinds_came() || only);
-    CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > TAP_REPEATS(1000) && n_rotating > TAP_REPEATS(1000) &&
-                            n_reducing > TAP_REPEATS(1000) && n_own > TAP_REPEATS(1000) &&
-                            n_shared > TAP_REPEATS(1000)));
+    CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > TAP_REPEATS(1000) &&
+                            n_rotating > TAP_REPEATS(1000) && n_reducing > TAP_REPEATS(1000) &&
+                            n_own > TAP_REPEATS(1000) && n_shared > TAP_REPEATS(1000)));
     for (int i = 0; i < N; i++)
         th_system_free(systems[i]);
 }

@@ -122,8 +122,9 @@ static int32_t on_host(th_program *p, th_time takes, th_time release)
     return th_program_add(p, &t, NULL);
 }
 
-/* Task 0 is there at 700, 1 and 2 at 0, 3 behind 1. The host takes 1 (0 .. 500), then 2 (500 .. 800), as the lower
- * number is not there yet; then 0, which is (800 .. 900), and 3 last (900 .. 1300). Task 4 has no host. */
+/* Task 0 is there at 700, 1 and 2 at 0, 3 behind 1. The host takes 1 (0 .. 500), then 2 (500 ..
+ * 800), as the lower number is not there yet; then 0, which is (800 .. 900), and 3 last (900 ..
+ * 1300). Task 4 has no host. */
 static void a_host_runs_one_task_at_a_time_the_lowest_first(void)
 {
     setup u = set_up();
@@ -164,7 +165,8 @@ static void an_accelerator_takes_the_lowest_number_first(void)
     CU_ASSERT_TRUE(r.accels[0].n_tasks == 3 && r.accels[0].idle_ps == 0 &&
                    r.accels[0].did.busy_ps == 3 * 625000);
     CU_ASSERT_TRUE(r.accels[1].n_tasks == 1 && r.accels[1].idle_ps == 2 * ROW_PS);
-    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 && r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 &&
+                   r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_result_accel_utilization(&r), (3 * 625.0 + 625) / 2 / (3 * 2825),
                            1e-12);
     th_result_clear(&r);
@@ -211,7 +213,8 @@ static void a_flow_slows_the_task_at_its_ends(void)
     for (int t = 0; t < 3; t += 2)
         assert_task(&r, t, 0, 2951667, -1);
     for (int a = 0; a < 2; a++)
-        CU_ASSERT_TRUE(r.accels[a].did.busy_ps == 625000 && th_stats_stall_in(&r.accels[a].did) == 1160000 &&
+        CU_ASSERT_TRUE(r.accels[a].did.busy_ps == 625000 &&
+                       th_stats_stall_in(&r.accels[a].did) == 1160000 &&
                        r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
     CU_ASSERT_EQUAL(r.n_unfolded, 2);
@@ -221,8 +224,8 @@ static void a_flow_slows_the_task_at_its_ends(void)
 
 /* The same at half the clock of accelerator 1: 1250 ns to compute. 3000 bytes slow the load down to
  * 1160 ns as before; the store begins at 1160 + 1250 + 100 = 2510 ns, has 15 GB/s until 3200 ns
- * (10350 bytes), then 16 GB/s for 5650 bytes: 353.125 ns. Once the transfer has ended, nobody draws:
- * 1100 + 1250 + 1100 = 3450 ns. Accelerator 0 keeps its clock. */
+ * (10350 bytes), then 16 GB/s for 5650 bytes: 353.125 ns. Once the transfer has ended, nobody
+ * draws: 1100 + 1250 + 1100 = 3450 ns. Accelerator 0 keeps its clock. */
 static void a_flow_slows_a_task_on_a_changed_clock(void)
 {
     const th_alteration half = {.kind = TH_CHANGE_CLOCK, .object = 1, .factor = 0.5};
@@ -331,9 +334,11 @@ static void can_be_looked_at_while_it_runs(void)
     CU_ASSERT_EQUAL(th_machine_result(u.machine, &r, NULL), 0);
     CU_ASSERT_TRUE(!r.is_done && r.elapsed_ps == 4325000 && r.tasks[1].end_ps == -1 &&
                    r.n_events == 3);
-    CU_ASSERT_TRUE(r.accels[1].did.busy_ps == 25000 && th_stats_stall_in(&r.accels[1].did) == 1100000 &&
+    CU_ASSERT_TRUE(r.accels[1].did.busy_ps == 25000 &&
+                   th_stats_stall_in(&r.accels[1].did) == 1100000 &&
                    r.accels[1].idle_ps == 3200000);
-    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 && r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 0);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 &&
+                   r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 0);
     th_result_clear(&r);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, 1000, NULL),
                     TH_STOP_UNTIL); /* time does not go back */

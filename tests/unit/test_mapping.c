@@ -164,8 +164,9 @@ static void each_accelerator_may_keep_its_own_design(void)
     CU_ASSERT_EQUAL(th_set_design(&m->sets[1], 0, sys), 0);
     th_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(m, sys, net, &text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { design = \"own\"; accelerators = [ \"r\", \"s\" ]; "
-                                             "shares = [ 3, 7 ]; },\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.text,
+                                  "  { design = \"own\"; accelerators = [ \"r\", \"s\" ]; "
+                                  "shares = [ 3, 7 ]; },\n"));
     th_strbuf_clear(&text);
     th_mapping *copy = th_mapping_copy(m);
     CU_ASSERT_TRUE(th_mapping_equal(m, copy));
@@ -181,9 +182,10 @@ static void a_design_called_own_cannot_be_asked_for(void)
 {
     char own[] = "own", *name = sys->designs[0].name;
     sys->designs[0].name = own;
-    assert_refused(good(), "MAP-0087",
-                   "set 0: a design that is called \"own\" cannot be asked for: the word stands for "
-                   "each accelerator's own");
+    assert_refused(
+        good(), "MAP-0087",
+        "set 0: a design that is called \"own\" cannot be asked for: the word stands for "
+        "each accelerator's own");
     sys->designs[0].name = name;
 }
 

@@ -60,9 +60,10 @@ static void refuses_bad_sets(void)
         "MAP-0007", "m.map:1: set 0: accel/2 is in two sets, or twice in one");
     assert_refused("sets = ( { design = \"tiled\"; accelerators = [ ]; } ); layers = ();",
                    "MAP-0009", "m.map:1: set 0 has no accelerators");
-    assert_refused("sets = ( { design = \"tiled\"; accelerators = [ \"1\", \"2\" ];\n shares = [ 3 ]; } ); "
-                   "layers = ();",
-                   "MAP-0089", "m.map:2: 1 shares for 2 accelerators");
+    assert_refused(
+        "sets = ( { design = \"tiled\"; accelerators = [ \"1\", \"2\" ];\n shares = [ 3 ]; } ); "
+        "layers = ();",
+        "MAP-0089", "m.map:2: 1 shares for 2 accelerators");
     assert_refused("sets = (\n 3 ); layers = ();", "MAP-0019",
                    "m.map:2: a set must be a group { ... }");
 }

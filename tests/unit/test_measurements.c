@@ -199,10 +199,11 @@ static void columns_that_are_missing_or_unknown(void)
     th_measurement_source s = {.columns = absent, .n_columns = 1};
     assert_refused("a.csv", "kind,device,batch,channels_in,time_ms\ndense,small,1,2,3\n", plain,
                    "PRED-0151", ":2: dense: must have a column of channels_out");
-    assert_refused("a.csv", "kind,device,batch,in_size,stride,channels_in,time_ms\npooling,small,1,8,1,2,3\n",
-                   plain, "PRED-0151", ":2: pooling: must have a column of kernel_h");
-    assert_refused("a.csv", "OPName,Device,latency_ms,B,M,N\nbmm,small,1,2,3,4\n", plain, "PRED-0151",
-                   ":2: matmul: must have a column of channels_out");
+    assert_refused(
+        "a.csv", "kind,device,batch,in_size,stride,channels_in,time_ms\npooling,small,1,8,1,2,3\n",
+        plain, "PRED-0151", ":2: pooling: must have a column of kernel_h");
+    assert_refused("a.csv", "OPName,Device,latency_ms,B,M,N\nbmm,small,1,2,3,4\n", plain,
+                   "PRED-0151", ":2: matmul: must have a column of channels_out");
     assert_refused("a.csv", DENSE, s, "PRED-0156", ":1: -columns: there is no column \"took\"");
     s.columns = odd;
     assert_refused("a.csv", "kind,device,batch,channels_in,took\n", s, "PRED-0157",
@@ -218,22 +219,27 @@ static void mixed_units(void)
     assert_refused("a.csv", text, plain, "PRED-0032",
                    ":1: columns \"latency_ms\" and \"latency_us\": are both times; -columns "
                    "{\"latency_us\" -} leaves one out");
-    assert_refused("a.csv", "kind,device,batch,channels_in,time_ms,Time (s)\n", plain, "PRED-0032",
-                   ":1: columns \"time_ms\" and \"Time (s)\": are both times; -columns {\"Time (s)\" -} "
-                   "leaves one out");
-    assert_refused("a.csv", "row_id,batchsize,dim_input,dim_output,time_median_small,time_median_tiny\n",
-                   (th_measurement_source){.kind = "dense"}, "PRED-0032",
-                   ":1: columns \"time_median_small\" and \"time_median_tiny\": are both times; -columns "
-                   "{\"time_median_tiny\" -} leaves one out");
+    assert_refused(
+        "a.csv", "kind,device,batch,channels_in,time_ms,Time (s)\n", plain, "PRED-0032",
+        ":1: columns \"time_ms\" and \"Time (s)\": are both times; -columns {\"Time (s)\" -} "
+        "leaves one out");
+    assert_refused(
+        "a.csv", "row_id,batchsize,dim_input,dim_output,time_median_small,time_median_tiny\n",
+        (th_measurement_source){.kind = "dense"}, "PRED-0032",
+        ":1: columns \"time_median_small\" and \"time_median_tiny\": are both times; -columns "
+        "{\"time_median_tiny\" -} leaves one out");
     assert_refused("a.csv", DENSE, us, "PRED-0153", ":1: -units us: column \"time_ms\" is in ms");
     assert_refused("a.csv", DENSE, odd, "PRED-0154", "-units \"hours\": must be ms, us, s or ns");
-    assert_refused("a.csv", "kind,device,batch,time\n", plain, "PRED-0155",
-                   ":1: column \"time\": must say its unit (time_ms, time_us, time_s, time_ns), or -units");
+    assert_refused(
+        "a.csv", "kind,device,batch,time\n", plain, "PRED-0155",
+        ":1: column \"time\": must say its unit (time_ms, time_us, time_s, time_ns), or -units");
     th_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(read_text(m, "a.csv", text, one, &e), 0);
-    CU_ASSERT_EQUAL(read_text(m, "dense_small.csv", "row_id,batchsize,dim_input,dim_output,time_median\n1,2,3,4,750\n",
-                              us, &e), 0);
+    CU_ASSERT_EQUAL(read_text(m, "dense_small.csv",
+                              "row_id,batchsize,dim_input,dim_output,time_median\n1,2,3,4,750\n",
+                              us, &e),
+                    0);
     CU_ASSERT(m->n_rows == 2 && m->row[0].ms == 0.5 && m->row[1].ms == 0.75);
     th_measurements_free(m);
 }
@@ -242,7 +248,8 @@ static void marks_at_both_ends(void)
 {
     th_measurements *m = th_measurements_new();
     th_error e = {"", ""};
-    CU_ASSERT_EQUAL(read_text(m, "a.csv", "\xEF\xBB\xBF" DENSE "dense,small,1,2,3,1\r\n", plain, &e), 0);
+    CU_ASSERT_EQUAL(
+        read_text(m, "a.csv", "\xEF\xBB\xBF" DENSE "dense,small,1,2,3,1\r\n", plain, &e), 0);
     CU_ASSERT(m->n_rows == 1 && !m->is_unended);
     CU_ASSERT_EQUAL(read_text(m, "a.csv", DENSE "dense,small,1,2,3,1.5", plain, &e), 0);
     CU_ASSERT(m->n_rows == 2 && m->is_unended);
@@ -256,13 +263,15 @@ static void marks_at_both_ends(void)
     remove_file(&f);
 }
 
-/* --- whatever stands there ---------------------------------------------------------------------- */
+/* --- whatever stands there ----------------------------------------------------------------------
+ */
 
 /* A few bytes of a good file replaced, taken out or doubled: it is read or refused, never worse. */
 static void odd_bytes_are_read_or_refused(void)
 {
-    static const char good[] = "kind,device,phase,batch,in_size,kernel,stride,channels_in,channels_out,time_ms\n"
-                               "conv,small,call,2,28,3,1,16,\"32\",0.75\nconv,large,step,2,28,3,1,16,32,1e-2\n";
+    static const char good[] =
+        "kind,device,phase,batch,in_size,kernel,stride,channels_in,channels_out,time_ms\n"
+        "conv,small,call,2,28,3,1,16,\"32\",0.75\nconv,large,step,2,28,3,1,16,32,1e-2\n";
     static const char odd[] = ",\n\"-9x\\ \xFF.e";
     uint64_t random = 1;
     for (int round = 0; round < 400; round++) {
@@ -394,8 +403,8 @@ static void wrong_gpus_are_refused(void)
     th_free(long_text);
 }
 
-/* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each unit
- * in a cycle. */
+/* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each
+ * unit in a cycle. */
 static void the_gpus_of_the_project_have_sources_and_peaks_that_follow(void)
 {
     th_gpus g = {.gpu = NULL};

@@ -39,7 +39,8 @@ typedef struct {
 static void make_rows(rows *l)
 {
     gsl_rng *rng = th_random_stream(6, "mlp", 0);
-    *l = (rows){th_alloc_array(ROWS * WIDTH, sizeof *l->x), th_alloc_array(ROWS, sizeof *l->y), ROWS};
+    *l = (rows){th_alloc_array(ROWS * WIDTH, sizeof *l->x), th_alloc_array(ROWS, sizeof *l->y),
+                ROWS};
     if (!l->x || !l->y)
         CU_FAIL_FATAL("memory");
     for (int i = 0; i < ROWS; i++) {
@@ -103,7 +104,8 @@ static void no_memory(void)
     clear_rows(&l);
 }
 
-/* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in turn. */
+/* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in
+ * turn. */
 static void wide_layers_by_hand(void)
 {
     enum { UNITS = 37 };
@@ -127,12 +129,8 @@ static void wide_layers_by_hand(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(a_perceptron_by_hand),
-        TAP(wide_layers_by_hand),
-        TAP(learns_and_repeats),
-        TAP(losses_by_hand),
-        TAP(no_memory),
-        TAP_END,
+        TAP(a_perceptron_by_hand), TAP(wide_layers_by_hand), TAP(learns_and_repeats),
+        TAP(losses_by_hand),       TAP(no_memory),           TAP_END,
     };
     return tap_main("mlp", tests, argc, argv);
 }

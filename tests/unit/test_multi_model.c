@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_multi_model.c - networks that share a system: each as alone where they do not meet, and their
- * deadlines. */
+/* test_multi_model.c - networks that share a system: each as alone where they do not meet, and
+ * their deadlines. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -19,7 +19,8 @@ static th_workload *alexnet, *two_readers;
 #define TWO_READERS                                                                                \
     "name = \"y\"; input = { channels = 6; height = 20; width = 20; }; layers = ( "                \
     "{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = 3; padding = 1; },"                    \
-    "{ name = \"b\"; type = \"conv\"; outputs = 6; kernel = 5; padding = 2; inputs = [\"input\"]; }," \
+    "{ name = \"b\"; type = \"conv\"; outputs = 6; kernel = 5; padding = 2; inputs = "             \
+    "[\"input\"]; },"                                                                              \
     "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\", \"input\"]; },"                       \
     "{ name = \"c\"; type = \"conv\"; outputs = 32; kernel = 3; } );"
 
@@ -30,8 +31,7 @@ static void draw(th_mapping *m, const th_workload *w, int32_t first, int32_t n, 
     for (int32_t l = first; l < first + n; l++) {
         th_strategy *list;
         m->set_of[l] = first_set + (int32_t)pick(r, 0, 1);
-        int count =
-            th_strategies_list(&w->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
+        int count = th_strategies_list(&w->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
         m->strategy[l] = list[pick(r, 0, count - 1)];
         th_free(list);
     }
@@ -109,7 +109,8 @@ static void apart_each_runs_as_if_alone(void)
     gsl_rng_free(r);
 }
 
-/* On one accelerator, of which each needs more than half: alone either fits, both together do not. */
+/* On one accelerator, of which each needs more than half: alone either fits, both together do not.
+ */
 static void memory_holds_both(void)
 {
     th_error e = {"", ""};
@@ -140,8 +141,8 @@ static void memory_holds_both(void)
     th_system_free(small);
 }
 
-/* Two models of two inputs, 100 apart: arrivals 10 and 110, 40 and 140. Ends 60 and 190: latencies 50
- * and 80; 100 and 150: 60 and 10. */
+/* Two models of two inputs, 100 apart: arrivals 10 and 110, 40 and 140. Ends 60 and 190: latencies
+ * 50 and 80; 100 and 150: 60 and 10. */
 static void due_on_paper(void)
 {
     th_workload *w = th_models_join(NULL, alexnet, &(th_model_options){"a", 10, 70}, NULL);
@@ -178,15 +179,15 @@ static th_search *search_for(const th_workload *w, const char *type, bool keep_l
     return NULL;
 }
 
-/* A deadline of the second model, which is last in program order, is met where it can be, though the
- * end of both is later for it; and one that cannot be met is told. */
+/* A deadline of the second model, which is last in program order, is met where it can be, though
+ * the end of both is later for it; and one that cannot be met is told. */
 static void searches_meet_the_deadlines_of_models(void)
 {
     th_error e = {"", ""};
     static const th_time deadlines[] = {2500000000, 1000};
     for (int i = 0; i < 2; i++) {
-        th_workload *w = th_models_join(alexnet, two_readers,
-                                        &(th_model_options){"b", 0, deadlines[i]}, &e);
+        th_workload *w =
+            th_models_join(alexnet, two_readers, &(th_model_options){"b", 0, deadlines[i]}, &e);
         th_search *s = search_for(w, "two_level", true, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(s);
         CU_ASSERT_EQUAL(s->best_fitness.metrics.lateness_ps == 0, i == 0);
@@ -201,7 +202,8 @@ static void searches_meet_the_deadlines_of_models(void)
         th_workload_free(w);
     }
     TAP_ASSERT_TEXT(e.id, "MAP-0114");
-    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "none meets the deadlines of its models: the least late"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(e.text, "none meets the deadlines of its models: the least late"));
 }
 
 static void every_search_and_baseline_maps_them(void)

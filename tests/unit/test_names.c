@@ -40,7 +40,8 @@ static void names_the_nearest(void)
     TAP_ASSERT_TEXT(th_name_nearest("duplex", names, 4), "duplex");
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 4));
     static const char *const nets[] = {"lenet", "resnet101", "resnet18", "vgg"};
-    TAP_ASSERT_TEXT(th_name_nearest("resnet", nets, 4), "resnet101"); /* half a word before 2 amiss */
+    TAP_ASSERT_TEXT(th_name_nearest("resnet", nets, 4),
+                    "resnet101"); /* half a word before 2 amiss */
     TAP_ASSERT_TEXT(th_name_nearest("enet", nets, 4), "lenet");
     CU_ASSERT_PTR_NULL(th_name_nearest("clock", names, 0));
 }
@@ -70,13 +71,10 @@ static void takes_the_first_of_equals(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(counts_single_edits),
-                                     TAP(counts_several_edits),
-                                     TAP(looks_at_64_characters),
-                                     TAP(names_the_nearest),
-                                     TAP(knows_what_is_too_far),
-                                     TAP(knows_that_one_letter_is_no_hint),
-                                     TAP(takes_the_first_of_equals),
-                                     TAP_END};
+    static const tap_test tests[] = {
+        TAP(counts_single_edits),       TAP(counts_several_edits),
+        TAP(looks_at_64_characters),    TAP(names_the_nearest),
+        TAP(knows_what_is_too_far),     TAP(knows_that_one_letter_is_no_hint),
+        TAP(takes_the_first_of_equals), TAP_END};
     return tap_main("names", tests, argc, argv);
 }

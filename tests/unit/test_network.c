@@ -66,8 +66,8 @@ static void three_flows_on_two_links(void)
     th_system_free(s);
 }
 
-/* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of it,
- * and cost them 7 ns each: 10,000 s + 63 us, to the picosecond. */
+/* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of
+ * it, and cost them 7 ns each: 10,000 s + 63 us, to the picosecond. */
 static void a_long_flow_loses_no_picosecond(void)
 {
     enum { SHORT = 9000, TOGETHER = 14000, LOST = 7000 };
@@ -216,8 +216,9 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
     }
 }
 
-/* One of 8 GB/s with 4 engines is coupled from 8 - 4 * 2 = 0 on, with any flow; one of 10 GB/s when a link
- * of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is on it. */
+/* One of 8 GB/s with 4 engines is coupled from 8 - 4 * 2 = 0 on, with any flow; one of 10 GB/s when
+ * a link of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is on it.
+ */
 static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
 {
     for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
@@ -312,8 +313,9 @@ static void what_takes_longer_than_any_run_is_refused(void)
         th_events *q = th_events_new();
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 1LL << 50, 0}), -1);
         TAP_ASSERT_TEXT(n->why.id, "NET-0037");
-        TAP_ASSERT_TEXT(n->why.text,
-                        "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days");
+        TAP_ASSERT_TEXT(
+            n->why.text,
+            "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days");
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 5, TH_TIME_MAX - 8}), -1);
         th_events_free(q);
         n->type->destroy(n);

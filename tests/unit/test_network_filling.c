@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_network_filling.c - random flows, and engines beside them, against progressive filling done naively. */
+/* test_network_filling.c - random flows, and engines beside them, against progressive filling done
+ * naively. */
 #include <config.h>
 #include "base/alloc.h"
 #include "tests/unit/network_help.h"
@@ -255,8 +256,7 @@ static bool near(double a, double b)
 
 /* Engines of an accelerator that is not shared get what the pipeline computes from the draw: the
  * same. */
-static int compare_instant(th_network *n, const demand *d, const double *draw,
-                           const double *rate)
+static int compare_instant(th_network *n, const demand *d, const double *draw, const double *rate)
 {
     int wrong = 0;
     for (int a = 0; a < n->system->n_accels; a++) {

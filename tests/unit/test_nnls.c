@@ -23,8 +23,8 @@ static void normal_equations(const double *a, const double *b, int rows, int n, 
     }
 }
 
-/* Two points (1, 2) and (2, 3): y = 1 + x. Forbidden to go down: (1, 3), (2, 2) has slope -1, so the
- * constant alone is left, their mean 2.5. */
+/* Two points (1, 2) and (2, 3): y = 1 + x. Forbidden to go down: (1, 3), (2, 2) has slope -1, so
+ * the constant alone is left, their mean 2.5. */
 static void lines_by_hand(void)
 {
     const double a[] = {1, 1, 1, 2}, up[] = {2, 3}, down[] = {3, 2};
@@ -49,7 +49,8 @@ static void equal_and_empty_columns_do_no_harm(void)
     CU_ASSERT_EQUAL(x[2], 0);
 }
 
-/* The conditions of Kuhn and Tucker: the gradient is 0 where x > 0, and points into the bound elsewhere. */
+/* The conditions of Kuhn and Tucker: the gradient is 0 where x > 0, and points into the bound
+ * elsewhere. */
 static void meets_the_conditions_of_an_optimum(void)
 {
     gsl_rng *rng = th_random_stream(3, "nnls", 0);

@@ -60,8 +60,9 @@ static void stops_lie_where_the_floor_passes_the_bound(void)
     };
     const th_energy_floor floor = {0.1, 50};
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
-        double bound = th_goal_value(&goals[i], &(th_metrics){
-            .latency_ps = run.latency_ps, .interval_ps = run.latency_ps, .energy_j = 0.25});
+        double bound = th_goal_value(&goals[i], &(th_metrics){.latency_ps = run.latency_ps,
+                                                              .interval_ps = run.latency_ps,
+                                                              .energy_j = 0.25});
         /* 0.1 J + 50 W 3 ms = 0.25 J */
         th_time stop = th_goal_stop(&goals[i], bound, true, &floor);
         CU_ASSERT_DOUBLE_EQUAL((double)stop, (double)run.latency_ps, 100);
@@ -275,7 +276,8 @@ static th_fitness best_from(const char *type, const th_mapping *start, int64_t e
     return best;
 }
 
-/* What a long search found is kept by a search of one evaluation, and bettered by breeding alone. */
+/* What a long search found is kept by a search of one evaluation, and bettered by breeding alone.
+ */
 static void a_start_is_never_lost(void)
 {
     th_error err = {"", ""};
@@ -290,7 +292,8 @@ static void a_start_is_never_lost(void)
     th_search_options o = {.seed = 1, .threads = 1, .start = s->best};
     CU_ASSERT_PTR_NULL(th_search_new(th_search_find("uniform"), &s->problem, &o, &err));
     TAP_ASSERT_TEXT(err.id, "MAP-0115");
-    TAP_ASSERT_TEXT(err.text, "uniform: a baseline starts from nothing: only a search takes a start");
+    TAP_ASSERT_TEXT(err.text,
+                    "uniform: a baseline starts from nothing: only a search takes a start");
     th_search_free(s);
 }
 

@@ -66,7 +66,8 @@ static size_t split_numbers(const char *text, int64_t *numbers)
     return n;
 }
 
-static void tensor_init(ThOnnx__Tensor *t, const char *name, int32_t type, const char *dims, int64_t *numbers)
+static void tensor_init(ThOnnx__Tensor *t, const char *name, int32_t type, const char *dims,
+                        int64_t *numbers)
 {
     th_onnx__tensor__init(t);
     t->name = keep(name, strlen(name));
@@ -142,7 +143,8 @@ static ThOnnx__Attribute *attribute(const char *text)
     return a;
 }
 
-static ThOnnx__Node *node(const char *op, const char *inputs, const char *output, const char *attributes)
+static ThOnnx__Node *node(const char *op, const char *inputs, const char *output,
+                          const char *attributes)
 {
     size_t i = m.graph.n_node++;
     ThOnnx__Node *n = &m.node[i];
@@ -223,15 +225,19 @@ static void expect(const char *id, const char *text)
     unlink(path);
 }
 
-static bool is_layer(const th_workload *w, int i, const char *name, const char *type, int k, int h, int width)
+static bool is_layer(const th_workload *w, int i, const char *name, const char *type, int k, int h,
+                     int width)
 {
     const th_layer *l = &w->layers[i];
-    return i < w->n_layers && strcmp(l->name, name) == 0 && strcmp(th_layer_type_name(l), type) == 0 &&
-           l->dim[TH_DIM_K] == k && l->dim[TH_DIM_H] == h && l->dim[TH_DIM_W] == width;
+    return i < w->n_layers && strcmp(l->name, name) == 0 &&
+           strcmp(th_layer_type_name(l), type) == 0 && l->dim[TH_DIM_K] == k &&
+           l->dim[TH_DIM_H] == h && l->dim[TH_DIM_W] == width;
 }
 
-/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers "n". */
-static void refused(const char *id, const char *op, const char *inputs, const char *attributes, const char *text)
+/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers
+ * "n". */
+static void refused(const char *id, const char *op, const char *inputs, const char *attributes,
+                    const char *text)
 {
     char whole[TH_ERROR_TEXT_MAX];
     begin("1,4,8,8");
@@ -276,14 +282,19 @@ static void a_network_is_read(void)
     th_workload *w = read_model();
     CU_ASSERT_TRUE(w->n_layers == 7 && w->batch == 2 && w->precision == TH_FP32);
     TAP_ASSERT_TEXT(w->name, "test_onnx_read.tmp");
-    CU_ASSERT_TRUE(is_layer(w, 0, "a", "conv", 16, 16, 12) && is_layer(w, 1, "d", "conv", 16, 16, 12));
-    CU_ASSERT_TRUE(is_layer(w, 2, "e", "add", 16, 16, 12) && is_layer(w, 3, "g", "max_pool", 16, 8, 6));
-    CU_ASSERT_TRUE(is_layer(w, 4, "all_of__it_", "fc", 768, 1, 1) && is_layer(w, 5, "j", "fc", 10, 1, 1));
+    CU_ASSERT_TRUE(is_layer(w, 0, "a", "conv", 16, 16, 12) &&
+                   is_layer(w, 1, "d", "conv", 16, 16, 12));
+    CU_ASSERT_TRUE(is_layer(w, 2, "e", "add", 16, 16, 12) &&
+                   is_layer(w, 3, "g", "max_pool", 16, 8, 6));
+    CU_ASSERT_TRUE(is_layer(w, 4, "all_of__it_", "fc", 768, 1, 1) &&
+                   is_layer(w, 5, "j", "fc", 10, 1, 1));
     CU_ASSERT_TRUE(is_layer(w, 6, "k", "softmax", 10, 1, 1));
     const th_layer *a = &w->layers[0], *d = &w->layers[1], *fc = &w->layers[4];
     CU_ASSERT_TRUE(a->has_bias && a->has_norm && !d->has_bias && !d->has_norm && fc->has_bias);
-    CU_ASSERT_TRUE(a->pad_top == 1 && a->stride_w == 2 && d->groups == 4 && d->dilation_h == 2 && d->dilation_w == 1);
-    CU_ASSERT_TRUE(d->dim[TH_DIM_R] == 3 && d->dim[TH_DIM_S] == 5 && d->pad_top == 2 && d->pad_left == 2);
+    CU_ASSERT_TRUE(a->pad_top == 1 && a->stride_w == 2 && d->groups == 4 && d->dilation_h == 2 &&
+                   d->dilation_w == 1);
+    CU_ASSERT_TRUE(d->dim[TH_DIM_R] == 3 && d->dim[TH_DIM_S] == 5 && d->pad_top == 2 &&
+                   d->pad_left == 2);
     CU_ASSERT_TRUE(fc->dim[TH_DIM_C] == 16 && fc->dim[TH_DIM_R] == 8 && fc->dim[TH_DIM_S] == 6);
     CU_ASSERT_TRUE(w->layers[2].inputs[0] == 0 && w->layers[2].inputs[1] == 1);
     CU_ASSERT_EQUAL(th_layer_macs(a), (int64_t)2 * 16 * 3 * 9 * 16 * 12);
@@ -318,7 +329,8 @@ static void what_is_read_twice_stays(void)
     th_workload_free(w);
 }
 
-/* A shuffle of channels is laid out anew, once; a transposition of extents of 1 and a reshaping are not. */
+/* A shuffle of channels is laid out anew, once; a transposition of extents of 1 and a reshaping are
+ * not. */
 static void views_cost_nothing_but_shuffles(void)
 {
     begin("0,6,4,4");
@@ -338,7 +350,8 @@ static void views_cost_nothing_but_shuffles(void)
     node("MatMul", "g w2", "h", "");
     th_workload *w = read_model();
     CU_ASSERT_TRUE(w->batch == 1 && w->n_layers == 5);
-    CU_ASSERT_TRUE(is_layer(w, 0, "d.input", "copy", 6, 4, 4) && is_layer(w, 1, "d", "conv", 6, 4, 4));
+    CU_ASSERT_TRUE(is_layer(w, 0, "d.input", "copy", 6, 4, 4) &&
+                   is_layer(w, 1, "d", "conv", 6, 4, 4));
     CU_ASSERT_TRUE(w->layers[1].inputs[0] == 0 && w->layers[2].inputs[0] == 0);
     CU_ASSERT_TRUE(is_layer(w, 4, "h", "fc", 5, 1, 1));
     th_workload_free(w);
@@ -355,10 +368,12 @@ static void features_are_normed(void)
     node("Gemm", "c v", "d", "");
     weights("v", "6,3");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "b", "norm", 6, 1, 1) && is_layer(w, 2, "d", "fc", 3, 1, 1));
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "b", "norm", 6, 1, 1) &&
+                   is_layer(w, 2, "d", "fc", 3, 1, 1));
     th_workload_free(w);
     refused("WORK-0083", "BatchNormalization", "v", "",
-            "input 1 \"v\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), which this "
+            "input 1 \"v\" was reshaped to other extents than 4 x 8 x 8 (channels x height x "
+            "width), which this "
             "operator cannot read here");
 }
 
@@ -373,7 +388,8 @@ static void views_share_what_they_look_at(void)
     node("Relu", "c", "d", "");
     node("Sum", "a d", "e", "");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "d", "relu", 4, 8, 8) && is_layer(w, 2, "e", "add", 4, 8, 8));
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "d", "relu", 4, 8, 8) &&
+                   is_layer(w, 2, "e", "add", 4, 8, 8));
     th_workload_free(w);
 }
 
@@ -383,7 +399,8 @@ static void pools_round_up_within_their_input(void)
     node("AveragePool", "x", "a", "kernel_shape=1,2 strides=4,2 pads=0,0,0,1 ceil_mode=1");
     node("MaxPool", "x", "b", "kernel_shape=3,3 strides=2,2 auto_pad=SAME_UPPER");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(is_layer(w, 0, "a", "mean_pool", 1, 2, 4) && is_layer(w, 1, "b", "max_pool", 1, 3, 4));
+    CU_ASSERT_TRUE(is_layer(w, 0, "a", "mean_pool", 1, 2, 4) &&
+                   is_layer(w, 1, "b", "max_pool", 1, 3, 4));
     CU_ASSERT_TRUE(w->layers[1].pad_top == 0 && w->layers[1].pad_left == 1);
     th_workload_free(w);
 }
@@ -397,9 +414,11 @@ static void batch_and_precision_are_the_callers(void)
     input("w", 1, "20,30");
     node("Gemm", "x w", "y", "");
     write_model();
-    th_workload *w = th_workload_read_onnx(path, 0, -1, &e), *v = th_workload_read_onnx(path, 3, TH_INT8, &e);
+    th_workload *w = th_workload_read_onnx(path, 0, -1, &e),
+                *v = th_workload_read_onnx(path, 3, TH_INT8, &e);
     CU_ASSERT_FATAL(w && v);
-    CU_ASSERT_TRUE(w->batch == 8 && w->precision == TH_FP16 && w->layers[0].precision[TH_TENSOR_WEIGHT] == TH_FP16);
+    CU_ASSERT_TRUE(w->batch == 8 && w->precision == TH_FP16 &&
+                   w->layers[0].precision[TH_TENSOR_WEIGHT] == TH_FP16);
     CU_ASSERT_TRUE(v->batch == 3 && v->precision == TH_INT8 && v->layers[0].dim[TH_DIM_B] == 3);
     th_workload_free(w);
     th_workload_free(v);
@@ -413,7 +432,8 @@ static void bad_files_are_refused(void)
     th_error e = {"", ""};
     write_file("no model", 8);
     CU_ASSERT_PTR_NULL(th_workload_read_onnx(path, 0, -1, &e));
-    TAP_ASSERT_TEXT(e.text, "test_onnx_read.tmp.onnx: must be an ONNX model: a graph of nodes in protobuf");
+    TAP_ASSERT_TEXT(e.text,
+                    "test_onnx_read.tmp.onnx: must be an ONNX model: a graph of nodes in protobuf");
     unlink(path);
     CU_ASSERT_PTR_NULL(th_workload_read_onnx(path, 0, -1, &e));
     TAP_ASSERT_TEXT(e.id, "BASE-0031");
@@ -421,7 +441,8 @@ static void bad_files_are_refused(void)
     expect("WORK-0080", "must be an ONNX model: a graph of nodes in protobuf");
     begin("1,2,3");
     node("Relu", "x", "y", "");
-    const char *inputs = "one input of batch x channels x height x width, or of batch x features, was expected, all of "
+    const char *inputs = "one input of batch x channels x height x width, or of batch x features, "
+                         "was expected, all of "
                          "them known but the batch";
     expect("WORK-0101", inputs);
     begin("1,0,8,8");
@@ -443,27 +464,39 @@ static void bad_nodes_are_refused(void)
 {
     refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
     refused("WORK-0093", "Sum", "", "", "no input");
-    refused("WORK-0082", "Relu", "w", "",
-            "input 1 \"w\" is a constant; a tensor that depends on the network's input was expected");
-    refused("WORK-0083", "Conv", "t w", "",
-            "input 1 \"t\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), "
-            "which this operator cannot read here");
-    refused("WORK-0084", "Conv", "x w", "strides=2,0", "strides: two numbers from 1 to 268435456 were expected");
-    refused("WORK-0084", "MaxPool", "x", "", "kernel_shape: two numbers from 1 to 268435456 were expected");
-    refused("WORK-0085", "Conv", "x w", "pads=1,1,1", "pads: four numbers from 0 to 268435456 were expected");
-    refused("WORK-0085", "MaxPool", "x", "kernel_shape=268435456,1 dilations=268435456,1 auto_pad=SAME_UPPER",
+    refused(
+        "WORK-0082", "Relu", "w", "",
+        "input 1 \"w\" is a constant; a tensor that depends on the network's input was expected");
+    refused(
+        "WORK-0083", "Conv", "t w", "",
+        "input 1 \"t\" was reshaped to other extents than 4 x 8 x 8 (channels x height x width), "
+        "which this operator cannot read here");
+    refused("WORK-0084", "Conv", "x w", "strides=2,0",
+            "strides: two numbers from 1 to 268435456 were expected");
+    refused("WORK-0084", "MaxPool", "x", "",
+            "kernel_shape: two numbers from 1 to 268435456 were expected");
+    refused("WORK-0085", "Conv", "x w", "pads=1,1,1",
             "pads: four numbers from 0 to 268435456 were expected");
-    refused("WORK-0086", "MaxPool", "x", "kernel_shape=9,2", "a kernel of 9 x 2 is larger than its input of 8 x 8");
-    refused("WORK-0087", "Conv", "x w2", "", "input 2 \"w2\": constant weights of 4 dimensions were expected");
+    refused("WORK-0085", "MaxPool", "x",
+            "kernel_shape=268435456,1 dilations=268435456,1 auto_pad=SAME_UPPER",
+            "pads: four numbers from 0 to 268435456 were expected");
+    refused("WORK-0086", "MaxPool", "x", "kernel_shape=9,2",
+            "a kernel of 9 x 2 is larger than its input of 8 x 8");
+    refused("WORK-0087", "Conv", "x w2", "",
+            "input 2 \"w2\": constant weights of 4 dimensions were expected");
     refused("WORK-0088", "Conv", "x w", "group=2", "2 groups of 4 channels: the input has 4");
     refused("WORK-0089", "Gemm", "v w2", "", "input 1 \"v\": batch x 9 was expected");
     refused("WORK-0104", "Gemm", "v w2", "transA=1", "transA: 0 was expected");
-    refused("WORK-0091", "Concat", "x v", "", "input 2 is 4 x 8 x 8 (channels x height x width), the first 4 x 8 x 8");
+    refused("WORK-0091", "Concat", "x v", "",
+            "input 2 is 4 x 8 x 8 (channels x height x width), the first 4 x 8 x 8");
     refused("WORK-0094", "Concat", "x x", "axis=2", "axis 2: 1, the channels, was expected");
-    refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 8 dimensions was expected");
-    refused("WORK-0096", "ConstantOfShape", "w", "", "input 1 \"w\": a constant shape was expected");
+    refused("WORK-0095", "Constant", "", "",
+            "value: a tensor of at most 8 dimensions was expected");
+    refused("WORK-0096", "ConstantOfShape", "w", "",
+            "input 1 \"w\": a constant shape was expected");
     refused("WORK-0103", "Reshape", "x w", "", "input 2 \"w\": a constant shape was expected");
-    refused("WORK-0097", "Reshape", "x n", "", "a shape of 256 elements, the batch of 1 first, was expected");
+    refused("WORK-0097", "Reshape", "x n", "",
+            "a shape of 256 elements, the batch of 1 first, was expected");
     refused("WORK-0098", "Flatten", "x", "axis=2", "axis: 1, behind the batch, was expected");
     refused("WORK-0099", "Transpose", "x", "perm=1,0,2,3",
             "perm: an order of all 4 dimensions, the batch first, was expected");

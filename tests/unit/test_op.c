@@ -20,8 +20,8 @@ static th_op conv(int32_t batch, int32_t in, int32_t channels_in, int32_t channe
                     [TH_OP_PAD_W] = pad}};
 }
 
-/* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of 363
- * products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
+/* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of
+ * 363 products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
 static void a_convolution_by_hand(void)
 {
     th_op op = conv(2, 227, 3, 96, 11, 4, 0);

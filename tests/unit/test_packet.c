@@ -238,9 +238,9 @@ static void the_next_packet_of_a_channel_waits_for_a_cycle(void)
 }
 
 /* At 5000 ns the links 2 -> 4 and 2 -> 5 have sent what they had, from 1 and from 0. 0's packets to
- * 4 and to 3 wait for its only crossbar input, 1's to 4 came last. Then 3 and 4 both grant to 0, whose
- * input accepts 3. Link 2 -> 4 has lost: it takes 1's packet at once without a cycle, else a cycle
- * later, and 0's after that. */
+ * 4 and to 3 wait for its only crossbar input, 1's to 4 came last. Then 3 and 4 both grant to 0,
+ * whose input accepts 3. Link 2 -> 4 has lost: it takes 1's packet at once without a cycle, else a
+ * cycle later, and 0's after that. */
 static void a_grant_that_is_not_accepted_costs_a_cycle(void)
 {
     th_network_options o = {.packet_bytes = 1000, .n_virtual_channels = 4, .n_crossbar_inputs = 1};
@@ -334,8 +334,9 @@ static th_network_options random_options(gsl_rng *r, const th_system *s)
 }
 
 /* Buffers of one packet and no more channels than needed, so that links push back all the time,
- * with and without terminals, limits of crossbar inputs and allocation cycles: every message arrives, no sooner than alone; every link has carried its bytes, is empty, and was
- * busy for as long as they take at least. Starting in the other order changes nothing. */
+ * with and without terminals, limits of crossbar inputs and allocation cycles: every message
+ * arrives, no sooner than alone; every link has carried its bytes, is empty, and was busy for as
+ * long as they take at least. Starting in the other order changes nothing. */
 static void random_traffic_is_conserved_and_ordered(void)
 {
     gsl_rng *r = th_random_stream(11, "packet", 0);

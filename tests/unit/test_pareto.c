@@ -24,7 +24,8 @@ static bool is_dominated(const double *values, size_t n, int n_objectives, size_
     return false;
 }
 
-/* (3, 1) and (1, 3) beat nobody of each other; (2, 2) stands between; (3, 2) and (2, 3) are beaten. */
+/* (3, 1) and (1, 3) beat nobody of each other; (2, 2) stands between; (3, 2) and (2, 3) are beaten.
+ */
 static void knows_a_front_by_hand(void)
 {
     static const double values[] = {3, 1, 3, 2, 2, 2, 1, 3, 2, 3};
@@ -85,8 +86,8 @@ static void survives_a_lack_of_memory(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(knows_a_front_by_hand), TAP(keeps_equals_together),
+    static const tap_test tests[] = {TAP(knows_a_front_by_hand),        TAP(keeps_equals_together),
                                      TAP(takes_one_objective_and_none), TAP(agrees_with_every_pair),
-                                     TAP(survives_a_lack_of_memory), TAP_END};
+                                     TAP(survives_a_lack_of_memory),    TAP_END};
     return tap_main("pareto", tests, argc, argv);
 }

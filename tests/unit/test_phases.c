@@ -10,7 +10,8 @@ static bool near(double got, double expected)
 }
 
 /* Large enough that every part is in the time: 64 x 2000 to 1900 on the small GPU (100 GB/s) moves
- * 0.512 + 15.2 + 0.4864 MB: 0.16198 ms; 0.25 ms are the host's, 0.04864 ms the output's way at 10 GB/s. */
+ * 0.512 + 15.2 + 0.4864 MB: 0.16198 ms; 0.25 ms are the host's, 0.04864 ms the output's way at 10
+ * GB/s. */
 static void a_call_is_split_by_its_law(void)
 {
     const th_op_kind kind = TH_OP_DENSE;
@@ -63,9 +64,9 @@ static void phases_that_were_measured_are_taken(void)
     th_phases x;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
     CU_ASSERT_TRUE(!x.is_fit && x.layout_ms == 0 && x.send_ms == 0);
-    CU_ASSERT_EQUAL(x.launch_ms,
-                    th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_PRE), &op,
-                                           &gpus.gpu[0]));
+    CU_ASSERT_EQUAL(
+        x.launch_ms,
+        th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_PRE), &op, &gpus.gpu[0]));
     CU_ASSERT_EQUAL(x.return_ms,
                     th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_POST), &op,
                                            &gpus.gpu[0]));
@@ -122,8 +123,9 @@ static void kinds_without_a_model(void)
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &add, &gpus.gpu[0], &x, &e), 0);
     CU_ASSERT_TRUE(x.is_rule && fabs(x.execution_ms - 0.06) < 1e-12);
     CU_ASSERT_EQUAL(th_phases_predict(p, &dense, &gpus.gpu[0], &x, &e), -1);
-    TAP_ASSERT_TEXT(e.text, "dense: the predictor must have a model of its execution or call; it has "
-                            "matmul execution");
+    TAP_ASSERT_TEXT(e.text,
+                    "dense: the predictor must have a model of its execution or call; it has "
+                    "matmul execution");
     CU_ASSERT_EQUAL(th_phases_step(p, &dense, &gpus.gpu[0], &x), -1);
     CU_ASSERT_TRUE(th_phases_ps(0.06) == 60000000 && th_phases_ps(-1) == 0);
     th_predictor_free(p);

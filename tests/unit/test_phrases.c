@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_phrases.c - times as text, and phrases with such times in them, against what printf writes. */
+/* test_phrases.c - times as text, and phrases with such times in them, against what printf writes.
+ */
 #include <config.h>
 #include "base/alloc.h"
 #include "base/random.h"
@@ -40,7 +41,8 @@ static void stamps_are_decimals(void)
             text[s.n] = 0;
             expected_text(expected, sizeof expected, ends[k][0], now, ends[k][1]);
             wrong += strcmp(text, expected) != 0;
-            step = pick(random, 0, 30) ? pick(random, 1, 1 + now / 8) % 100000000 : pick(random, 1, 1 + now / 2);
+            step = pick(random, 0, 30) ? pick(random, 1, 1 + now / 8) % 100000000
+                                       : pick(random, 1, 1 + now / 2);
         }
         CU_ASSERT_EQUAL(wrong, 0);
         stamp_of(&s, ends[k][0], TH_TIME_MAX, ends[k][1]);
@@ -49,7 +51,8 @@ static void stamps_are_decimals(void)
     gsl_rng_free(random);
 }
 
-/* As protobuf has them: seven bits a byte, the lowest first, and the eighth says that there are more. */
+/* As protobuf has them: seven bits a byte, the lowest first, and the eighth says that there are
+ * more. */
 static void stamps_are_varints(void)
 {
     th_stamp s = {.at = -1};
@@ -65,7 +68,8 @@ static void stamps_are_varints(void)
                 read |= (uint64_t)(text[i] & 0x7f) << 7 * i;
                 wrong += ((text[i] & 0x80) != 0) != (i + 1 < s.n);
             }
-            wrong += read != number || text[s.n] != 'x' || s.n != (number >> 7 ? (63 - __builtin_clzll(number)) / 7 + 1 : 1);
+            wrong += read != number || text[s.n] != 'x' ||
+                     s.n != (number >> 7 ? (63 - __builtin_clzll(number)) / 7 + 1 : 1);
         }
     CU_ASSERT_EQUAL(wrong, 0);
 }
@@ -152,7 +156,8 @@ static void not_all_is_learned(void)
     th_phrases_free(NULL);
 }
 
-/* Blocks begin where pages of the file do, and what is heard across the end of one is not learned. */
+/* Blocks begin where pages of the file do, and what is heard across the end of one is not learned.
+ */
 static void files_are_written_in_whole_blocks(void)
 {
     enum { LINES = 300000, KEYS = 64 };

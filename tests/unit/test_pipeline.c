@@ -118,17 +118,17 @@ static void engines_share_the_dram_fairly(void)
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &dram), 7500000);
 }
 
-/* Two tiles (K) inside two iterations of C: sums of 80 bytes are stored and read back. Cycles of 5 ns;
- * inputs of 100 bytes at 10 bytes a cycle (50 ns), sums at 20 (20 ns), outputs of 40 bytes (10 ns); a
- * step 20 ns; latency 10 ns. One input slot:
- *   input 10 .. 60, step 0 60 .. 80, its sums' store 90 .. 110; input 90 .. 140, step 1 140 .. 160, store
- *   170 .. 190; input 170 .. 220, sums 0 170 .. 190, step 2 220 .. 240, output 250 .. 260; input 250 ..
- *   300, sums 1 250 .. 270, step 3 300 .. 320, output 330 .. 340.
- * With four slots inputs are in at 60, 110, 160, 210; step 0 60 .. 80, its sums are stored 90 .. 110,
- * which request 2 waits for: 120 .. 140. Step 1 110 .. 130, stored 140 .. 160, read 170 .. 190. Step 2
- * 160 .. 180, step 3 210 .. 230, output 240 .. 250. Where the inputs stay too, step 1 is 80 .. 100 after
- * input 0 alone; its sums are stored 110 .. 130, read 140 .. 160, those of step 0 120 .. 140; step 2
- * 140 .. 160, step 3 160 .. 180, output 190 .. 200. */
+/* Two tiles (K) inside two iterations of C: sums of 80 bytes are stored and read back. Cycles of 5
+ * ns; inputs of 100 bytes at 10 bytes a cycle (50 ns), sums at 20 (20 ns), outputs of 40 bytes (10
+ * ns); a step 20 ns; latency 10 ns. One input slot: input 10 .. 60, step 0 60 .. 80, its sums'
+ * store 90 .. 110; input 90 .. 140, step 1 140 .. 160, store 170 .. 190; input 170 .. 220, sums 0
+ * 170 .. 190, step 2 220 .. 240, output 250 .. 260; input 250 .. 300, sums 1 250 .. 270, step 3 300
+ * .. 320, output 330 .. 340. With four slots inputs are in at 60, 110, 160, 210; step 0 60 .. 80,
+ * its sums are stored 90 .. 110, which request 2 waits for: 120 .. 140. Step 1 110 .. 130, stored
+ * 140 .. 160, read 170 .. 190. Step 2 160 .. 180, step 3 210 .. 230, output 240 .. 250. Where the
+ * inputs stay too, step 1 is 80 .. 100 after input 0 alone; its sums are stored 110 .. 130, read
+ * 140 .. 160, those of step 0 120 .. 140; step 2 140 .. 160, step 3 160 .. 180, output 190 .. 200.
+ */
 static void sums_are_spilled_and_read_back(void)
 {
     const th_port dram = {1000000000000000, 10000, 1, 1, 0, {0}};
@@ -262,11 +262,11 @@ static void jumps_whole_periods_of_every_loop(void)
     CU_ASSERT_EQUAL(run(&s, &ideal, true, NULL), (20000000LL * 5000 + 30 + 70) * CYCLE_PS);
 }
 
-/* Slots that wait for the latency are filled and computed in groups, so states recur after as many steps
- * as there are slots. Inputs alone, m = 30 cycles to move, c = 50 to compute, latency l = 400: with two
- * slots compute[j] = compute[j - 2] + l + m + c, compute[1] = l + m + 2 c; the one store of 70 cycles
- * begins after the latency. With three, l + m + c for three steps, of which the last one ends c later
- * still. Steps of no time behind no memory take none in any number. */
+/* Slots that wait for the latency are filled and computed in groups, so states recur after as many
+ * steps as there are slots. Inputs alone, m = 30 cycles to move, c = 50 to compute, latency l =
+ * 400: with two slots compute[j] = compute[j - 2] + l + m + c, compute[1] = l + m + 2 c; the one
+ * store of 70 cycles begins after the latency. With three, l + m + c for three steps, of which the
+ * last one ends c later still. Steps of no time behind no memory take none in any number. */
 static void jumps_periods_of_several_steps(void)
 {
     const int32_t count[] = {1, 1, 1, 1, 999999996};
@@ -343,7 +343,8 @@ static void never_below_compute_or_traffic(void)
                  end < (double)t.cycles * CYCLE_PS;
         wrong += stats.busy_ps != t.cycles * CYCLE_PS;
         int64_t reads = t.input_bytes + t.weight_bytes + t.partial_bytes;
-        wrong += th_stats_read(&stats) < reads || stats.moved_bytes[TH_ENGINE_OUTPUT] < t.output_bytes;
+        wrong +=
+            th_stats_read(&stats) < reads || stats.moved_bytes[TH_ENGINE_OUTPUT] < t.output_bytes;
         wrong += port.burst_bytes == 1 && (th_stats_read(&stats) != reads ||
                                            stats.moved_bytes[TH_ENGINE_OUTPUT] != t.output_bytes);
     }
@@ -351,16 +352,17 @@ static void never_below_compute_or_traffic(void)
     gsl_rng_free(r);
 }
 
-/* Steps of no time or one cycle, few bytes or none, one slot or eight; kinds of step are alike or not. */
+/* Steps of no time or one cycle, few bytes or none, one slot or eight; kinds of step are alike or
+ * not. */
 static th_schedule extreme_schedule(gsl_rng *r)
 {
     th_schedule s = random_schedule(r);
     s.slots_in = pick(r, 0, 1) ? 1 : TH_SLOTS_MAX;
     s.slots_out = pick(r, 0, 1) ? 1 : TH_SLOTS_MAX;
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
-        s.step[m] = m > 0 && pick(r, 0, 1) ? s.step[0]
-                                           : (th_step){pick(r, 0, 50), pick(r, 0, 1) * pick(r, 0, 200),
-                                                       pick(r, 0, 1)};
+        s.step[m] = m > 0 && pick(r, 0, 1)
+                        ? s.step[0]
+                        : (th_step){pick(r, 0, 50), pick(r, 0, 1) * pick(r, 0, 200), pick(r, 0, 1)};
     for (int m = 0; m < TH_N_STORE_KINDS; m++) {
         s.output_bytes[m] = pick(r, 0, 50);
         s.partial_bytes[m] = pick(r, 0, 50);
@@ -369,7 +371,8 @@ static th_schedule extreme_schedule(gsl_rng *r)
     return s;
 }
 
-/* A loop of 2^31 - 1 iterations, or inputs of 2^53 bytes a step: no sum overflows, nothing is lost. */
+/* A loop of 2^31 - 1 iterations, or inputs of 2^53 bytes a step: no sum overflows, nothing is lost.
+ */
 static void the_largest_counts_and_sizes(void)
 {
     gsl_rng *r = th_random_stream(29, "limits", 0);
@@ -424,8 +427,8 @@ static void converges_to_the_roofline(void)
     for (int64_t gbps = 2; gbps < 200; gbps *= 2) {
         const th_port port = {gbps * 1000000000, 100000, 64};
         double end = (double)run(&s, &port, true, &stats);
-        double traffic =
-            (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]) * 8e12 / (double)port.bits_per_s;
+        double traffic = (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]) *
+                         8e12 / (double)port.bits_per_s;
         double compute = 6400 * 500 * 5000.0;
         double bound = traffic > compute ? traffic : compute;
         CU_ASSERT_TRUE(end >= bound && end < 1.01 * bound);

@@ -65,7 +65,7 @@ typedef struct {
     bool revisits, spills, reads;
     int order[TH_N_LOOPS];
     int64_t n_visits;
-    th_time loaded[TH_N_ENGINES], computed;           /* of the last request and step */
+    th_time loaded[TH_N_ENGINES], computed; /* of the last request and step */
     th_time busy;
     int64_t bytes[TH_N_ENGINES], moved[TH_N_ENGINES]; /* asked for, and with bursts */
     th_time computed_at[STEPS_MAX];                   /* by step */
@@ -210,8 +210,12 @@ static bool agrees(const th_schedule *s, const th_port *port, bool skip)
  * request that lies on one of many channels feels it. */
 static th_port unshared_port(gsl_rng *r)
 {
-    th_port port = {ideal.bits_per_s, pick(r, 0, 2) * pick(r, 0, 400000),
-                    pick(r, 0, 1) ? 1 : pick(r, 2, 300), 1, 0, {0}};
+    th_port port = {ideal.bits_per_s,
+                    pick(r, 0, 2) * pick(r, 0, 400000),
+                    pick(r, 0, 1) ? 1 : pick(r, 2, 300),
+                    1,
+                    0,
+                    {0}};
     draw_efficiency(r, &port);
     if (pick(r, 0, 1)) {
         port.bits_per_s = 1000000000000;
@@ -246,8 +250,8 @@ static void the_pipeline_is_the_recurrence(void)
     gsl_rng_free(r);
 }
 
-/* So few tiles inside C that their sums are asked for before they are stored, images whose sums were
- * made elsewhere, and so many iterations of C that periods are jumped. */
+/* So few tiles inside C that their sums are asked for before they are stored, images whose sums
+ * were made elsewhere, and so many iterations of C that periods are jumped. */
 static void sums_are_read_after_they_are_stored(void)
 {
     gsl_rng *r = th_random_stream(8, "sums", 0);

@@ -215,20 +215,23 @@ static void transitions_take_as_long_as_their_plans(void)
     tear_down();
 }
 
-/* On a ring neighbours lie alike, wherever; those two apart do not, nor do the same in another order of
- * three, nor another design. */
+/* On a ring neighbours lie alike, wherever; those two apart do not, nor do the same in another
+ * order of three, nor another design. */
 static void sets_that_lie_alike_have_one_number(void)
 {
     set_up(RING("6"), NET);
-    int32_t pair[] = {0, 1}, next[] = {4, 5}, apart[] = {0, 2}, row[] = {1, 2, 3}, bent[] = {2, 1, 3};
+    int32_t pair[] = {0, 1}, next[] = {4, 5}, apart[] = {0, 2}, row[] = {1, 2, 3},
+            bent[] = {2, 1, 3};
     int32_t shares[] = {1, 2};
-    const th_set s[] = {{0, 2, pair}, {0, 2, next}, {0, 2, apart}, {0, 3, row}, {0, 3, bent},
-                        {TH_DESIGN_OWN, 2, next}, {0, 2, next, shares}};
+    const th_set s[] = {{0, 2, pair},        {0, 2, next}, {0, 2, apart},
+                        {0, 3, row},         {0, 3, bent}, {TH_DESIGN_OWN, 2, next},
+                        {0, 2, next, shares}};
     enum { N = sizeof s / sizeof *s };
     int32_t number[N];
     for (int i = 0; i < N; i++)
         number[i] = th_plans_alike(plans, &s[i], NULL);
-    CU_ASSERT_TRUE(number[0] == number[1] && number[1] == number[5]); /* the own design is the first */
+    CU_ASSERT_TRUE(number[0] == number[1] &&
+                   number[1] == number[5]); /* the own design is the first */
     CU_ASSERT_TRUE(number[2] != number[0] && number[3] != number[4] && number[6] != number[1]);
     CU_ASSERT_EQUAL(th_plans_alike(plans, &s[3], NULL), number[3]);
     for (int i = 0; i < 2; i++) {
@@ -253,7 +256,8 @@ static void trimmed_plans_come_back_alike(void)
     th_plans_trim(plans, 0);
     e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
     CU_ASSERT_TRUE(e->n == n && th_plans_edge_time(plans, e, NULL) == edge);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL), layer);
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL),
+                    layer);
     CU_ASSERT_EQUAL(th_works_count(th_plans_works(plans)), works);
     tear_down();
 }

@@ -78,10 +78,10 @@ static void everything_that_matters_makes_a_class(void)
     for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
         l[d].dim[d]++;
     int32_t *const numbers[] = {
-        &l[7].in_h,      &l[8].in_w,      &l[9].stride_h,    &l[10].stride_w,  &l[11].pad_top,
-        &l[12].pad_left, &l[13].up_h,     &l[14].up_w,       &l[15].groups,    &l[16].dilation_h,
-        &l[17].n_inputs, &l[18].sparse_n, &l[19].sparse_m,   &l[20].vocabulary,
-        &l[21].first_channel, &l[22].dilation_w};
+        &l[7].in_h,      &l[8].in_w,        &l[9].stride_h,       &l[10].stride_w,
+        &l[11].pad_top,  &l[12].pad_left,   &l[13].up_h,          &l[14].up_w,
+        &l[15].groups,   &l[16].dilation_h, &l[17].n_inputs,      &l[18].sparse_n,
+        &l[19].sparse_m, &l[20].vocabulary, &l[21].first_channel, &l[22].dilation_w};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ++*numbers[i];
     for (int t = 0; t < TH_N_TENSORS; t++) {
@@ -127,11 +127,13 @@ static int64_t macs_of_parts(const th_set *set, const char *strategy)
     return sum;
 }
 
-/* Up 2, kernel 3 x 1, 5 rows to 11, 4 channels to 6, 2 images: 2 * 4 * 6 * 15 = 720 products, 48 for each
- * of the 5 * 3 pairs of rows. Of the 15, H in 4 pieces that end at rows 2, 5, 8 and 11 has 30/11 = 2, 4, 4, 5. */
+/* Up 2, kernel 3 x 1, 5 rows to 11, 4 channels to 6, 2 images: 2 * 4 * 6 * 15 = 720 products, 48
+ * for each of the 5 * 3 pairs of rows. Of the 15, H in 4 pieces that end at rows 2, 5, 8 and 11 has
+ * 30/11 = 2, 4, 4, 5. */
 static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
 {
-    static const char *const strategies[] = {"H4", "K2 H2", "C2 R2", "H2 K2 rH", "K2 H2 rC", "H3 B1"};
+    static const char *const strategies[] = {"H4",       "K2 H2",    "C2 R2",
+                                             "H2 K2 rH", "K2 H2 rC", "H3 B1"};
     static const int pairs[] = {2, 4, 4, 5};
     int32_t in[] = {-1}, accels[] = {0, 1, 2, 3};
     begin(5);
@@ -159,8 +161,8 @@ static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
 
 /* --- edges ------------------------------------------------------------------------------------ */
 
-/* x: 4 channels of 3 rows, 2 images, int4, from the host. c joins x and x. K2 on accelerators 0 and 1:
- * 0 needs the first input alone, 1 the second: 2 * 4 * 3 half bytes each. */
+/* x: 4 channels of 3 rows, 2 images, int4, from the host. c joins x and x. K2 on accelerators 0 and
+ * 1: 0 needs the first input alone, 1 the second: 2 * 4 * 3 half bytes each. */
 static void a_position_gets_only_the_input_it_needs(void)
 {
     int32_t twice[] = {-1, -1}, channels[] = {4, 4}, accels[] = {0, 1};
@@ -174,7 +176,8 @@ static void a_position_gets_only_the_input_it_needs(void)
     const th_placed both[] = {place(0, 0, &s, "K2"), place(0, 1, &s, "K2")};
     const th_edge_plan *first = th_plans_edge(plans, NULL, both, 1, 2, NULL),
                        *second = th_plans_edge(plans, NULL, both, 2, 2, NULL);
-    CU_ASSERT_TRUE(first->n == 1 && first->deliveries[0].to == 0 && first->deliveries[0].bytes == 12);
+    CU_ASSERT_TRUE(first->n == 1 && first->deliveries[0].to == 0 &&
+                   first->deliveries[0].bytes == 12);
     CU_ASSERT_TRUE(second->n == 1 && second->deliveries[0].to == 1 &&
                    second->deliveries[0].bytes == 12);
     CU_ASSERT_TRUE(second->n_reuses == 0);
@@ -237,9 +240,9 @@ static void the_second_input_stays_while_the_first_rotates(void)
     tear_down();
 }
 
-/* The same product without a rotation. a and b are alike and stand alike, rows 0, 1 and 2 .. 4: what
- * comes from a as the first input, all rows, is not what comes from b as the second, columns of K
- * which are rows of b: none. */
+/* The same product without a rotation. a and b are alike and stand alike, rows 0, 1 and 2 .. 4:
+ * what comes from a as the first input, all rows, is not what comes from b as the second, columns
+ * of K which are rows of b: none. */
 static void alike_producers_of_unlike_inputs_have_edges_of_their_own(void)
 {
     int32_t in[] = {-1}, twice[] = {0, 1}, accels[] = {0, 2};

@@ -83,8 +83,8 @@ static th_segment_counts counts_of(th_pool *p)
     return th_evaluator_segments(th_pool_evaluator(p));
 }
 
-/* What one thread has met is known to all, so no more is replayed than by one alone; and what is counted
- * does not depend on their number. */
+/* What one thread has met is known to all, so no more is replayed than by one alone; and what is
+ * counted does not depend on their number. */
 static void threads_share_what_they_remember(void)
 {
     th_fitness fitness[MAPPINGS];
@@ -241,8 +241,8 @@ static void many_batches(void)
     int wrong = 0;
     for (int i = 0; i < 3000; i++) {
         t.value = 0;
-        wrong += th_pool_evaluate(p, mappings, 1, INFINITY, &t, NULL) != 0 ||
-                 t.value != first.value;
+        wrong +=
+            th_pool_evaluate(p, mappings, 1, INFINITY, &t, NULL) != 0 || t.value != first.value;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     th_pool_free(p);
@@ -297,12 +297,17 @@ static void threads_that_do_not_start_are_told(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(results_do_not_depend_on_threads),        TAP(many_batches),
-        TAP(threads_share_what_they_remember),        TAP(whole_replays_share_too),
-        TAP(each_item_is_warmed_once),                TAP(procedures_are_not_called_for_warmth),
+        TAP(results_do_not_depend_on_threads),
+        TAP(many_batches),
+        TAP(threads_share_what_they_remember),
+        TAP(whole_replays_share_too),
+        TAP(each_item_is_warmed_once),
+        TAP(procedures_are_not_called_for_warmth),
         TAP(seeds_are_warmed_and_stay_the_same),
-        TAP(a_failure_is_told_and_the_pool_lives_on), TAP(no_memory_leaves_nothing_behind),
-        TAP(threads_that_do_not_start_are_told),      TAP_END,
+        TAP(a_failure_is_told_and_the_pool_lives_on),
+        TAP(no_memory_leaves_nothing_behind),
+        TAP(threads_that_do_not_start_are_told),
+        TAP_END,
     };
     sys = ring_of_four();
     net = three_layers();

@@ -49,14 +49,15 @@ static void small_requests_reach_some_channels(void)
     CU_ASSERT_TRUE(isinf(th_port_channel_rate(&p, 1)));
 }
 
-/* One step of 3000 bytes of input in runs of 300, bursts of 64: a run is 320 bytes, 3200 in all, at half
- * the bandwidth of 8 GB/s (the curve is flat): 3200 / 4 = 800 ns. Computes 10 ns. Stores 600 bytes in
- * one run, 640 with bursts, on two of four channels of 512 bytes. In DRAM time it is 1280 bytes, at 4
- * GB/s: 320 ns. */
+/* One step of 3000 bytes of input in runs of 300, bursts of 64: a run is 320 bytes, 3200 in all, at
+ * half the bandwidth of 8 GB/s (the curve is flat): 3200 / 4 = 800 ns. Computes 10 ns. Stores 600
+ * bytes in one run, 640 with bursts, on two of four channels of 512 bytes. In DRAM time it is 1280
+ * bytes, at 4 GB/s: 320 ns. */
 static void a_request_by_hand(void)
 {
-    th_port p = port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"8GB/s\"; burst = \"64B\"; channels = 4; "
-                               "interleave = \"512B\"; efficiency = ( (\"64B\", 0.5) );"));
+    th_port p =
+        port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"8GB/s\"; burst = \"64B\"; channels = 4; "
+                       "interleave = \"512B\"; efficiency = ( (\"64B\", 0.5) );"));
     th_schedule s = {.hz = 1000000000, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
     s.run_bytes[TH_ENGINE_INPUT] = 300;
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
@@ -70,11 +71,12 @@ static void a_request_by_hand(void)
     CU_ASSERT_EQUAL(q.stats.moved_bytes[TH_ENGINE_OUTPUT], 640);
 }
 
-/* Nothing but the latency and the array is left: 5 ns before the load, 3 steps of 10 ns, 5 ns before
- * the store. */
+/* Nothing but the latency and the array is left: 5 ns before the load, 3 steps of 10 ns, 5 ns
+ * before the store. */
 static void an_unlimited_memory_takes_no_time(void)
 {
-    th_port p = port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"5ns\";"));
+    th_port p =
+        port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"5ns\";"));
     th_schedule s = {.hz = 1000000000, .count = {1, 1, 1, 1, 3}, .slots_in = 2, .slots_out = 2};
     for (int m = 0; m < TH_N_STEP_KINDS; m++)
         s.step[m] = (th_step){3000, 500, 10};
@@ -107,7 +109,8 @@ static void refuses_what_is_no_curve(void)
         {"efficiency = ( 7 );", "TOPO-0160",
          "point 1 must be (\"RUN\", SHARE), such as (\"64B\", 0.4)"},
         {"efficiency = ( );", "TOPO-0163", "must have 1 to 8 points, not 0"},
-        {"efficiency = ( (\"1B\", 1), (\"2B\", 1), (\"3B\", 1), (\"4B\", 1), (\"5B\", 1), (\"6B\", 1), "
+        {"efficiency = ( (\"1B\", 1), (\"2B\", 1), (\"3B\", 1), (\"4B\", 1), (\"5B\", 1), (\"6B\", "
+         "1), "
          "(\"7B\", 1), (\"8B\", 1), (\"9B\", 1) );",
          "TOPO-0163", "must have 1 to 8 points, not 9"},
         {"interleave = \"0B\";", "TOPO-0033", "must be greater than 0"},

@@ -15,8 +15,8 @@ static th_gpus gpus;
 static th_measurements *all;
 static size_t rows[2 * ROWS];
 
-/* What these GPUs take, of all the law knows: a call, the weights at half the bandwidth, and the output's
- * way to the host at 10 GB/s. */
+/* What these GPUs take, of all the law knows: a call, the weights at half the bandwidth, and the
+ * output's way to the host at 10 GB/s. */
 static double truth(const th_op *op, const th_gpu *gpu)
 {
     return 0.25 + 2 * th_op_weight_bytes(op) / (gpu->x[TH_GPU_BANDWIDTH] * 1e6) +
@@ -150,7 +150,8 @@ static void is_evaluated_per_device(void)
     th_predictor_free(p);
 }
 
-/* Measurements of a GPU that training did not have: half as fast at everything, and 0.5 ms of host more. */
+/* Measurements of a GPU that training did not have: half as fast at everything, and 0.5 ms of host
+ * more. */
 static double truth_elsewhere(const th_op *op, const th_gpu *gpu)
 {
     return 0.5 + 2 * truth(op, gpu);
@@ -169,8 +170,7 @@ static th_measurements *measure_elsewhere(int n, th_gpu *gpu)
     for (int i = 0; i < n; i++) {
         th_op op = dense(1 + 7 * i % 64, 1 + i * 631 % 4096, 1 + i * 1733 % 4096);
         at += sprintf(at, "dense,elsewhere,call,%d,%d,%d,%.9g\n", op.x[TH_OP_BATCH],
-                      op.x[TH_OP_CHANNELS_IN], op.x[TH_OP_CHANNELS_OUT],
-                      truth_elsewhere(&op, gpu));
+                      op.x[TH_OP_CHANNELS_IN], op.x[TH_OP_CHANNELS_OUT], truth_elsewhere(&op, gpu));
     }
     temporary_file f = write_text("few.csv", text);
     th_measurement_source source = {.path = f.path};
@@ -234,8 +234,8 @@ static void a_sum_is_found_again(void)
 {
     enum { N = 20, VOICES = 3, ADDENDS = 4 };
     double said[ADDENDS * N], ms[N], least = 1;
-    th_addend addend[ADDENDS] = {{0, false, -1, 0}, {1, false, -1, 0}, {1, true, -1, 0},
-                                 {0, false, TH_TERM_MEMORY, 0}};
+    th_addend addend[ADDENDS] = {
+        {0, false, -1, 0}, {1, false, -1, 0}, {1, true, -1, 0}, {0, false, TH_TERM_MEMORY, 0}};
     const th_addends addends = {said, addend, ADDENDS, VOICES};
     th_calibration_sum sum;
     for (size_t i = 0; i < N; i++) {
@@ -255,8 +255,9 @@ static void a_sum_is_found_again(void)
     CU_ASSERT(sum.addend[3].part == TH_TERM_MEMORY && sum.addend[3].weight < 0.1);
 }
 
-/* The GPU is its twin in all but name, so nothing is to be mended; but every other row was disturbed, by 2.5 or
- * 1 / 2.5. What is said afterwards must hardly be further off where nothing was disturbed. */
+/* The GPU is its twin in all but name, so nothing is to be mended; but every other row was
+ * disturbed, by 2.5 or 1 / 2.5. What is said afterwards must hardly be further off where nothing
+ * was disturbed. */
 static void rows_that_mislead_change_little(void)
 {
     th_error e = {"", ""};
@@ -269,7 +270,8 @@ static void rows_that_mislead_change_little(void)
     for (int calibrated = 0; calibrated < 2; calibrated++) {
         for (int i = 0; i < 100; i++) {
             th_op op = dense(1 + i % 64, 40 * (i + 1), 4040 - 40 * i);
-            double error = fabs(th_layer_model_predict(&p->model[0], &op, &gpu) / truth(&op, &gpu) - 1);
+            double error =
+                fabs(th_layer_model_predict(&p->model[0], &op, &gpu) / truth(&op, &gpu) - 1);
             *(calibrated ? &after : &before) += error / 100;
         }
         if (!calibrated)
@@ -281,8 +283,8 @@ static void rows_that_mislead_change_little(void)
     th_predictor_free(p);
 }
 
-/* 1 .. 100 hundredths below what is predicted: a tenth and nine tenths lie at -0.901 and -0.109; then the
- * same for longer times, twice as far. */
+/* 1 .. 100 hundredths below what is predicted: a tenth and nine tenths lie at -0.901 and -0.109;
+ * then the same for longer times, twice as far. */
 static void spreads_by_hand(void)
 {
     enum { N = 100 };
@@ -315,7 +317,8 @@ static void spreads_by_hand(void)
     CU_ASSERT(high == log(2) && low == -high);
 }
 
-/* Times that stray by a factor of exp(+-0.3), evenly: of other rows four in five lie in the interval. */
+/* Times that stray by a factor of exp(+-0.3), evenly: of other rows four in five lie in the
+ * interval. */
 static double strayed(int i, const th_op *op, const th_gpu *gpu)
 {
     return truth(op, gpu) * exp(0.6 * (th_hash_word(5, (uint64_t)i) % 1000 / 999.0 - 0.5));
@@ -431,8 +434,8 @@ static void nonsense_is_refused(void)
     assert_body_refused(HEAD "layer norm execution features 20\ndevices 0\n", "3");
 }
 
-/* Letters of a good body replaced, or its end taken away, with a digest that fits all the same: it is read or refused,
- * and what was read answers. */
+/* Letters of a good body replaced, or its end taken away, with a digest that fits all the same: it
+ * is read or refused, and what was read answers. */
 static void odd_bodies_are_read_or_refused(void)
 {
     static const char odd[] = "0-9.e =<#\nx";
@@ -520,12 +523,22 @@ static void too_few_rows_and_no_memory(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(the_law_is_found_again),     TAP(batches_say_the_same), TAP(says_what_lies_outside),
-        TAP(a_few_rows_calibrate), TAP(a_sum_is_found_again), TAP(rows_that_mislead_change_little), TAP(spreads_by_hand), TAP(intervals_hold_four_in_five),
-        TAP(one_device_alone), TAP(is_evaluated_per_device),    TAP(written_and_read_is_the_same),
-        TAP(changed_files_are_refused),  TAP(nonsense_is_refused),
+        TAP(the_law_is_found_again),
+        TAP(batches_say_the_same),
+        TAP(says_what_lies_outside),
+        TAP(a_few_rows_calibrate),
+        TAP(a_sum_is_found_again),
+        TAP(rows_that_mislead_change_little),
+        TAP(spreads_by_hand),
+        TAP(intervals_hold_four_in_five),
+        TAP(one_device_alone),
+        TAP(is_evaluated_per_device),
+        TAP(written_and_read_is_the_same),
+        TAP(changed_files_are_refused),
+        TAP(nonsense_is_refused),
         TAP(odd_bodies_are_read_or_refused),
-        TAP(too_few_rows_and_no_memory), TAP_END,
+        TAP(too_few_rows_and_no_memory),
+        TAP_END,
     };
     gpus = two_gpus();
     measure();

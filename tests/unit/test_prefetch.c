@@ -24,8 +24,8 @@ typedef struct {
     int32_t conv, pool;
 } setup;
 
-/* conv: a step of 8192 bytes of input, 8192 of weights, 64 cycles (320 ns), 8192 of output. pool: 64
- * values in, 64 out, in a cycle. */
+/* conv: a step of 8192 bytes of input, 8192 of weights, 64 cycles (320 ns), 8192 of output. pool:
+ * 64 values in, 64 out, in a cycle. */
 static setup set_up(bool prefetch)
 {
     char text[2000];
@@ -43,7 +43,8 @@ static setup set_up(bool prefetch)
 static int32_t compute(setup *u, int32_t work, int32_t after)
 {
     int32_t t = th_program_add(
-        u->program, &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = work, .layer = -1},
+        u->program,
+        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = work, .layer = -1},
         NULL);
     if (after >= 0)
         th_program_depend(u->program, t, after, NULL);
@@ -54,7 +55,8 @@ static int32_t release(setup *u, th_time at)
 {
     return th_program_add(
         u->program,
-        &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .release_ps = at, .layer = -1}, NULL);
+        &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .release_ps = at, .layer = -1},
+        NULL);
 }
 
 /* Every way of running it gives these ends and so many bytes of weights. */
@@ -89,8 +91,8 @@ static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
     expect_ps(u, end_ps, weight_bytes);
 }
 
-/* Alone: latency 100, both operands at 8 GB/s until 1124, array until 1444, latency and store of 512
- * ns: 2056. */
+/* Alone: latency 100, both operands at 8 GB/s until 1124, array until 1444, latency and store of
+ * 512 ns: 2056. */
 static void without_it_tasks_follow_each_other(void)
 {
     setup u = set_up(false);
@@ -98,10 +100,10 @@ static void without_it_tasks_follow_each_other(void)
     expect(&u, (int64_t[]){2056, 2 * 2056}, 2 * 8192);
 }
 
-/* At 1124 the weight engine goes on with the second task's weights, alone until the store moves from
- * 1544 on: by then 6720 bytes are in, the last 1472 share the DRAM until 1728, when 6720 bytes are
- * still to be stored: 2148. The second task loads its inputs alone: 2148 + 100 + 512 + 320 + 100 +
- * 512 = 3692. */
+/* At 1124 the weight engine goes on with the second task's weights, alone until the store moves
+ * from 1544 on: by then 6720 bytes are in, the last 1472 share the DRAM until 1728, when 6720 bytes
+ * are still to be stored: 2148. The second task loads its inputs alone: 2148 + 100 + 512 + 320 +
+ * 100 + 512 = 3692. */
 static void the_next_weights_come_while_a_task_drains(void)
 {
     setup u = set_up(true);
@@ -109,8 +111,8 @@ static void the_next_weights_come_while_a_task_drains(void)
     expect(&u, (int64_t[]){2148, 3692}, 2 * 8192);
 }
 
-/* The accelerator waits for the release at 1000, its weights are in at 612: inputs 1100 .. 1612, array
- * until 1932, store 2032 .. 2544. */
+/* The accelerator waits for the release at 1000, its weights are in at 612: inputs 1100 .. 1612,
+ * array until 1932, store 2032 .. 2544. */
 static void weights_come_while_nothing_runs(void)
 {
     setup u = set_up(true);
@@ -119,8 +121,8 @@ static void weights_come_while_nothing_runs(void)
 }
 
 /* Released at 300, the weights are half there: 100 + 200 ns at 16 GB/s brought 3200 bytes. From 300
- * on they are alone until the inputs move from 400 on, 3392 bytes to go; at 8 GB/s both until 824, when
- * 4800 bytes of input are left: 1124. Array 1444, store 1544 .. 2056. */
+ * on they are alone until the inputs move from 400 on, 3392 bytes to go; at 8 GB/s both until 824,
+ * when 4800 bytes of input are left: 1124. Array 1444, store 1544 .. 2056. */
 static void a_request_on_its_way_goes_on(void)
 {
     setup u = set_up(true);
@@ -128,22 +130,23 @@ static void a_request_on_its_way_goes_on(void)
     expect(&u, (int64_t[]){300, 2056}, 8192);
 }
 
-/* The pool between has no weights and leaves those of the second conv where they are. It is released
- * at 3000, when they are in: 100 + 8 ns for 128 bytes, a cycle of 5, 100 + 8. The conv then is as
- * above without weights: 3221 + 100 + 512 + 320 + 100 + 512. */
+/* The pool between has no weights and leaves those of the second conv where they are. It is
+ * released at 3000, when they are in: 100 + 8 ns for 128 bytes, a cycle of 5, 100 + 8. The conv
+ * then is as above without weights: 3221 + 100 + 512 + 320 + 100 + 512. */
 static void a_task_without_weights_leaves_them_there(void)
 {
     setup u = set_up(true);
-    int32_t go = release(&u, 3000000), first = compute(&u, u.conv, -1), pool = compute(&u, u.pool, first);
+    int32_t go = release(&u, 3000000), first = compute(&u, u.conv, -1),
+            pool = compute(&u, u.pool, first);
     th_program_depend(u.program, pool, go, NULL);
     compute(&u, u.conv, pool);
     expect(&u, (int64_t[]){3000, 2148, 3221, 3221 + 1544}, 2 * 8192);
 }
 
-/* The pool comes first, and what it reads shares the DRAM with the conv's weights: inputs 100 .. 116,
- * array until 121, store 221 .. 237; the weights have 128 + 1680 + 128 bytes then, 1600 more by 337,
- * when the conv's inputs begin to move; the last 4656 at 8 GB/s until 919, 3536 bytes of inputs at 16
- * until 1140. Array 1460, store 1560 .. 2072. */
+/* The pool comes first, and what it reads shares the DRAM with the conv's weights: inputs 100 ..
+ * 116, array until 121, store 221 .. 237; the weights have 128 + 1680 + 128 bytes then, 1600 more
+ * by 337, when the conv's inputs begin to move; the last 4656 at 8 GB/s until 919, 3536 bytes of
+ * inputs at 16 until 1140. Array 1460, store 1560 .. 2072. */
 static void they_come_beside_a_task_without_weights(void)
 {
     setup u = set_up(true);
@@ -151,9 +154,9 @@ static void they_come_beside_a_task_without_weights(void)
     expect(&u, (int64_t[]){237, 2072}, 8192);
 }
 
-/* Eight steps of 128 bytes in and out and 320 ns each. The weights of the conv begin with the first of
- * them, which therefore moves until 116; the steps end at 116 + 8 * 320 = 2676, the last store is
- * 2776 .. 2784. The conv finds all its weights. */
+/* Eight steps of 128 bytes in and out and 320 ns each. The weights of the conv begin with the first
+ * of them, which therefore moves until 116; the steps end at 116 + 8 * 320 = 2676, the last store
+ * is 2776 .. 2784. The conv finds all its weights. */
 static void they_come_from_the_first_step_of_a_task_without_weights(void)
 {
     setup u = set_up(true);
@@ -216,8 +219,9 @@ static void what_transfers_bring_is_not_loaded_ahead(void)
 }
 
 /* Task 2 waits for the release at 10000 and task 3 does not: task 3 overtakes at 2148, and what has
- * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own weights
- * are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000 + 1544. */
+ * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own
+ * weights are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000
+ * + 1544. */
 static void an_overtaking_task_throws_them_away(void)
 {
     setup u = set_up(true);

@@ -123,7 +123,8 @@ static bool at_an_asking(void)
     return ++askings == answer_at;
 }
 
-/* Numbers of tasks and of dependencies have 32 bits: nothing is added, nothing written, at the last. */
+/* Numbers of tasks and of dependencies have 32 bits: nothing is added, nothing written, at the
+ * last. */
 static void more_than_can_be_numbered_are_refused(void)
 {
     th_error e = {"", ""};

@@ -58,7 +58,8 @@ static th_result replay_watched(const world *w)
     while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
         bool looks = pick(w->random, 0, 3) > 0;
         failed = th_machine_watch(m, looks ? &watch : NULL, &e);
-        for (int i = (int)pick(w->random, 1, 2000); i > 0 && stop != TH_STOP_DONE && stop != TH_STOP_ERROR; i--) {
+        for (int i = (int)pick(w->random, 1, 2000);
+             i > 0 && stop != TH_STOP_DONE && stop != TH_STOP_ERROR; i--) {
             stop = th_machine_step(m, 1, &e);
             th_watch_forget(&watch, NULL);
         }
@@ -73,7 +74,8 @@ static th_result replay_watched(const world *w)
 
 enum { NONE_PREFETCHES, SOME_PREFETCH };
 
-static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds, int prefetch)
+static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds,
+                                    int prefetch)
 {
     world w = new_world(seed, dram_bits_per_s);
     if (prefetch)
@@ -89,7 +91,8 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
-        wrong += differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
+        wrong +=
+            differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
         wrong += differs(replay_watched(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
@@ -102,8 +105,10 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
     free_world(&w);
 }
 
-/* Bandwidths that change while flows are on them, alone or not; some cables go down and come up again. */
-static th_result replay_changed(const world *w, const th_machine_options *o, uint64_t seed, th_time end)
+/* Bandwidths that change while flows are on them, alone or not; some cables go down and come up
+ * again. */
+static th_result replay_changed(const world *w, const th_machine_options *o, uint64_t seed,
+                                th_time end)
 {
     th_error e = {"", ""};
     gsl_rng *random = th_random_stream(seed, "changes", 0);
@@ -128,7 +133,8 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
     return r;
 }
 
-/* Whether flows that are alone keep to themselves or not, with equal weights and others, coupled DRAMs and not. */
+/* Whether flows that are alone keep to themselves or not, with equal weights and others, coupled
+ * DRAMs and not. */
 static void flows_that_are_alone_end_as_solved(void)
 {
     int wrong = 0;
@@ -155,8 +161,8 @@ static void folding_changes_nothing(void)
     every_way_of_running_on(51, 0, 12, NONE_PREFETCHES);
 }
 
-/* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as a cable
- * is in use, at 7 GB/s with three of them, at 24 by no means. */
+/* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as
+ * a cable is in use, at 7 GB/s with three of them, at 24 by no means. */
 static void folding_changes_nothing_with_other_drams(void)
 {
     every_way_of_running_on(52, 40000000000, 5, NONE_PREFETCHES);
@@ -412,8 +418,10 @@ static int run_all(const world *w, const th_machine_options *o)
 
 static void any_allocation_may_fail(void)
 {
-    const th_machine_options ways[] = {
-        {.per_layer = true}, {.unfold_seed = 5}, {.unfold_all = true}, {.network = th_network_find("ideal")}};
+    const th_machine_options ways[] = {{.per_layer = true},
+                                       {.unfold_seed = 5},
+                                       {.unfold_all = true},
+                                       {.network = th_network_find("ideal")}};
     for (int i = 0; i < 6; i++) {
         world w = world_of_sort(61, i == 4 ? WEAK : i == 5 ? AHEAD : PLAIN);
         const th_machine_options *o = &ways[i % 4];

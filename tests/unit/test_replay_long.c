@@ -149,7 +149,8 @@ static world make_world(const sort *s, uint64_t seed)
     return w;
 }
 
-/* Does any task end more than a picosecond apart? docs/models/network.md says where that comes from. */
+/* Does any task end more than a picosecond apart? docs/models/network.md says where that comes
+ * from. */
 static bool ends_differ(const th_result *a, const th_result *b)
 {
     bool differ = a->n_tasks != b->n_tasks || a->is_done != b->is_done;

@@ -16,7 +16,8 @@ static const char *way(const th_system *s, int src, int dst)
         return "none";
     at += snprintf(text, sizeof text, "%s", s->nodes[src].name);
     for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->nodes[s->links[links[i]].to].name);
+        at += snprintf(text + at, sizeof text - (size_t)at, " %s",
+                       s->nodes[s->links[links[i]].to].name);
     return text;
 }
 
@@ -202,14 +203,16 @@ static void refuses_routes_that_are_too_long(void)
     s = new_chain(TH_ROUTE_MAX + 2);
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0014");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": the route from \"0\" to \"4097\" has 4097 links, at most 4096 are supported");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": the route from \"0\" to \"4097\" has 4097 links, at "
+                            "most 4096 are supported");
     th_system_free(s);
     s = new_chain(TH_ROUTE_MAX + 2);
     s->n_dims = 1;
     s->dims[0] = (th_shape_dim){TH_DIM_LINE, TH_ROUTE_MAX + 2};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0015");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": routes of up to 4097 links, at most 4096 are supported");
+    TAP_ASSERT_TEXT(e.text,
+                    "system \"sys\": routes of up to 4097 links, at most 4096 are supported");
     th_system_free(s);
 }
 
@@ -230,7 +233,8 @@ static void ways_between_hosts_may_be_too_long(void)
     CU_ASSERT_EQUAL(s->links[th_route_first(s, left, right)].to, 0);
     CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_WAY, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0067");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": no way of at most 4096 links from \"left\" to \"right\"");
+    TAP_ASSERT_TEXT(e.text,
+                    "system \"sys\": no way of at most 4096 links from \"left\" to \"right\"");
     CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_MEMORY, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0001");
     th_system_free(s);
@@ -242,12 +246,12 @@ enum { N_RANDOM = 12 };
 
 static th_system *new_random_system(gsl_rng *r)
 {
-    th_system *s = new_chain(N_RANDOM);  /* connected */
+    th_system *s = new_chain(N_RANDOM); /* connected */
     for (int i = 0; i < 18; i++) {
         int a = (int)th_random_below(r, N_RANDOM), b = (int)th_random_below(r, N_RANDOM);
         if (a != b)
-            th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 3), (th_time)th_random_below(r, 4), true,
-                              NULL);
+            th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 3),
+                              (th_time)th_random_below(r, 4), true, NULL);
     }
     finish(s);
     return s;

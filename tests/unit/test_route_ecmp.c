@@ -12,8 +12,13 @@
 static th_system *new_system(int n, int m, const char *routing)
 {
     static int the_design = 0;
-    const th_accel a = {.dram_bytes = 1, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &the_design, .n_designs = 1};
+    const th_accel a = {.dram_bytes = 1,
+                        .dram_bits_per_s = 1,
+                        .dram_burst_bytes = 1,
+                        .vector_hz = 1,
+                        .vector_elements_per_cycle = 1,
+                        .designs = &the_design,
+                        .n_designs = 1};
     char name[16];
     th_system *s = th_system_new("sys", NULL);
     th_system_add_design(s, "d", "tiled", NULL, 0, NULL);
@@ -77,7 +82,7 @@ static void pairs_are_spread_over_the_spines(void)
 static void only_equally_good_ways_are_taken(void)
 {
     int n_over[8] = {0}, links[TH_ROUTE_MAX];
-    for (int n_more = 0; n_more < 40; n_more++) {  /* other node numbers, other hashes */
+    for (int n_more = 0; n_more < 40; n_more++) { /* other node numbers, other hashes */
         th_system *s = new_system(2 + n_more, 4, "ecmp");
         int sw = 2 + n_more;
         for (int i = 0; i < 4; i++) {
@@ -115,7 +120,7 @@ static void parallel_cables_are_shared(void)
 
 /* ---- random systems: as good as shortest, and the same whoever asks first ---- */
 
-enum { N_RANDOM = 90 };  /* too many for columns in advance */
+enum { N_RANDOM = 90 }; /* too many for columns in advance */
 
 static th_system *new_random_system(uint64_t seed, const char *routing)
 {
@@ -128,8 +133,8 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
     }
     for (int i = 0; i < 3 * N_RANDOM; i++) {
         int a = (int)th_random_below(r, N_RANDOM), b = (int)th_random_below(r, N_RANDOM);
-        th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 2), (th_time)th_random_below(r, 2), true,
-                          NULL);
+        th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 2),
+                          (th_time)th_random_below(r, 2), true, NULL);
     }
     gsl_rng_free(r);
     finish(s);
@@ -139,7 +144,8 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
 static void ways_are_as_good_as_the_shortest(void)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        th_system *ecmp = new_random_system(seed, "ecmp"), *shortest = new_random_system(seed, "shortest");
+        th_system *ecmp = new_random_system(seed, "ecmp"),
+                  *shortest = new_random_system(seed, "shortest");
         for (int a = 0; a < N_RANDOM; a++)
             for (int b = 0; b < N_RANDOM; b++) {
                 th_route_summary x, y;
@@ -156,7 +162,7 @@ static void ways_are_as_good_as_the_shortest(void)
 typedef struct walk {
     const th_system *s;
     bool backwards;
-    uint64_t sum;  /* of all routes */
+    uint64_t sum; /* of all routes */
 } walk;
 
 static void *walk_all(void *argument)
@@ -177,7 +183,8 @@ static void routes_do_not_depend_on_who_asks_first(void)
 {
     static const char *const routings[] = {"ecmp", "shortest"};
     for (int i = 0; i < 8; i++) {
-        th_system *alone = new_random_system(5, routings[i % 2]), *shared = new_random_system(5, routings[i % 2]);
+        th_system *alone = new_random_system(5, routings[i % 2]),
+                  *shared = new_random_system(5, routings[i % 2]);
         walk first = {.s = alone}, up = {.s = shared}, down = {.s = shared, .backwards = true};
         pthread_t thread;
         walk_all(&first);
@@ -203,7 +210,7 @@ static void survives_every_failing_allocation(void)
             n = th_route(s, 80, 3, links);
             th_alloc_fail_at(0);
         }
-        CU_ASSERT_EQUAL(k, 4);  /* reach, queue, column; then none fails */
+        CU_ASSERT_EQUAL(k, 4); /* reach, queue, column; then none fails */
         CU_ASSERT_TRUE(n > 1);
         th_route_summary sum;
         CU_ASSERT_TRUE(th_route_summarize(s, 80, 3, &sum) == 0 && sum.n_links == n);

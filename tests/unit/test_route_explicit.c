@@ -16,7 +16,8 @@ static th_system *new_line(int n)
 
 static int add_segment(th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)
 {
-    return th_system_add_segment(s, name, th_system_add_medium(s, bits_per_s, NULL), latency_ps, NULL);
+    return th_system_add_segment(s, name, th_system_add_medium(s, bits_per_s, NULL), latency_ps,
+                                 NULL);
 }
 
 static void finish(th_system *s)
@@ -31,7 +32,7 @@ static void finish(th_system *s)
 static void a_pair_takes_its_route(void)
 {
     th_system *s = new_line(4);
-    int last = th_system_connect(s, 3, 0, 50, 5, true, NULL);  /* 6: 3_0, 7: 0_3 */
+    int last = th_system_connect(s, 3, 0, 50, 5, true, NULL); /* 6: 3_0, 7: 0_3 */
     int slow = add_segment(s, "slow", 20, 100);
     CU_ASSERT_TRUE(last == 6 && slow == 8);
     CU_ASSERT_EQUAL(th_system_add_route(s, 0, 1, (int[]){7, slow, 5, 3}, 4, NULL), 0);
@@ -54,10 +55,12 @@ static void routes_of_segments_alone_connect(void)
         static const int pairs[6][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}};
         th_error e = {"", ""};
         th_system *s = new_line(3);
-        s->n_links = s->n_media = 0;  /* nobody has looked at them yet */
+        s->n_links = s->n_media = 0; /* nobody has looked at them yet */
         int a = add_segment(s, "a", 50, 5), b = add_segment(s, "b", 40, 6);
         for (int i = 0; i < n_pairs; i++)
-            CU_ASSERT_EQUAL(th_system_add_route(s, pairs[i][0], pairs[i][1], (int[]){a, b}, 1 + i % 2, NULL), 0);
+            CU_ASSERT_EQUAL(
+                th_system_add_route(s, pairs[i][0], pairs[i][1], (int[]){a, b}, 1 + i % 2, NULL),
+                0);
         CU_ASSERT_EQUAL(th_system_finish(s, &e), n_pairs == 6 ? 0 : -1);
         TAP_ASSERT_TEXT(e.text, n_pairs == 6 ? "" : "system \"sys\": no way from \"2\" to \"1\"");
         if (n_pairs == 6)
@@ -76,13 +79,15 @@ static void thousands_of_routes_are_found(void)
     for (int i = 0; i < N * N; i++) {
         snprintf(name, sizeof name, "s%d", i);
         if (i / N != i % N)
-            n_wrong += th_system_add_route(s, i / N, i % N, (int[]){add_segment(s, name, 1 + i, 0)}, 1, NULL);
+            n_wrong += th_system_add_route(s, i / N, i % N, (int[]){add_segment(s, name, 1 + i, 0)},
+                                           1, NULL);
     }
     finish(s);
     for (int i = 0; i < N * N; i++) {
         snprintf(name, sizeof name, "s%d", i);
         if (i / N != i % N)
-            n_wrong += th_route(s, i / N, i % N, links) != 1 || links[0] != th_system_find_link(s, name);
+            n_wrong +=
+                th_route(s, i / N, i % N, links) != 1 || links[0] != th_system_find_link(s, name);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     th_system_free(s);
@@ -104,9 +109,11 @@ static void refuses_routes_that_do_not_lead_there(void)
     th_error e = {"", ""};
     th_system *s = new_line(5);
     int loop = th_system_connect(s, 1, 0, 50, 5, true, NULL), seg = add_segment(s, "seg", 9, 9);
-    expect_refusal(s, (int[]){0, 4}, 2, "TOPO-0053",
-                   "route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to \"1\"");
-    expect_refusal(s, (int[]){0, seg}, 2, "TOPO-0057", "route from \"0\" to \"2\": ends at node \"1\"");
+    expect_refusal(
+        s, (int[]){0, 4}, 2, "TOPO-0053",
+        "route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to \"1\"");
+    expect_refusal(s, (int[]){0, seg}, 2, "TOPO-0057",
+                   "route from \"0\" to \"2\": ends at node \"1\"");
     expect_refusal(s, (int[]){0, loop}, 2, "TOPO-0055",
                    "route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
     expect_refusal(s, (int[]){0, 2, 4, 5}, 4, "TOPO-0055",
@@ -118,14 +125,16 @@ static void refuses_routes_that_do_not_lead_there(void)
     expect_refusal(s, many, TH_ROUTE_MAX + 1, "TOPO-0060",
                    "route from \"0\" to \"2\": has 4097 links, from 1 to 4096 are expected");
     s->links[2].is_dead = true;
-    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0056", "route from \"0\" to \"2\": takes a dead link: \"1_2\"");
+    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0056",
+                   "route from \"0\" to \"2\": takes a dead link: \"1_2\"");
     s->links[2].is_dead = false;
     s->nodes[1].forwards = false;
     expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0054",
                    "route from \"0\" to \"2\": passes through a node that does not forward: \"1\"");
     s->nodes[1].forwards = true;
     CU_ASSERT_EQUAL(th_system_add_route(s, 0, 2, (int[]){0, 2}, 2, NULL), 0);
-    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0059", "route from \"0\" to \"2\": the pair has one already");
+    expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0059",
+                   "route from \"0\" to \"2\": the pair has one already");
     CU_ASSERT_EQUAL(th_system_add_route(s, 2, 2, (int[]){4}, 1, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0058");
     TAP_ASSERT_TEXT(e.text, "route from \"2\" to itself: two nodes are expected");
@@ -144,14 +153,17 @@ static void refuses_segments(void)
     TAP_ASSERT_TEXT(e.text, "segment \"a b\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_segment(s, "seg", 0, 0, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0051");
-    TAP_ASSERT_TEXT(e.text, "segment \"seg\": the name is taken; names must be unique among links and segments");
+    TAP_ASSERT_TEXT(
+        e.text,
+        "segment \"seg\": the name is taken; names must be unique among links and segments");
     CU_ASSERT_EQUAL(th_system_add_segment(s, "0_1", 0, 0, NULL), -1);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "late", 0, 1001 * TH_PS_PER_S, NULL), -1);
     int named = add_segment(s, "1_0.1", 9, 9);
-    th_system_connect(s, 1, 0, 50, 5, true, NULL);  /* its name goes round the segment's */
+    th_system_connect(s, 1, 0, 50, 5, true, NULL); /* its name goes round the segment's */
     CU_ASSERT_EQUAL(s->n_links, 6);
     finish(s);
-    CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg && th_system_find_link(s, "1_0.1") == named);
+    CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg &&
+                   th_system_find_link(s, "1_0.1") == named);
     CU_ASSERT_TRUE(th_system_find_link(s, "1_0.2") == 4 && th_system_find_link(s, "late") == -1);
     th_system_free(s);
 }
@@ -174,7 +186,8 @@ static void dead_links_are_gone_round(void)
         TAP_ASSERT_TEXT(i == 0 ? links_of(s, 0, 2) : e.id, i == 0 ? "0_3 3_2" : "TOPO-0061");
         TAP_ASSERT_TEXT(i == 0 ? links_of(s, 1, 0) : e.text,
                         i == 0 ? "1_0"
-                               : "system \"sys\": routing \"dimension_order\" finds no way round the dead link from "
+                               : "system \"sys\": routing \"dimension_order\" finds no way round "
+                                 "the dead link from "
                                  "\"0\" to \"1\"; shortest and ecmp do");
         th_system_free(s);
     }
@@ -184,7 +197,7 @@ static void a_pair_behind_a_dead_link_is_named(void)
 {
     th_error e = {"", ""};
     th_system *s = new_line(4);
-    s->links[3].is_dead = true;  /* 2_1 */
+    s->links[3].is_dead = true; /* 2_1 */
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0013");
     TAP_ASSERT_TEXT(e.text, "system \"sys\": no way from \"2\" to \"0\"");

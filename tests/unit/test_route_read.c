@@ -6,14 +6,16 @@
 #include "tests/unit/topology_help.h"
 
 /* Three lines; what follows stands on line 4. */
-#define HEAD \
-    "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; } );\naccelerators = ( { count = 4; dram = " \
-    "{ capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; " \
+#define HEAD                                                                                       \
+    "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; } );\naccelerators = ( { "     \
+    "count = 4; dram = "                                                                           \
+    "{ capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; vector = { clock = \"1GHz\"; "              \
+    "elements_per_cycle = 1; }; "                                                                  \
     "designs = [\"d\"]; } );\n"
 #define CABLE "bandwidth = \"8Gbps\"; latency = \"1us\"; "
 /* One line: a ring 0 1 2 3. */
-#define RING \
-    "links = ( { between = [\"0\", \"1\"]; " CABLE "}, { between = [\"1\", \"2\"]; " CABLE "}, " \
+#define RING                                                                                       \
+    "links = ( { between = [\"0\", \"1\"]; " CABLE "}, { between = [\"1\", \"2\"]; " CABLE "}, "   \
     "{ between = [\"2\", \"3\"]; " CABLE "}, { between = [\"3\", \"0\"]; " CABLE "} );\n"
 
 static th_system *read_or_tell(const char *text)
@@ -25,7 +27,8 @@ static th_system *read_or_tell(const char *text)
     return s;
 }
 
-static void expect_link(const th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)
+static void expect_link(const th_system *s, const char *name, int64_t bits_per_s,
+                        th_time latency_ps)
 {
     int link = th_system_find_link(s, name);
     CU_ASSERT_FATAL(link >= 0);
@@ -35,10 +38,10 @@ static void expect_link(const th_system *s, const char *name, int64_t bits_per_s
 
 /* ---- what is read ---- */
 
-static const char *const with_routes =
-    HEAD RING "segments = ( { name = \"cw0\"; bandwidth = \"80Gbps\"; latency = \"3ns\"; } );\n"
-              "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"cw0\", \"2_1\"]; },\n"
-              "{ from = \"2\"; to = \"0\"; links = [\"cw0\"]; } );\n";
+static const char *const with_routes = HEAD RING
+    "segments = ( { name = \"cw0\"; bandwidth = \"80Gbps\"; latency = \"3ns\"; } );\n"
+    "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"cw0\", \"2_1\"]; },\n"
+    "{ from = \"2\"; to = \"0\"; links = [\"cw0\"]; } );\n";
 
 static void reads_segments_and_routes(void)
 {
@@ -55,9 +58,10 @@ static void reads_segments_and_routes(void)
 /* Of a generated ring too, whose links have names as any others. */
 static void reads_routes_of_a_topology(void)
 {
-    th_system *s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\n"
-                                     "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"2_1\"]; } );\n"
-                                     "dead_links = [\"1_2\"];\n");
+    th_system *s = read_or_tell(
+        HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\n"
+             "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"2_1\"]; } );\n"
+             "dead_links = [\"1_2\"];\n");
     TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 3_2 2_1");
     TAP_ASSERT_TEXT(links_of(s, 1, 3), "1_0 0_3");
     TAP_ASSERT_TEXT(links_of(s, 3, 1), "3_0 0_1");
@@ -69,10 +73,12 @@ static void reads_links_that_differ_by_direction(void)
 {
     th_system *s = read_or_tell(
         HEAD "switches = ( { name = \"sw\"; reduces = true; }, \"plain\" );\n"
-             "links = ( { between = [\"0\", \"1\"]; bandwidth = [\"100Gbps\", \"25Gbps\"]; latency = \"1us\"; },\n"
+             "links = ( { between = [\"0\", \"1\"]; bandwidth = [\"100Gbps\", \"25Gbps\"]; latency "
+             "= \"1us\"; },\n"
              "{ center = \"sw\"; leaves = [\"0\", \"2\"]; bandwidth = [\"8Gbps\", \"9Gbps\"];\n"
              "latency = [\"1us\", \"2us\"]; },\n"
-             "{ between = [\"2\", \"plain\"]; bandwidth = \"5Gbps\"; latency = [\"3us\", \"4us\"]; duplex = \"half\"; },\n"
+             "{ between = [\"2\", \"plain\"]; bandwidth = \"5Gbps\"; latency = [\"3us\", \"4us\"]; "
+             "duplex = \"half\"; },\n"
              "{ from = \"1\"; to = \"3\"; bandwidth = \"7Gbps\"; latency = \"6us\"; },\n"
              "{ from = \"3\"; to = \"2\"; " CABLE "} );\n");
     CU_ASSERT_TRUE(s->n_links == 10 && s->n_media == 2 + 4 + 1 + 2);
@@ -95,7 +101,8 @@ static void reads_the_routing(void)
     th_system *s = read_or_tell(HEAD RING "routing = \"ecmp\";\n");
     TAP_ASSERT_TEXT(s->routing->name, "ecmp");
     th_system_free(s);
-    s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\nrouting = \"shortest\";\n");
+    s = read_or_tell(HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE
+                          "};\nrouting = \"shortest\";\n");
     TAP_ASSERT_TEXT(s->routing->name, "shortest");
     TAP_ASSERT_TEXT(links_of(s, 2, 0), "2_1 1_0"); /* dimension order goes over 3 */
     th_system_free(s);
@@ -104,10 +111,11 @@ static void reads_the_routing(void)
 /* Both directions of a cable; the ring is gone round the other way. */
 static void reads_dead_cables(void)
 {
-    th_system *s = read_or_tell(HEAD "links = ( { between = [\"0\", \"1\"]; " CABLE "dead = true; },\n"
-                                     "{ between = [\"1\", \"2\"]; " CABLE "}, { between = [\"2\", \"3\"]; " CABLE "},\n"
-                                     "{ between = [\"3\", \"0\"]; " CABLE "},\n"
-                                     "{ from = \"0\"; to = \"2\"; " CABLE "dead = true; } );\n");
+    th_system *s = read_or_tell(
+        HEAD "links = ( { between = [\"0\", \"1\"]; " CABLE "dead = true; },\n"
+             "{ between = [\"1\", \"2\"]; " CABLE "}, { between = [\"2\", \"3\"]; " CABLE "},\n"
+             "{ between = [\"3\", \"0\"]; " CABLE "},\n"
+             "{ from = \"0\"; to = \"2\"; " CABLE "dead = true; } );\n");
     TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 3_2 2_1");
     TAP_ASSERT_TEXT(links_of(s, 1, 0), "1_2 2_3 3_0");
     CU_ASSERT_TRUE(s->links[th_system_find_link(s, "0_2")].is_dead);
@@ -128,67 +136,86 @@ static void expect_refusal(const char *text, const char *id, const char *message
 
 static void refuses_links(void)
 {
-    expect_refusal(LINK("all_pairs = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; "), "TOPO-0063",
-                   "sys.cfg:4: two values, one for each direction, are for links with between or center");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; duplex = \"half\"; "),
-                   "TOPO-0064", "sys.cfg:4: a half-duplex cable has one bandwidth for both directions");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\"]; latency = \"1us\"; "), "TOPO-0032",
-                   "sys.cfg:5: key \"bandwidth\": has 1 elements: exactly 2 expected");
+    expect_refusal(
+        LINK("all_pairs = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; "),
+        "TOPO-0063",
+        "sys.cfg:4: two values, one for each direction, are for links with between or center");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = "
+                        "\"1us\"; duplex = \"half\"; "),
+                   "TOPO-0064",
+                   "sys.cfg:4: a half-duplex cable has one bandwidth for both directions");
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\"]; latency = \"1us\"; "),
+                   "TOPO-0032", "sys.cfg:5: key \"bandwidth\": has 1 elements: exactly 2 expected");
     expect_refusal(LINK("from = \"0\"; " CABLE), "TOPO-0065",
                    "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
     expect_refusal(LINK("from = \"0\"; to = \"1\"; " CABLE "duplex = \"full\"; "), "TOPO-0065",
                    "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
     expect_refusal(LINK("between = [\"0\", \"1\"]; to = \"1\"; " CABLE), "TOPO-0042",
-                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], center = C with "
+                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
+                   "center = C with "
                    "leaves = [...], from = A with to = B");
-    expect_refusal(LINK("from = \"0\"; to = \"0\"; " CABLE), "TOPO-0005", "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
+    expect_refusal(LINK("from = \"0\"; to = \"0\"; " CABLE), "TOPO-0005",
+                   "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(LINK("from = \"0\"; to = \"9\"; " CABLE), "TOPO-0030",
                    "sys.cfg:5: unknown node \"9\": must be one of 0, 1, 2, 3");
-    expect_refusal(HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
-                   "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
+    expect_refusal(
+        HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
+        "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
 }
 
 static void refuses_absurd_links(void)
 {
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"0Gbps\"; latency = \"1us\"; "), "BASE-0007",
+    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"0Gbps\"; latency = \"1us\"; "),
+                   "BASE-0007",
                    "sys.cfg:5: key \"bandwidth\": bandwidth \"0Gbps\": must be greater than zero");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"2000Tbps\"; latency = \"1us\"; "), "TOPO-0004",
-                   "sys.cfg:5: a bandwidth of 2000000000000000 bits/s: must be from 1 bit/s to 1 Pbit/s");
-    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"1Gbps\"; latency = \"1001s\"; "), "TOPO-0006",
+    expect_refusal(
+        LINK("between = [\"0\", \"1\"]; bandwidth = \"2000Tbps\"; latency = \"1us\"; "),
+        "TOPO-0004",
+        "sys.cfg:5: a bandwidth of 2000000000000000 bits/s: must be from 1 bit/s to 1 Pbit/s");
+    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"1Gbps\"; latency = \"1001s\"; "),
+                   "TOPO-0006",
                    "sys.cfg:4: link from \"0\" to \"1\": latency must be from 0 to 1000s");
-    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"-1Gbps\"; latency = \"1s\"; "), "BASE-0005",
+    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"-1Gbps\"; latency = \"1s\"; "),
+                   "BASE-0005",
                    "sys.cfg:5: key \"bandwidth\": bandwidth \"-1Gbps\": must not be negative");
 }
 
-#define SEGMENT HEAD RING "segments = ( { name = \"seg\"; " CABLE "} );\n"
+#define SEGMENT        HEAD RING "segments = ( { name = \"seg\"; " CABLE "} );\n"
 #define ROUTES(routes) SEGMENT "routes = (\n" routes " );"
-#define ROUTE(links) ROUTES("{ from = \"0\"; to = \"2\"; links = [" links "]; }")
+#define ROUTE(links)   ROUTES("{ from = \"0\"; to = \"2\"; links = [" links "]; }")
 
 static void refuses_routes(void)
 {
-    expect_refusal(ROUTE("\"0_1\", \"1_0\""), "TOPO-0055",
-                   "sys.cfg:7: route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
+    expect_refusal(
+        ROUTE("\"0_1\", \"1_0\""), "TOPO-0055",
+        "sys.cfg:7: route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
     expect_refusal(ROUTE("\"0_1\", \"2_3\""), "TOPO-0053",
-                   "sys.cfg:7: route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to "
+                   "sys.cfg:7: route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the "
+                   "route has come to "
                    "\"1\"");
     expect_refusal(ROUTE("\"0_1\", \"sge\""), "TOPO-0062",
                    "sys.cfg:7: unknown link or segment \"sge\": did you mean \"seg\"?");
-    expect_refusal(ROUTE(""), "TOPO-0032", "sys.cfg:7: key \"links\": has 0 elements: at least 1 expected");
+    expect_refusal(ROUTE(""), "TOPO-0032",
+                   "sys.cfg:7: key \"links\": has 0 elements: at least 1 expected");
     expect_refusal(ROUTES("{ from = \"0\"; to = \"2\"; links = [\"seg\"]; },\n"
                           "{ from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; }"),
                    "TOPO-0059", "sys.cfg:8: route from \"0\" to \"2\": the pair has one already");
     expect_refusal(ROUTES("{ from = \"0\"; to = \"z\"; links = [\"seg\"]; }"), "TOPO-0030",
                    "sys.cfg:7: unknown node \"z\": must be one of 0, 1, 2, 3");
     expect_refusal(SEGMENT "dead_links = [\"1_2\", \"4_5\"];\n", "TOPO-0062",
-                   "sys.cfg:6: unknown link or segment \"4_5\": must be one of 0_1, 1_0, 1_2, 2_1, 2_3, 3_2, 3_0, 0_3, seg");
-    expect_refusal(SEGMENT "dead_links = [\"1_2\"];\nroutes = ( { from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; } );",
+                   "sys.cfg:6: unknown link or segment \"4_5\": must be one of 0_1, 1_0, 1_2, 2_1, "
+                   "2_3, 3_2, 3_0, 0_3, seg");
+    expect_refusal(SEGMENT "dead_links = [\"1_2\"];\nroutes = ( { from = \"0\"; to = \"2\"; links "
+                           "= [\"0_1\", \"1_2\"]; } );",
                    "TOPO-0056", "sys.cfg:7: route from \"0\" to \"2\": takes a dead link: \"1_2\"");
     expect_refusal(HEAD RING "segments = ( { name = \"0_1\"; " CABLE "} );\n", "TOPO-0051",
-                   "sys.cfg:5: segment \"0_1\": the name is taken; names must be unique among links and segments");
+                   "sys.cfg:5: segment \"0_1\": the name is taken; names must be unique among "
+                   "links and segments");
     expect_refusal(HEAD RING "routing = \"shrotest\";\n", "TOPO-0066",
                    "sys.cfg:5: unknown routing \"shrotest\": did you mean \"shortest\"?");
     expect_refusal(HEAD RING "routing = \"adaptive\";\n", "TOPO-0066",
-                   "sys.cfg:5: unknown routing \"adaptive\": must be one of shortest, ecmp, dimension_order, up_down, "
+                   "sys.cfg:5: unknown routing \"adaptive\": must be one of shortest, ecmp, "
+                   "dimension_order, up_down, "
                    "dragonfly");
     expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
                    "sys.cfg:4: system \"sys\": no way from \"0\" to \"1\"");
@@ -209,8 +236,8 @@ static void reads_thousands_of_routes(void)
         th_strbuf_printf(&b, "%s{ name = \"g%d\"; " CABLE "}", i ? ", " : "", i);
     th_strbuf_add(&b, ");\nroutes = (");
     for (int i = 0; i < N; i++)
-        th_strbuf_printf(&b, "%s{ from = \"1\"; to = \"s%d\"; links = [\"g%d\", \"g%d\"]; }", i ? ", " : "", i, i,
-                         (i + 1) % N);
+        th_strbuf_printf(&b, "%s{ from = \"1\"; to = \"s%d\"; links = [\"g%d\", \"g%d\"]; }",
+                         i ? ", " : "", i, i, (i + 1) % N);
     th_strbuf_add(&b, ");\n");
     CU_ASSERT_FALSE_FATAL(b.failed);
     th_system *s = read_or_tell(b.text);

@@ -49,7 +49,8 @@ static void a_configuration_becomes_an_array(void)
     write_text("# comment\n; and another\n" HEAD "\r\n" ARRAY
                "MemoryBanks: 2\n[layout]\nIfmapCustomLayout: maybe\n" USER);
     th_system *s = th_system_read_scalesim(path, &e);
-    TAP_ASSERT_TEXT(e.text, "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing");
+    TAP_ASSERT_TEXT(
+        e.text, "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing");
     CU_ASSERT_PTR_NULL(s);
     write_text(HEAD ARRAY "Bandwidth: 10\n" USER);
     s = th_system_read_scalesim(path, &e);
@@ -57,7 +58,8 @@ static void a_configuration_becomes_an_array(void)
     TAP_ASSERT_TEXT(s->name, "small_ws");
     CU_ASSERT_TRUE(s->n_accels == 1 && s->n_hosts == 0 && s->n_designs == 1);
     CU_ASSERT_EQUAL(s->nodes[s->accel_node[0]].a.dram_bits_per_s, TH_UNLIMITED);
-    CU_ASSERT_TRUE(number(s, "rows") == 12 && number(s, "cols") == 14 && number(s, "weight_port") == 10);
+    CU_ASSERT_TRUE(number(s, "rows") == 12 && number(s, "cols") == 14 &&
+                   number(s, "weight_port") == 10);
     TAP_ASSERT_TEXT(param(s, "input_buffer")->text, "110592B");
     TAP_ASSERT_TEXT(param(s, "weight_buffer")->text, "65536B");
     TAP_ASSERT_TEXT(param(s, "output_buffer")->text, "8192B");
@@ -66,7 +68,8 @@ static void a_configuration_becomes_an_array(void)
     th_system_free(s);
 }
 
-/* Without run_name the file's, without USER no ports; three bandwidths are those of the operands. */
+/* Without run_name the file's, without USER no ports; three bandwidths are those of the operands.
+ */
 static void bandwidth_is_that_of_ports(void)
 {
     th_error e = {"", ""};
@@ -99,17 +102,20 @@ static void says_what_is_wrong_with_a_configuration(void)
 {
     refuse_system("[architecture_presets]\nArrayHeight: 0\n", "TOPO-0170",
                   AT "2: key \"ArrayHeight\": must be a whole number from 1 to 65536, not \"0\"");
-    refuse_system("[architecture_presets]\nOfmapSramSzkB: 8kB\n", "TOPO-0170",
-                  AT "2: key \"OfmapSramSzkB\": must be a whole number from 1 to 1073741824, not \"8kB\"");
+    refuse_system(
+        "[architecture_presets]\nOfmapSramSzkB: 8kB\n", "TOPO-0170",
+        AT "2: key \"OfmapSramSzkB\": must be a whole number from 1 to 1073741824, not \"8kB\"");
     refuse_system("[architecture_presets]\nDataflow: rs\n", "TOPO-0170",
                   AT "2: key \"Dataflow\": must be os, ws or is, not \"rs\"");
-    refuse_system("[architecture_presets]\nBandwidth: 1,2\n", "TOPO-0170",
-                  AT "2: key \"Bandwidth\": must be words per cycle, one number or three, not \"1,2\"");
+    refuse_system(
+        "[architecture_presets]\nBandwidth: 1,2\n", "TOPO-0170",
+        AT "2: key \"Bandwidth\": must be words per cycle, one number or three, not \"1,2\"");
     refuse_system("[run_presets]\nInterfaceBandwidth: FAST\n", "TOPO-0170",
                   AT "2: key \"InterfaceBandwidth\": must be CALC or USER, not \"FAST\"");
     refuse_system("[sparsity]\nSparsitySupport: true\nOptimizedMapping: true\n", "TOPO-0170",
-                  AT "3: key \"OptimizedMapping\": must be false (ratios drawn for every row are not "
-                     "modelled), not \"true\"");
+                  AT
+                  "3: key \"OptimizedMapping\": must be false (ratios drawn for every row are not "
+                  "modelled), not \"true\"");
     refuse_system("[architecture_presets]\nArrayHeigth: 4\n", "TOPO-0171",
                   AT "2: unknown key \"ArrayHeigth\" of [architecture_presets] (did you mean "
                      "\"ArrayHeight\"?)");
@@ -117,8 +123,9 @@ static void says_what_is_wrong_with_a_configuration(void)
                   AT "3: key \"ArrayWidth\" is there twice");
     refuse_system("[general]\nrun_name\n", "TOPO-0173",
                   AT "2: must be [section], or KEY = VALUE, not \"run_name\"");
-    refuse_system("", "TOPO-0174",
-                  "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing");
+    refuse_system(
+        "", "TOPO-0174",
+        "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing");
 }
 
 static void refuses_files_that_are_too_large(void)
@@ -137,15 +144,17 @@ static void refuses_files_that_are_too_large(void)
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
-#define CONVOLUTIONS "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"
+#define CONVOLUTIONS                                                                               \
+    "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "   \
+    "Strides,\n"
 
 static void assert_dims(const th_layer *l, const int32_t *dim)
 {
     CU_ASSERT_EQUAL(memcmp(l->dim, dim, sizeof l->dim), 0);
 }
 
-/* 30 x 20, 7 x 5, strides 2: ceil(23/2) + 1 = 13, ceil(15/2) + 1 = 9; strides 3 and 4: ceil(23/3) + 1 = 9,
- * ceil(15/4) + 1 = 5. Layers do not fit each other, names have blanks or are taken. */
+/* 30 x 20, 7 x 5, strides 2: ceil(23/2) + 1 = 13, ceil(15/2) + 1 = 9; strides 3 and 4: ceil(23/3) +
+ * 1 = 9, ceil(15/4) + 1 = 5. Layers do not fit each other, names have blanks or are taken. */
 static void convolutions_stand_side_by_side(void)
 {
     static const int32_t first[] = {2, 12, 3, 13, 9, 7, 5}, second[] = {2, 12, 3, 9, 5, 7, 5},
@@ -163,8 +172,10 @@ static void convolutions_stand_side_by_side(void)
     assert_dims(&w->layers[2], third);
     TAP_ASSERT_TEXT(w->layers[0].name, "first_one");
     TAP_ASSERT_TEXT(w->layers[1].name, "first_one.4");
-    CU_ASSERT_TRUE(w->layers[1].stride_h == 3 && w->layers[1].stride_w == 4 && w->layers[1].in_h == 30);
-    CU_ASSERT_TRUE(w->layers[2].sparse_n == 2 && w->layers[2].sparse_m == 4 && w->layers[2].line == 5);
+    CU_ASSERT_TRUE(w->layers[1].stride_h == 3 && w->layers[1].stride_w == 4 &&
+                   w->layers[1].in_h == 30);
+    CU_ASSERT_TRUE(w->layers[2].sparse_n == 2 && w->layers[2].sparse_m == 4 &&
+                   w->layers[2].line == 5);
     CU_ASSERT_EQUAL(w->layers[0].precision[TH_TENSOR_WEIGHT], TH_FP16);
     th_workload_free(w);
 }
@@ -195,22 +206,26 @@ static void refuse_workload(const char *text, const char *id, const char *messag
 static void says_what_is_wrong_with_a_topology(void)
 {
     refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,x,1,\n", "WORK-0060",
-                    AT "2: number of filters: must be a whole number from 1 to 268435456, not \"x\"");
+                    AT
+                    "2: number of filters: must be a whole number from 1 to 268435456, not \"x\"");
     refuse_workload("L,M,N,K\na,8,0,3\n", "WORK-0060",
                     AT "2: N: must be a whole number from 1 to 268435456, not \"0\"");
     refuse_workload("L,M,N,K\na,8,8,8,4:2\n", "WORK-0061",
                     AT "2: sparsity: must be N:M with 1 <= N <= M <= 64, not \"4:2\"");
-    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0062",
-                    AT "2: 7 values: a convolution has a name, 7 numbers (or 8, with a stride along the "
-                       "width) and may have a sparsity N:M");
+    refuse_workload(
+        CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0062",
+        AT "2: 7 values: a convolution has a name, 7 numbers (or 8, with a stride along the "
+           "width) and may have a sparsity N:M");
     refuse_workload(CONVOLUTIONS "a,8,2,3,3,4,4,1\n", "WORK-0063",
                     AT "2: a filter of 3 x 3 is larger than its input of 8 x 2");
     refuse_workload("L,M,N,K\na,8,8\n", "WORK-0064",
                     AT "2: 3 values: a product has a name, M, N, K and may have a sparsity N:M");
-    refuse_workload("L,M,N,K\na,1,2,3,4,5,6,7,8,9,10,11,12\n", "WORK-0065", AT "2: more than 12 values");
-    refuse_workload("a,8,8,3,3,4,4,1\n", "WORK-0066",
-                    AT "1: must be a line of headings: \"Layer name, IFMAP Height, IFMAP Width, Filter "
-                       "Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\"");
+    refuse_workload("L,M,N,K\na,1,2,3,4,5,6,7,8,9,10,11,12\n", "WORK-0065",
+                    AT "2: more than 12 values");
+    refuse_workload(
+        "a,8,8,3,3,4,4,1\n", "WORK-0066",
+        AT "1: must be a line of headings: \"Layer name, IFMAP Height, IFMAP Width, Filter "
+           "Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\"");
     refuse_workload("L,M,N,K\n\n", "WORK-0067",
                     "test_scalesim_read.tmp: no layers: at least one was expected");
 }
@@ -218,10 +233,10 @@ static void says_what_is_wrong_with_a_topology(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(a_configuration_becomes_an_array), TAP(bandwidth_is_that_of_ports),
+        TAP(a_configuration_becomes_an_array),        TAP(bandwidth_is_that_of_ports),
         TAP(says_what_is_wrong_with_a_configuration), TAP(refuses_files_that_are_too_large),
-        TAP(convolutions_stand_side_by_side), TAP(products_are_matmuls),
-        TAP(says_what_is_wrong_with_a_topology), TAP_END};
+        TAP(convolutions_stand_side_by_side),         TAP(products_are_matmuls),
+        TAP(says_what_is_wrong_with_a_topology),      TAP_END};
     int status = tap_main("scalesim_read", tests, argc, argv);
     unlink(path);
     return status;

@@ -73,9 +73,9 @@ static th_work work_on(const char *keys, fake *f, const th_shard *shard, th_erro
     return out;
 }
 
-/* 1 x 1 kernel, 8 x 4 x 16 pixels, K 6, C 10, tiles of one row of 16: tiled loads 10 x 16 inputs and all
- * 60 weights in each of 8 steps, computes 16 cycles, stores 6 x 16. Said in totals, it is the same
- * schedule and takes as long. */
+/* 1 x 1 kernel, 8 x 4 x 16 pixels, K 6, C 10, tiles of one row of 16: tiled loads 10 x 16 inputs
+ * and all 60 weights in each of 8 steps, computes 16 cycles, stores 6 x 16. Said in totals, it is
+ * the same schedule and takes as long. */
 static void totals_equal_the_tiled_schedule(void)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
@@ -97,7 +97,8 @@ static void totals_equal_the_tiled_schedule(void)
     CU_ASSERT_EQUAL(memcmp(&said.folded, &tiled.folded, sizeof said.folded), 0);
 }
 
-/* 103 cycles and 1 input byte in 10 tiles: 9 of 10 cycles and a last one of 13, which loads the byte. */
+/* 103 cycles and 1 input byte in 10 tiles: 9 of 10 cycles and a last one of 13, which loads the
+ * byte. */
 static void the_last_tile_has_the_remainders(void)
 {
     th_shard s = conv_shard(2, 7, 5, 4, 4, 3);
@@ -118,7 +119,8 @@ static void the_last_tile_has_the_remainders(void)
     CU_ASSERT_EQUAL(w.folded.busy_ps, 103 * 10000);
 }
 
-/* Groups touch their own channels alone; the second operand of a matmul has a matrix for every image. */
+/* Groups touch their own channels alone; the second operand of a matmul has a matrix for every
+ * image. */
 static void tensors_left_out_move_once(void)
 {
     th_shard s = conv_shard(3, 8, 12, 5, 6, 3);
@@ -254,8 +256,8 @@ static void a_refusal_is_an_answer(void)
 
 /* ---- the memo ---- */
 
-/* One call for equal shards, in all works, whoever adds to sums; more for other shards, parameters and
- * procedures, none for those of before. */
+/* One call for equal shards, in all works, whoever adds to sums; more for other shards, parameters
+ * and procedures, none for those of before. */
 static void a_shard_is_asked_for_once(void)
 {
     fake f = {.digest = 5};
@@ -299,8 +301,8 @@ static void a_shard_is_asked_for_once(void)
     th_system_free(four);
 }
 
-/* Deferred questions are noted; fill asks them in an order of its own and stops at a failure, which is
- * told to those who ask again, and forgotten after the batch. */
+/* Deferred questions are noted; fill asks them in an order of its own and stops at a failure, which
+ * is told to those who ask again, and forgotten after the batch. */
 static void deferred_questions_wait_for_fill(void)
 {
     fake f = {.fails_at = 3};
@@ -360,8 +362,8 @@ static th_mapping **random_mappings(const th_workload *net)
     return mappings;
 }
 
-/* The same fitness, questions and order of questions on any number of threads; nothing is left to ask
- * the second time; a failure of the k-th call is the same error everywhere. */
+/* The same fitness, questions and order of questions on any number of threads; nothing is left to
+ * ask the second time; a failure of the k-th call is the same error everywhere. */
 static void threads_change_nothing(void)
 {
     static fake first, f; /* what the first pool asked */
@@ -377,8 +379,8 @@ static void threads_change_nothing(void)
         th_problem problem = {
             .system = s, .workload = net, .stream = th_stream_single, .scripts = memo_of(g)};
         th_pool *p = th_pool_new(NULL, &problem, threads[t], NULL);
-        CU_ASSERT_EQUAL(
-            th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, t ? got : expected, NULL), 0);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, t ? got : expected, NULL),
+                        0);
         CU_ASSERT_TRUE(g->calls > 50 && g->calls == th_script_memo_count(problem.scripts));
         CU_ASSERT_TRUE(t == 0 || memcmp(expected, got, sizeof got) == 0);
         if (t == 0)
@@ -392,8 +394,7 @@ static void threads_change_nothing(void)
         g->calls = 0;
         g->fails_at = 30;
         p = th_pool_new(NULL, &problem, threads[t], NULL);
-        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, &error[t > 0]),
-                        -1);
+        CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, &error[t > 0]), -1);
         CU_ASSERT_PTR_NOT_NULL(strstr(error[t > 0].text, "call 30 fails"));
         CU_ASSERT_TRUE(t == 0 || memcmp(&error[0], &error[1], sizeof *error) == 0);
         CU_ASSERT_EQUAL(th_pool_evaluate(p, mappings, MAPPINGS, INFINITY, got, NULL), 0);

@@ -15,9 +15,10 @@ static void assert_same(const th_search *a, const th_search *b)
     th_mapping_write(a->best, a->problem.system, a->problem.workload, &x);
     th_mapping_write(b->best, b->problem.system, b->problem.workload, &y);
     TAP_ASSERT_TEXT(y.text, x.text);
-    CU_ASSERT_TRUE(a->best_fitness.value == b->best_fitness.value && a->n_evaluations == b->n_evaluations &&
-                   a->best_found_at == b->best_found_at && a->n_stopped == b->n_stopped &&
-                   a->n_infeasible == b->n_infeasible && a->n_batches == b->n_batches);
+    CU_ASSERT_TRUE(a->best_fitness.value == b->best_fitness.value &&
+                   a->n_evaluations == b->n_evaluations && a->best_found_at == b->best_found_at &&
+                   a->n_stopped == b->n_stopped && a->n_infeasible == b->n_infeasible &&
+                   a->n_batches == b->n_batches);
     th_strbuf_clear(&x);
     th_strbuf_clear(&y);
 }
@@ -71,7 +72,8 @@ static void budgets_are_kept_exactly(void)
     }
 }
 
-/* A baseline ends by itself, or with the budget, and says which; then it has seen its first mappings. */
+/* A baseline ends by itself, or with the budget, and says which; then it has seen its first
+ * mappings. */
 static void a_budget_ends_a_baseline_early(void)
 {
     th_problem p = problem_of(f1, branches);
@@ -90,8 +92,8 @@ static void a_budget_ends_a_baseline_early(void)
     th_search_free(whole);
 }
 
-/* A few evaluations of the default search are those of dp, so they are near what the baselines find;
- * with a budget that all of these fit into it is behind none. */
+/* A few evaluations of the default search are those of dp, so they are near what the baselines
+ * find; with a budget that all of these fit into it is behind none. */
 static void a_short_portfolio_is_good_already(void)
 {
     th_problem p = problem_of(f1, alexnet);
@@ -174,8 +176,8 @@ static void check_ends(const th_search_type *type, const th_problem *p)
     th_search_free(s);
 }
 
-/* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the small
- * system exhaustive goes through all mappings. */
+/* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the
+ * small system exhaustive goes through all mappings. */
 static void any_end_is_that_of_a_budget(void)
 {
     th_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
@@ -227,8 +229,9 @@ static void two_level_beats_baselines_and_chance(void)
 /* Both begin at the same mappings, and have as many evaluations; sometimes it finds more. */
 static void two_level_is_never_behind_chance_with_the_same_seeds(void)
 {
-    th_system *few = system_of("name = \"few\"; " MAP_HELP_ACCEL("1GiB")
-                               "topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; latency = \"1us\"; };");
+    th_system *few = system_of(
+        "name = \"few\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
+                                                  "bandwidth = \"8Gbps\"; latency = \"1us\"; };");
     const struct {
         const th_system *system;
         const th_workload *workload;
@@ -237,7 +240,8 @@ static void two_level_is_never_behind_chance_with_the_same_seeds(void)
     for (int i = 0; i < 2; i++) {
         th_problem p = problem_of(small[i].system, small[i].workload);
         for (uint64_t seed = 1; seed <= TAP_REPEATS(6); seed++) {
-            th_search_options o = {.seed = seed, .evaluations = 200, .threads = 1, .seeds = TH_SEEDS_HEURISTIC};
+            th_search_options o = {
+                .seed = seed, .evaluations = 200, .threads = 1, .seeds = TH_SEEDS_HEURISTIC};
             th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o);
             CU_ASSERT_EQUAL(two->n_evaluations, random->n_evaluations);
             CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
@@ -267,8 +271,8 @@ static void sets_stay_inside_groups_when_asked_to(void)
     }
 }
 
-/* A stream of 6: the time between inputs; never worse than the baseline's mapping, and better than what
- * the search for latency finds. */
+/* A stream of 6: the time between inputs; never worse than the baseline's mapping, and better than
+ * what the search for latency finds. */
 static void searches_for_throughput(void)
 {
     th_problem p = problem_of(f1, branches), q = p;
@@ -319,8 +323,8 @@ static void one_layer_is_enough(void)
     th_workload_free(w);
 }
 
-/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, in three
- * orders, and of four that fit, where the quickest do not. */
+/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, in
+ * three orders, and of four that fit, where the quickest do not. */
 static void seeds_fit_into_little_memory(void)
 {
     th_system *s = shipped_system("f1_16xlarge_small");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_search_candidates.c - what searches choose from: unlike accelerators, candidates of level 1, and the baselines by
- * hand. */
+/* test_search_candidates.c - what searches choose from: unlike accelerators, candidates of level 1,
+ * and the baselines by hand. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -8,7 +8,8 @@
 #include "mapper/strategies.h"
 #include "tests/unit/search_main.h"
 
-/* --- systems of unlike accelerators ------------------------------------------------------------ */
+/* --- systems of unlike accelerators ------------------------------------------------------------
+ */
 
 #define UNLIKE(NAME, GROUP, DESIGN)                                                                \
     "{ name = \"" NAME "\"; group = " GROUP "; dram = { capacity = \"1GiB\"; bandwidth = "         \
@@ -25,8 +26,8 @@
                                              "\"d\"]; bandwidth = \"8Gbps\"; "                     \
                                              "latency = \"1us\"; } );"
 
-/* a and c have x, b and d have y: no set of two neighbours has a design, single accelerators do. The
- * groups are {a, c} and {b, d}: uniform runs on a and c. */
+/* a and c have x, b and d have y: no set of two neighbours has a design, single accelerators do.
+ * The groups are {a, c} and {b, d}: uniform runs on a and c. */
 static void sets_without_a_common_design_are_left_out(void)
 {
     th_system *s = system_of(TWO_KINDS("1", "0"));
@@ -41,7 +42,8 @@ static void sets_without_a_common_design_are_left_out(void)
     th_system_free(s);
 }
 
-/* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it. */
+/* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it.
+ */
 static void a_baseline_without_a_design_is_an_error(void)
 {
     th_system *s = system_of(TWO_KINDS("0", "1"));
@@ -129,7 +131,8 @@ static void partitions_of_f1(void)
     th_seeder *seeder = th_seeder_new(e, NULL);
     CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
     /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
-    static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8}, first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
+    static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
+                         first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
                          block[] = {0, 1, 2, 0, 0, 0, 0, 0, 0};
     CU_ASSERT_EQUAL_FATAL(l.n, 9);
     for (int i = 0; i < 9; i++) {
@@ -145,15 +148,15 @@ static void partitions_of_f1(void)
     th_evaluator_free(e);
 }
 
-/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in three
- * orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives the product a set of
- * several; one accelerator for both, the uniform answer, is slower. */
+/* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in
+ * three orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives
+ * the product a set of several; one accelerator for both, the uniform answer, is slower. */
 static void one_accelerator_runs_what_cannot_be_split(void)
 {
-    th_workload *w =
-        workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = 32; width = 1; }; layers = ("
-                    "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
-                    "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
+    th_workload *w = workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = "
+                                 "32; width = 1; }; layers = ("
+                                 "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
+                                 "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
     th_problem p = problem_of(f1, w);
     th_level1 l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
@@ -184,9 +187,9 @@ static void one_accelerator_runs_what_cannot_be_split(void)
 /* --- baselines -------------------------------------------------------------------------------- */
 
 /* branches: stem, then a (3 x 3) and b (1 x 1) from it, and their sum. Sets are the groups of four,
- * alike. stem: both sets would end at once: set 0. a: likewise, 0. b: 0 is busy with a, 1 is free: 1.
- * sum waits for a, the longer: both free then: 0.
- * Splits over the two longest: stem K 64, H 56 (C 3): 2 x 2; a, b: K 96, C 64; sum: K 96, H 56. */
+ * alike. stem: both sets would end at once: set 0. a: likewise, 0. b: 0 is busy with a, 1 is
+ * free: 1. sum waits for a, the longer: both free then: 0. Splits over the two longest: stem K 64,
+ * H 56 (C 3): 2 x 2; a, b: K 96, C 64; sum: K 96, H 56. */
 static void computation_prioritized_by_hand(void)
 {
     th_problem p = problem_of(f1, branches);
@@ -227,8 +230,8 @@ static void a_chain_leaves_the_second_group_idle(void)
     th_search_free(s);
 }
 
-/* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 + 4 * 2
- * mappings. The relu follows the conv (C2: its halves of K). */
+/* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 +
+ * 4 * 2 mappings. The relu follows the conv (C2: its halves of K). */
 static void uniform_by_brute_force(void)
 {
     static const char *const convs[] = {"K2", "C2", "H2", "W2"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_search_random.c - every search on random workloads of every kind of layer: what it finds can be
- * run, and takes what it said. */
+/* test_search_random.c - every search on random workloads of every kind of layer: what it finds can
+ * be run, and takes what it said. */
 #include <config.h>
 #include <math.h>
 #include "mapper/search/search.h"
@@ -31,7 +31,8 @@ static void check_search(const th_search_type *type, const th_problem *p)
     while (s && !s->done && th_search_iterate(s, &e) == 0)
         ;
     if (!s || !s->done) {
-        if (strcmp(e.id, "MAP-0025") != 0 && strcmp(e.id, "MAP-0070") != 0) /* a layer too small for the baseline's groups */
+        if (strcmp(e.id, "MAP-0025") != 0 &&
+            strcmp(e.id, "MAP-0070") != 0) /* a layer too small for the baseline's groups */
             wrong("%s: %s %s", type->name, e.id, e.text);
     } else if (th_mapping_check(s->best, p->system, p->workload, &e) ||
                th_evaluator_run(th_pool_evaluator(s->pool), s->best, INFINITY, &fitness, &e)) {
@@ -48,7 +49,8 @@ static void searches_make_sound_mappings(void)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
-        system_of(RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 4]; host = { bandwidth = \"2Gbps\"; };")),
+        system_of(
+            RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 4]; host = { bandwidth = \"2Gbps\"; };")),
         shipped_system("f1_16xlarge"),
     };
     n_wrong = 0;

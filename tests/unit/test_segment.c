@@ -61,7 +61,8 @@ static void change(gsl_rng *r, const th_workload *w, th_mapping *m)
 {
     int layer = (int)pick(r, 0, w->n_layers - 1);
     th_strategy *list;
-    int n = th_strategies_list(&w->layers[layer], w->batch, m->sets[m->set_of[layer]].n_accels, &list);
+    int n =
+        th_strategies_list(&w->layers[layer], w->batch, m->sets[m->set_of[layer]].n_accels, &list);
     if (n > 0)
         m->strategy[layer] = list[pick(r, 0, n - 1)];
     th_free(list);
@@ -109,7 +110,8 @@ static void random_networks_take_the_same(void)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
-        system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4]; host = { bandwidth = \"2Gbps\"; };")),
+        system_of(
+            RANDOM_TOPOLOGY("type = \"ring\"; dims = [4]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 4];")),
         shipped_system("f1_16xlarge"),
     };
@@ -173,9 +175,10 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
         th_mapping_free(m);
     }
     th_segment_counts c = th_evaluator_segments(by_segments);
-    printf("# %s on %s: %d evaluations, %d stopped, %d do not fit; %lld of %lld segments replayed\n",
-           network, system, n_compared, n_stopped, n_misfits, (long long)c.replayed,
-           (long long)c.asked);
+    printf(
+        "# %s on %s: %d evaluations, %d stopped, %d do not fit; %lld of %lld segments replayed\n",
+        network, system, n_compared, n_stopped, n_misfits, (long long)c.replayed,
+        (long long)c.asked);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(c.whole == 0 && c.replayed < c.asked);
     th_evaluator_free(by_segments);
@@ -199,7 +202,8 @@ static void what_does_not_fit_is_the_same(void)
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
-/* Every block but the first of a stage is like the one before it, but for the state at its begin. */
+/* Every block but the first of a stage is like the one before it, but for the state at its begin.
+ */
 static void what_is_known_is_not_replayed(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -289,9 +293,12 @@ static void others_are_replayed_whole(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(random_networks_take_the_same), TAP(networks_take_the_same),
-        TAP(what_does_not_fit_is_the_same), TAP(what_is_known_is_not_replayed),
-        TAP(what_is_dropped_is_replayed),   TAP(others_are_replayed_whole),
+        TAP(random_networks_take_the_same),
+        TAP(networks_take_the_same),
+        TAP(what_does_not_fit_is_the_same),
+        TAP(what_is_known_is_not_replayed),
+        TAP(what_is_dropped_is_replayed),
+        TAP(others_are_replayed_whole),
         TAP_END,
     };
     return tap_main("segment", tests, argc, argv);

@@ -59,8 +59,8 @@ static void assert_dealt(const th_set_tree *t, int32_t block, const char *expect
     th_strbuf_clear(&text);
 }
 
-/* One of each group in turn, or two; groups whole is how they are. A half of a group stays as it is: its
- * links are alike. */
+/* One of each group in turn, or two; groups whole is how they are. A half of a group stays as it
+ * is: its links are alike. */
 static void members_are_dealt_across_slow_links(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
@@ -94,8 +94,8 @@ static void assert_orders(const th_system *s, const char *members, const char *e
     th_free(orders);
 }
 
-/* As given, then one of each group in turn, then two, where the groups are as large as one another: links
- * to accelerators outside the set do not count. Inside a group links are alike. */
+/* As given, then one of each group in turn, then two, where the groups are as large as one another:
+ * links to accelerators outside the set do not count. Inside a group links are alike. */
 static void orders_of_a_set(void)
 {
     th_system *s = shipped_system("f1_16xlarge");

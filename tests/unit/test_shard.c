@@ -17,7 +17,10 @@ static th_layer conv(void)
                       .dilation_h = 1,
                       .dilation_w = 1,
                       .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density = {1, 1, 1},
+                      .up_h = 1,
+                      .up_w = 1,
                       .n_inputs = 1};
 }
 
@@ -68,9 +71,8 @@ static void cuts_in_proportion_to_shares(void)
     }
 }
 
-/* Every piece has an element, whatever the shares: 5 images as 1 1 3, or 3 1 1, or 1 3 1. Along rotate it
- * has one per phase: K2 H3 rH rotates inputs in 2 phases, so 11 rows
- * are cut as 7 2 2. */
+/* Every piece has an element, whatever the shares: 5 images as 1 1 3, or 3 1 1, or 1 3 1. Along
+ * rotate it has one per phase: K2 H3 rH rotates inputs in 2 phases, so 11 rows are cut as 7 2 2. */
 static void leaves_no_piece_empty(void)
 {
     th_layer l = conv();
@@ -92,7 +94,8 @@ static void leaves_no_piece_empty(void)
     assert_range(&phase, TH_DIM_H, 7, 8);
 }
 
-/* A softmax of 4 groups of 3: shares 1 and 6 would cut 12 channels at 1, and leave at least one group. */
+/* A softmax of 4 groups of 3: shares 1 and 6 would cut 12 channels at 1, and leave at least one
+ * group. */
 static void parts_no_group(void)
 {
     th_layer l = conv();
@@ -136,8 +139,9 @@ static void numbers_positions_with_the_last_dimension_fastest(void)
     assert_range(&b, TH_DIM_S, 2, 3);
 }
 
-/* Stride 2, padding 1, dilation 2, 3 kernel rows: output row h reads rows 2h-1, 2h+1, 2h+3. Rows 2 ..
- * 4 (third of 4 pieces of 7: 3 .. 5) read 5 .. 11. The first piece, row 0: -1 1 3 -> rows 1 .. 3. */
+/* Stride 2, padding 1, dilation 2, 3 kernel rows: output row h reads rows 2h-1, 2h+1, 2h+3. Rows 2
+ * .. 4 (third of 4 pieces of 7: 3 .. 5) read 5 .. 11. The first piece, row 0: -1 1 3 -> rows 1
+ * .. 3. */
 static void halos_follow_stride_and_dilation(void)
 {
     th_layer l = conv();
@@ -147,7 +151,8 @@ static void halos_follow_stride_and_dilation(void)
     l.pad_top = 1;
     l.dilation_h = 2;
     th_strategy s = strategy_of("H4");
-    th_loop_box first = th_shard_loops(&l, 5, &s, NULL, 0), third = th_shard_loops(&l, 5, &s, NULL, 2);
+    th_loop_box first = th_shard_loops(&l, 5, &s, NULL, 0),
+                third = th_shard_loops(&l, 5, &s, NULL, 2);
     assert_range(&first, TH_DIM_H, 0, 1);
     assert_range(&third, TH_DIM_H, 3, 5);
     assert_box(th_layer_input_of(&l, 0, &first), (th_box){{0, 0, 1, 0}, {5, 10, 4, 11}});
@@ -184,8 +189,8 @@ static void depthwise_reads_its_own_channels(void)
     CU_ASSERT_TRUE(th_strategy_fits(&(th_strategy){{1, 1, 1, 2, 1, 1, 1}, TH_DIM_K}, &l, 5, 2));
 }
 
-/* K4 of 12: 3 filters of 10 x 9 weights, and 3 biases. C3 of 10: 3, 3, 4 channels of all 12 filters,
- * and 12 biases each. An exact fifth of the batch holds everything. */
+/* K4 of 12: 3 filters of 10 x 9 weights, and 3 biases. C3 of 10: 3, 3, 4 channels of all 12
+ * filters, and 12 biases each. An exact fifth of the batch holds everything. */
 static void weights_by_position(void)
 {
     th_layer l = conv();
@@ -217,7 +222,8 @@ static void partners_share_an_output_box(void)
     CU_ASSERT_TRUE(members[0] == 3 && rank == 0);
 }
 
-/* One image, 2 channels, 1 pixel in 3 pieces along the channels: 0, 1, 1 elements: 0, 0.67, 1.33. */
+/* One image, 2 channels, 1 pixel in 3 pieces along the channels: 0, 1, 1 elements: 0, 0.67, 1.33.
+ */
 static void fewer_elements_than_partners_leave_some_empty(void)
 {
     th_layer l = conv();
@@ -233,8 +239,8 @@ static void fewer_elements_than_partners_leave_some_empty(void)
 
 /* --- shared shards ---------------------------------------------------------------------------- */
 
-/* H2 W2 leaves weights alike on all four. Rotating K: 12 channels in 4 pieces of 3; position 2 starts
- * with its own, channels 6 .. 8, then 9 .. 11, 0 .. 2, 3 .. 5. Resident: 3 of 12 filters. */
+/* H2 W2 leaves weights alike on all four. Rotating K: 12 channels in 4 pieces of 3; position 2
+ * starts with its own, channels 6 .. 8, then 9 .. 11, 0 .. 2, 3 .. 5. Resident: 3 of 12 filters. */
 static void rotates_weights_along_k(void)
 {
     th_layer l = conv();
@@ -266,9 +272,9 @@ static void rotates_weights_along_c(void)
     CU_ASSERT_EQUAL(th_shard_weight_bytes(&l, &s, NULL, 0), 12 * 3 * 9 * 2);
 }
 
-/* K3 W2 leaves inputs alike on positions that differ in K: rings {0, 2, 4} and {1, 3, 5}. Rotating H:
- * rows 0 .. 10 in 3, 4, 4; position 3 (K 1, W 1) starts with rows 3 .. 6, which it reads from input
- * rows 3 .. 8. K4 rC rotates inputs too (weights are all different). */
+/* K3 W2 leaves inputs alike on positions that differ in K: rings {0, 2, 4} and {1, 3, 5}. Rotating
+ * H: rows 0 .. 10 in 3, 4, 4; position 3 (K 1, W 1) starts with rows 3 .. 6, which it reads from
+ * input rows 3 .. 8. K4 rC rotates inputs too (weights are all different). */
 static void rotates_inputs(void)
 {
     th_layer l = conv();
@@ -399,7 +405,8 @@ static bool has(const th_box *b, const int *x)
     return true;
 }
 
-/* Every point of 4 x 4 x 4 x 4 lies in exactly one piece when it is in a and not in b, else in none. */
+/* Every point of 4 x 4 x 4 x 4 lies in exactly one piece when it is in a and not in b, else in
+ * none. */
 static void subtracts_like_brute_force(void)
 {
     gsl_rng *r = th_random_stream(11, "boxes", 0);

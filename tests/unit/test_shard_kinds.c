@@ -109,7 +109,8 @@ static void products_rotate_their_first_input_alone(void)
 
 /* --- recurrent layers, tables ----------------------------------------------------------------- */
 
-/* 5 inputs, 6 hidden units: lstm 4 * 6 * (5 + 6) = 264 weights and 8 * 6 biases, gru 198 and 6 * 6. */
+/* 5 inputs, 6 hidden units: lstm 4 * 6 * (5 + 6) = 264 weights and 8 * 6 biases, gru 198 and 6 * 6.
+ */
 static void recurrent_layers_split_images_alone(void)
 {
     th_layer l = column(TH_LAYER_LSTM, 6, 5, 10);
@@ -163,7 +164,8 @@ static void softmax_keeps_groups_whole(void)
     assert_runs(&l, "H5", 5);
 }
 
-/* Scale and shift of 12 channels; rms has a scale alone. Batch norm knows channels, the others pixels. */
+/* Scale and shift of 12 channels; rms has a scale alone. Batch norm knows channels, the others
+ * pixels. */
 static void norms_hold_their_parameters(void)
 {
     th_layer l = column(TH_LAYER_NORM, 12, 12, 5);
@@ -197,9 +199,9 @@ static void a_part_of_a_concat_may_need_nothing_of_an_input(void)
 
 /* --- precision and zeros ---------------------------------------------------------------------- */
 
-/* 3 filters of 5 channels: 15 weights and 3 biases. int4: 7.5 and 1.5 bytes, each rounded up. A third
- * is not zero: 5 of 16 bits and a bit for each of 15: 95 bits. 2 of 4 along C: 8 of 16 bits and 2 for
- * their places: 144 bits. */
+/* 3 filters of 5 channels: 15 weights and 3 biases. int4: 7.5 and 1.5 bytes, each rounded up. A
+ * third is not zero: 5 of 16 bits and a bit for each of 15: 95 bits. 2 of 4 along C: 8 of 16 bits
+ * and 2 for their places: 144 bits. */
 static void weights_lie_in_their_own_precision_without_their_zeros(void)
 {
     th_layer l = column(TH_LAYER_MATMUL, 6, 5, 7);

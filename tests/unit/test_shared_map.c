@@ -32,7 +32,8 @@ static void finds_what_was_added(void)
     char key[32];
     CU_ASSERT_EQUAL(count_wrong(m, values[0], 0), 0);
     for (int i = 0; i < N; i++)
-        CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, key, key_of(i, key), &values[0][i]), &values[0][i]);
+        CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, key, key_of(i, key), &values[0][i]),
+                            &values[0][i]);
     CU_ASSERT_EQUAL(count_wrong(m, values[0], N), 0);
     CU_ASSERT_EQUAL(th_shared_map_count(m), N);
     CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, "", 0, &values[1][0]), &values[1][0]);
@@ -95,8 +96,8 @@ static void no_memory_leaves_it_as_it_was(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-/* Every thread adds all keys with values of its own, each from another key on, and looks for all of them
- * meanwhile. */
+/* Every thread adds all keys with values of its own, each from another key on, and looks for all of
+ * them meanwhile. */
 typedef struct {
     th_shared_map *map;
     int number, n_wrong;
@@ -148,12 +149,9 @@ static void threads_agree(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(finds_what_was_added),
-        TAP(the_first_value_stays_until_all_go),
-        TAP(numbers_come_in_turn),
-        TAP(no_memory_leaves_it_as_it_was),
-        TAP(threads_agree),
-        TAP_END,
+        TAP(finds_what_was_added), TAP(the_first_value_stays_until_all_go),
+        TAP(numbers_come_in_turn), TAP(no_memory_leaves_it_as_it_was),
+        TAP(threads_agree),        TAP_END,
     };
     return tap_main("shared_map", tests, argc, argv);
 }

@@ -23,10 +23,10 @@ static th_study *a_study(void)
     th_study *s = th_study_new();
     th_study_add_parameter(s, "batch", (const char *const[]){"1", "16", "1e3"}, 3, NULL);
     th_study_add_parameter(s, "dims", (const char *const[]){"4 4", "it's; \"x\"", "0.5"}, 3, NULL);
-    th_study_add_metric(s, &(th_study_metric){"latency", "time", "latency_ps", TH_FIGURE_INTEGER, false},
-                        NULL);
-    th_study_add_metric(s, &(th_study_metric){"share", "share", "share_percent", TH_FIGURE_REAL, true},
-                        NULL);
+    th_study_add_metric(
+        s, &(th_study_metric){"latency", "time", "latency_ps", TH_FIGURE_INTEGER, false}, NULL);
+    th_study_add_metric(
+        s, &(th_study_metric){"share", "share", "share_percent", TH_FIGURE_REAL, true}, NULL);
     th_study_add_metric(s, &(th_study_metric){"note", "text", "note", TH_FIGURE_TEXT, true}, NULL);
     s->name = "s";
     s->version = "v";
@@ -220,7 +220,8 @@ static void refuses_other_files(void)
     write_file("");
     CU_ASSERT_FALSE(th_store_exists(path));
     expect_refusal("STUDY-0023");
-    write_file("a text that is longer than the sixteen bytes that SQLite looks at, and than its header of a "
+    write_file("a text that is longer than the sixteen bytes that SQLite looks at, and than its "
+               "header of a "
                "hundred bytes\n");
     expect_refusal("STUDY-0020");
     unlink(path);

@@ -17,16 +17,19 @@ static th_layer layer_of(th_layer_kind kind, int k, int c, int h, int w, int ker
                       .dilation_h = 1,
                       .dilation_w = 1,
                       .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density = {1, 1, 1},
+                      .up_h = 1,
+                      .up_w = 1,
                       .n_inputs = 1};
 }
 
 static th_layer random_layer(gsl_rng *r)
 {
-    static const th_layer_kind kinds[] = {TH_LAYER_CONV,        TH_LAYER_CONV,    TH_LAYER_MATMUL,
-                                          TH_LAYER_FC,          TH_LAYER_POOL,    TH_LAYER_LSTM,
-                                          TH_LAYER_ELEMENTWISE, TH_LAYER_SOFTMAX, TH_LAYER_NORM,
-                                          TH_LAYER_CONCAT,      TH_LAYER_SLICE,   TH_LAYER_EMBEDDING};
+    static const th_layer_kind kinds[] = {
+        TH_LAYER_CONV, TH_LAYER_CONV,   TH_LAYER_MATMUL,      TH_LAYER_FC,
+        TH_LAYER_POOL, TH_LAYER_LSTM,   TH_LAYER_ELEMENTWISE, TH_LAYER_SOFTMAX,
+        TH_LAYER_NORM, TH_LAYER_CONCAT, TH_LAYER_SLICE,       TH_LAYER_EMBEDDING};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     th_layer l = layer_of(kinds[pick(r, 0, N_KINDS - 1)], (int)pick(r, 1, 20), (int)pick(r, 1, 20),
                           (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 3));
@@ -183,8 +186,8 @@ static void follows_its_producer(void)
         th_strategy_follow(&s, &shallow, 1, 5, &producer)); /* 3 x 4 x 4: none takes 5 */
 }
 
-/* A softmax of four heads takes whole heads alone: of "K5 H2" K can take no 5, so the rows do; of "K8" it
- * takes 4. */
+/* A softmax of four heads takes whole heads alone: of "K5 H2" K can take no 5, so the rows do; of
+ * "K8" it takes 4. */
 static void follows_by_whole_groups(void)
 {
     th_layer softmax = layer_of(TH_LAYER_SOFTMAX, 20, 20, 30, 1, 1);
@@ -244,7 +247,8 @@ static void splits_one_dimension_into_hundreds(void)
     CU_ASSERT_TRUE(s.split[TH_DIM_K] == 32 && s.split[TH_DIM_C] == 32);
 }
 
-/* Pools and sums take the strategy of the first producer on their own set; convolutions keep theirs. */
+/* Pools and sums take the strategy of the first producer on their own set; convolutions keep
+ * theirs. */
 static void layers_without_weights_follow(void)
 {
     th_workload *w = workload_of(
@@ -261,7 +265,8 @@ static void layers_without_weights_follow(void)
     put_layer(m, 3, 0, "K2 H2");
     put_layer(m, 4, 0, "");
     CU_ASSERT_TRUE(th_mapping_follow(m, w, 1));
-    /* s is on b's set: W2. p is on a set of four, s is not: most room for 2 is K 8, then K 4 < H 8. */
+    /* s is on b's set: W2. p is on a set of four, s is not: most room for 2 is K 8, then K 4 < H 8.
+     */
     const char *const expected[] = {"K2 C2", "W2", "W2", "K2 H2", "K4"};
     for (int l = 0; l < 5; l++) {
         th_strategy e = strategy_of(expected[l]);

@@ -6,7 +6,7 @@
 #include "tests/unit/tap.h"
 
 static const char *const letters[] = {"a", "b", "c"}, *const digits[] = {"1", "2"},
-                  *const dims[] = {"16", "4 4", "2 2 4"};
+                         *const dims[] = {"16", "4 4", "2 2 4"};
 
 /* {letter a b c} {digit 1 2} {dims ...}, one metric. */
 static th_study *a_study(void)
@@ -15,8 +15,8 @@ static th_study *a_study(void)
     th_study_add_parameter(s, "letter", letters, 3, NULL);
     th_study_add_parameter(s, "digit", digits, 2, NULL);
     th_study_add_parameter(s, "dims", dims, 3, NULL);
-    th_study_add_metric(s, &(th_study_metric){"latency", "time", "latency_ps", TH_FIGURE_INTEGER, false},
-                        NULL);
+    th_study_add_metric(
+        s, &(th_study_metric){"latency", "time", "latency_ps", TH_FIGURE_INTEGER, false}, NULL);
     s->name = "s";
     s->script = "one\ntwo\nthree";
     s->seed = 1;
@@ -98,17 +98,21 @@ static void tells_what_differs(void)
     CU_ASSERT_EQUAL(th_study_digest(s), th_study_digest(same));
     th_study_free(same);
     s->script = "one\n2\nthree";
-    expect_difference(s, "the file holds another study: -script, line 2: \"two\" there, \"2\" here");
+    expect_difference(s,
+                      "the file holds another study: -script, line 2: \"two\" there, \"2\" here");
     s = a_study();
     s->script = "one\ntwo";
-    expect_difference(s, "the file holds another study: -script, line 3: \"three\" there, \"\" here");
+    expect_difference(s,
+                      "the file holds another study: -script, line 3: \"three\" there, \"\" here");
     s = a_study();
     s->parameters[2].n_values = 2;
-    expect_difference(s, "the file holds another study: parameter dims: \"16 {4 4} {2 2 4}\" there, "
-                         "\"16 {4 4}\" here");
+    expect_difference(s,
+                      "the file holds another study: parameter dims: \"16 {4 4} {2 2 4}\" there, "
+                      "\"16 {4 4}\" here");
     s = a_study();
     th_study_join(s, "letter", "dims", NULL);
-    expect_difference(s, "the file holds another study: -zip: \"another grouping\" there, \"dims\" here");
+    expect_difference(
+        s, "the file holds another study: -zip: \"another grouping\" there, \"dims\" here");
 }
 
 static void refuses_what_is_no_study(void)
@@ -158,9 +162,11 @@ static void limits_metrics(void)
     th_study *s = th_study_new();
     for (int i = 0; i < TH_STUDY_METRICS_MAX; i++)
         CU_ASSERT_EQUAL(th_study_add_metric(
-                            s, &(th_study_metric){"m", "count", "m", TH_FIGURE_INTEGER, false}, &e), 0);
-    CU_ASSERT_EQUAL(th_study_add_metric(
-                        s, &(th_study_metric){"m", "count", "m", TH_FIGURE_INTEGER, false}, &e), -1);
+                            s, &(th_study_metric){"m", "count", "m", TH_FIGURE_INTEGER, false}, &e),
+                        0);
+    CU_ASSERT_EQUAL(
+        th_study_add_metric(s, &(th_study_metric){"m", "count", "m", TH_FIGURE_INTEGER, false}, &e),
+        -1);
     TAP_ASSERT_TEXT(e.id, "STUDY-0004");
     th_study_free(s);
 }

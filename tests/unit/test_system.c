@@ -10,8 +10,14 @@ static int the_design = 0;
 /* A valid accelerator of design 0. */
 static th_accel some_accel(void)
 {
-    return (th_accel){.dram_bytes = 1 << 20, .dram_bits_per_s = 3000, .dram_latency_ps = 7, .dram_burst_bytes = 64,
-                      .vector_hz = 200, .vector_elements_per_cycle = 5, .designs = &the_design, .n_designs = 1};
+    return (th_accel){.dram_bytes = 1 << 20,
+                      .dram_bits_per_s = 3000,
+                      .dram_latency_ps = 7,
+                      .dram_burst_bytes = 64,
+                      .vector_hz = 200,
+                      .vector_elements_per_cycle = 5,
+                      .designs = &the_design,
+                      .n_designs = 1};
 }
 
 /* n accelerators a0, a1 ... of one design with one key, not connected. */
@@ -90,8 +96,9 @@ static void link_names_are_unique(void)
     th_system_connect(s, 1, 2, 900, 5, true, NULL);
     CU_ASSERT_EQUAL(th_system_find_link(s, "a0_a1"), -1);
     CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
-    static const char *const expected[] = {"a0_a1", "a1_a0", "a0_a1.1", "a1_a0.1", "a0_a1_a2", "a2_a0_a1",
-                                           "a0_a1_a2.1", "a1_a2_a0", "a1_a2", "a2_a1"};
+    static const char *const expected[] = {"a0_a1",    "a1_a0",    "a0_a1.1",    "a1_a0.1",
+                                           "a0_a1_a2", "a2_a0_a1", "a0_a1_a2.1", "a1_a2_a0",
+                                           "a1_a2",    "a2_a1"};
     for (int i = 0; i < s->n_links; i++) {
         TAP_ASSERT_TEXT(s->links[i].name, expected[i]);
         CU_ASSERT_EQUAL(th_system_find_link(s, expected[i]), i);
@@ -139,7 +146,7 @@ static void refuses_too_many_nodes(void)
     enum { MAX_NODES = 1 << 20 };
     th_error e = {"", ""};
     th_system *s = th_system_new("sys", NULL);
-    s->n_nodes = MAX_NODES;  /* pretend: the names alone would take 16 MiB */
+    s->n_nodes = MAX_NODES; /* pretend: the names alone would take 16 MiB */
     CU_ASSERT_EQUAL(th_system_add_node(s, "more", TH_NODE_HOST, 0, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0003");
     TAP_ASSERT_TEXT(e.text, "node \"more\": a system has at most 1048576 nodes");
@@ -155,7 +162,8 @@ static void refuses_links(void)
     TAP_ASSERT_TEXT(e.id, "TOPO-0004");
     TAP_ASSERT_TEXT(e.text, "a bandwidth of 0 bits/s: must be from 1 bit/s to 1 Pbit/s");
     CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 1000000000000001, 5, true, &e), -1);
-    TAP_ASSERT_TEXT(e.text, "a bandwidth of 1000000000000001 bits/s: must be from 1 bit/s to 1 Pbit/s");
+    TAP_ASSERT_TEXT(e.text,
+                    "a bandwidth of 1000000000000001 bits/s: must be from 1 bit/s to 1 Pbit/s");
     CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 1000000000000000, 5, true, &e), 0);
     s->n_links = s->n_media = 0;
     CU_ASSERT_EQUAL(th_system_connect(s, 1, 1, 900, 5, true, &e), -1);
@@ -200,12 +208,14 @@ static void finish_refuses_accelerators_that_lack_something(void)
     expect_finish_refuses(s, "TOPO-0009", "system \"sys\": accelerator \"a0\" has no design");
     s = new_system(2);
     s->nodes[1].a.dram_bytes = 0;
-    expect_finish_refuses(s, "TOPO-0010", "system \"sys\": accelerator \"a1\": capacity, bandwidth and burst of "
-                                          "the DRAM must be greater than 0, its latency at least 0");
+    expect_finish_refuses(s, "TOPO-0010",
+                          "system \"sys\": accelerator \"a1\": capacity, bandwidth and burst of "
+                          "the DRAM must be greater than 0, its latency at least 0");
     s = new_system(1);
     s->nodes[0].a.vector_hz = 0;
-    expect_finish_refuses(s, "TOPO-0011", "system \"sys\": accelerator \"a0\": clock and elements per cycle of "
-                                          "the vector unit must be greater than 0");
+    expect_finish_refuses(s, "TOPO-0011",
+                          "system \"sys\": accelerator \"a0\": clock and elements per cycle of "
+                          "the vector unit must be greater than 0");
     expect_finish_refuses(new_system(0), "TOPO-0012",
                           "system \"sys\": no accelerator: at least one was expected");
 }
@@ -215,7 +225,7 @@ static void finish_names_a_pair_that_is_apart(void)
     th_system *s = new_system(3);
     th_system_connect(s, 0, 1, 900, 5, true, NULL);
     expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"a2\"");
-    s = new_system(1);  /* a host that can send and not be reached */
+    s = new_system(1); /* a host that can send and not be reached */
     int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
     th_system_add_link(s, host, 0, th_system_add_medium(s, 900, NULL), 5, NULL);
     expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"h\"");
@@ -227,17 +237,18 @@ static int make_system(void)
     th_accel a = some_accel();
     const th_param p = {.key = "clock", .kind = TH_PARAM_TEXT, .text = "1GHz"};
     th_system *s = th_system_new("sys", NULL), *t = th_system_new("copy", NULL);
-    int done = s && t && th_system_add_design(s, "d", "tiled", "f", 1, NULL) >= 0 &&
-               th_system_add_param(s, 0, &p, NULL) >= 0 && th_system_add_param(s, 0, &p, NULL) >= 0 &&
-               th_system_add_node(s, "x", TH_NODE_ACCEL, 0, NULL) >= 0 &&
-               th_system_add_node(s, "y", TH_NODE_ACCEL, 0, NULL) >= 0 &&
-               th_system_set_accel(s, 0, &a, NULL) == 0 && th_system_set_accel(s, 1, &a, NULL) == 0 &&
-               th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 &&
-               th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 && th_system_finish(s, NULL) == 0 &&
-               th_system_add_node(t, "z", TH_NODE_ACCEL, 0, NULL) >= 0 &&
-               th_system_copy_accel(t, 0, s, 1, NULL) == 0;
+    int done =
+        s && t && th_system_add_design(s, "d", "tiled", "f", 1, NULL) >= 0 &&
+        th_system_add_param(s, 0, &p, NULL) >= 0 && th_system_add_param(s, 0, &p, NULL) >= 0 &&
+        th_system_add_node(s, "x", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+        th_system_add_node(s, "y", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+        th_system_set_accel(s, 0, &a, NULL) == 0 && th_system_set_accel(s, 1, &a, NULL) == 0 &&
+        th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 &&
+        th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 && th_system_finish(s, NULL) == 0 &&
+        th_system_add_node(t, "z", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+        th_system_copy_accel(t, 0, s, 1, NULL) == 0;
     if (t && !done)
-        CU_ASSERT_EQUAL(t->n_designs, 0);  /* a copy that fails leaves no design behind */
+        CU_ASSERT_EQUAL(t->n_designs, 0); /* a copy that fails leaves no design behind */
     th_system_free(s);
     th_system_free(t);
     return done;

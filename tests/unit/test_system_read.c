@@ -11,10 +11,12 @@
 
 #define MEMORY "dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; "
 #define VECTOR "vector = { clock = \"200MHz\"; elements_per_cycle = 64; }; "
-#define ACCEL MEMORY VECTOR "designs = [\"d\"]; "
-#define CABLE "bandwidth = \"8Gbps\"; latency = \"1us\"; "
+#define ACCEL  MEMORY VECTOR "designs = [\"d\"]; "
+#define CABLE  "bandwidth = \"8Gbps\"; latency = \"1us\"; "
 /* Two lines; what follows stands on line 3. */
-#define HEAD "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; } );\n"
+#define HEAD                                                                                       \
+    "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = " \
+    "8; } );\n"
 #define TWO "accelerators = ( { count = 2; " ACCEL "} );\n"
 
 static th_system *read_or_tell(const char *text)
@@ -71,13 +73,27 @@ static void expect_numbers(const th_system *s, const design_key *keys, size_t n)
 static void expect_common_designs(const th_system *s)
 {
     static const design_key keys[] = {
-        {"tiled", "tile_h", 7},          {"tiled", "tile_w", 14},          {"tiled", "clip", 1},
-        {"tiled", "slots", 2},           {"tiled", "input_port", 40},      {"tiled", "weight_port", 40},
-        {"tiled", "output_port", 40},    {"systolic_vec", "vec", 8},       {"systolic_vec", "overlap", 1},
-        {"systolic_vec", "slots", 2},    {"systolic_vec", "input_port", 40}, {"systolic_vec", "weight_port", 40},
-        {"systolic_vec", "output_port", 40}, {"winograd", "m", 4},         {"winograd", "r", 3},
-        {"winograd", "pn", 2},           {"winograd", "pm", 8},            {"winograd", "slots", 2},
-        {"winograd", "input_port", 40},  {"winograd", "weight_port", 40},  {"winograd", "output_port", 40},
+        {"tiled", "tile_h", 7},
+        {"tiled", "tile_w", 14},
+        {"tiled", "clip", 1},
+        {"tiled", "slots", 2},
+        {"tiled", "input_port", 40},
+        {"tiled", "weight_port", 40},
+        {"tiled", "output_port", 40},
+        {"systolic_vec", "vec", 8},
+        {"systolic_vec", "overlap", 1},
+        {"systolic_vec", "slots", 2},
+        {"systolic_vec", "input_port", 40},
+        {"systolic_vec", "weight_port", 40},
+        {"systolic_vec", "output_port", 40},
+        {"winograd", "m", 4},
+        {"winograd", "r", 3},
+        {"winograd", "pn", 2},
+        {"winograd", "pm", 8},
+        {"winograd", "slots", 2},
+        {"winograd", "input_port", 40},
+        {"winograd", "weight_port", 40},
+        {"winograd", "output_port", 40},
     };
     CU_ASSERT_EQUAL(s->n_designs, 3);
     expect_numbers(s, keys, sizeof keys / sizeof keys[0]);
@@ -100,7 +116,7 @@ static void expect_eight_accelerators(const th_system *s, int64_t dram_bytes)
         TAP_ASSERT_TEXT(n->name, name);
         CU_ASSERT_EQUAL(n->group, i / 4);
         CU_ASSERT_EQUAL(n->a.dram_bytes, dram_bytes);
-        CU_ASSERT_EQUAL(n->a.dram_bits_per_s, 128000000000);  /* 16 GB/s */
+        CU_ASSERT_EQUAL(n->a.dram_bits_per_s, 128000000000); /* 16 GB/s */
         CU_ASSERT_EQUAL(n->a.dram_latency_ps, 100000);
         CU_ASSERT_EQUAL(n->a.dram_burst_bytes, 64);
         CU_ASSERT_EQUAL(n->a.vector_hz, 200000000);
@@ -132,8 +148,10 @@ static void expect_f1_links(const th_system *s)
 
 static void f1_16xlarge_is_pinned(void)
 {
-    static const design_key keys[] = {{"tiled", "tile_k", 64}, {"tiled", "tile_c", 7},
-                                      {"systolic_vec", "rows", 11}, {"systolic_vec", "cols", 13}};
+    static const design_key keys[] = {{"tiled", "tile_k", 64},
+                                      {"tiled", "tile_c", 7},
+                                      {"systolic_vec", "rows", 11},
+                                      {"systolic_vec", "cols", 13}};
     th_system *s = read_shipped("f1_16xlarge");
     expect_eight_accelerators(s, 1073741824);
     expect_common_designs(s);
@@ -144,8 +162,10 @@ static void f1_16xlarge_is_pinned(void)
 
 static void f1_16xlarge_balanced_is_pinned(void)
 {
-    static const design_key keys[] = {{"tiled", "tile_k", 16}, {"tiled", "tile_c", 18},
-                                      {"systolic_vec", "rows", 12}, {"systolic_vec", "cols", 12}};
+    static const design_key keys[] = {{"tiled", "tile_k", 16},
+                                      {"tiled", "tile_c", 18},
+                                      {"systolic_vec", "rows", 12},
+                                      {"systolic_vec", "cols", 12}};
     th_system *s = read_shipped("f1_16xlarge_balanced");
     expect_eight_accelerators(s, 1073741824);
     expect_common_designs(s);
@@ -156,8 +176,10 @@ static void f1_16xlarge_balanced_is_pinned(void)
 
 static void f1_16xlarge_small_is_pinned(void)
 {
-    static const design_key keys[] = {{"tiled", "tile_k", 64}, {"tiled", "tile_c", 7},
-                                      {"systolic_vec", "rows", 11}, {"systolic_vec", "cols", 13}};
+    static const design_key keys[] = {{"tiled", "tile_k", 64},
+                                      {"tiled", "tile_c", 7},
+                                      {"systolic_vec", "rows", 11},
+                                      {"systolic_vec", "cols", 13}};
     th_system *s = read_shipped("f1_16xlarge_small");
     expect_eight_accelerators(s, 24 * 1048576);
     expect_common_designs(s);
@@ -168,7 +190,8 @@ static void f1_16xlarge_small_is_pinned(void)
 
 static void npu_v1_is_a_single_accelerator(void)
 {
-    static const design_key keys[] = {{"npu_v1", "macs_per_cycle", 16384}, {"npu_v1", "efficiency", 0.8}};
+    static const design_key keys[] = {{"npu_v1", "macs_per_cycle", 16384},
+                                      {"npu_v1", "efficiency", 0.8}};
     th_system *s = read_shipped("npu_v1");
     CU_ASSERT_TRUE(s->n_accels == 1 && s->n_nodes == 1 && s->n_links == 0);
     CU_ASSERT_EQUAL(s->nodes[0].a.dram_bytes, 17179869184);
@@ -200,8 +223,10 @@ static void islands_4x8_is_generated(void)
     th_route_summary r;
     CU_ASSERT_TRUE(s->n_accels == 32 && s->n_nodes == 32 + 5 + 1 && s->n_links == 2 * 96);
     CU_ASSERT_TRUE(s->nodes[32].reduces && !s->nodes[36].reduces && s->nodes[31].group == 3);
-    CU_ASSERT_TRUE(th_route_summarize(s, 8, 15, &r) == 0 && r.n_links == 2 && r.bits_per_s == 2400000000000);
-    CU_ASSERT_TRUE(th_route_summarize(s, 8, 16, &r) == 0 && r.n_links == 2 && r.bits_per_s == 200000000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 8, 15, &r) == 0 && r.n_links == 2 &&
+                   r.bits_per_s == 2400000000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 8, 16, &r) == 0 && r.n_links == 2 &&
+                   r.bits_per_s == 200000000000);
     th_system_free(s);
 }
 
@@ -209,13 +234,14 @@ static void islands_4x8_is_generated(void)
 
 static void reads_every_way_to_write_links(void)
 {
-    th_system *s = read_or_tell(
-        HEAD "accelerators = ( { count = 2; group = 5; " ACCEL "}, { name = \"x\"; " ACCEL "}, { " ACCEL "} );\n"
-             "hosts = ( { name = \"h\"; forwards = false; }, \"g\" );\n"
-             "switches = ( \"sw\" );\n"
-             "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"half\"; },\n"
-             "{ all_pairs = [\"x\", \"0\", \"3\"]; " CABLE "},\n"
-             "{ center = \"sw\"; leaves = (\"h\", \"g\", \"0\"); " CABLE "} );\n");
+    th_system *s =
+        read_or_tell(HEAD "accelerators = ( { count = 2; group = 5; " ACCEL
+                          "}, { name = \"x\"; " ACCEL "}, { " ACCEL "} );\n"
+                          "hosts = ( { name = \"h\"; forwards = false; }, \"g\" );\n"
+                          "switches = ( \"sw\" );\n"
+                          "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"half\"; },\n"
+                          "{ all_pairs = [\"x\", \"0\", \"3\"]; " CABLE "},\n"
+                          "{ center = \"sw\"; leaves = (\"h\", \"g\", \"0\"); " CABLE "} );\n");
     TAP_ASSERT_TEXT(s->nodes[3].name, "3");
     CU_ASSERT_TRUE(s->nodes[1].group == 5 && s->nodes[2].group == 0);
     CU_ASSERT_TRUE(s->n_hosts == 2 && !s->nodes[4].forwards && s->nodes[5].forwards);
@@ -229,15 +255,17 @@ static void reads_every_way_to_write_links(void)
 
 static void keeps_design_keys_with_type_and_line(void)
 {
-    th_system *s = read_or_tell("name = \"sys\"; designs = (\n{ name = \"d\";\n type = \"odd\"; clock = \"1GHz\";\n"
-                                " ratio = 0.25; big = 9999999999L; on = true; } );\n"
-                                "accelerators = ( { " ACCEL "} );");
+    th_system *s = read_or_tell(
+        "name = \"sys\"; designs = (\n{ name = \"d\";\n type = \"odd\"; clock = \"1GHz\";\n"
+        " ratio = 0.25; big = 9999999999L; on = true; } );\n"
+        "accelerators = ( { " ACCEL "} );");
     const th_design_block *d = &s->designs[0];
     CU_ASSERT_TRUE(d->n_params == 4 && d->line == 2);
     TAP_ASSERT_TEXT(d->file, "sys.cfg");
     TAP_ASSERT_TEXT(d->params[0].key, "clock");
     CU_ASSERT_TRUE(d->params[0].kind == TH_PARAM_TEXT && d->params[0].line == 3);
-    CU_ASSERT_TRUE(d->params[1].kind == TH_PARAM_NUMBER && d->params[1].number == 0.25 && d->params[1].line == 4);
+    CU_ASSERT_TRUE(d->params[1].kind == TH_PARAM_NUMBER && d->params[1].number == 0.25 &&
+                   d->params[1].line == 4);
     CU_ASSERT_EQUAL(d->params[2].number, 9999999999.0);
     CU_ASSERT_TRUE(d->params[3].kind == TH_PARAM_BOOL && d->params[3].number == 1);
     th_system_free(s);
@@ -245,8 +273,9 @@ static void keeps_design_keys_with_type_and_line(void)
 
 static void describes_generated_accelerators(void)
 {
-    th_system *s = read_or_tell(HEAD "accelerators = ( { count = 3; " ACCEL "}, { group = 2; " ACCEL "} );\n"
-                                     "topology = { type = \"mesh\"; dims = [2, 2]; " CABLE "duplex = \"half\"; };\n");
+    th_system *s = read_or_tell(
+        HEAD "accelerators = ( { count = 3; " ACCEL "}, { group = 2; " ACCEL "} );\n"
+             "topology = { type = \"mesh\"; dims = [2, 2]; " CABLE "duplex = \"half\"; };\n");
     CU_ASSERT_TRUE(s->n_accels == 4 && s->n_links == 8 && s->n_media == 4 && s->n_dims == 2);
     CU_ASSERT_TRUE(s->nodes[2].group == 0 && s->nodes[3].group == 2);
     th_system_free(s);
@@ -264,28 +293,32 @@ static void expect_refusal(const char *text, const char *id, const char *message
 
 static void refuses_unknown_names(void)
 {
-    expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE "} );",
+    expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE
+                            "} );",
                    "TOPO-0030", "sys.cfg:5: unknown node \"hots\": did you mean \"host\"?");
-    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );", "TOPO-0031",
-                   "sys.cfg:4: unknown design \"e\": must be one of d");
+    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );",
+                   "TOPO-0031", "sys.cfg:4: unknown design \"e\": must be one of d");
     expect_refusal(HEAD TWO "topology = {\ntype = \"rnig\"; };", "TOPO-0043",
                    "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
     expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
-                   "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean \"accelerators\"? (one of name, "
+                   "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean "
+                   "\"accelerators\"? (one of name, "
                    "designs, accelerators, hosts, switches, links, topology, "
                    "segments, dead_links, routes, routing, link_energy, link_energy_source, "
-                    "transfers, weight_memory)");
+                   "transfers, weight_memory)");
 }
 
 static void refuses_designs(void)
 {
     expect_refusal("name = \"sys\"; designs = ( 5 );", "TOPO-0035",
                    "sys.cfg:1: a design must be a group: { key = value; ... }");
-    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; tiles = [1, 2]; } );", "TOPO-0036",
+    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; tiles = [1, 2]; } );",
+                   "TOPO-0036",
                    "sys.cfg:1: key \"tiles\" of a design: must be a number, a text, true or false");
-    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"d\", \"d\"]; } );", "TOPO-0037",
-                   "sys.cfg:3: design \"d\" is listed twice");
-    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; },\n{ name = \"d\"; type = \"t\"; } );",
+    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"d\", \"d\"]; } );",
+                   "TOPO-0037", "sys.cfg:3: design \"d\" is listed twice");
+    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; },\n{ name = \"d\"; "
+                   "type = \"t\"; } );",
                    "TOPO-0008", "sys.cfg:2: design \"d\": the name is taken; names must be unique");
 }
 
@@ -306,49 +339,60 @@ static void refuses_accelerators(void)
 static void refuses_quantities(void)
 {
     th_error e = {"", ""};
-    expect_refusal(HEAD "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );", "TOPO-0033",
-                   "sys.cfg:3: key \"capacity\": must be greater than 0");
+    expect_refusal(HEAD
+                   "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );",
+                   "TOPO-0033", "sys.cfg:3: key \"capacity\": must be greater than 0");
     CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );", "sys.cfg", &e));
+        HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );",
+        "sys.cfg", &e));
     CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
     CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD "accelerators = ( { dram = { capacity = \"-1GiB\"; bandwidth = \"1GB/s\"; }; } );", "sys.cfg", &e));
+        HEAD "accelerators = ( { dram = { capacity = \"-1GiB\"; bandwidth = \"1GB/s\"; }; } );",
+        "sys.cfg", &e));
     CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
     CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD TWO "links = ( { between = [\"0\", \"1\"]; latency = \"1us\"; bandwidth = \"8GHz\"; } );", "sys.cfg", &e));
+        HEAD TWO
+        "links = ( { between = [\"0\", \"1\"]; latency = \"1us\"; bandwidth = \"8GHz\"; } );",
+        "sys.cfg", &e));
     CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:4: key \"bandwidth\": "), e.text);
 }
 
 static void refuses_links(void)
 {
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );", "TOPO-0034",
-                   "sys.cfg:4: key \"duplex\": must be \"full\" or \"half\", not \"semi\"");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );", "TOPO-0042",
-                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], center = C with "
+    expect_refusal(
+        HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );",
+        "TOPO-0034", "sys.cfg:4: key \"duplex\": must be \"full\" or \"half\", not \"semi\"");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );",
+                   "TOPO-0042",
+                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
+                   "center = C with "
                    "leaves = [...], from = A with to = B");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );", "TOPO-0032",
-                   "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );",
+                   "TOPO-0032", "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
                    "sys.cfg:4: node \"0\": the name is taken; names must be unique");
-    expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013", "sys.cfg:6: system \"sys\": no way from \"0\" to \"1\"");
+    expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013",
+                   "sys.cfg:6: system \"sys\": no way from \"0\" to \"1\"");
     expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no way from \"0\" to \"1\"");
 }
 
 static void refuses_topologies(void)
 {
-    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2]; " CABLE "};\nhosts = ();", "TOPO-0045",
-                   "sys.cfg:5: key \"hosts\": a file has either a topology or links, hosts and switches");
-    expect_refusal(HEAD "accelerators = ( { name = \"a\"; " ACCEL "} );\ntopology = { type = \"ring\"; dims = [2]; "
-                   CABLE "};", "TOPO-0039",
+    expect_refusal(
+        HEAD TWO "topology = { type = \"ring\"; dims = [2]; " CABLE "};\nhosts = ();", "TOPO-0045",
+        "sys.cfg:5: key \"hosts\": a file has either a topology or links, hosts and switches");
+    expect_refusal(HEAD "accelerators = ( { name = \"a\"; " ACCEL
+                        "} );\ntopology = { type = \"ring\"; dims = [2]; " CABLE "};",
+                   "TOPO-0039",
                    "sys.cfg:3: the topology names its accelerators; an entry has at most a count");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [1]; " CABLE "};", "TOPO-0040",
                    "sys.cfg:3: 2 accelerators described, but the topology has 1");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [3]; " CABLE "};", "TOPO-0041",
                    "sys.cfg:3: 2 accelerators described, but the topology has 3");
     expect_refusal(HEAD TWO "topology = { type = \"mesh\"; dims = [1, 1, 1, 1, 1, 1, 1, 1, 1, "
-                   "1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
+                            "1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
                    "TOPO-0044", "sys.cfg:4: key \"dims\": at most 16 dimensions");
     expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2, 2]; " CABLE "};", "TOPO-0020",
                    "sys.cfg:4: system \"sys\": 2 dims given, but the topology is: ring N");
@@ -363,21 +407,28 @@ static void refuses_topologies(void)
 static void reads_lists_and_compositions(void)
 {
     th_route_summary r;
-    th_system *s = read_or_tell(HEAD ONE "topology = { type = \"torus\"; dims = [3, 3]; latency = \"1us\";\n"
-                                         "bandwidth = [\"8Gbps\", \"2Gbps\"]; };");
+    th_system *s =
+        read_or_tell(HEAD ONE "topology = { type = \"torus\"; dims = [3, 3]; latency = \"1us\";\n"
+                              "bandwidth = [\"8Gbps\", \"2Gbps\"]; };");
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 8000000000);
-    CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 2000000000 && r.latency_ps == 1000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 2000000000 &&
+                   r.latency_ps == 1000000);
     th_system_free(s);
-    s = read_or_tell(HEAD ONE "topology = { type = \"composition\"; latency = [\"1us\", \"2us\"]; bandwidth = \"5Gbps\";\n"
+    s = read_or_tell(HEAD ONE "topology = { type = \"composition\"; latency = [\"1us\", \"2us\"]; "
+                              "bandwidth = \"5Gbps\";\n"
                               "dims = ( { type = \"line\"; size = 2; },\n"
-                              "{ type = \"fully_connected\"; size = 3; bandwidth = \"4Gbps\"; latency = \"7us\"; } ); };");
+                              "{ type = \"fully_connected\"; size = 3; bandwidth = \"4Gbps\"; "
+                              "latency = \"7us\"; } ); };");
     CU_ASSERT_TRUE(s->n_accels == 6 && s->n_links == 2 * (3 + 2 * 3));
-    CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 5000000000 && r.latency_ps == 1000000);
-    CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 4000000000 && r.latency_ps == 7000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 5000000000 &&
+                   r.latency_ps == 1000000);
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 4000000000 &&
+                   r.latency_ps == 7000000);
     th_system_free(s);
 }
 
-#define COMPOSITION(DIMS) HEAD ONE "topology = { type = \"composition\"; latency = \"1us\";\n" DIMS "};"
+#define COMPOSITION(DIMS)                                                                          \
+    HEAD ONE "topology = { type = \"composition\"; latency = \"1us\";\n" DIMS "};"
 
 static void refuses_compositions(void)
 {
@@ -388,37 +439,50 @@ static void refuses_compositions(void)
     expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 0; } );"), "BASE-0035",
                    "sys.cfg:5: key \"size\": must be from 1 to 65536, not 0");
     expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 2; bandwidth = \"1Gbps\"; },\n"
-                               "{ type = \"ring\"; size = 3; } );"), "BASE-0034",
-                   "sys.cfg:6: element 2 of \"dims\": has no key \"bandwidth\"");
-    expect_refusal(COMPOSITION("bandwidth = []; dims = ( { type = \"ring\"; size = 2; } );"), "TOPO-0083",
+                               "{ type = \"ring\"; size = 3; } );"),
+                   "BASE-0034", "sys.cfg:6: element 2 of \"dims\": has no key \"bandwidth\"");
+    expect_refusal(COMPOSITION("bandwidth = []; dims = ( { type = \"ring\"; size = 2; } );"),
+                   "TOPO-0083",
                    "sys.cfg:5: key \"bandwidth\": must be one value, or a list of 1 to 16");
-    expect_refusal(COMPOSITION("bandwidth = [\"1Gbps\", \"2Gbps\"]; dims = ( { type = \"ring\"; size = 2; } );"),
-                   "TOPO-0080", "sys.cfg:4: system \"sys\": 2 bandwidths given for 1 kind of link: one for all or one "
-                   "each (composition {line|ring|fully_connected|switch N} ...)");
+    expect_refusal(
+        COMPOSITION(
+            "bandwidth = [\"1Gbps\", \"2Gbps\"]; dims = ( { type = \"ring\"; size = 2; } );"),
+        "TOPO-0080",
+        "sys.cfg:4: system \"sys\": 2 bandwidths given for 1 kind of link: one for all or one "
+        "each (composition {line|ring|fully_connected|switch N} ...)");
 }
 
 static void reads_fat_trees(void)
 {
-    static const char good[] = HEAD ONE "topology = { type = \"fattree\"; dims = [4, 2]; oversubscription = 2; " CABLE "};";
+    static const char good[] = HEAD ONE
+        "topology = { type = \"fattree\"; dims = [4, 2]; oversubscription = 2; " CABLE "};";
     th_system *s = read_or_tell(good);
     CU_ASSERT_TRUE(s->n_accels == 16 && s->n_nodes == 22 && s->n_links == 48);
     th_system_free(s);
-    expect_refusal(HEAD ONE "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE "};",
+    expect_refusal(HEAD ONE
+                   "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE
+                   "};",
                    "TOPO-0090", "sys.cfg:5: key \"oversubscription\": must be at least 1");
 }
 
 static void reads_islands(void)
 {
-    th_system *s = read_or_tell(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; island = \"fully_connected\";\n"
-                                         "nics = \"island\"; " CABLE "};");
+    th_system *s = read_or_tell(
+        HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; island = \"fully_connected\";\n"
+                 "nics = \"island\"; " CABLE "};");
     CU_ASSERT_TRUE(s->n_accels == 12 && s->n_nodes == 16 && s->n_links == 2 * (18 + 12 + 3));
     th_system_free(s);
-    s = read_or_tell(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; nics = \"accelerator\"; " CABLE "};");
+    s = read_or_tell(
+        HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; nics = \"accelerator\"; " CABLE
+                 "};");
     CU_ASSERT_TRUE(s->n_nodes == 16 && s->n_links == 2 * (12 + 12));
     th_system_free(s);
-    expect_refusal(HEAD ONE "topology = { type = \"ring\"; dims = [3];\nisland = \"switch\"; " CABLE "};", "TOPO-0088",
-                   "sys.cfg:4: system \"sys\": ring has no islands");
-    expect_refusal(HEAD ONE "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};", "TOPO-0096",
+    expect_refusal(HEAD ONE "topology = { type = \"ring\"; dims = [3];\nisland = \"switch\"; " CABLE
+                            "};",
+                   "TOPO-0088", "sys.cfg:4: system \"sys\": ring has no islands");
+    expect_refusal(HEAD ONE
+                   "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};",
+                   "TOPO-0096",
                    "sys.cfg:5: key \"nics\": must be \"accelerator\" or \"island\", not \"iland\"");
 }
 
@@ -447,9 +511,13 @@ static void fail_every_allocation(const char *text, int succeeds)
 
 static void survives_every_failing_allocation(void)
 {
-    fail_every_allocation(HEAD TWO "hosts = (\"h\"); links = ( { all_pairs = [\"0\", \"1\", \"h\"]; " CABLE "} );", 1);
-    fail_every_allocation(HEAD TWO "topology = { type = \"ring\"; dims = [2]; host = {}; " CABLE "};", 1);
-    fail_every_allocation(HEAD TWO "links = ( { center = \"0\"; leaves = [\"2\"]; " CABLE "} );", 0);
+    fail_every_allocation(
+        HEAD TWO "hosts = (\"h\"); links = ( { all_pairs = [\"0\", \"1\", \"h\"]; " CABLE "} );",
+        1);
+    fail_every_allocation(
+        HEAD TWO "topology = { type = \"ring\"; dims = [2]; host = {}; " CABLE "};", 1);
+    fail_every_allocation(HEAD TWO "links = ( { center = \"0\"; leaves = [\"2\"]; " CABLE "} );",
+                          0);
     fail_every_allocation(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"e\"]; } );", 0);
 }
 

@@ -5,7 +5,9 @@
 
 enum { CYCLE_PS = 5000 }; /* 200 MHz */
 
-#define ARRAY "type = \"systolic\"; clock = \"200MHz\"; rows = %d; cols = %d; dataflow = \"%s\"; overlap = %s; "
+#define ARRAY                                                                                      \
+    "type = \"systolic\"; clock = \"200MHz\"; rows = %d; cols = %d; dataflow = \"%s\"; overlap = " \
+    "%s; "
 
 static const char *const flows[] = {"os", "ws", "is"};
 enum { OS, WS, IS, N_FLOWS };
@@ -89,11 +91,12 @@ static void a_product_by_hand(void)
     }
 }
 
-/* 3 images, 6 filters, 5 channels, 4 x 4 from 6 x 6, 3 x 3, fp16, on 8 x 4. M = 3*16 = 48, N = 6, K = 45:
- * ws 6*2 folds. All inputs stay: each of 3*36*5 elements is loaded once, 3*36*8/9 = 96 by a block of 8.
- * On 96 bytes of input buffer not all can stay; a block of 8 touches (8 + 9 - 1)/9 = 16/9 channels, the
- * last one of 5 touches 1. Rows stay: 3 output pixels need (3*36 - 12) 3/48 = 6 new ones, 11 elements,
- * and the first window 12 more, times (5*16/9 + 1)/6 channels in the mean: 20 elements. */
+/* 3 images, 6 filters, 5 channels, 4 x 4 from 6 x 6, 3 x 3, fp16, on 8 x 4. M = 3*16 = 48, N = 6, K
+ * = 45: ws 6*2 folds. All inputs stay: each of 3*36*5 elements is loaded once, 3*36*8/9 = 96 by a
+ * block of 8. On 96 bytes of input buffer not all can stay; a block of 8 touches (8 + 9 - 1)/9 =
+ * 16/9 channels, the last one of 5 touches 1. Rows stay: 3 output pixels need (3*36 - 12) 3/48 = 6
+ * new ones, 11 elements, and the first window 12 more, times (5*16/9 + 1)/6 channels in the mean:
+ * 20 elements. */
 static void a_convolution_by_hand(void)
 {
     th_shard shard = conv_shard(3, 6, 5, 4, 4, 3);
@@ -103,7 +106,8 @@ static void a_convolution_by_hand(void)
     CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &unlimited, &s, NULL, &e), 0);
     th_schedule_totals t = th_schedule_sum(&s);
     CU_ASSERT_EQUAL(t.cycles, 6 * 2 * (48 + 16 + 4 - 2));
-    CU_ASSERT_TRUE(t.weight_bytes == 6 * 45 * 2 && t.output_bytes == 48 * 6 * 2 && t.partial_bytes == 0);
+    CU_ASSERT_TRUE(t.weight_bytes == 6 * 45 * 2 && t.output_bytes == 48 * 6 * 2 &&
+                   t.partial_bytes == 0);
     CU_ASSERT_TRUE(t.input_bytes == 3 * 36 * 5 * 2 && s.step[TH_LAST_H].input_bytes == 96 * 2);
     CU_ASSERT_EQUAL(s.accesses.input_reads, 48 * 45 * 2);
     strcpy(a.more, "input_buffer = \"96B\"; ");
@@ -112,15 +116,16 @@ static void a_convolution_by_hand(void)
     CU_ASSERT_TRUE(s.step[0].input_bytes == 22 && s.first_row_extra_bytes == 40);
     CU_ASSERT_EQUAL(s.buffer_bytes[TH_TENSOR_INPUT], 2 * 22 + 40);
     CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, t.cycles);
-    /* os: a block of 8 pixels is two rows of an image; each loads what is new: 3*36 pixels - 12 in 6
-     * blocks = 16, and the first window 12 more. All K in one piece: 5 channels. */
+    /* os: a block of 8 pixels is two rows of an image; each loads what is new: 3*36 pixels - 12 in
+     * 6 blocks = 16, and the first window 12 more. All K in one piece: 5 channels. */
     a.flow = OS;
     a.more[0] = '\0';
     const th_port slow = {800000000, 0, 1, 1, 0, {0}};
     CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &slow, &s, NULL, &e), 0);
     t = th_schedule_sum(&s);
     CU_ASSERT_EQUAL(t.cycles, 6 * 2 * (45 + 8 + 4 - 2));
-    CU_ASSERT_TRUE(t.input_bytes >= 3 * 36 * 5 * 2 && t.input_bytes <= 3 * 36 * 5 * 2 + 2 * t.n_steps);
+    CU_ASSERT_TRUE(t.input_bytes >= 3 * 36 * 5 * 2 &&
+                   t.input_bytes <= 3 * 36 * 5 * 2 + 2 * t.n_steps);
 }
 
 /* --- equations -------------------------------------------------------------------------------- */
@@ -132,7 +137,8 @@ typedef struct {
 /* Of section "systolic arrays", written down once more; images are one M. */
 static equation equation_of(const array *a, const th_shard *s)
 {
-    equation q = {.products = s->groups, .n = s->dim[TH_DIM_K] / s->groups,
+    equation q = {.products = s->groups,
+                  .n = s->dim[TH_DIM_K] / s->groups,
                   .m = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W],
                   .k = (int64_t)s->dim[TH_DIM_C] / s->groups * s->dim[TH_DIM_R] * s->dim[TH_DIM_S]};
     int64_t stream = a->flow == OS ? q.k : a->flow == WS ? q.m : q.n;
@@ -151,9 +157,12 @@ static int64_t cycles_of(const array *a, const equation *q)
 
 static bool accesses_agree(const array *a, const equation *q, const th_accesses *got)
 {
-    int64_t mk = q->products * q->m * q->k, kn = q->products * q->k * q->n, mn = q->products * q->m * q->n;
+    int64_t mk = q->products * q->m * q->k, kn = q->products * q->k * q->n,
+            mn = q->products * q->m * q->n;
     return got->input_reads == mk * (a->flow == IS ? 1 : q->across) &&
-           got->weight_reads == kn * (a->flow == OS ? q->down : a->flow == IS ? q->across : 1) &&
+           got->weight_reads == kn * (a->flow == OS   ? q->down
+                                      : a->flow == IS ? q->across
+                                                      : 1) &&
            got->output_writes == mn * (a->flow == OS ? 1 : q->down);
 }
 
@@ -171,7 +180,8 @@ static void draw_buffers(gsl_rng *r, array *a, const th_shard *s)
     case 0:
         break;
     case 1:
-        snprintf(a->more, sizeof a->more, "input_buffer = \"%dB\"; weight_buffer = \"%dB\"; slots = %d; ",
+        snprintf(a->more, sizeof a->more,
+                 "input_buffer = \"%dB\"; weight_buffer = \"%dB\"; slots = %d; ",
                  (int)pick(r, 2000, 60000), (int)pick(r, 2000, 60000), (int)pick(r, 1, 4));
         break;
     case 2: /* at most one filter's sums of one image, or those of all */
@@ -179,7 +189,8 @@ static void draw_buffers(gsl_rng *r, array *a, const th_shard *s)
                  (long long)(pick(r, 0, 1) || one < 1200 ? one * 3 * 40 : one - 1));
         break;
     case 3:
-        snprintf(a->more, sizeof a->more, "buffer = \"%lldB\"; ", (long long)(one * 3 * 40 + pick(r, 9000, 90000)));
+        snprintf(a->more, sizeof a->more, "buffer = \"%lldB\"; ",
+                 (long long)(one * 3 * 40 + pick(r, 9000, 90000)));
         break;
     }
 }
@@ -221,19 +232,20 @@ static int64_t least_input(const th_shard *s)
     int64_t w = (int64_t)(s->dim[TH_DIM_W] - 1) * s->stride_w + s->dim[TH_DIM_S];
     h = h < s->in_h ? h : s->in_h;
     w = w < s->in_w ? w : s->in_w;
-    int64_t window = s->dim[TH_DIM_B] * h * w,
-            product = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W] *
-                      s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    int64_t window = s->dim[TH_DIM_B] * h * w, product = (int64_t)s->dim[TH_DIM_B] *
+                                                         s->dim[TH_DIM_H] * s->dim[TH_DIM_W] *
+                                                         s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
     return s->dim[TH_DIM_C] * (window < product ? window : product);
 }
 
 static int64_t weights_of(const th_shard *s)
 {
-    return (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_C] / s->groups * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
+    return (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_C] / s->groups * s->dim[TH_DIM_R] *
+           s->dim[TH_DIM_S];
 }
 
-/* Plenty of buffer on a slow DRAM: every output is stored once, every weight loaded once, nothing is
- * spilled, and every input is loaded once but for channels that two blocks share. */
+/* Plenty of buffer on a slow DRAM: every output is stored once, every weight loaded once, nothing
+ * is spilled, and every input is loaded once but for channels that two blocks share. */
 static void large_buffers_load_everything_once(void)
 {
     const th_port slow = {800000000, 0, 1, 1, 0, {0}};
@@ -249,8 +261,8 @@ static void large_buffers_load_everything_once(void)
         int64_t outputs = (int64_t)shard.dim[TH_DIM_B] * shard.dim[TH_DIM_K] * shard.dim[TH_DIM_H] *
                           shard.dim[TH_DIM_W];
         int64_t bytes = bytes_of(&shard), input = least_input(&shard) * bytes;
-        wrong += t.weight_bytes != weights_of(&shard) * bytes || t.output_bytes != outputs * bytes ||
-                 t.partial_bytes != 0 || t.input_bytes < input;
+        wrong += t.weight_bytes != weights_of(&shard) * bytes ||
+                 t.output_bytes != outputs * bytes || t.partial_bytes != 0 || t.input_bytes < input;
         twice += t.input_bytes > input + 2 * bytes * t.n_steps; /* rounded up twice a step */
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -258,8 +270,8 @@ static void large_buffers_load_everything_once(void)
     gsl_rng_free(r);
 }
 
-/* Buffers, ports and DRAM of all sizes: never below the array, nor below traffic over bandwidth; no buffer
- * holds more than its size; smaller buffers never move less. */
+/* Buffers, ports and DRAM of all sizes: never below the array, nor below traffic over bandwidth; no
+ * buffer holds more than its size; smaller buffers never move less. */
 static void nothing_beats_the_array_or_the_dram(void)
 {
     gsl_rng *r = th_random_stream(47, "systolic bounds", 0);
@@ -267,7 +279,8 @@ static void nothing_beats_the_array_or_the_dram(void)
     for (int round = 0; round < 3000; round++) {
         array a = random_array(r, round % N_FLOWS, round & 8);
         th_shard shard = random_shard(r);
-        th_port port = {pick(r, 1, 400) * 100000000, pick(r, 0, 1) * 100000, pick(r, 0, 1) ? 1 : 64, 1, 0, {0}};
+        th_port port = {
+            pick(r, 1, 400) * 100000000, pick(r, 0, 1) * 100000, pick(r, 0, 1) ? 1 : 64, 1, 0, {0}};
         int64_t in = pick(r, 500, 40000), weight = pick(r, 500, 40000), out = pick(r, 500, 80000);
         snprintf(a.more, sizeof a.more,
                  "input_buffer = \"%lldB\"; weight_buffer = \"%lldB\"; output_buffer = \"%lldB\"; "
@@ -282,7 +295,8 @@ static void nothing_beats_the_array_or_the_dram(void)
         planned++;
         th_time end = run(&s, &port, &stats);
         th_schedule_totals t = th_schedule_sum(&s);
-        double traffic = (double)(t.input_bytes + t.weight_bytes + t.partial_bytes + t.output_bytes);
+        double traffic =
+            (double)(t.input_bytes + t.weight_bytes + t.partial_bytes + t.output_bytes);
         wrong += stats.busy_ps != th_cycles_ps(t.cycles, s.hz) || end < stats.busy_ps ||
                  (double)end < traffic * 8e12 / (double)port.bits_per_s - 1;
         wrong += t.weight_bytes < weights_of(&shard) * bytes_of(&shard) ||
@@ -294,9 +308,9 @@ static void nothing_beats_the_array_or_the_dram(void)
     gsl_rng_free(r);
 }
 
-/* M 40, N 6, K 16, int8, ws on 8 x 4, 4 slots... K has 2 blocks, N 2. An output buffer of 2 * 5 * 4 * 4 = 160
- * bytes holds two tiles of 5 pixels, and no sums: 16 visits to 8 pixels' worth. Every sum is written and
- * read back once as 4 bytes: 40*6*4 = 960. */
+/* M 40, N 6, K 16, int8, ws on 8 x 4, 4 slots... K has 2 blocks, N 2. An output buffer of 2 * 5 * 4
+ * * 4 = 160 bytes holds two tiles of 5 pixels, and no sums: 16 visits to 8 pixels' worth. Every sum
+ * is written and read back once as 4 bytes: 40*6*4 = 960. */
 static void sums_are_spilled_when_they_do_not_fit(void)
 {
     th_shard shard = matmul_shard(40, 6, 16);
@@ -314,10 +328,11 @@ static void sums_are_spilled_when_they_do_not_fit(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&s).partial_bytes, 480);
 }
 
-/* M 400, N 4, K 16, int8, ws on 8 x 4 with 1000 bytes for sums: K has 2 blocks, so 400*4*4 bytes are written and read back,
- * 8 us at 1.6 GB/s, where 2*(400 + 18) cycles are 4.18 us. Two slots of runs of 400/16 = 25 pixels take 2*25*4*4 = 800
- * bytes: 2*(400 + 16*18) cycles, nothing spilled, and the array takes its weights in 16 times. Overlapped
- * 32 folds of max(25, 8) and one fill of 18. A memory without limit needs no runs. */
+/* M 400, N 4, K 16, int8, ws on 8 x 4 with 1000 bytes for sums: K has 2 blocks, so 400*4*4 bytes
+ * are written and read back, 8 us at 1.6 GB/s, where 2*(400 + 18) cycles are 4.18 us. Two slots of
+ * runs of 400/16 = 25 pixels take 2*25*4*4 = 800 bytes: 2*(400 + 16*18) cycles, nothing spilled,
+ * and the array takes its weights in 16 times. Overlapped 32 folds of max(25, 8) and one fill
+ * of 18. A memory without limit needs no runs. */
 static void refills_where_that_is_quicker_than_spilling(void)
 {
     static const th_port slow = {12800000000, 0, 1, 1, 0, {0}};
@@ -351,9 +366,9 @@ static void refills_where_that_is_quicker_than_spilling(void)
 
 /* --- batches, groups, sparsity ---------------------------------------------------------------- */
 
-/* 4 images of 5 x 5, 6 filters, 8 channels 1 x 1, int8, ws on 4 x 8. Sums of an image: 25*6*4 = 600 bytes.
- * 2500 bytes hold those of all four: 2 folds of 100 + 14; 1000 bytes those of one: 8 folds of 25 + 14;
- * 300 bytes none: 2 folds again. */
+/* 4 images of 5 x 5, 6 filters, 8 channels 1 x 1, int8, ws on 4 x 8. Sums of an image: 25*6*4 = 600
+ * bytes. 2500 bytes hold those of all four: 2 folds of 100 + 14; 1000 bytes those of one: 8 folds
+ * of 25 + 14; 300 bytes none: 2 folds again. */
 static void images_are_one_stream_unless_their_sums_would_leave(void)
 {
     static const int room[] = {2500, 1000, 300};
@@ -388,8 +403,9 @@ static void products_of_activations_stay_apart(void)
     CU_ASSERT_EQUAL(th_schedule_sum(&s).weight_bytes, 3 * 10 * 4);
 }
 
-/* 2 of 4: K 50 -> 25. ws on 8 x 4, M 9, N 4: 4 folds of 9 + 18. Weights: 100 kept of 8 + 2 bits = 125 bytes in all,
- * each block rounded up (8*4*10/8 = 40, 40, 40, 5). Inputs are read whole. 3 of 4 of 50: 38 rows. */
+/* 2 of 4: K 50 -> 25. ws on 8 x 4, M 9, N 4: 4 folds of 9 + 18. Weights: 100 kept of 8 + 2 bits =
+ * 125 bytes in all, each block rounded up (8*4*10/8 = 40, 40, 40, 5). Inputs are read whole. 3 of 4
+ * of 50: 38 rows. */
 static void structured_weights_shorten_the_inner_dimension(void)
 {
     th_shard shard = matmul_shard(9, 4, 50);
@@ -400,12 +416,14 @@ static void structured_weights_shorten_the_inner_dimension(void)
     shard.sparse_m = 4;
     CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &unlimited, &s, NULL, &e), 0);
     th_schedule_totals t = th_schedule_sum(&s);
-    CU_ASSERT_TRUE(t.cycles == 4 * (9 + 16 + 4 - 2) && t.weight_bytes == 125 && t.input_bytes == 450);
+    CU_ASSERT_TRUE(t.cycles == 4 * (9 + 16 + 4 - 2) && t.weight_bytes == 125 &&
+                   t.input_bytes == 450);
     CU_ASSERT_TRUE(s.accesses.weight_reads == 100 && s.accesses.input_reads == 9 * 25);
     shard.sparse_n = 3;
     CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &unlimited, &s, NULL, &e), 0);
     CU_ASSERT_EQUAL(th_schedule_sum(&s).cycles, 5 * 27);
-    CU_ASSERT_TRUE(s.accesses.weight_reads == 4 * 38 && th_schedule_sum(&s).weight_bytes == 4 * 38 * 10 / 8);
+    CU_ASSERT_TRUE(s.accesses.weight_reads == 4 * 38 &&
+                   th_schedule_sum(&s).weight_bytes == 4 * 38 * 10 / 8);
 }
 
 /* Half of the inputs are not zero: 450 elements, 225 bytes and 450 bits. Cycles stay. */
@@ -417,12 +435,14 @@ static void density_shrinks_bytes_alone(void)
     th_error e;
     shard.density_ppm[TH_TENSOR_INPUT] = 500000;
     CU_ASSERT_EQUAL_FATAL(plan(&a, &shard, &unlimited, &s, NULL, &e), 0);
-    CU_ASSERT_TRUE(th_schedule_sum(&s).input_bytes == 225 + 57 && th_schedule_sum(&s).cycles == 9 + 128 + 4 - 2);
+    CU_ASSERT_TRUE(th_schedule_sum(&s).input_bytes == 225 + 57 &&
+                   th_schedule_sum(&s).cycles == 9 + 128 + 4 - 2);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static void assert_refused(const char *more, const th_shard *shard, const char *id, const char *text)
+static void assert_refused(const char *more, const th_shard *shard, const char *id,
+                           const char *text)
 {
     array a = {OS, 8, 4, false, ""};
     th_schedule s = {.hz = 7};
@@ -445,21 +465,28 @@ static void says_which_buffer_is_too_small(void)
     assert_refused("output_buffer = \"100B\"; ", &shard, "SIM-0040",
                    "the output buffer is 28B too small: 2 slots take 128 bytes of output");
     assert_refused("buffer = \"170B\"; ", &shard, "SIM-0041",
-                   "the buffer is 6B too small: 2 slots take 32 bytes of input, 16 of weight and 128 of output");
+                   "the buffer is 6B too small: 2 slots take 32 bytes of input, 16 of weight and "
+                   "128 of output");
     huge.dim[TH_DIM_W] = 1 << 12;
     assert_refused("", &huge, "SIM-0042",
-                   "a product of 4294967296 x 4 x 4, 1 times: a systolic array takes at most 2147483647 of each");
+                   "a product of 4294967296 x 4 x 4, 1 times: a systolic array takes at most "
+                   "2147483647 of each");
 }
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(a_product_by_hand), TAP(a_convolution_by_hand),
-        TAP(the_pipeline_takes_the_cycles_of_the_equation), TAP(large_buffers_load_everything_once),
-        TAP(nothing_beats_the_array_or_the_dram), TAP(sums_are_spilled_when_they_do_not_fit),
-        TAP(refills_where_that_is_quicker_than_spilling),
-        TAP(images_are_one_stream_unless_their_sums_would_leave), TAP(products_of_activations_stay_apart),
-        TAP(structured_weights_shorten_the_inner_dimension), TAP(density_shrinks_bytes_alone),
-        TAP(says_which_buffer_is_too_small), TAP_END};
+    static const tap_test tests[] = {TAP(a_product_by_hand),
+                                     TAP(a_convolution_by_hand),
+                                     TAP(the_pipeline_takes_the_cycles_of_the_equation),
+                                     TAP(large_buffers_load_everything_once),
+                                     TAP(nothing_beats_the_array_or_the_dram),
+                                     TAP(sums_are_spilled_when_they_do_not_fit),
+                                     TAP(refills_where_that_is_quicker_than_spilling),
+                                     TAP(images_are_one_stream_unless_their_sums_would_leave),
+                                     TAP(products_of_activations_stay_apart),
+                                     TAP(structured_weights_shorten_the_inner_dimension),
+                                     TAP(density_shrinks_bytes_alone),
+                                     TAP(says_which_buffer_is_too_small),
+                                     TAP_END};
     return tap_main("systolic", tests, argc, argv);
 }

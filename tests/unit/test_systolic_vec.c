@@ -97,7 +97,8 @@ static void the_closed_form_is_what_the_pipeline_takes(void)
         char keys[600];
         th_shard shard = random_shard(r);
         snprintf(keys, sizeof keys,
-                 "type = \"systolic_vec\"; clock = \"1MHz\"; clip = false; rows = %d; cols = %d; vec = %d; "
+                 "type = \"systolic_vec\"; clock = \"1MHz\"; clip = false; rows = %d; cols = %d; "
+                 "vec = %d; "
                  "input_port = %d; weight_port = %d; output_port = %d; overlap = %s; ",
                  (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12), (int)pick(r, 1, 30),
                  (int)pick(r, 1, 30), (int)pick(r, 1, 30), pick(r, 0, 1) ? "true" : "false");
@@ -117,29 +118,31 @@ static void refuses_layers_that_do_not_fit(void)
     th_shard shard = strided();
     snprintf(keys, sizeof keys, SYSTOLIC "input_buffer = \"2051B\"; ", 11, 4, 3, "true");
     assert_unfit(keys, &shard, "SIM-0062",
-                 "systolic_vec: inputs: 2 slots need 2052 bytes, input_buffer has 2051: 1 bytes are missing");
+                 "systolic_vec: inputs: 2 slots need 2052 bytes, input_buffer has 2051: 1 bytes "
+                 "are missing");
     snprintf(keys, sizeof keys, SYSTOLIC "weight_buffer = \"1KiB\"; ", 11, 4, 3, "true");
-    assert_unfit(keys, &shard, "SIM-0062",
-                 "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 bytes are "
-                 "missing");
+    assert_unfit(
+        keys, &shard, "SIM-0062",
+        "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 bytes are "
+        "missing");
     snprintf(keys, sizeof keys, SYSTOLIC "output_buffer = \"1000B\"; ", 11, 4, 3, "true");
-    assert_unfit(keys, &shard, "SIM-0062",
-                 "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 bytes are "
-                 "missing");
-    snprintf(keys, sizeof keys, SYSTOLIC "input_buffer = \"2052B\"; weight_buffer = \"1188B\"; "
-             "output_buffer = \"1584B\"; ", 11, 4, 3, "true");
+    assert_unfit(
+        keys, &shard, "SIM-0062",
+        "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 bytes are "
+        "missing");
+    snprintf(keys, sizeof keys,
+             SYSTOLIC "input_buffer = \"2052B\"; weight_buffer = \"1188B\"; "
+                      "output_buffer = \"1584B\"; ",
+             11, 4, 3, "true");
     schedule_on(keys, &shard);
 }
 
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(systolic_cycles_are_the_formula),
-        TAP(systolic_by_hand),
-        TAP(unclipped_blocks_are_all_full),
-        TAP(the_closed_form_is_what_the_pipeline_takes),
-        TAP(refuses_layers_that_do_not_fit),
-        TAP_END,
+        TAP(systolic_cycles_are_the_formula), TAP(systolic_by_hand),
+        TAP(unclipped_blocks_are_all_full),   TAP(the_closed_form_is_what_the_pipeline_takes),
+        TAP(refuses_layers_that_do_not_fit),  TAP_END,
     };
     return tap_main("systolic_vec", tests, argc, argv);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_tile_records.c - a record shows what a pipeline shows that is stepped, to all who share it. */
+/* test_tile_records.c - a record shows what a pipeline shows that is stepped, to all who share it.
+ */
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/trace/tile_records.h"
@@ -7,7 +8,8 @@
 
 enum { ROUNDS = 60, MANY = 20000 };
 
-/* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events differ. */
+/* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events
+ * differ. */
 static int walk(th_tile_records *k, th_tile_record **r, size_t *next, th_pipeline *p,
                 const th_schedule *s, const th_port *port, int64_t most)
 {
@@ -53,7 +55,8 @@ static void shows_what_a_pipeline_shows(void)
     gsl_rng_free(random);
 }
 
-/* Wherever others begin to draw, the rest takes as long as that of a pipeline that was stepped there. */
+/* Wherever others begin to draw, the rest takes as long as that of a pipeline that was stepped
+ * there. */
 static void gives_the_state_at_a_time(void)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
@@ -100,7 +103,8 @@ static void goes_on_past_what_is_kept(void)
     r[1] = th_tile_records_find(k, digest);
     for (int part = 0; part < 2; part++) /* in turns */
         for (int i = 0; i < 2; i++)
-            CU_ASSERT_EQUAL(walk(k, &r[i], &next[i], &p[i], &s, &port, part ? INT64_MAX : 300000), 0);
+            CU_ASSERT_EQUAL(walk(k, &r[i], &next[i], &p[i], &s, &port, part ? INT64_MAX : 300000),
+                            0);
     CU_ASSERT_TRUE(p[0].done && p[1].done && p[0].steps_done == 128000);
     CU_ASSERT_TRUE(r[0] != r[1] && r[0]->n < 10000 && r[1]->n < 10000);
     th_tile_records_release(r[0]);
@@ -173,12 +177,9 @@ static void memory_may_run_out(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(shows_what_a_pipeline_shows),
-        TAP(gives_the_state_at_a_time),
-        TAP(goes_on_past_what_is_kept),
-        TAP(forgets),
-        TAP(memory_may_run_out),
-        TAP_END,
+        TAP(shows_what_a_pipeline_shows), TAP(gives_the_state_at_a_time),
+        TAP(goes_on_past_what_is_kept),   TAP(forgets),
+        TAP(memory_may_run_out),          TAP_END,
     };
     return tap_main("tile_records", tests, argc, argv);
 }

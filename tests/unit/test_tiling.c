@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define ARRAY                                                                                      \
-    "clock = \"200MHz\"; tile_k = 8; tile_c = 4; input_port = 8; weight_port = 8; output_port = 8; "
+    "clock = \"200MHz\"; tile_k = 8; tile_c = 4; input_port = 8; weight_port = 8; output_port = "  \
+    "8; "
 
 static const th_port memory = {16000000000, 100000, 64, 1, 0, {0}}; /* 2 GB/s, 100 ns */
 
@@ -262,8 +263,8 @@ static void what_is_at_hand_fits(void)
             const int64_t tiles[] = {most_loaded(&s, pixels | 1u << TH_LOOP_C, s.input_stays),
                                      most_loaded(&s, weights, s.weight_stays), most_summed(&s)};
             for (int i = 0; i < TH_N_TENSORS; i++)
-                wrong += tiles[i] < 0 ||
-                         tiles[i] * largest_of(&s, (th_tensor)i) > s.buffer_bytes[i];
+                wrong +=
+                    tiles[i] < 0 || tiles[i] * largest_of(&s, (th_tensor)i) > s.buffer_bytes[i];
             n_run++;
             n_stays += s.input_stays || s.weight_stays || s.sums_stay;
         }
@@ -300,8 +301,8 @@ static th_time best_of_all(const char *buffers, const th_shard *shard, int max_h
         for (int h = 1; h <= max_h; h++)
             for (int w = 1; w <= max_w; w++) {
                 th_schedule s;
-                snprintf(keys, sizeof keys, ARRAY "tile_h = %d; tile_w = %d; order = \"%s\"; %s",
-                         h, w, order, buffers);
+                snprintf(keys, sizeof keys, ARRAY "tile_h = %d; tile_w = %d; order = \"%s\"; %s", h,
+                         w, order, buffers);
                 th_time took = time_with(keys, shard, &s);
                 best = took >= 0 && took < best ? took : best;
             }
@@ -323,8 +324,8 @@ static void the_search_is_near_the_best_of_all(void)
         {3, 100, 200, 1, 1, 1, "buffer = \"4KiB\"; "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        th_shard shard = conv_shard(cases[i].b, cases[i].k, cases[i].c, cases[i].h, cases[i].w,
-                                    cases[i].kernel);
+        th_shard shard =
+            conv_shard(cases[i].b, cases[i].k, cases[i].c, cases[i].h, cases[i].w, cases[i].kernel);
         char keys[KEYS_MAX];
         th_schedule s;
         snprintf(keys, sizeof keys, ARRAY "order = \"auto\"; %s", cases[i].buffers);
@@ -419,10 +420,12 @@ static void assert_refused(const char *keys, const char *id, const char *text)
 #define OPEN "clock = \"200MHz\"; input_port = 8; weight_port = 8; output_port = 8; "
 static void keys_that_contradict_are_refused(void)
 {
-    assert_refused(OPEN "tile_k = 8; ", "SIM-0050",
-                   "test:1: design \"d\": neither tile_c nor array_c is above 0: one of them must be");
-    assert_refused(OPEN "tile_k = 0; tile_c = 8; ", "SIM-0050",
-                   "test:1: design \"d\": neither tile_k nor array_k is above 0: one of them must be");
+    assert_refused(
+        OPEN "tile_k = 8; ", "SIM-0050",
+        "test:1: design \"d\": neither tile_c nor array_c is above 0: one of them must be");
+    assert_refused(
+        OPEN "tile_k = 0; tile_c = 8; ", "SIM-0050",
+        "test:1: design \"d\": neither tile_k nor array_k is above 0: one of them must be");
     assert_refused(ARRAY SIX "array_k = 7; ", "SIM-0051",
                    "test:1: design \"d\": tile_k is 8, must be at most array_k, 7");
     assert_refused(ARRAY SIX "order = \"BHWKK\"; ", "SIM-0052",

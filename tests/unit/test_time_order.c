@@ -25,13 +25,14 @@ static void equal_times_stay_as_they_are(void)
 static bool is_in_order(const th_timed *all, size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (all[i - 1].at > all[i].at || (all[i - 1].at == all[i].at && all[i - 1].number >= all[i].number))
+        if (all[i - 1].at > all[i].at ||
+            (all[i - 1].at == all[i].at && all[i - 1].number >= all[i].number))
             return false;
     return true;
 }
 
-/* Numbered as they come, so the order of equal times is that of the numbers; all are still there where their times are
- * what they were. */
+/* Numbered as they come, so the order of equal times is that of the numbers; all are still there
+ * where their times are what they were. */
 static void random_times(void)
 {
     enum { MOST = 3000 };
@@ -54,7 +55,7 @@ static void random_times(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {TAP(nothing_and_one), TAP(equal_times_stay_as_they_are), TAP(random_times),
-                                     TAP_END};
+    static const tap_test tests[] = {TAP(nothing_and_one), TAP(equal_times_stay_as_they_are),
+                                     TAP(random_times), TAP_END};
     return tap_main("time_order", tests, argc, argv);
 }

@@ -35,8 +35,8 @@ static void nobody_is_first_before_a_time_is_set(void)
     }
 }
 
-/* Five of eight leaves. Whichever of them is set last, the left one of equals is first; it gives way where
- * it becomes later, and to nobody where the others do. */
+/* Five of eight leaves. Whichever of them is set last, the left one of equals is first; it gives
+ * way where it becomes later, and to nobody where the others do. */
 static void of_equals_the_left_one_is_first(void)
 {
     th_tournament t = {0};
@@ -62,7 +62,8 @@ static void of_equals_the_left_one_is_first(void)
     th_tournament_clear(&t);
 }
 
-/* Against a scan, for every number of players: few values, so that many are equal, and now and then never. */
+/* Against a scan, for every number of players: few values, so that many are equal, and now and then
+ * never. */
 static void random_programs_agree_with_a_scan(void)
 {
     gsl_rng *r = th_random_stream(5, "tournament", 0);
@@ -78,7 +79,8 @@ static void random_programs_agree_with_a_scan(void)
             is_set[player] = true;
             th_tournament_set(&t, player, at[player]);
             int32_t first = soonest_of(at, is_set, n);
-            wrong += th_tournament_at(&t, player) != at[player] || th_tournament_first(&t).at != at[first];
+            wrong += th_tournament_at(&t, player) != at[player] ||
+                     th_tournament_first(&t).at != at[first];
             wrong += at[first] < TH_TIME_MAX && th_tournament_first(&t).player != first;
         }
         CU_ASSERT_EQUAL(wrong, 0);

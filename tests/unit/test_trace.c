@@ -128,7 +128,8 @@ static void csv_holds_starts_and_ends(void)
     th_system_free(s);
 }
 
-/* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is named. */
+/* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is
+ * named. */
 static void tasks_of_hosts_are_shown_where_they_run(void)
 {
     static const struct {
@@ -144,16 +145,22 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
         {"chrome",
          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
          "{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}},\n"
-         "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/h\"}},\n"
-         "{\"ph\":\"M\",\"pid\":3,\"tid\":100,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}},\n"
+         "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/"
+         "h\"}},\n"
+         "{\"ph\":\"M\",\"pid\":3,\"tid\":100,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}"
+         "},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}}"
+         ",\n"
          "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.050000},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":1}},\n"
+         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":"
+         "1}},\n"
          "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.120000}\n]}\n"},
     };
     char path[] = "test_trace_XXXXXX", text[sizeof system_text + 200];
     close(mkstemp(path));
-    snprintf(text, sizeof text, "%.*s, { between = [\"a\", \"h\"]; bandwidth = \"1GB/s\"; latency = \"1us\"; } ); hosts = ( \"h\" );",
+    snprintf(text, sizeof text,
+             "%.*s, { between = [\"a\", \"h\"]; bandwidth = \"1GB/s\"; latency = \"1us\"; } ); "
+             "hosts = ( \"h\" );",
              (int)(strlen(system_text) - strlen(" );\n")), system_text);
     th_system *s = system_of(text);
     th_works *works = th_works_new(s, NULL);
@@ -243,8 +250,8 @@ static void a_resolution_is_a_power_of_ten(void)
     CU_ASSERT_EQUAL(th_trace_check_resolution(10 * TH_PS_PER_S, NULL), -1);
 }
 
-/* The relu is one tile, from 3240 ns on: 100 ns of latency and 16000 bytes at 16 GB/s in, 625 ns, 100 ns
- * and 16000 bytes out. A look inside changes nothing. */
+/* The relu is one tile, from 3240 ns on: 100 ns of latency and 16000 bytes at 16 GB/s in, 625 ns,
+ * 100 ns and 16000 bytes out. A look inside changes nothing. */
 static void vcd_looks_inside_tasks(void)
 {
     char path[] = "test_trace_XXXXXX";
@@ -255,7 +262,8 @@ static void vcd_looks_inside_tasks(void)
     th_result plain = run(s, works, p, NULL);
     th_trace_options o = {.resolution_ps = 1000, .since_ps = 4000000, .until_ps = 6100000};
     th_trace *t = th_trace_open(path, th_trace_find("vcd"), &o, s, NULL, NULL);
-    th_trace_add(t, TH_TRACED_ACCEL, 1, 1u << TH_SIGNAL_STATE | 1u << TH_SIGNAL_STORE | 1u << TH_SIGNAL_ARRAY);
+    th_trace_add(t, TH_TRACED_ACCEL, 1,
+                 1u << TH_SIGNAL_STATE | 1u << TH_SIGNAL_STORE | 1u << TH_SIGNAL_ARRAY);
     CU_ASSERT_TRUE(th_trace_wants_tiles(t, 1));
     CU_ASSERT_FALSE(th_trace_wants_tiles(t, 0));
     th_result traced = run(s, works, p, t);
@@ -283,7 +291,8 @@ static void vcd_looks_inside_tasks(void)
 static void the_table_is_in_order(void)
 {
     for (int i = 0; th_trace_types[i]; i++)
-        CU_ASSERT_PTR_EQUAL(th_trace_find(th_trace_type_name(th_trace_types[i])), th_trace_types[i]);
+        CU_ASSERT_PTR_EQUAL(th_trace_find(th_trace_type_name(th_trace_types[i])),
+                            th_trace_types[i]);
     CU_ASSERT_PTR_NULL(th_trace_find("CSV"));
 }
 
@@ -308,9 +317,12 @@ int main(int argc, char **argv)
         TAP(csv_holds_starts_and_ends),
         TAP(tasks_of_hosts_are_shown_where_they_run),
         TAP(a_path_that_cannot_be_opened_is_refused),
-        TAP(a_full_disk_is_told_at_the_end), TAP(the_table_is_in_order),
-        TAP(any_allocation_may_fail),        TAP(a_resolution_is_a_power_of_ten),
-        TAP(vcd_looks_inside_tasks),         TAP_END,
+        TAP(a_full_disk_is_told_at_the_end),
+        TAP(the_table_is_in_order),
+        TAP(any_allocation_may_fail),
+        TAP(a_resolution_is_a_power_of_ten),
+        TAP(vcd_looks_inside_tasks),
+        TAP_END,
     };
     return tap_main("trace", tests, argc, argv);
 }

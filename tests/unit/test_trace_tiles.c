@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them: it follows
- * folded and unfolded ones by pipelines of its own, and is told tile by tile where they are stepped. */
+/* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them:
+ * it follows folded and unfolded ones by pipelines of its own, and is told tile by tile where they
+ * are stepped. */
 #include <config.h>
 #include "sim/trace/trace.h"
 #include "base/alloc.h"
@@ -11,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The lines of a file. Where several objects change at an instant, their order is that of hearing of
- * them, which depends on how the machine runs: so lines are sorted. */
+/* The lines of a file. Where several objects change at an instant, their order is that of hearing
+ * of them, which depends on how the machine runs: so lines are sorted. */
 typedef struct lines {
     char *text, **line;
     size_t n;
@@ -75,13 +76,15 @@ static void run(const world *w, th_machine *m, th_watch *watch, bool others_look
             watch->kinds = pick(w->random, 0, 1) ? 1u << TH_SEEN_STALL : 0;
             CU_ASSERT_EQUAL(th_machine_watch(m, watch, NULL), 0);
         }
-        stop = th_machine_run_until(m, others_look ? th_machine_now(m) + 3000000 : TH_TIME_MAX, NULL);
+        stop =
+            th_machine_run_until(m, others_look ? th_machine_now(m) + 3000000 : TH_TIME_MAX, NULL);
         th_watch_forget(watch, NULL);
     }
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
 }
 
-static lines traced(const world *w, const th_trace_options *o, const th_machine_options *options, bool others_look)
+static lines traced(const world *w, const th_trace_options *o, const th_machine_options *options,
+                    bool others_look)
 {
     th_watch watch = {.trace = open_trace(w, o)};
     th_machine *m = th_machine_new(w->system, w->works, options, NULL);
@@ -115,7 +118,8 @@ static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, 
         random_program(&w, 80);
         lines all = traced(&w, &windows[i], &(th_machine_options){.unfold_all = true}, false);
         wrong += differs(&all, traced(&w, &windows[i], NULL, false));
-        wrong += differs(&all, traced(&w, &windows[i], &(th_machine_options){.unfold_seed = seed}, false));
+        wrong += differs(
+            &all, traced(&w, &windows[i], &(th_machine_options){.unfold_seed = seed}, false));
         wrong += differs(&all, traced(&w, &windows[i], NULL, true));
         n += all.n;
         clear(&all);
@@ -125,8 +129,8 @@ static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, 
     free_world(&w);
 }
 
-/* The same tasks again and again, each time when all of the time before have ended: so what happens comes
- * again to the picosecond. */
+/* The same tasks again and again, each time when all of the time before have ended: so what happens
+ * comes again to the picosecond. */
 static void repeat_program(world *w, int times)
 {
     const th_program *once = w->program;
@@ -143,7 +147,8 @@ static void repeat_program(world *w, int times)
         }
         for (int i = 0; i < n_edges; i++)
             th_program_depend(all, first + edges[i][0], first + edges[i][1], NULL);
-        gate = th_program_add(all, &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .layer = -1}, NULL);
+        gate = th_program_add(
+            all, &(th_task){.kind = TH_TASK_HOST, .node = -1, .peer = -1, .layer = -1}, NULL);
         for (int32_t i = first; i < gate; i++)
             th_program_depend(all, gate, i, NULL);
     }
@@ -152,7 +157,8 @@ static void repeat_program(world *w, int times)
     w->program = all;
 }
 
-static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s,
+                                               bool prefetch)
 {
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},

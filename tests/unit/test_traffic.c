@@ -296,7 +296,8 @@ static void bad_options_are_refused(void)
 static void every_pattern_is_found_by_its_name(void)
 {
     for (int i = 0; th_traffic_patterns[i]; i++)
-        CU_ASSERT_PTR_EQUAL(th_traffic_find_pattern(th_traffic_patterns[i]->name), th_traffic_patterns[i]);
+        CU_ASSERT_PTR_EQUAL(th_traffic_find_pattern(th_traffic_patterns[i]->name),
+                            th_traffic_patterns[i]);
 }
 
 /* GSL's generators come from malloc, which no test can fail: all others may. */
@@ -326,8 +327,9 @@ static void any_allocation_may_fail(void)
 
 static double latency_at(const mesh_case *k, const th_system *s, const th_works *w, double load)
 {
-    /* On a transposed mesh a few links are full before the others, and how late their packets are in
-     * the mean depends on how long the traffic goes on. BookSim2's loads are those of 6000 cycles. */
+    /* On a transposed mesh a few links are full before the others, and how late their packets are
+     * in the mean depends on how long the traffic goes on. BookSim2's loads are those of 6000
+     * cycles. */
     const int cycles = load < 0.05 ? 20000 : k->flits > 1 || load < 0.3 ? 6000 : 3000;
     th_error e = {"", ""};
     mesh_run run = {
@@ -338,8 +340,8 @@ static double latency_at(const mesh_case *k, const th_system *s, const th_works 
 }
 
 /* BookSim2's latencies on the 8 x 8 mesh, up to 0.45 flits per node and cycle. There they grow by a
- * third for a fiftieth more load; without allocation cycles ours would be 17 % less, without a limit
- * of crossbar inputs 22 %. */
+ * third for a fiftieth more load; without allocation cycles ours would be 17 % less, without a
+ * limit of crossbar inputs 22 %. */
 static void the_mesh_has_the_latencies_of_booksim(void)
 {
     const double within[MESH_N_LOADS] = {0.02, 0.02, 0.02, 0.02, 0.05, 0.12};
@@ -386,8 +388,8 @@ static void check_saturation(const mesh_case *k)
     const double bar = SATURATION_BAR / 100.0, worst = 1.1 * k->known_miss / 100;
     if (k->known_miss > 0) {
         CU_ASSERT_TRUE(saturates_between(k, s, 1 - worst, 1 - bar));
-        tap_known_miss("got %d to %g %% below BookSim2, bar %d %%", (int)SATURATION_BAR, 100 * worst,
-                       (int)SATURATION_BAR);
+        tap_known_miss("got %d to %g %% below BookSim2, bar %d %%", (int)SATURATION_BAR,
+                       100 * worst, (int)SATURATION_BAR);
     } else {
         CU_ASSERT_TRUE(saturates_between(k, s, 1 - bar, 1 + bar));
     }

@@ -8,8 +8,8 @@
 #include "predictor/regress/trees.h"
 #include "tests/unit/tap.h"
 
-/* x1 < 2 ? (x0 < 5 ? 1 : 2) : (x0 < 7 ? 4 : 8), and x0 < 0.5 ? 16 : (x1 < 3 ? 32 : 64) with the first
- * answer filled up; in units. */
+/* x1 < 2 ? (x0 < 5 ? 1 : 2) : (x0 < 7 ? 4 : 8), and x0 < 0.5 ? 16 : (x1 < 3 ? 32 : 64) with the
+ * first answer filled up; in units. */
 static th_trees by_hand(void)
 {
     static const unsigned feature[] = {1, 0, 0, 0, 0, 1};
@@ -37,8 +37,8 @@ static void trees_by_hand(void)
     th_trees_clear(&t);
 }
 
-/* 1 + 2^-17 has 18 binary digits, one more than a threshold: it becomes 1. Negative ones keep 16 digits behind the
- * point, and the further seven are ones. */
+/* 1 + 2^-17 has 18 binary digits, one more than a threshold: it becomes 1. Negative ones keep 16
+ * digits behind the point, and the further seven are ones. */
 static void thresholds_are_rounded_down(void)
 {
     static const float x[] = {-1e30f, -2, -1, -0.5f, 0, 1e-30f, 0.5f, 1, 2, 1e30f};
@@ -164,8 +164,12 @@ static void text_of_the_library_is_understood_or_refused(void)
 #ifdef HAVE_XGBOOST
     static const char good[] = "0:[f1<0.5] yes=1,no=2,missing=1\n\t1:[f0<2] yes=3,no=4,missing=3\n"
                                "\t\t3:leaf=0.25\n\t\t4:leaf=-1\n\t2:leaf=4\n";
-    static const char *const bad[] = {"0:leaf", "0[f1<0.5]", "5000:leaf=1", "0:[f1<0.5] yes=1",
-                                      "0:[f1<0.5] yes=1,no=5000", "0:[f1=0.5] yes=1,no=2",
+    static const char *const bad[] = {"0:leaf",
+                                      "0[f1<0.5]",
+                                      "5000:leaf=1",
+                                      "0:[f1<0.5] yes=1",
+                                      "0:[f1<0.5] yes=1,no=5000",
+                                      "0:[f1=0.5] yes=1,no=2",
                                       "0:[f128<0.5] yes=1,no=2"};
     static const float x[3][2] = {{1, 0}, {3, 0}, {9, 1}};
     static const double answer[] = {0.25, -1, 4};

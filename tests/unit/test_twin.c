@@ -38,8 +38,8 @@ static void alike_by_the_data_sheet(void)
     CU_ASSERT_EQUAL(share, 0);
 }
 
-/* An A100 serves an H100, however far: logarithms 0.791, 0.201, 1.233, 0.223 apart, exp(-(1.496 / 4)^2 / 2).
- * No V100 does. */
+/* An A100 serves an H100, however far: logarithms 0.791, 0.201, 1.233, 0.223 apart, exp(-(1.496 /
+ * 4)^2 / 2). No V100 does. */
 static void generations_of_large_caches(void)
 {
     th_gpu a100 = gpu_of("A100", 1555, 108, 19492, 40), v100 = gpu_of("V100", 900, 80, 14130, 6);
@@ -61,20 +61,20 @@ static void generations_of_small_caches(void)
     CU_ASSERT_EQUAL(share, 0);
 }
 
-/* The law has but "call" (2 ms by its weight) on a device whose learner adds nothing: a law alone. The twin
- * of exp(-1/2) says as much, as calls do not depend on the GPU; the common law said 8 ms: 8 (2/8)^share. */
+/* The law has but "call" (2 ms by its weight) on a device whose learner adds nothing: a law alone.
+ * The twin of exp(-1/2) says as much, as calls do not depend on the GPU; the common law said 8 ms:
+ * 8 (2/8)^share. */
 static void times_move_towards_the_twin(void)
 {
     th_gpu near = gpu_of("near", 100, 10, 1000 * exp(0.35), 4);
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4);
-    th_layer_model m = {.kind = TH_OP_DENSE, .phase = TH_PHASE_EXECUTION, .device = &near,
-                        .n_devices = 1};
+    th_layer_model m = {
+        .kind = TH_OP_DENSE, .phase = TH_PHASE_EXECUTION, .device = &near, .n_devices = 1};
     th_layer_model_count(&m);
     m.weight = th_alloc_zero(2 * (size_t)m.n_terms, sizeof *m.weight);
     m.weight[0] = 2;
     m.weight[m.n_terms] = 8;
-    m.known.panel = m.other.panel =
-        (th_panel){.member = {{&th_learner_law, NULL, 1}}, .n = 1};
+    m.known.panel = m.other.panel = (th_panel){.member = {{&th_learner_law, NULL, 1}}, .n = 1};
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 3, [TH_OP_CHANNELS_IN] = 5, [TH_OP_CHANNELS_OUT] = 7}};
     CU_ASSERT_DOUBLE_EQUAL(th_layer_model_predict(&m, &op, &near), 2, 1e-9);

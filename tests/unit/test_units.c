@@ -153,7 +153,8 @@ static void refuses_unknown_units(void)
            "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz "
            "(as in 200MHz)");
     refuse(th_parse_energy, "2W", "BASE-0004",
-           "energy \"2W\": unknown unit \"W\": must be one of aJ, fJ, pJ, nJ, uJ, mJ, J (as in 0.9pJ)");
+           "energy \"2W\": unknown unit \"W\": must be one of aJ, fJ, pJ, nJ, uJ, mJ, J (as in "
+           "0.9pJ)");
     refuse(th_parse_power, "2J", "BASE-0004",
            "power \"2J\": unknown unit \"J\": must be one of nW, uW, mW, W, kW (as in 2W)");
     refuse(th_parse_time, "0x10s", "BASE-0004", NULL);

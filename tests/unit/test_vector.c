@@ -220,8 +220,8 @@ static th_shard random_rows(gsl_rng *r, int64_t *operations)
     return s;
 }
 
-/* With a memory that takes no time, the cycles alone; with any, never less than the larger of cycles and
- * traffic, and no time is lost from the account. */
+/* With a memory that takes no time, the cycles alone; with any, never less than the larger of
+ * cycles and traffic, and no time is lost from the account. */
 static void the_closed_form_is_the_pipeline(void)
 {
     gsl_rng *r = th_random_stream(47, "vector", 0);
@@ -243,8 +243,9 @@ static void the_closed_form_is_the_pipeline(void)
         double bytes = (double)(th_stats_read(&p.stats) + p.stats.moved_bytes[TH_ENGINE_OUTPUT]);
         wrong += (double)end < 1000 * cycles ||
                  (double)end < bytes * 8e12 / (double)slow.bits_per_s * (1 - 1e-9);
-        wrong += p.stats.busy_ps + th_stats_stall_in(&p.stats) +
-                     p.stats.stall_ps[TH_ENGINE_OUTPUT] != end;
+        wrong +=
+            p.stats.busy_ps + th_stats_stall_in(&p.stats) + p.stats.stall_ps[TH_ENGINE_OUTPUT] !=
+            end;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);

@@ -125,8 +125,9 @@ static void assert_way(const th_shard *shard, int64_t cycles, const char *varian
 }
 
 /* K 20, C 5, stripes of 4 x 9: 3 * 3 blocks of channels. Stride 2 or dilation: ceil(36*9/36) = 9
- * each. Kernel 1 x 1: ceil(36/36) = 1 each, against 3 tiles. 5 x 5: 4 sub-kernels of 3 tiles against
- * ceil(36*25/36) = 25. 1 x 3 is one sub-kernel, 3 tiles: as many as direct, which wins then. */
+ * each. Kernel 1 x 1: ceil(36/36) = 1 each, against 3 tiles. 5 x 5: 4 sub-kernels of 3 tiles
+ * against ceil(36*25/36) = 25. 1 x 3 is one sub-kernel, 3 tiles: as many as direct, which wins
+ * then. */
 static void other_kernels_run_the_faster_way(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
@@ -158,9 +159,9 @@ static void assert_accesses(const th_shard *shard, th_accesses expected)
                    s.accesses.output_writes == expected.output_writes);
 }
 
-/* Stride 2, K 20, C 5, 8 x 9, 3 x 3, direct: 648 taps of 5 inputs for 3 blocks of outputs; 2 stripes read
- * 900 weights; 3 passes over inputs. 5 x 5: 4 sub-kernels of 2 * 3 tiles of 36, 12 passes. Fully
- * connected: 512 blocks of outputs, 128 passes of 72 inputs. */
+/* Stride 2, K 20, C 5, 8 x 9, 3 x 3, direct: 648 taps of 5 inputs for 3 blocks of outputs; 2
+ * stripes read 900 weights; 3 passes over inputs. 5 x 5: 4 sub-kernels of 2 * 3 tiles of 36, 12
+ * passes. Fully connected: 512 blocks of outputs, 128 passes of 72 inputs. */
 static void accesses_of_the_other_ways(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
@@ -204,11 +205,14 @@ typedef struct {
 /* Two slots of the buffer hold Pm x Pn kernels of 5 x 5 of 4 bytes at least. */
 static array random_array(gsl_rng *r, const char *more)
 {
-    array a = {(int)pick(r, 1, 6), (int)pick(r, 1, 5), (int)pick(r, 1, 6), (int)pick(r, 6, 80) * 1024, ""};
+    array a = {(int)pick(r, 1, 6), (int)pick(r, 1, 5), (int)pick(r, 1, 6),
+               (int)pick(r, 6, 80) * 1024, ""};
     snprintf(a.keys, sizeof a.keys,
-             "type = \"winograd\"; clock = \"200MHz\"; m = %d; r = 3; pn = %d; pm = %d; input_port = %d; "
+             "type = \"winograd\"; clock = \"200MHz\"; m = %d; r = 3; pn = %d; pm = %d; input_port "
+             "= %d; "
              "weight_port = %d; output_port = %d; weight_buffer = \"%dB\"; %s",
-             a.m, a.pn, a.pm, (int)pick(r, 1, 40), (int)pick(r, 1, 40), (int)pick(r, 1, 40), a.buffer, more);
+             a.m, a.pn, a.pm, (int)pick(r, 1, 40), (int)pick(r, 1, 40), (int)pick(r, 1, 40),
+             a.buffer, more);
     return a;
 }
 
@@ -241,11 +245,14 @@ static void random_layers_move_every_byte_as_often_as_they_should(void)
         int64_t inputs = images * shard.dim[TH_DIM_C] * shard.in_h * shard.in_w * e;
         int64_t weights = (int64_t)shard.dim[TH_DIM_K] * (shard.dim[TH_DIM_C] / shard.groups) *
                           shard.dim[TH_DIM_R] * shard.dim[TH_DIM_S] * e;
-        bool per_block = th_schedule_loop(&s, 0) == TH_LOOP_K || th_schedule_loop(&s, 1) == TH_LOOP_K;
+        bool per_block =
+            th_schedule_loop(&s, 0) == TH_LOOP_K || th_schedule_loop(&s, 1) == TH_LOOP_K;
         bool once = per_block || s.weight_stays;
         wrong += t.input_bytes != inputs * (per_block ? s.count[TH_LOOP_K] : 1);
-        wrong += t.output_bytes != images * shard.dim[TH_DIM_K] * shard.dim[TH_DIM_H] * shard.dim[TH_DIM_W] * e;
-        wrong += t.weight_bytes != weights * (once ? (shard.groups == 1 ? 1 : images) : images * s.count[TH_LOOP_H]);
+        wrong += t.output_bytes !=
+                 images * shard.dim[TH_DIM_K] * shard.dim[TH_DIM_H] * shard.dim[TH_DIM_W] * e;
+        wrong += t.weight_bytes !=
+                 weights * (once ? (shard.groups == 1 ? 1 : images) : images * s.count[TH_LOOP_H]);
         wrong += rounds != s.count[TH_LOOP_B] || s.buffer_bytes[TH_TENSOR_WEIGHT] > a.buffer;
         int64_t full = shard.dim[TH_DIM_H] / a.m, rest = shard.dim[TH_DIM_H] % a.m;
         int64_t cycles = full * expected_rows(&a, &shard, s.variant, a.m) +
@@ -287,21 +294,27 @@ static void the_closed_form_is_what_the_pipeline_takes(void)
     gsl_rng_free(r);
 }
 
-/* One image, weights that stay, N stripes: first load max(A, W), then a, c, o each. The first stripe is
- * 6 rows of 110/2 = 55 elements, weights 900, t_c 27, stores 20*4*9 = 720. Port 40, 40, 40: A 8.25, W
- * 22.5, a 5.5, o 18: the array is the bottleneck, W + 3*27 + 18. Output port 10: o 72 is: W + 27 + 3*72.
- * Input port 2: a 110, A 165: A + 2*110 + 27 + 18. */
+/* One image, weights that stay, N stripes: first load max(A, W), then a, c, o each. The first
+ * stripe is 6 rows of 110/2 = 55 elements, weights 900, t_c 27, stores 20*4*9 = 720. Port 40, 40,
+ * 40: A 8.25, W 22.5, a 5.5, o 18: the array is the bottleneck, W + 3*27 + 18. Output port 10: o 72
+ * is: W + 27 + 3*72. Input port 2: a 110, A 165: A + 2*110 + 27 + 18. */
 static void the_closed_form_by_hand(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
-    CU_ASSERT_DOUBLE_EQUAL(closed_form_of(WINOGRAD("4", "64KiB") "clip = false; ", &shard), 22.5 + 81 + 18,
-                           1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
-                                          "8; input_port = 40; weight_port = 40; output_port = 10; "
-                                          "weight_buffer = \"64KiB\"; ", &shard), 22.5 + 27 + 3 * 72, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
-                                          "8; input_port = 2; weight_port = 40; output_port = 40; "
-                                          "weight_buffer = \"64KiB\"; ", &shard), 165 + 2 * 110 + 27 + 18, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(closed_form_of(WINOGRAD("4", "64KiB") "clip = false; ", &shard),
+                           22.5 + 81 + 18, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(
+        closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
+                       "8; input_port = 40; weight_port = 40; output_port = 10; "
+                       "weight_buffer = \"64KiB\"; ",
+                       &shard),
+        22.5 + 27 + 3 * 72, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(
+        closed_form_of("type = \"winograd\"; clock = \"1MHz\"; m = 4; r = 3; pn = 2; pm = "
+                       "8; input_port = 2; weight_port = 40; output_port = 40; "
+                       "weight_buffer = \"64KiB\"; ",
+                       &shard),
+        165 + 2 * 110 + 27 + 18, 1e-9);
     CU_ASSERT_TRUE(isnan(closed_form_of(WINOGRAD("4", "500B"), &shard))); /* does not fit */
 }
 
@@ -311,12 +324,14 @@ static void the_closed_form_by_hand(void)
 static void refuses_layers_that_do_not_fit(void)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
-    assert_unfit(WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
-                 "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, line_buffer "
-                 "has 1099: 1 bytes are missing");
-    assert_unfit(WINOGRAD("4", "500B"), &shard, "SIM-0061",
-                 "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has 500: 76 "
-                 "bytes are missing");
+    assert_unfit(
+        WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
+        "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, line_buffer "
+        "has 1099: 1 bytes are missing");
+    assert_unfit(
+        WINOGRAD("4", "500B"), &shard, "SIM-0061",
+        "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has 500: 76 "
+        "bytes are missing");
     schedule_on(WINOGRAD("4", "576B") "line_buffer = \"1100B\"; ", &shard);
 }
 

@@ -21,8 +21,9 @@ static void numbers_have_known_bytes(void)
     th_wire_count(&w, &count, 1000);
     th_wire_text(&w, &text);
     th_wire_text(&w, &none);
-    static const char expected[] = "\xfe\xff\xff\xff\x08\x07\x06\x05\x04\x03\x02\x01\xac\x02\x01\x03"
-                                   "ab\0\0";
+    static const char expected[] =
+        "\xfe\xff\xff\xff\x08\x07\x06\x05\x04\x03\x02\x01\xac\x02\x01\x03"
+        "ab\0\0";
     CU_ASSERT_EQUAL_FATAL(w.out.length, sizeof expected - 1);
     CU_ASSERT_EQUAL(memcmp(w.out.text, expected, w.out.length), 0);
     th_wire r = th_wire_open(w.out.text, w.out.length);
@@ -145,8 +146,7 @@ static void systems_come_back(void)
 static void what_no_file_has_comes_back(void)
 {
     th_error e = {"", ""};
-    th_system *from =
-        system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
+    th_system *from = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
     th_system *s = th_system_new("odd", NULL);
     for (int i = 0; i < 4; i++) {
         char name[] = {(char)('a' + i), 0};
@@ -228,9 +228,10 @@ static void a_mapping_comes_back(void)
     th_wire w = TH_WIRE_INIT;
     th_wire_put_mapping(&w, mapping);
     th_wire_put_mapping(&w, mapping);
-    /* 1 for the number of sets, 1 to say that there are no queues, 3 and a byte per accelerator for each, 3 for shares; at most 5
-     * distinct strategies */
-    CU_ASSERT_TRUE(w.out.length <= 2 * (size_t)(1 + 1 + 3 * 3 + 8 + 3 + 1 + 5 * 8 + 2 * net->n_layers));
+    /* 1 for the number of sets, 1 to say that there are no queues, 3 and a byte per accelerator for
+     * each, 3 for shares; at most 5 distinct strategies */
+    CU_ASSERT_TRUE(w.out.length <=
+                   2 * (size_t)(1 + 1 + 3 * 3 + 8 + 3 + 1 + 5 * 8 + 2 * net->n_layers));
     th_wire r = th_wire_open(w.out.text, w.out.length);
     for (int i = 0; i < 2; i++) {
         th_mapping *back = th_wire_get_mapping(&r, &l);

@@ -162,9 +162,10 @@ static void shards_that_never_end_are_refused(void)
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &shard, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0110");
-    TAP_ASSERT_TEXT(e.text, "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
-                            "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
-                            "ends");
+    TAP_ASSERT_TEXT(e.text,
+                    "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
+                    "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
+                    "ends");
     CU_ASSERT_EQUAL(th_works_count(w), 0);
     th_works_free(w);
     th_system_free(s);

@@ -77,7 +77,8 @@ static void answers_are_those_from_here(void)
     th_worker_free(w);
 }
 
-/* The stream, the network and the goal travel too, and a problem takes the place of the one before. */
+/* The stream, the network and the goal travel too, and a problem takes the place of the one before.
+ */
 static void all_of_the_problem_travels(void)
 {
     th_problem other = problem;
@@ -151,8 +152,10 @@ static void procedures_are_needed_elsewhere(void)
     static const char text[] =
         "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
         "\"1GHz\"; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"10GB/s\"; "
-        "latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; "
-        "}; designs = [\"d\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "
+        "latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = "
+        "1; "
+        "}; designs = [\"d\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = "
+        "\"8Gbps\"; "
         "latency = \"100ns\"; };";
     th_problem p = problem;
     th_system *s = system_of(text);

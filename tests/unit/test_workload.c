@@ -15,10 +15,23 @@ static th_workload *new_workload(void)
 /* A 1 x 1 conv of c -> k channels that keeps 8 x 6 pixels; line 10 + its index. */
 static th_layer conv_of(char *name, int c, int k, int32_t *input)
 {
-    return (th_layer){.name = name, .kind = TH_LAYER_CONV, .dim = {2, k, c, 8, 6, 1, 1}, .in_h = 8, .in_w = 6,
-                      .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16}, .density = {1, 1, 1}, .up_h = 1, .up_w = 1,
-                      .inputs = input, .n_inputs = 1, .line = 10};
+    return (th_layer){.name = name,
+                      .kind = TH_LAYER_CONV,
+                      .dim = {2, k, c, 8, 6, 1, 1},
+                      .in_h = 8,
+                      .in_w = 6,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .groups = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density = {1, 1, 1},
+                      .up_h = 1,
+                      .up_w = 1,
+                      .inputs = input,
+                      .n_inputs = 1,
+                      .line = 10};
 }
 
 static int add_conv(th_workload *w, const char *name, int c, int k, int input)
@@ -66,7 +79,7 @@ static void links_consumers_and_outputs(void)
     CU_ASSERT_EQUAL(w->consumer_start[1] - w->consumer_start[0], 2);
     CU_ASSERT_EQUAL(w->consumers[0], 1);
     CU_ASSERT_EQUAL(w->consumers[1], 2);
-    CU_ASSERT_EQUAL(w->consumer_start[4] - w->consumer_start[3], 1);  /* "twice" counts once */
+    CU_ASSERT_EQUAL(w->consumer_start[4] - w->consumer_start[3], 1); /* "twice" counts once */
     CU_ASSERT_EQUAL(w->n_external_consumers, 2);
     CU_ASSERT_EQUAL(w->external_consumers[0], 0);
     CU_ASSERT_EQUAL(w->external_consumers[1], 5);
@@ -87,7 +100,8 @@ static void sums_over_layers(void)
     th_workload_free(w);
 }
 
-/* "last" is written first, its producer third: the producer moves in front of it, nothing else does. */
+/* "last" is written first, its producer third: the producer moves in front of it, nothing else
+ * does. */
 static void sorts_but_keeps_the_order_where_it_can(void)
 {
     th_workload *w = new_workload();
@@ -144,13 +158,15 @@ static void refuses_bad_names(void)
 {
     th_workload *w = new_workload();
     add_conv(w, "a b", 3, 3, TH_EXTERNAL_INPUT);
-    expect_refusal(w, "WORK-0002", "net.cfg:10: layer \"a b\": a layer's name must be printable, without "
-                                   "blanks or any of \" \\ [ ] { } * ? $ ;");
+    expect_refusal(w, "WORK-0002",
+                   "net.cfg:10: layer \"a b\": a layer's name must be printable, without "
+                   "blanks or any of \" \\ [ ] { } * ? $ ;");
     w = new_workload();
     add_conv(w, "a", 3, 3, TH_EXTERNAL_INPUT);
     add_conv(w, "a", 3, 3, 0);
-    expect_refusal(w, "WORK-0003",
-                   "net.cfg:11: layer \"a\": the name is taken by the layer of line 10; names must be unique");
+    expect_refusal(
+        w, "WORK-0003",
+        "net.cfg:11: layer \"a\": the name is taken by the layer of line 10; names must be unique");
 }
 
 static void names_a_cycle(void)
@@ -160,7 +176,8 @@ static void names_a_cycle(void)
     add_sum(w, "a", 5, 0, 3);
     add_conv(w, "b", 5, 5, 1);
     add_conv(w, "c", 5, 5, 2);
-    expect_refusal(w, "WORK-0004", "net.cfg:11: layer \"a\": the layers form a cycle: a <- c <- b <- a");
+    expect_refusal(w, "WORK-0004",
+                   "net.cfg:11: layer \"a\": the layers form a cycle: a <- c <- b <- a");
 }
 
 static void refuses_an_empty_workload(void)
@@ -173,11 +190,13 @@ static void refuses_a_wrong_number_of_inputs(void)
     th_workload *w = new_workload();
     add_sum(w, "a", 3, TH_EXTERNAL_INPUT, TH_EXTERNAL_INPUT);
     w->layers[0].n_inputs = 1;
-    expect_refusal(w, "WORK-0006", "net.cfg:10: layer \"a\": 1 inputs: a layer of kind add takes two or more");
+    expect_refusal(w, "WORK-0006",
+                   "net.cfg:10: layer \"a\": 1 inputs: a layer of kind add takes two or more");
     w = new_workload();
     add_conv(w, "a", 3, 3, 4);
-    expect_refusal(w, "WORK-0007",
-                   "net.cfg:10: layer \"a\": input 0 is layer 4, which does not exist (there are 1)");
+    expect_refusal(
+        w, "WORK-0007",
+        "net.cfg:10: layer \"a\": input 0 is layer 4, which does not exist (there are 1)");
 }
 
 /* A workload of one conv that change() spoils. */
@@ -355,14 +374,19 @@ static void refuses_shapes(void)
     } cases[] = {
         {no_columns, "WORK-0008", "S = 0: must be from 1 to 268435456"},
         {no_input_rows, "WORK-0009", "input of -3 x 6: must be from 1 to 268435456"},
-        {no_stride, "WORK-0010", "stride 1 x 0, dilation 1 x 1, padding 0 x 0: stride and dilation must be at "
-                                 "least 1, padding at least 0"},
-        {huge, "WORK-0011", "2.08e+19 loop steps over 288 inputs: at most 2^53 of each are supported"},
-        {odd_groups, "WORK-0012", "2 groups do not divide 3 input and 4 output channels of a layer of kind conv"},
+        {no_stride, "WORK-0010",
+         "stride 1 x 0, dilation 1 x 1, padding 0 x 0: stride and dilation must be at "
+         "least 1, padding at least 0"},
+        {huge, "WORK-0011",
+         "2.08e+19 loop steps over 288 inputs: at most 2^53 of each are supported"},
+        {odd_groups, "WORK-0012",
+         "2 groups do not divide 3 input and 4 output channels of a layer of kind conv"},
         {fc_with_pixels, "WORK-0013",
          "a layer of kind fc has one output pixel and a kernel that covers the input"},
-        {wide_matmul, "WORK-0013", "a layer of kind matmul has W = R = S = 1 and as many input as output rows"},
-        {unequal_pool, "WORK-0013", "a layer of kind max_pool has as many output as input channels"},
+        {wide_matmul, "WORK-0013",
+         "a layer of kind matmul has W = R = S = 1 and as many input as output rows"},
+        {unequal_pool, "WORK-0013",
+         "a layer of kind max_pool has as many output as input channels"},
         {shrinking_relu, "WORK-0013",
          "a layer of kind relu has R = S = 1 and an output of the size of its input"},
         {other_batch, "WORK-0014", "batch 7: the workload has 2"},
@@ -372,17 +396,21 @@ static void refuses_shapes(void)
         {wide_stuffed, "WORK-0013",
          "a layer of kind conv has no zeros in its input; a conv that has them has a stride of 1"},
         {stuffed_pool, "WORK-0013",
-         "a layer of kind max_pool has no zeros in its input; a conv that has them has a stride of 1"},
+         "a layer of kind max_pool has no zeros in its input; a conv that has them has a stride of "
+         "1"},
         {striding_softmax, "WORK-0013", "a layer of kind softmax has a stride of 1 and no padding"},
-        {wide_embedding, "WORK-0013", "a layer of kind embedding reads one channel and has a vocabulary"},
-        {slice_from_nowhere, "WORK-0013", "a layer of kind slice takes channels that its input has"},
+        {wide_embedding, "WORK-0013",
+         "a layer of kind embedding reads one channel and has a vocabulary"},
+        {slice_from_nowhere, "WORK-0013",
+         "a layer of kind slice takes channels that its input has"},
         {conv_that_adds, "WORK-0013", "a layer of kind conv has a function of its kind"},
         {norm_that_adds, "WORK-0013", "a layer of kind silu has a function of its kind"},
         {pool_with_bias, "WORK-0013", "a layer of kind max_pool has no bias"},
         {pool_with_norm, "WORK-0013", "a layer of kind max_pool has no norm of its own"},
         {empty_weights, "WORK-0031", "weight density 0: must be above 0 and at most 1"},
-        {sparse_pool, "WORK-0032", "sparsity 1 of 2: must be of a layer that multiplies with weights and says "
-                                   "no other weight density"},
+        {sparse_pool, "WORK-0032",
+         "sparsity 1 of 2: must be of a layer that multiplies with weights and says "
+         "no other weight density"},
         {sparse_backwards, "WORK-0033",
          "sparsity 4 of 2: must be n of m weights that are not zero, 1 <= n <= m <= 256"},
         {unknown_precision, "WORK-0034", "precision 9: there are 6 of them"},
@@ -402,8 +430,9 @@ static void refuses_an_edge_that_does_not_fit(void)
     th_workload *w = new_workload();
     add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT);
     add_conv(w, "b", 4, 5, 0);
-    expect_refusal(w, "WORK-0015", "net.cfg:11: layer \"b\": reads 4 x 8 x 6 (channels x height x width), but "
-                                   "\"a\" makes 5 x 8 x 6");
+    expect_refusal(w, "WORK-0015",
+                   "net.cfg:11: layer \"b\": reads 4 x 8 x 6 (channels x height x width), but "
+                   "\"a\" makes 5 x 8 x 6");
 }
 
 /* A concat of the input, 3 channels, and "a", 5 of them. */
@@ -426,11 +455,12 @@ static void checks_every_input_of_a_concat(void)
     th_workload *w = new_concat(3, 5);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
     th_workload_free(w);
-    expect_refusal(new_concat(4, 4), "WORK-0015",
-                   "net.cfg:10: layer \"c\": reads 4 x 8 x 6 (channels x height x width), but \"input\" makes "
-                   "3 x 8 x 6");
-    static const char *const text =
-        "net.cfg:10: layer \"c\": a layer of kind concat has as many channels as its inputs together";
+    expect_refusal(
+        new_concat(4, 4), "WORK-0015",
+        "net.cfg:10: layer \"c\": reads 4 x 8 x 6 (channels x height x width), but \"input\" makes "
+        "3 x 8 x 6");
+    static const char *const text = "net.cfg:10: layer \"c\": a layer of kind concat has as many "
+                                    "channels as its inputs together";
     expect_refusal(new_concat(3, 4), "WORK-0013", text);
     expect_refusal(new_concat(9, -1), "WORK-0013", text);
     w = new_concat(3, 5);
@@ -439,7 +469,8 @@ static void checks_every_input_of_a_concat(void)
     expect_refusal(w, "WORK-0013", text);
 }
 
-/* Queries of 6 channels in 3 heads over 8 rows, keys of as many: 3 * 8 columns; "v" holds 8 rows. */
+/* Queries of 6 channels in 3 heads over 8 rows, keys of as many: 3 * 8 columns; "v" holds 8 rows.
+ */
 static th_workload *new_product(int32_t columns, bool is_transposed, th_precision second)
 {
     static int32_t inputs[] = {0, 0};
@@ -462,14 +493,17 @@ static void checks_both_inputs_of_a_matmul(void)
     th_workload *w = new_product(24, true, TH_FP16);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
     th_workload_free(w);
-    expect_refusal(new_product(21, true, TH_FP16), "WORK-0015",
-                   "net.cfg:10: layer \"p\": reads 6 x 7 x 1 (channels x height x width), but \"q\" makes "
-                   "6 x 8 x 1");
-    expect_refusal(new_product(6, false, TH_FP16), "WORK-0015",
-                   "net.cfg:10: layer \"p\": reads 6 x 2 x 1 (channels x height x width), but \"q\" makes "
-                   "6 x 8 x 1");
-    expect_refusal(new_product(24, true, TH_INT8), "WORK-0035",
-                   "net.cfg:10: layer \"p\": multiplies fp16 with int8: its inputs must have one precision");
+    expect_refusal(
+        new_product(21, true, TH_FP16), "WORK-0015",
+        "net.cfg:10: layer \"p\": reads 6 x 7 x 1 (channels x height x width), but \"q\" makes "
+        "6 x 8 x 1");
+    expect_refusal(
+        new_product(6, false, TH_FP16), "WORK-0015",
+        "net.cfg:10: layer \"p\": reads 6 x 2 x 1 (channels x height x width), but \"q\" makes "
+        "6 x 8 x 1");
+    expect_refusal(
+        new_product(24, true, TH_INT8), "WORK-0035",
+        "net.cfg:10: layer \"p\": multiplies fp16 with int8: its inputs must have one precision");
 }
 
 /* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
@@ -479,8 +513,9 @@ static void refuses_totals_that_no_double_holds(void)
     for (int i = 0; i < 2; i++) {
         add_conv(w, i ? "b" : "a", 1 << 21, 1 << 25, TH_EXTERNAL_INPUT);
     }
-    expect_refusal(w, "WORK-0016", "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 "
-                                   "are supported");
+    expect_refusal(w, "WORK-0016",
+                   "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 "
+                   "are supported");
 }
 
 /* ---- memory ---- */
@@ -488,8 +523,8 @@ static void refuses_totals_that_no_double_holds(void)
 static int build(void)
 {
     th_workload *w = th_workload_new("net", "net.cfg", 2, 3, 8, 6, TH_FP16, NULL);
-    int status = w && add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT) >= 0 && add_conv(w, "b", 5, 5, 0) >= 0 &&
-                         add_sum(w, "c", 5, 1, 0) >= 0
+    int status = w && add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT) >= 0 &&
+                         add_conv(w, "b", 5, 5, 0) >= 0 && add_sum(w, "c", 5, 1, 0) >= 0
                      ? th_workload_finish(w, NULL)
                      : -1;
     th_workload_free(w);

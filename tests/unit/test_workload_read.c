@@ -27,10 +27,11 @@ static th_workload *read_layers(const char *layers, th_error *err)
 static void reads_every_key_of_a_conv(void)
 {
     th_error e = {"", ""};
-    th_workload *w = read_layers("{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = [3, 2];"
-                                 " stride = [2, 3]; padding = [2, 1, 2, 1]; dilation = [2, 1]; groups = 3;"
-                                 " norm = true; bias = true; in_channels = 3; height = 7; width = 4; }",
-                                 &e);
+    th_workload *w =
+        read_layers("{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = [3, 2];"
+                    " stride = [2, 3]; padding = [2, 1, 2, 1]; dilation = [2, 1]; groups = 3;"
+                    " norm = true; bias = true; in_channels = 3; height = 7; width = 4; }",
+                    &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     static const int32_t expected[TH_N_DIMS] = {2, 6, 3, 7, 4, 3, 2};
@@ -39,26 +40,28 @@ static void reads_every_key_of_a_conv(void)
         CU_ASSERT_EQUAL(l->dim[d], expected[d]);
     CU_ASSERT_TRUE(l->in_h == 13 && l->in_w == 9 && l->stride_h == 2 && l->stride_w == 3);
     CU_ASSERT_TRUE(l->pad_top == 2 && l->pad_left == 1 && l->dilation_h == 2 && l->dilation_w == 1);
-    CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 && l->precision[TH_TENSOR_INPUT] == TH_FP16);
+    CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 &&
+                   l->precision[TH_TENSOR_INPUT] == TH_FP16);
     CU_ASSERT_EQUAL(th_layer_parameters(l), 6 * 1 * 6 + 6 + 12);
     th_workload_free(w);
 }
 
 static void fills_in_what_is_not_said(void)
 {
-    th_workload *w = read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
-                                 "{ name = \"b\"; type = \"conv\"; outputs = 5; kernel = 3; norm = true; },"
-                                 "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
-                                 "{ name = \"m\"; type = \"mean_pool\"; },"
-                                 "{ name = \"f\"; type = \"fc\"; outputs = 7; }",
-                                 NULL);
+    th_workload *w =
+        read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
+                    "{ name = \"b\"; type = \"conv\"; outputs = 5; kernel = 3; norm = true; },"
+                    "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
+                    "{ name = \"m\"; type = \"mean_pool\"; },"
+                    "{ name = \"f\"; type = \"fc\"; outputs = 7; }",
+                    NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     CU_ASSERT_TRUE(w->layers[0].has_bias && !w->layers[1].has_bias && w->layers[4].has_bias);
     CU_ASSERT_EQUAL(w->layers[1].dim[TH_DIM_H], 11);
-    CU_ASSERT_EQUAL(w->layers[2].dim[TH_DIM_H], 5);      /* floor(11 / 2): stride as the kernel */
+    CU_ASSERT_EQUAL(w->layers[2].dim[TH_DIM_H], 5); /* floor(11 / 2): stride as the kernel */
     CU_ASSERT_EQUAL(w->layers[2].dim[TH_DIM_W], 3);
     CU_ASSERT_TRUE(w->layers[3].is_mean_pool && !w->layers[2].is_mean_pool);
-    CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_R], 5);      /* the whole input */
+    CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_R], 5); /* the whole input */
     CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_H], 1);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 5 * 7 + 7);
     th_workload_free(w);
@@ -88,8 +91,9 @@ static void reads_a_graph_in_any_order(void)
 /* 13 rows x 3 inner x 8 columns, batch 2 or 5. */
 static void reads_a_matmul(void)
 {
-    static const char text[] = "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
-                               "layers = ( { name = \"q\"; type = \"matmul\"; columns = 8; rows = 13; inner = 3; } );";
+    static const char text[] =
+        "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
+        "layers = ( { name = \"q\"; type = \"matmul\"; columns = 8; rows = 13; inner = 3; } );";
     th_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     TAP_ASSERT_TEXT(w->name, "block.v2");
@@ -119,10 +123,10 @@ static void models_hold_the_published_totals(void)
         int n_layers;
         int64_t parameters, macs;
     } models[] = {
-        {"alexnet", 11, 61100840, 714188480},       {"vgg16", 21, 138357544, 15470264320},
-        {"resnet34", 55, 21797672, 3663761408},     {"resnet101", 140, 44549160, 7801405440},
-        {"wrn50_2", 72, 68883240, 11398021120},     {"resnet18", 31, 11689512, 1814073344},
-        {"mobilenet_v2", 64, 3504872, 300774272},   {"vgg16_conv", 21, 138357544, 15470264320},
+        {"alexnet", 11, 61100840, 714188480},      {"vgg16", 21, 138357544, 15470264320},
+        {"resnet34", 55, 21797672, 3663761408},    {"resnet101", 140, 44549160, 7801405440},
+        {"wrn50_2", 72, 68883240, 11398021120},    {"resnet18", 31, 11689512, 1814073344},
+        {"mobilenet_v2", 64, 3504872, 300774272},  {"vgg16_conv", 21, 138357544, 15470264320},
         {"alexnet_one", 11, 62378344, 1135256096},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
@@ -148,8 +152,9 @@ static void lenet_holds_its_totals(void)
     th_workload_free(w);
 }
 
-/* As published, and the words' table a second time where it is the last layer's too: GPT-2 large 774,030,080 and
- * 50257 * 1280, OPT 1.3B 1,315,758,080 and 50272 * 2048; BERT base 109,482,240 and 2 classes. */
+/* As published, and the words' table a second time where it is the last layer's too: GPT-2 large
+ * 774,030,080 and 50257 * 1280, OPT 1.3B 1,315,758,080 and 50272 * 2048; BERT base 109,482,240 and
+ * 2 classes. */
 static void transformers_hold_the_published_parameters(void)
 {
     static const struct {
@@ -166,10 +171,11 @@ static void transformers_hold_the_published_parameters(void)
     }
 }
 
-/* gpt2_block: 768 (2304 + 768 + 2 * 3072) weights per block meet 1024 words, and twice 1024^2 products of
- * 768 channels; 124,439,808 parameters of GPT-2 small = 12 blocks + (50257 + 1024 + 2) * 768.
- * lstm_lm: 700 words meet 2 * 4 * 650 * 1300 and 650 * 10000 weights. unet: 7,763,041 parameters are
- * those of Buda's program; every level of it is summed here again, in its own words. */
+/* gpt2_block: 768 (2304 + 768 + 2 * 3072) weights per block meet 1024 words, and twice 1024^2
+ * products of 768 channels; 124,439,808 parameters of GPT-2 small = 12 blocks + (50257 + 1024 + 2)
+ * * 768. lstm_lm: 700 words meet 2 * 4 * 650 * 1300 and 650 * 10000 weights. unet: 7,763,041
+ * parameters are those of Buda's program; every level of it is summed here again, in its own words.
+ */
 static void models_of_other_kinds_hold_their_totals(void)
 {
     int64_t unet = 0, side = 256, c = 3;
@@ -178,7 +184,8 @@ static void models_of_other_kinds_hold_their_totals(void)
         c = k;
     }
     for (int64_t k = 256; k >= 32; k /= 2) /* up from half the side; two inputs of k channels */
-        unet += 4 * (2 * k) * k * (8192 / k / 2) * (8192 / k / 2) + 27 * k * k * (8192 / k) * (8192 / k);
+        unet += 4 * (2 * k) * k * (8192 / k / 2) * (8192 / k / 2) +
+                27 * k * k * (8192 / k) * (8192 / k);
     unet += 256 * 256 * 32;
     const struct {
         const char *name;
@@ -198,7 +205,8 @@ static void models_of_other_kinds_hold_their_totals(void)
     }
 }
 
-/* conv1, pool1, then blocks of c1, c2 and a sum with what entered the block, or with its projection. */
+/* conv1, pool1, then blocks of c1, c2 and a sum with what entered the block, or with its
+ * projection. */
 static void residual_sums_join_the_right_layers(void)
 {
     th_workload *w = read_model("resnet34");
@@ -212,15 +220,17 @@ static void residual_sums_join_the_right_layers(void)
     th_workload_free(w);
 }
 
-/* One line of a layer list: name,type,Cin,Cout,K,stride,pad,groups,Hin,Win,Hout,Wout,weights,bias,macs.
- * The list flattens the input of a fully connected layer, so its Cin is not ours; the rest agrees. */
+/* One line of a layer list:
+ * name,type,Cin,Cout,K,stride,pad,groups,Hin,Win,Hout,Wout,weights,bias,macs. The list flattens the
+ * input of a fully connected layer, so its Cin is not ours; the rest agrees. */
 static int agrees_with_line(const th_workload *w, const char *line)
 {
     char name[64], type[16];
     long long n[13];
-    if (sscanf(line, "%63[^,],%15[^,],%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", name,
-               type, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10], &n[11],
-               &n[12]) != 15)
+    if (sscanf(line,
+               "%63[^,],%15[^,],%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld",
+               name, type, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9],
+               &n[10], &n[11], &n[12]) != 15)
         return 0;
     int found = th_workload_find(w, name);
     if (found < 0)
@@ -286,30 +296,41 @@ static void expect_refusal(const char *layers, const char *id, const char *text)
 
 static void refuses_unknown_words(void)
 {
-    expect_refusal(A "strid = 2; }", "BASE-0037",
-                   "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? (one of "
-                   "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, output_precision, "
-                   "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
-                   "dilation, groups, bias, norm, transposed, output_padding)");
+    expect_refusal(
+        A "strid = 2; }", "BASE-0037",
+        "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? "
+        "(one of "
+        "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
+        "output_precision, "
+        "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
+        "dilation, groups, bias, norm, transposed, output_padding)");
     expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
-                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be one of conv, fc, "
-                   "matmul, attention, lstm, gru, embedding, max_pool, mean_pool, add, mul, relu, sigmoid, tanh, "
-                   "gelu, silu, scale, shift, power, copy, dropout, norm, layer_norm, rms_norm, softmax, concat, slice, split");
-    expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; inputs = \"be\"; }",
+                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
+                   "one of conv, fc, "
+                   "matmul, attention, lstm, gru, embedding, max_pool, mean_pool, add, mul, relu, "
+                   "sigmoid, tanh, "
+                   "gelu, silu, scale, shift, power, copy, dropout, norm, layer_norm, rms_norm, "
+                   "softmax, concat, slice, split");
+    expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; "
+                     "inputs = \"be\"; }",
                    "WORK-0027",
-                   "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you mean \"bee\"?)");
+                   "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you "
+                   "mean \"bee\"?)");
     expect_refusal(A "},\n{ name = \"b\"; type = \"relu\"; inputs = \"nothing\"; }", "WORK-0027",
                    "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
 }
 
 static void refuses_what_is_no_layer(void)
 {
-    expect_refusal("7", "WORK-0025", "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
+    expect_refusal("7", "WORK-0025",
+                   "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
     expect_refusal("{ name = \"input\"; type = \"relu\"; }", "WORK-0026",
-                   "net.cfg:2: \"input\" is what layers call the workload's input; no layer may have this name");
+                   "net.cfg:2: \"input\" is what layers call the workload's input; no layer may "
+                   "have this name");
     expect_refusal("", "WORK-0005", "net.cfg: no layers: at least one was expected");
-    expect_refusal(A "},\n" A "}", "WORK-0003",
-                   "net.cfg:3: layer \"a\": the name is taken by the layer of line 2; names must be unique");
+    expect_refusal(
+        A "},\n" A "}", "WORK-0003",
+        "net.cfg:3: layer \"a\": the name is taken by the layer of line 2; names must be unique");
     expect_refusal(A "inputs = \"b\"; },\n{ name = \"b\"; type = \"relu\"; }", "WORK-0004",
                    "net.cfg:2: layer \"a\": the layers form a cycle: a <- b <- a");
 }
@@ -323,27 +344,33 @@ static void refuses_sizes(void)
     expect_refusal(A "kernel = [3, 3, 3]; }", "WORK-0020",
                    "net.cfg:2: key \"kernel\": 3 numbers: one or [height, width] expected");
     expect_refusal(A "padding = [1]; }", "WORK-0020",
-                   "net.cfg:2: key \"padding\": 1 numbers: one or [height, width] or [top, left, bottom, right] "
+                   "net.cfg:2: key \"padding\": 1 numbers: one or [height, width] or [top, left, "
+                   "bottom, right] "
                    "expected");
     expect_refusal(A "width = 8; }", "WORK-0021",
                    "net.cfg:2: layer \"a\": key \"width\" is 8, but 9 follows from its input");
-    expect_refusal(A "kernel = [5, 7]; dilation = [1, 2]; padding = [0, 1]; }", "WORK-0022",
-                   "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
-                   "13 x 9 with padding");
-    expect_refusal("{ name = \"a\"; type = \"matmul\"; columns = 4; }", "WORK-0023",
-                   "net.cfg:2: layer \"a\": a layer of kind matmul reads inner x rows x 1, but its input is "
-                   "3 x 13 x 9");
+    expect_refusal(
+        A "kernel = [5, 7]; dilation = [1, 2]; padding = [0, 1]; }", "WORK-0022",
+        "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
+        "13 x 9 with padding");
+    expect_refusal(
+        "{ name = \"a\"; type = \"matmul\"; columns = 4; }", "WORK-0023",
+        "net.cfg:2: layer \"a\": a layer of kind matmul reads inner x rows x 1, but its input is "
+        "3 x 13 x 9");
     expect_refusal(A "groups = 2; }", "WORK-0012",
-                   "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels of a layer of "
+                   "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels "
+                   "of a layer of "
                    "kind conv");
 }
 
 static void refuses_a_sum_of_different_shapes(void)
 {
-    expect_refusal(A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
-                     "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
-                   "WORK-0015", "net.cfg:4: layer \"s\": reads 4 x 13 x 9 (channels x height x width), but \"b\" "
-                                "makes 5 x 13 x 9");
+    expect_refusal(
+        A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
+          "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
+        "WORK-0015",
+        "net.cfg:4: layer \"s\": reads 4 x 13 x 9 (channels x height x width), but \"b\" "
+        "makes 5 x 13 x 9");
 }
 
 static void refuses_a_bad_head(void)
@@ -351,8 +378,8 @@ static void refuses_a_bad_head(void)
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_workload_read_text("layers = ();", "net.cfg", 0, &e));
     TAP_ASSERT_TEXT(e.text, "net.cfg:1: the file: has no key \"input\"");
-    CU_ASSERT_PTR_NULL(th_workload_read_text("input = { channels = 3; height = 13; }; layers = ();", "net.cfg",
-                                             0, &e));
+    CU_ASSERT_PTR_NULL(th_workload_read_text("input = { channels = 3; height = 13; }; layers = ();",
+                                             "net.cfg", 0, &e));
     TAP_ASSERT_TEXT(e.text, "net.cfg:1: key \"input\": has no key \"width\"");
     CU_ASSERT_PTR_NULL(th_workload_read_text("batch = 0; layers = ();", "net.cfg", 0, &e));
     TAP_ASSERT_TEXT(e.text, "net.cfg:1: key \"batch\": must be from 1 to 268435456, not 0");
@@ -362,7 +389,8 @@ static void refuses_a_bad_head(void)
 
 /* ---- memory ---- */
 
-/* Reads the layers with every allocation failing once; the last, undisturbed reading must end as told. */
+/* Reads the layers with every allocation failing once; the last, undisturbed reading must end as
+ * told. */
 static void fail_every_allocation(const char *layers, int succeeds)
 {
     int64_t live = th_alloc_live();
@@ -380,7 +408,7 @@ static void fail_every_allocation(const char *layers, int succeeds)
         if (w && calls >= k)
             CU_FAIL("a failed allocation was overlooked");
         th_workload_free(w);
-        CU_ASSERT_EQUAL(th_alloc_live(), live + 1);  /* the text */
+        CU_ASSERT_EQUAL(th_alloc_live(), live + 1); /* the text */
     } while (calls >= k && k < 10000);
     th_alloc_fail_at(0);
     th_strbuf_clear(&text);
@@ -391,7 +419,8 @@ static void fail_every_allocation(const char *layers, int succeeds)
 static void survives_every_failing_allocation(void)
 {
     fail_every_allocation(A "norm = true; },\n{ name = \"b\"; type = \"conv\"; outputs = 4; },\n"
-                            "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }", 1);
+                            "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
+                          1);
     fail_every_allocation(A "}, { name = \"b\"; type = \"relu\"; inputs = \"c\"; }", 0);
     fail_every_allocation(A "inputs = \"b\"; }, { name = \"b\"; type = \"relu\"; }", 0);
 }
@@ -404,8 +433,8 @@ int main(int argc, char **argv)
                               TAP(reads_a_matmul),
                               TAP(models_hold_the_published_totals),
                               TAP(lenet_holds_its_totals),
-        TAP(transformers_hold_the_published_parameters),
-        TAP(models_of_other_kinds_hold_their_totals),
+                              TAP(transformers_hold_the_published_parameters),
+                              TAP(models_of_other_kinds_hold_their_totals),
                               TAP(residual_sums_join_the_right_layers),
                               {reference_folder() ? "models_agree_with_the_reference_layers"
                                                   : "models_agree_with_the_reference_layers "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Systems and workloads as text: what is read back has the same bytes on the wire (mapper/pool/wire.h), which is all
- * that a run depends on. */
+/* Systems and workloads as text: what is read back has the same bytes on the wire
+ * (mapper/pool/wire.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
 #include "base/alloc.h"
@@ -55,13 +55,15 @@ static void assert_same_bytes(th_wire *a, th_wire *b)
 
 static void numbers_are_exact(void)
 {
-    static const double numbers[] = {0, -3, 2147483647, 2147483648.0, 0.1, 1.0 / 3, 1e300, 1e-300, 6.02e23, 2251799813685249.5};
+    static const double numbers[] = {0,       -3,    2147483647, 2147483648.0, 0.1,
+                                     1.0 / 3, 1e300, 1e-300,     6.02e23,      2251799813685249.5};
     static const char *const texts[] = {"0", "-3", "2147483647", "2147483648L", "0.1", NULL};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         th_strbuf text = TH_STRBUF_INIT;
         th_config_put_number(&text, numbers[i]);
         CU_ASSERT_EQUAL(strtod(text.text, NULL), numbers[i]);
-        CU_ASSERT_TRUE((strpbrk(text.text, ".e") != NULL) == (i > 3)); /* as libconfig tells them apart */
+        CU_ASSERT_TRUE((strpbrk(text.text, ".e") != NULL) ==
+                       (i > 3)); /* as libconfig tells them apart */
         if (i < 5)
             TAP_ASSERT_TEXT(text.text, texts[i]);
         th_strbuf_clear(&text);
@@ -79,8 +81,9 @@ static void quantities_are_exact_and_short(void)
     th_config_put_bandwidth(&text, TH_UNLIMITED);
     th_config_put_frequency(&text, 200000001);
     th_config_put_text(&text, "a \"b\" \\ \n");
-    TAP_ASSERT_TEXT(text.text, "\"1.5us\"\"123456789012345ps\"\"1GiB\"\"123456789B\"\"8Gbps\"\"unlimited\""
-                               "\"200000001Hz\"\"a \\\"b\\\" \\\\ \\x0a\"");
+    TAP_ASSERT_TEXT(text.text,
+                    "\"1.5us\"\"123456789012345ps\"\"1GiB\"\"123456789B\"\"8Gbps\"\"unlimited\""
+                    "\"200000001Hz\"\"a \\\"b\\\" \\\\ \\x0a\"");
     th_strbuf_clear(&text);
 }
 
@@ -142,10 +145,15 @@ static void generated_systems_come_back(void)
     for (; th_topology_types[n]; n++) {
         const th_topology_type *type = th_topology_types[n];
         th_error e = {"", ""};
-        th_topology_options o = {.n_dims = type->min_dims > 2 ? type->min_dims : type->max_dims > 1 ? 2 : 1,
-                                 .n_bandwidths = 1, .n_latencies = 1,
-                                 .half_duplex = n % 2, .with_host = !(type->takes & TH_HAS_HOSTS),
-                                 .host_bits_per_s = 777777777, .host_latency_ps = n % 3 - 1};
+        th_topology_options o = {.n_dims = type->min_dims > 2   ? type->min_dims
+                                           : type->max_dims > 1 ? 2
+                                                                : 1,
+                                 .n_bandwidths = 1,
+                                 .n_latencies = 1,
+                                 .half_duplex = n % 2,
+                                 .with_host = !(type->takes & TH_HAS_HOSTS),
+                                 .host_bits_per_s = 777777777,
+                                 .host_latency_ps = n % 3 - 1};
         if (type->takes & TH_TAKES_ISLANDS)
             o.says_islands = o.has_full_islands = true;
         else if (type->takes & TH_TAKES_OVERSUBSCRIPTION)
@@ -170,28 +178,38 @@ static void generated_systems_come_back(void)
     th_system_free(one);
 }
 
-/* Cables of all kinds, links of one way, a dead one, segments, routes, numbers that are not round. */
+/* Cables of all kinds, links of one way, a dead one, segments, routes, numbers that are not round.
+ */
 static void odd_systems_come_back(void)
 {
     static const char text[] =
         "name = \"odd\"; link_energy = \"9.36pJ\"; link_energy_source = \"a \\\"book\\\"\";\n"
-        "designs = ( { name = \"d\"; type = \"any\"; whole = 3; part = 0.1; long = 5000000000L; on = true; "
+        "designs = ( { name = \"d\"; type = \"any\"; whole = 3; part = 0.1; long = 5000000000L; on "
+        "= true; "
         "word = \"a b\"; } );\n"
-        "accelerators = ( { names = [\"a\", \"b\"]; group = 2; prefetch = true; dram = { capacity = \"12345678B\"; "
-        "bandwidth = \"unlimited\"; latency = \"123456789ps\"; burst = \"48B\"; channels = 3; interleave = \"100B\"; "
+        "accelerators = ( { names = [\"a\", \"b\"]; group = 2; prefetch = true; dram = { capacity "
+        "= \"12345678B\"; "
+        "bandwidth = \"unlimited\"; latency = \"123456789ps\"; burst = \"48B\"; channels = 3; "
+        "interleave = \"100B\"; "
         "efficiency = ( (\"64B\", 0.4), (\"4KiB\", 0.9) ); }; vector = { clock = \"123456789Hz\"; "
-        "elements_per_cycle = 7; exp_operations = 5; buffer = \"1kB\"; concat = \"free\"; }; designs = [\"d\"]; },\n"
-        "{ name = \"c\"; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; vector = { clock = \"1MHz\"; "
+        "elements_per_cycle = 7; exp_operations = 5; buffer = \"1kB\"; concat = \"free\"; }; "
+        "designs = [\"d\"]; },\n"
+        "{ name = \"c\"; dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; vector = { clock "
+        "= \"1MHz\"; "
         "elements_per_cycle = 1; }; designs = [\"d\"]; } );\n"
         "hosts = ( \"h\", { name = \"g\"; forwards = false; } );\n"
         "switches = ( { name = \"s\"; reduces = true; }, \"t\" );\n"
-        "links = ( { all_pairs = [\"a\", \"b\", \"c\"]; bandwidth = \"1Gbps\"; latency = \"1us\"; },\n"
-        "{ between = [\"a\", \"b\"]; bandwidth = \"2Gbps\"; latency = \"1us\"; duplex = \"half\"; },\n"
-        "{ between = [\"a\", \"s\"]; bandwidth = [\"2Gbps\", \"3Gbps\"]; latency = [\"1us\", \"2ns\"]; },\n"
+        "links = ( { all_pairs = [\"a\", \"b\", \"c\"]; bandwidth = \"1Gbps\"; latency = \"1us\"; "
+        "},\n"
+        "{ between = [\"a\", \"b\"]; bandwidth = \"2Gbps\"; latency = \"1us\"; duplex = \"half\"; "
+        "},\n"
+        "{ between = [\"a\", \"s\"]; bandwidth = [\"2Gbps\", \"3Gbps\"]; latency = [\"1us\", "
+        "\"2ns\"]; },\n"
         "{ from = \"s\"; to = \"c\"; bandwidth = \"123456789bps\"; latency = \"3ps\"; },\n"
         "{ from = \"c\"; to = \"s\"; bandwidth = \"2Gbps\"; latency = \"3ps\"; },\n"
         "{ between = [\"s\", \"t\"]; bandwidth = \"2Gbps\"; latency = \"1us\"; dead = true; },\n"
-        "{ center = \"h\"; leaves = [\"a\", \"b\", \"c\", \"g\"]; bandwidth = \"2Gbps\"; latency = \"0s\"; } );\n"
+        "{ center = \"h\"; leaves = [\"a\", \"b\", \"c\", \"g\"]; bandwidth = \"2Gbps\"; latency = "
+        "\"0s\"; } );\n"
         "segments = ( { name = \"bus\"; bandwidth = \"5Gbps\"; latency = \"7ns\"; } );\n"
         "dead_links = [\"a_b.1\"];\n"
         "routes = ( { from = \"a\"; to = \"c\"; links = [\"a_b\", \"bus\", \"b_c\"]; } );\n"
@@ -213,10 +231,11 @@ static const char *shout(void *context, const th_design_block *d, const th_param
 static void texts_of_designs_can_be_others(void)
 {
     th_error e = {"", ""};
-    th_system *s = th_system_read_text("name = \"one\"; designs = ( { name = \"d\"; type = \"x\"; word = \"word\"; } );"
-                                       "accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; "
-                                       "vector = { clock = \"1MHz\"; elements_per_cycle = 1; }; designs = [\"d\"]; } );",
-                                       "one.cfg", &e);
+    th_system *s = th_system_read_text(
+        "name = \"one\"; designs = ( { name = \"d\"; type = \"x\"; word = \"word\"; } );"
+        "accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"16GB/s\"; }; "
+        "vector = { clock = \"1MHz\"; elements_per_cycle = 1; }; designs = [\"d\"]; } );",
+        "one.cfg", &e);
     th_strbuf text = TH_STRBUF_INIT;
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     CU_ASSERT_EQUAL(th_system_write(s, shout, NULL, &text, &e), 0);
@@ -272,30 +291,46 @@ static void a_scalesim_workload_comes_back(void)
 static void odd_layers_come_back(void)
 {
     static const char *const texts[] = {
-        "precision = \"int8\"; input = { channels = 6; height = 19; width = 17; density = 0.3; }; layers = (\n"
-        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = [3, 5]; stride = [2, 1]; padding = [1, 2, 0, 1]; dilation = [2, 1]; "
-        "groups = 2; norm = true; bias = true; precision = \"fp16\"; weight_density = 0.25; output_density = 0.5; },\n"
-        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 4; stride = [3, 2]; padding = 1; transposed = true; output_padding = [2, 0]; "
+        "precision = \"int8\"; input = { channels = 6; height = 19; width = 17; density = 0.3; }; "
+        "layers = (\n"
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = [3, 5]; stride = [2, 1]; padding = "
+        "[1, 2, 0, 1]; dilation = [2, 1]; "
+        "groups = 2; norm = true; bias = true; precision = \"fp16\"; weight_density = 0.25; "
+        "output_density = 0.5; },\n"
+        "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 4; stride = [3, 2]; padding = 1; "
+        "transposed = true; output_padding = [2, 0]; "
         "bias = false; sparsity = [2, 4]; output_precision = \"int4\"; },\n"
-        "{ name = \"c\"; type = \"conv\"; outputs = 8; kernel = 3; transposed = true; padding = 1; },\n"
-        "{ name = \"p\"; type = \"max_pool\"; kernel = [3, 2]; padding = [1, 1, 0, 0]; stride = 2; },\n"
+        "{ name = \"c\"; type = \"conv\"; outputs = 8; kernel = 3; transposed = true; padding = 1; "
+        "},\n"
+        "{ name = \"p\"; type = \"max_pool\"; kernel = [3, 2]; padding = [1, 1, 0, 0]; stride = 2; "
+        "},\n"
         "{ name = \"q\"; type = \"mean_pool\"; kernel = 2; inputs = \"c\"; },\n"
-        "{ name = \"s\"; type = \"slice\"; inputs = \"c\"; channels = 3; first = 2; output_density = 1.0; },\n"
+        "{ name = \"s\"; type = \"slice\"; inputs = \"c\"; channels = 3; first = 2; output_density "
+        "= 1.0; },\n"
         "{ name = \"t\"; type = \"split\"; inputs = \"c\"; channels = 3; precision = \"fp32\"; },\n"
-        "{ name = \"u\"; type = \"gelu\"; inputs = \"c\"; precision = \"bf16\"; output_precision = \"fp32\"; },\n"
-        "{ name = \"f\"; type = \"fc\"; inputs = \"p\"; outputs = 10; weight_precision = \"int4\"; },\n"
-        "{ name = \"x\"; type = \"softmax\"; inputs = \"c\"; heads = 2; }, { name = \"y\"; type = \"rms_norm\"; },\n"
-        "{ name = \"z\"; type = \"mul\"; inputs = [\"x\", \"y\"]; }, { name = \"w\"; type = \"concat\"; inputs = [\"z\", \"x\", \"y\"]; } );",
+        "{ name = \"u\"; type = \"gelu\"; inputs = \"c\"; precision = \"bf16\"; output_precision = "
+        "\"fp32\"; },\n"
+        "{ name = \"f\"; type = \"fc\"; inputs = \"p\"; outputs = 10; weight_precision = \"int4\"; "
+        "},\n"
+        "{ name = \"x\"; type = \"softmax\"; inputs = \"c\"; heads = 2; }, { name = \"y\"; type = "
+        "\"rms_norm\"; },\n"
+        "{ name = \"z\"; type = \"mul\"; inputs = [\"x\", \"y\"]; }, { name = \"w\"; type = "
+        "\"concat\"; inputs = [\"z\", \"x\", \"y\"]; } );",
         "input = { channels = 1; height = 9; width = 1; }; batch = 2; layers = (\n"
-        "{ name = \"e\"; type = \"embedding\"; vocabulary = 100; outputs = 24; weight_precision = \"int8\"; },\n"
-        "{ name = \"l\"; type = \"lstm\"; outputs = 24; bias = false; }, { name = \"g\"; type = \"gru\"; outputs = 48; },\n"
+        "{ name = \"e\"; type = \"embedding\"; vocabulary = 100; outputs = 24; weight_precision = "
+        "\"int8\"; },\n"
+        "{ name = \"l\"; type = \"lstm\"; outputs = 24; bias = false; }, { name = \"g\"; type = "
+        "\"gru\"; outputs = 48; },\n"
         "{ name = \"packed\"; type = \"attention\"; heads = 4; precision = \"fp32\"; },\n"
         "{ name = \"m\"; type = \"matmul\"; columns = 12; bias = true; },\n"
         "{ name = \"k\"; type = \"matmul\"; columns = 12; inputs = \"packed\"; },\n"
-        "{ name = \"open\"; type = \"attention\"; heads = 2; inputs = [\"m\", \"k\", \"m\"]; output_density = 0.5; } );",
+        "{ name = \"open\"; type = \"attention\"; heads = 2; inputs = [\"m\", \"k\", \"m\"]; "
+        "output_density = 0.5; } );",
         "shapes = \"free\"; input = { channels = 3; height = 8; width = 8; }; layers = (\n"
-        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; in_channels = 5; in_height = 40; in_width = 30; },\n"
-        "{ name = \"b\"; type = \"fc\"; outputs = 8; inputs = [\"a\", \"input\"]; in_channels = 7; } );",
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; in_channels = 5; in_height = "
+        "40; in_width = 30; },\n"
+        "{ name = \"b\"; type = \"fc\"; outputs = 8; inputs = [\"a\", \"input\"]; in_channels = 7; "
+        "} );",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         th_workload *net = workload_of(texts[i]);
@@ -306,10 +341,13 @@ static void odd_layers_come_back(void)
 
 static void own_inputs_say_their_shape(void)
 {
-    th_workload *net = workload_of("shapes = \"own\"; input = { channels = 1; height = 1; width = 1; }; layers = (\n"
-                                   "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; in_channels = 5; in_height = 40; in_width = 30; },\n"
-                                   "{ name = \"b\"; type = \"relu\"; },\n"
-                                   "{ name = \"c\"; type = \"fc\"; inputs = \"input\"; outputs = 8; in_channels = 7; in_height = 2; } );");
+    th_workload *net = workload_of(
+        "shapes = \"own\"; input = { channels = 1; height = 1; width = 1; }; layers = (\n"
+        "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; in_channels = 5; in_height = "
+        "40; in_width = 30; },\n"
+        "{ name = \"b\"; type = \"relu\"; },\n"
+        "{ name = \"c\"; type = \"fc\"; inputs = \"input\"; outputs = 8; in_channels = 7; "
+        "in_height = 2; } );");
     const int32_t *a = net->layers[0].dim, *c = net->layers[2].dim;
     CU_ASSERT_TRUE(net->has_own_inputs && !net->has_free_shapes);
     CU_ASSERT_TRUE(a[TH_DIM_C] == 5 && a[TH_DIM_H] == 38 && a[TH_DIM_W] == 28);
@@ -344,7 +382,8 @@ static void no_memory_is_told(void)
         th_error e = {"", ""};
         th_strbuf text = TH_STRBUF_INIT;
         th_alloc_fail_at(k);
-        done = th_system_write(s, NULL, NULL, &text, &e) == 0 && th_workload_write(net, &text, &e) == 0;
+        done = th_system_write(s, NULL, NULL, &text, &e) == 0 &&
+               th_workload_write(net, &text, &e) == 0;
         th_alloc_fail_at(0);
         CU_ASSERT_TRUE(done || strcmp(e.id, "BASE-0001") == 0);
         th_strbuf_clear(&text);

@@ -13,8 +13,13 @@
 static inline th_system *new_prototype(void)
 {
     static int only_design = 0;
-    const th_accel a = {.dram_bytes = 77, .dram_bits_per_s = 1, .dram_burst_bytes = 1, .vector_hz = 1,
-                        .vector_elements_per_cycle = 1, .designs = &only_design, .n_designs = 1};
+    const th_accel a = {.dram_bytes = 77,
+                        .dram_bits_per_s = 1,
+                        .dram_burst_bytes = 1,
+                        .vector_hz = 1,
+                        .vector_elements_per_cycle = 1,
+                        .designs = &only_design,
+                        .n_designs = 1};
     th_system *s = th_system_new("prototype", NULL);
     th_system_add_design(s, "npu", "roofline", NULL, 0, NULL);
     th_system_add_node(s, "0", TH_NODE_ACCEL, 0, NULL);
@@ -26,7 +31,10 @@ static inline th_system *new_prototype(void)
 /* 500 bits/s and 3 ps everywhere; dims end in 0. */
 static inline th_topology_options options_of(const int *dims)
 {
-    th_topology_options o = {.bits_per_s = {500}, .latency_ps = {3}, .n_bandwidths = 1, .n_latencies = 1,
+    th_topology_options o = {.bits_per_s = {500},
+                             .latency_ps = {3},
+                             .n_bandwidths = 1,
+                             .n_latencies = 1,
                              .host_latency_ps = -1};
     for (; dims[o.n_dims] != 0; o.n_dims++)
         o.dims[o.n_dims] = dims[o.n_dims];
@@ -44,7 +52,8 @@ static inline th_system *create(const char *type, const th_topology_options *o)
     return s;
 }
 
-static inline void expect_refused(const char *type, const th_topology_options *o, const char *id, const char *text)
+static inline void expect_refused(const char *type, const th_topology_options *o, const char *id,
+                                  const char *text)
 {
     th_error e = {"", ""};
     th_system *prototype = new_prototype();
@@ -61,7 +70,8 @@ static inline const char *links_of(const th_system *s, int src, int dst)
     int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links), at = 0;
     text[0] = '\0';
     for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "", s->links[links[i]].name);
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i ? " " : "",
+                       s->links[links[i]].name);
     return text;
 }
 
@@ -84,7 +94,8 @@ static inline int route_length(const th_system *s, int src, int dst)
 }
 
 /* The pairs of the n first nodes whose route is not as long as expected; -1 expects any. */
-static inline int n_wrong_routes(const th_system *s, int n, int (*expected)(const th_system *s, int a, int b))
+static inline int n_wrong_routes(const th_system *s, int n,
+                                 int (*expected)(const th_system *s, int a, int b))
 {
     int n_wrong = 0;
     for (int a = 0; a < n; a++)
@@ -117,10 +128,11 @@ static inline int n_links_across(const th_system *s, int n)
     return n_across;
 }
 
-static inline void expect_counts(const th_system *s, int n_accels, int n_switches, int n_cables, int line)
+static inline void expect_counts(const th_system *s, int n_accels, int n_switches, int n_cables,
+                                 int line)
 {
-    int right = s->n_accels == n_accels && s->n_nodes == n_accels + n_switches && s->n_links == 2 * n_cables &&
-                s->n_media == 2 * n_cables;
+    int right = s->n_accels == n_accels && s->n_nodes == n_accels + n_switches &&
+                s->n_links == 2 * n_cables && s->n_media == 2 * n_cables;
     CU_assertImplementation(right, (unsigned)line, "counts", __FILE__, "", CU_FALSE);
 }
 

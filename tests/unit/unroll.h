@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unroll.h - a collective as plain transfers with dependencies: what its replay is held against. It ends when the
- * collective does, to the picosecond. */
+/* unroll.h - a collective as plain transfers with dependencies: what its replay is held against. It
+ * ends when the collective does, to the picosecond. */
 #ifndef TH_TESTS_UNIT_UNROLL_H
 #define TH_TESTS_UNIT_UNROLL_H
 #include "sim/program.h"
@@ -11,8 +11,9 @@ typedef struct unrolled_tasks {
 } unrolled_tasks;
 
 /* Adds the tasks of *x to p, which is not finished yet: O(messages), at most 2^24.
- * Refused where who waits takes some messages of several senders, whichever come first, or where lanes share
- * a port to send at: that depends on times. 0, or -1 and p is good for nothing but to be cleared. */
+ * Refused where who waits takes some messages of several senders, whichever come first, or where
+ * lanes share a port to send at: that depends on times. 0, or -1 and p is good for nothing but to
+ * be cleared. */
 int unroll(const th_expansion *x, th_program *p, unrolled_tasks *out, th_error *err);
 
 #endif

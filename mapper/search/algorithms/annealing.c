@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* annealing.c - simulated annealing over the moves of the two-level search.
  *
- *   init -> iterate: the seeds, batch by batch; the best of them, of every level 1 two at most, begin the
- *   chains -> one neighbour of every chain at a time, cycle after cycle, until the budget is spent -> clear
+ *   init -> iterate: the seeds, batch by batch; the best of them, of every level 1 two at most,
+ * begin the chains -> one neighbour of every chain at a time, cycle after cycle, until the budget
+ * is spent -> clear
  *
  * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
  * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T
- * falls geometrically within a cycle, as a share of the best value; cycles double in length, and each
- * begins hot again, every second chain at the best so far; the others stay where they are, which may be
- * with other sets, unless that is far behind. So the schedule does not know the budget,
- * and a run that was cut short is the beginning of a longer one. Chains are independent within a batch,
- * and every neighbour draws from a stream of its own (offspring.c): the number of threads changes nothing. */
+ * falls geometrically within a cycle, as a share of the best value; cycles double in length, and
+ * each begins hot again, every second chain at the best so far; the others stay where they are,
+ * which may be with other sets, unless that is far behind. So the schedule does not know the
+ * budget, and a run that was cut short is the beginning of a longer one. Chains are independent
+ * within a batch, and every neighbour draws from a stream of its own (offspring.c): the number of
+ * threads changes nothing. */
 #include <config.h>
 
 #include <math.h>
@@ -24,13 +26,13 @@
 enum {
     CHAINS = 8,
     CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
-    FIRST_CYCLE = 32, /* steps of all chains */
+    FIRST_CYCLE = 32,    /* steps of all chains */
     SEED_BATCH = 32
 };
 static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
 static const double LEVEL1_RATE = 0.08;        /* neighbours with another level 1 */
 static const double BLURRED_RATE = 0.1; /* that take a run of layers from the programme, blurred */
-static const double FAR = 1.1; /* a chain at so many times the best has no hope */
+static const double FAR = 1.1;          /* a chain at so many times the best has no hope */
 
 typedef struct {
     th_mapping *mapping;
@@ -59,7 +61,8 @@ static void clear(th_search *s)
     th_breed_clear(&a->breed);
 }
 
-/* --- seeds ------------------------------------------------------------------------------------- */
+/* --- seeds -------------------------------------------------------------------------------------
+ */
 
 /* Makes room where there are as many of these sets already: the worst of them goes. */
 static void thin_out(annealing *a, const th_mapping *m)
@@ -125,7 +128,8 @@ static int judge_seeds(th_search *s, th_error *err)
     return failed;
 }
 
-/* --- steps ------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------------
+ */
 
 static int start_at(state *c, const th_mapping *m, double value, th_error *err)
 {
@@ -137,7 +141,8 @@ static int start_at(state *c, const th_mapping *m, double value, th_error *err)
     return 0;
 }
 
-/* Every second chain, and those that are far behind, start at the best that is known, here or in the search around this one. */
+/* Every second chain, and those that are far behind, start at the best that is known, here or in
+ * the search around this one. */
 static int reheat(th_search *s, th_error *err)
 {
     annealing *a = s->state;
@@ -240,10 +245,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_annealing = {
-    "annealing", "simulated annealing over the moves of two_level, in cycles of growing length",
-    false,       4000,
+    "annealing",
+    "simulated annealing over the moves of two_level, in cycles of growing length",
+    false,
+    4000,
     TH_SEEDS_HEURISTIC,
     sizeof(annealing),
-    init,        iterate,
+    init,
+    iterate,
     clear,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dp.c - the dynamic programme over the layers of each set (initial_mapping.c) on candidates of level 1.
- * Exact on its estimates, which leave out overlap and contention: so every candidate is simulated,
- * and the best is kept. Nothing is drawn at random, but vectors of designs where a partition has
- * very many (initial_batch.c). */
+/* dp.c - the dynamic programme over the layers of each set (initial_mapping.c) on candidates of
+ * level 1. Exact on its estimates, which leave out overlap and contention: so every candidate is
+ * simulated, and the best is kept. Nothing is drawn at random, but vectors of designs where a
+ * partition has very many (initial_batch.c). */
 #include <config.h>
 
 #include "mapper/search/variation/variation.h"
@@ -39,10 +39,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_dp = {
-    "dp",  "dynamic programme over the layers of each set, on candidates of level 1",
-    false, 0,
+    "dp",
+    "dynamic programme over the layers of each set, on candidates of level 1",
+    false,
+    0,
     TH_SEEDS_HEURISTIC,
     sizeof(th_breed),
-    init,  iterate,
+    init,
+    iterate,
     clear,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exhaustive.c - branch and bound over all mappings: proves what is best.
  *
- *   init -> iterate: a first search, batch by batch -> { expand | descend | judge }* until nothing is
- *   left -> clear
+ *   init -> iterate: a first search, batch by batch -> { expand | descend | judge }* until nothing
+ * is left -> clear
  *
- * The space: disjoint sets of accelerators, in any number and size, members in ascending order, some
- * idle; a design that all members can take, or, where there is none, each member's own; layers on
- * sets in any way; every strategy of th_strategies_list; layers of the vector unit follow
+ * The space: disjoint sets of accelerators, in any number and size, members in ascending order,
+ * some idle; a design that all members can take, or, where there is none, each member's own; layers
+ * on sets in any way; every strategy of th_strategies_list; layers of the vector unit follow
  * (th_mapping_follow). Layers are decided in the order of the workload, depth first, those prefixes
  * first that can be quickest (prefix.c). A prefix that cannot be quicker than the best is cut off;
  * mappings that are left are simulated. Bounds speak of the makespan, so for objectives other than
@@ -55,16 +55,16 @@ typedef struct {
     th_prefix *prefix;
     bool prunes;
     level *level;
-    int depth;          /* layers decided */
-    th_set *set;        /* in use, by order of their first layer */
-    uint32_t *members;  /* of them */
-    int32_t *n_layers;  /* on them */
+    int depth;         /* layers decided */
+    th_set *set;       /* in use, by order of their first layer */
+    uint32_t *members; /* of them */
+    int32_t *n_layers; /* on them */
     int32_t n_sets;
     strategies *listed; /* by layer and size */
     th_mapping *batch[BATCH];
     double least[BATCH];
     int n_batch;
-    bool is_cut; /* by the budget */
+    bool is_cut;       /* by the budget */
     bool is_too_large; /* nothing but the first search */
 } exhaustive;
 
@@ -109,14 +109,15 @@ static int init(th_search *s, th_error *err)
     x->is_too_large = p->system->n_accels > ACCELS_MAX;
     int64_t first = x->is_too_large && s->budget < INT64_MAX ? s->budget : FIRST_EVALUATIONS;
     if (x->is_too_large && !has_budget)
-        return th_error_set(err, "MAP-0070",
-                            "exhaustive: \"%s\" has %d accelerators, of which 2^%d sets can be made: "
-                            "must be %d at most to look at all; a budget gives the best found in it",
-                            p->system->name, p->system->n_accels, p->system->n_accels, ACCELS_MAX);
+        return th_error_set(
+            err, "MAP-0070",
+            "exhaustive: \"%s\" has %d accelerators, of which 2^%d sets can be made: "
+            "must be %d at most to look at all; a budget gives the best found in it",
+            p->system->name, p->system->n_accels, p->system->n_accels, ACCELS_MAX);
     if (allocate(x, p))
         return th_error_no_memory(err);
-    x->prunes = is_time(p) && !has_scripts(p->system) && !p->system->transfers_serially &&
-                !x->is_too_large;
+    x->prunes =
+        is_time(p) && !has_scripts(p->system) && !p->system->transfers_serially && !x->is_too_large;
     if (x->prunes && !(x->prefix = th_prefix_new(p, err)))
         return -1;
     x->first = th_search_new_child(s, &th_search_two_level, first, s->options.seed, err);
@@ -144,7 +145,8 @@ static void clear(th_search *s)
     th_free(x->listed);
 }
 
-/* --- choices of a layer ------------------------------------------------------------------------ */
+/* --- choices of a layer ------------------------------------------------------------------------
+ */
 
 /* Times are whole picoseconds: what takes more than the best less one takes as long as the best. */
 static bool can_win(const th_search *s, double least)
@@ -208,8 +210,7 @@ static int add_choice(th_search *s, exhaustive *x, int set, const th_strategy *s
     }
     if (th_grow(&here->item, &here->capacity, here->n + 1, sizeof *here->item))
         return th_error_no_memory(err);
-    here->item[here->n++] =
-        (choice){x->members[set], x->set[set].design, *strategy, least};
+    here->item[here->n++] = (choice){x->members[set], x->set[set].design, *strategy, least};
     return 0;
 }
 
@@ -271,7 +272,8 @@ static int by_least(const void *a, const void *b)
     return th_strategy_compare(&x->strategy, &y->strategy);
 }
 
-/* Lists what the next layer can do: on sets in use, and on new ones of accelerators that are free. */
+/* Lists what the next layer can do: on sets in use, and on new ones of accelerators that are free.
+ */
 static int expand(th_search *s, exhaustive *x, th_error *err)
 {
     const th_system *system = s->problem.system;
@@ -293,7 +295,8 @@ static int expand(th_search *s, exhaustive *x, th_error *err)
     return 0;
 }
 
-/* --- leaves ------------------------------------------------------------------------------------- */
+/* --- leaves -------------------------------------------------------------------------------------
+ */
 
 static th_mapping *mapping_of(const th_search *s, const exhaustive *x)
 {
@@ -347,7 +350,8 @@ static int add_leaf(th_search *s, exhaustive *x, th_error *err)
     return x->n_batch == BATCH ? judge(s, x, err) : 0;
 }
 
-/* --- the tree ----------------------------------------------------------------------------------- */
+/* --- the tree -----------------------------------------------------------------------------------
+ */
 
 static int set_of_members(const exhaustive *x, uint32_t members)
 {

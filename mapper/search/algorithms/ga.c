@@ -3,10 +3,10 @@
  *
  *   init -> iterate: the seeds, batch by batch -> generations until the budget is spent -> clear
  *
- * An individual is a whole mapping: sets, designs, the set of every layer, its strategy. No level is
- * above another, and no programme mends strategies when sets change; that is what two_level is to be
- * compared with. Parents win tournaments; a child that is better than the worst takes its place, so
- * that the best always stay (elitism). */
+ * An individual is a whole mapping: sets, designs, the set of every layer, its strategy. No level
+ * is above another, and no programme mends strategies when sets change; that is what two_level is
+ * to be compared with. Parents win tournaments; a child that is better than the worst takes its
+ * place, so that the best always stay (elitism). */
 #include <config.h>
 
 #include <math.h>
@@ -15,11 +15,7 @@
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/searches.h"
 
-enum {
-    BATCH = 32,
-    POPULATION = 96,
-    TOURNAMENT = 3
-};
+enum { BATCH = 32, POPULATION = 96, TOURNAMENT = 3 };
 
 typedef struct {
     th_mapping *mapping;
@@ -116,10 +112,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_ga = {
-    "ga",  "flat genetic search: one population, all choices genes of one individual",
-    false, 4000,
+    "ga",
+    "flat genetic search: one population, all choices genes of one individual",
+    false,
+    4000,
     TH_SEEDS_HEURISTIC,
     sizeof(population),
-    init,  iterate,
+    init,
+    iterate,
     clear,
 };

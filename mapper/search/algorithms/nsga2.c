@@ -5,8 +5,8 @@
  *   -> th_nsga2_front -> clear
  *
  * One population of mappings. A generation breeds BATCH offspring, whose parents win tournaments
- * of two (lower rank, then greater crowding distance), with the moves of variation.h; of parents and
- * offspring together the best POPULATION survive, so that the ends of the front are never lost.
+ * of two (lower rank, then greater crowding distance), with the moves of variation.h; of parents
+ * and offspring together the best POPULATION survive, so that the ends of the front are never lost.
  * Late mappings are dominated by all that are in time (constrained domination). Of mappings with
  * equal values the first stays alone. With a single objective it is an elitist genetic search. No
  * run is stopped early: a bound on one objective says nothing of the others. Deterministic: draws
@@ -206,10 +206,13 @@ th_front *th_nsga2_front(const th_search *s, th_error *err)
 }
 
 const th_search_type th_search_nsga2 = {
-    "nsga2", "a Pareto front of several objectives by non-dominated sorting",
-    false,   4000,
+    "nsga2",
+    "a Pareto front of several objectives by non-dominated sorting",
+    false,
+    4000,
     TH_SEEDS_HEURISTIC,
     sizeof(nsga2),
-    init,    iterate,
+    init,
+    iterate,
     clear,
 };

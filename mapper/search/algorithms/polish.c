@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* polish.c - local search: from the best mapping that is known, one small change after the other, while
- * any of them helps.
+/* polish.c - local search: from the best mapping that is known, one small change after the other,
+ * while any of them helps.
  *
- *   init -> iterate: the seeds where there is nothing to polish yet -> cycles over all moves, batch by
- *   batch -> done when a whole cycle brought nothing -> clear
+ *   init -> iterate: the seeds where there is nothing to polish yet -> cycles over all moves, batch
+ * by batch -> done when a whole cycle brought nothing -> clear
  *
  * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
  * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for
  * all layers of a shape; for one layer; for a run of two and of three; a strategy each for two
- * neighbours. Strategies are the choices of the dynamic programme (initial_mapping.h). Of a batch the best change
- * is kept if it is one for the better, and the cycle goes on from there. */
+ * neighbours. Strategies are the choices of the dynamic programme (initial_mapping.h). Of a batch
+ * the best change is kept if it is one for the better, and the cycle goes on from there. */
 #include <config.h>
 
 #include <math.h>
@@ -67,7 +67,8 @@ static void clear(th_search *s)
     th_breed_clear(&p->breed);
 }
 
-/* --- the moves of a cycle ---------------------------------------------------------------------- */
+/* --- the moves of a cycle ----------------------------------------------------------------------
+ */
 
 static const th_workload *workload_of(const polish *p)
 {
@@ -194,7 +195,8 @@ static int list_moves(polish *p, th_error *err)
     return list_strategies(p, err);
 }
 
-/* --- one move ---------------------------------------------------------------------------------- */
+/* --- one move ----------------------------------------------------------------------------------
+ */
 
 /* The nearest that the layer can have; false when there is none. */
 static bool give(const polish *p, th_mapping *m, int l, const th_strategy *wish)
@@ -286,7 +288,8 @@ static int make(polish *p, const move *v, th_mapping **out, th_error *err)
     return failed < 0 ? -1 : 0;
 }
 
-/* --- steps ------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------------
+ */
 
 static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
 {
@@ -299,7 +302,8 @@ static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
     return list_moves(p, err);
 }
 
-/* Where to start: at what the search around this one has found, at what it was told to, or at the best of the seeds. */
+/* Where to start: at what the search around this one has found, at what it was told to, or at the
+ * best of the seeds. */
 static int find_start(th_search *s, th_error *err)
 {
     polish *p = s->state;
@@ -333,8 +337,8 @@ static int fill(polish *p, int wanted, th_mapping **batch, const move **made, th
     return failed ? -1 : n;
 }
 
-/* Takes the best of the batch over if it is better. After a change of level 1 the cycle begins again,
- * since the choices are others. */
+/* Takes the best of the batch over if it is better. After a change of level 1 the cycle begins
+ * again, since the choices are others. */
 static int go_on(polish *p, th_mapping **batch, const move **made, const th_fitness *fitness, int n,
                  th_error *err)
 {
@@ -377,10 +381,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_polish = {
-    "polish", "local search: one change of a strategy, a design, a boundary, a share after the other",
-    false,    0,
+    "polish",
+    "local search: one change of a strategy, a design, a boundary, a share after the other",
+    false,
+    0,
     TH_SEEDS_HEURISTIC,
     sizeof(polish),
-    init,     iterate,
+    init,
+    iterate,
     clear,
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* portfolio.c - the default search: others, one after the other, on what they have found together.
  *
- *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end -> rounds of
- *   two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or the
+ *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end -> rounds
+ * of two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or the
  *   budget is spent -> clear
  *
- * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline that
- * had its evaluations. uniform comes last of them: it takes the most. Within a round a search has its
- * turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep what they
- * have from turn to turn and take in what the others found; ga keeps to its own, so that not all crowd
- * round one mapping; polish begins anew where there is something new. All of this depends on progress alone: a run that was cut short is the beginning of
- * a longer one. */
+ * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
+ * that had its evaluations. uniform comes last of them: it takes the most. Within a round a search
+ * has its turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep
+ * what they have from turn to turn and take in what the others found; ga keeps to its own, so that
+ * not all crowd round one mapping; polish begins anew where there is something new. All of this
+ * depends on progress alone: a run that was cut short is the beginning of a longer one. */
 #include <config.h>
 
 #include <math.h>
@@ -23,8 +23,9 @@ enum {
     PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
-/* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On more than
- * FEW accelerators each shard counts for more, as it has more partners to exchange with. */
+/* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On
+ * more than FEW accelerators each shard counts for more, as it has more partners to exchange with.
+ */
 static const double DEFAULT_SHARDS = 1.2e7;
 enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000, FEW = 8 };
 
@@ -36,14 +37,14 @@ enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 
 typedef struct {
     stage stage;
-    int baseline;              /* the next row of the table */
-    th_search *child;          /* of the stages before the rounds */
-    th_search *dp;             /* from the first seeds to its own stage; then it is the child */
-    th_search *turn[N_TURNS];  /* those that stay */
-    int now;                   /* whose turn it is */
-    int64_t since;             /* evaluations when its turn began, or it last brought something */
-    double best, round_best;   /* then, and when the round began */
-    double polished;           /* what polish has nothing more to do with */
+    int baseline;             /* the next row of the table */
+    th_search *child;         /* of the stages before the rounds */
+    th_search *dp;            /* from the first seeds to its own stage; then it is the child */
+    th_search *turn[N_TURNS]; /* those that stay */
+    int now;                  /* whose turn it is */
+    int64_t since;            /* evaluations when its turn began, or it last brought something */
+    double best, round_best;  /* then, and when the round began */
+    double polished;          /* what polish has nothing more to do with */
     int fruitless;
 } portfolio;
 
@@ -55,8 +56,9 @@ static int64_t reasonable(const th_problem *p)
     if (p->system->n_accels > FEW)
         shards *= sqrt((double)p->system->n_accels / FEW);
     double n = DEFAULT_SHARDS / (shards > 1 ? shards : 1);
-    return n < LEAST_EVALUATIONS ? LEAST_EVALUATIONS
-                                 : n > MOST_EVALUATIONS ? MOST_EVALUATIONS : (int64_t)n;
+    return n < LEAST_EVALUATIONS  ? LEAST_EVALUATIONS
+           : n > MOST_EVALUATIONS ? MOST_EVALUATIONS
+                                  : (int64_t)n;
 }
 
 static int init(th_search *s, th_error *err)
@@ -82,7 +84,8 @@ static void clear(th_search *s)
         th_search_free(p->turn[i]);
 }
 
-/* --- before the rounds -------------------------------------------------------------------------- */
+/* --- before the rounds --------------------------------------------------------------------------
+ */
 
 /* The next baseline of the table but uniform. NULL: that was all. */
 static const th_search_type *next_baseline(portfolio *p)
@@ -138,8 +141,8 @@ static void end_child(portfolio *p)
     p->stage += p->stage != STAGE_BASELINES;
 }
 
-/* One batch of the stages before the rounds; a search that this problem has no mapping for is passed
- * over. */
+/* One batch of the stages before the rounds; a search that this problem has no mapping for is
+ * passed over. */
 static int prepare(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
@@ -158,7 +161,8 @@ static int prepare(th_search *s, th_error *err)
     return 0;
 }
 
-/* --- rounds ------------------------------------------------------------------------------------ */
+/* --- rounds ------------------------------------------------------------------------------------
+ */
 
 static void begin_turn(th_search *s, int turn)
 {
@@ -198,8 +202,7 @@ static int take_turn(th_search *s, th_error *err)
         next_turn(s);
         return 0;
     }
-    if (!*turn &&
-        !(*turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err)))
+    if (!*turn && !(*turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err)))
         return -1;
     (*turn)->budget = INT64_MAX; /* the budget is this search's */
     if (th_search_iterate(*turn, err))
@@ -228,10 +231,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_portfolio = {
-    "portfolio", "dp, the baselines, then two_level, ga, annealing and polish by turns",
-    false,       0,
+    "portfolio",
+    "dp, the baselines, then two_level, ga, annealing and polish by turns",
+    false,
+    0,
     TH_SEEDS_HEURISTIC,
     sizeof(portfolio),
-    init,        iterate,
+    init,
+    iterate,
     clear,
 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix.c - the longest path through the tasks of the first layers, each for itself alone, and what
- * any mapping takes after them.
+/* prefix.c - the longest path through the tasks of the first layers, each for itself alone, and
+ * what any mapping takes after them.
  *
  *   new -> (push: plan -> arrivals -> the layer -> the rest | pop)* -> free
  *
- * Times of tasks and transfers are those of prefix_path.c, which hold whatever else is in the program,
- * before or after. Only the order of tasks on an accelerator, and links that are shared, are left out.
- * After a layer follows the tail that bounds.c knows of it, or what prefix_rest.c knows of it as it is
- * placed, whichever is longer.
- * Invariant: final[l] of a decided layer l, and the arrivals of its records, are lower bounds of the
- * ends of those tasks in the first pass. */
+ * Times of tasks and transfers are those of prefix_path.c, which hold whatever else is in the
+ * program, before or after. Only the order of tasks on an accelerator, and links that are shared,
+ * are left out. After a layer follows the tail that bounds.c knows of it, or what prefix_rest.c
+ * knows of it as it is placed, whichever is longer. Invariant: final[l] of a decided layer l, and
+ * the arrivals of its records, are lower bounds of the ends of those tasks in the first pass. */
 #include <config.h>
 
 #include "mapper/search/algorithms/prefix.h"
@@ -31,20 +30,20 @@ typedef struct {
 
 struct th_prefix {
     th_problem problem;
-    int n;         /* layers decided */
+    int n; /* layers decided */
     th_placed *placed;
     const th_layer_plan **plan;
-    double *final;  /* by layer and position */
-    double *least;  /* by layer: of the prefix up to it */
-    double *tail;   /* by layer */
+    double *final;                            /* by layer and position */
+    double *least;                            /* by layer: of the prefix up to it */
+    double *tail;                             /* by layer */
     size_t *records_before, *arrivals_before; /* by layer */
     record *records;
     size_t n_records, record_capacity;
     double *arrival;
     size_t n_arrivals, arrival_capacity;
-    th_placed *consumers;        /* scratch */
-    th_path path;                /* of the layer that is being decided */
-    th_rest *rest;               /* what follows a layer as it is placed */
+    th_placed *consumers; /* scratch */
+    th_path path;         /* of the layer that is being decided */
+    th_rest *rest;        /* what follows a layer as it is placed */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -105,7 +104,8 @@ void th_prefix_free(th_prefix *x)
     th_free(x);
 }
 
-/* --- what comes in ------------------------------------------------------------------------------ */
+/* --- what comes in ------------------------------------------------------------------------------
+ */
 
 static int32_t part_of(const th_prefix *x, int layer)
 {
@@ -208,7 +208,8 @@ static int find_begins(th_prefix *x, th_error *err)
     return 0;
 }
 
-/* --- the layer ---------------------------------------------------------------------------------- */
+/* --- the layer ----------------------------------------------------------------------------------
+ */
 
 /* What is held nowhere is followed by nothing. */
 static int find_least(th_prefix *x, const th_layer_plan *plan, const double *final, th_error *err)

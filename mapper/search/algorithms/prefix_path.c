@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_path.c - the longest path through the tasks of one layer on its set, each for itself alone.
+/* prefix_path.c - the longest path through the tasks of one layer on its set, each for itself
+ * alone.
  *
  *   run: phases -> partial sums
  *
- * A task takes as long as bounds_task.c says at least, a transfer the latencies of its route and its
- * bytes over the narrowest link: nothing that goes on besides makes either shorter (a flow gets no
- * more than its narrowest link, a task is bounded whatever others draw from its DRAM), and each
+ * A task takes as long as bounds_task.c says at least, a transfer the latencies of its route and
+ * its bytes over the narrowest link: nothing that goes on besides makes either shorter (a flow gets
+ * no more than its narrowest link, a task is bounded whatever others draw from its DRAM), and each
  * starts no sooner than what it depends on has ended. */
 #include <config.h>
 
@@ -43,7 +44,8 @@ void th_path_clear(th_path *p)
     th_free(p->task);
 }
 
-/* --- single tasks ------------------------------------------------------------------------------- */
+/* --- single tasks -------------------------------------------------------------------------------
+ */
 
 /* 0 or -1: memory is out. */
 static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
@@ -88,7 +90,8 @@ int th_path_travel(const th_path *x, int from, int to, int64_t bytes, double *ps
     return 0;
 }
 
-/* --- a layer ------------------------------------------------------------------------------------ */
+/* --- a layer ------------------------------------------------------------------------------------
+ */
 
 static void later(double *time, double than)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prefix_rest.c - how long a pass goes on at least after a layer, given its set and strategy.
  *
- *   of: what is known | the first reader: every set and strategy it may have -> what they take after
- *   each position -> the least
+ *   of: what is known | the first reader: every set and strategy it may have -> what they take
+ * after each position -> the least
  *
  * The first reader of a layer runs somehow: on the same set with the same design, or on one without
- * common members. Of each such way, a position that gets something of position r begins no sooner than
- * r's part has travelled, takes what prefix_path.c says, and is followed by the rest of its own layer,
- * found alike. After r the pass goes on for the most of these, and at the least for the least over all
- * ways. The edge into a tensor's first reader depends on these two placements alone; what readers behind it get
- * may come from it, so nothing is said of them; nor where the reader has several inputs on the vector
- * unit, as its strategy may follow another one.
- * On systems with more ways than WAYS_MAX, and nowhere else, the tail alone is known. docs/models/exhaustive.md.
+ * common members. Of each such way, a position that gets something of position r begins no sooner
+ * than r's part has travelled, takes what prefix_path.c says, and is followed by the rest of its
+ * own layer, found alike. After r the pass goes on for the most of these, and at the least for the
+ * least over all ways. The edge into a tensor's first reader depends on these two placements alone;
+ * what readers behind it get may come from it, so nothing is said of them; nor where the reader has
+ * several inputs on the vector unit, as its strategy may follow another one. On systems with more
+ * ways than WAYS_MAX, and nowhere else, the tail alone is known. docs/models/exhaustive.md.
  * Invariant: value[n_accels i ..] is the rest of the placement with number i. */
 #include <config.h>
 
@@ -163,10 +163,11 @@ void th_rest_free(th_rest *x)
     th_free(x);
 }
 
-/* --- one way to place the reader ---------------------------------------------------------------- */
+/* --- one way to place the reader ----------------------------------------------------------------
+ */
 
-/* What position r of a layer has to do with its reader: travel into begin[] of the path. Does anybody
- * read of it? -1: memory is out. */
+/* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
+ * anybody read of it? -1: memory is out. */
 static int begin_after(th_rest *x, const th_edge_plan *edge, int r, int n)
 {
     bool any = false;
@@ -240,7 +241,8 @@ static int try_way(th_rest *x, const question *q, const th_set *set, const th_st
     return 0;
 }
 
-/* --- all ways ----------------------------------------------------------------------------------- */
+/* --- all ways -----------------------------------------------------------------------------------
+ */
 
 static uint32_t members_of(const th_set *set)
 {

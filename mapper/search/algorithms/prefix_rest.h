@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_rest.h - private to the bounds of exhaustive: how long a pass goes on at least after a layer that
- * runs on a known set by a known strategy.
- *   new -> of* -> free */
+/* prefix_rest.h - private to the bounds of exhaustive: how long a pass goes on at least after a
+ * layer that runs on a known set by a known strategy. new -> of* -> free */
 #ifndef TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REST_H
 #define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REST_H
 #include "mapper/evaluate/evaluate.h"
 
 typedef struct th_rest th_rest;
 
-/* tail: by layer, whatever its set and strategy (bounds.h). It and the problem must outlive it. NULL on
- * failure. */
+/* tail: by layer, whatever its set and strategy (bounds.h). It and the problem must outlive it.
+ * NULL on failure. */
 th_rest *th_rest_new(const th_problem *p, const double *tail, th_error *err);
 void th_rest_free(th_rest *x); /* accepts NULL */
 
-/* *rest: by position, in ps, from the end of what it holds of the layer's output to the end of the pass; until
- * the next call. 0 or -1. */
+/* *rest: by position, in ps, from the end of what it holds of the layer's output to the end of the
+ * pass; until the next call. 0 or -1. */
 int th_rest_of(th_rest *x, int layer, const th_set *set, const th_strategy *s, const double **rest,
                th_error *err);
 

@@ -45,10 +45,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_random = {
-    "random", "mappings drawn at random: the control with as many evaluations",
-    false,    4000,
+    "random",
+    "mappings drawn at random: the control with as many evaluations",
+    false,
+    4000,
     TH_SEEDS_RANDOM,
     sizeof(th_breed),
-    init,     iterate,
+    init,
+    iterate,
     clear,
 };

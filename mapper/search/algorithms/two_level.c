@@ -8,12 +8,13 @@
  * configuration has a population of its own, whose genes are level 2: the strategies of the layers
  * on the array (the others follow). A generation picks configurations by rank, makes offspring from
  * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
- * of one shape; a run of layers anew by the dynamic programme, blurred), and now and then makes a new configuration from an old one (another design, a
- * moved boundary, another partition), which replaces the worst if it is better. Fitness is the
- * simulated objective. Seeds: the dynamic programme on every candidate of level 1 (initial_mapping.c), uniform
- * splits, and the computation-prioritised baseline; inside another search, the best that that one has
- * found. Deterministic: every child draws from a stream of
- * its own, so that the threads that judge the children also make them (offspring.c). */
+ * of one shape; a run of layers anew by the dynamic programme, blurred), and now and then makes a
+ * new configuration from an old one (another design, a moved boundary, another partition), which
+ * replaces the worst if it is better. Fitness is the simulated objective. Seeds: the dynamic
+ * programme on every candidate of level 1 (initial_mapping.c), uniform splits, and the
+ * computation-prioritised baseline; inside another search, the best that that one has found.
+ * Deterministic: every child draws from a stream of its own, so that the threads that judge the
+ * children also make them (offspring.c). */
 #include <config.h>
 
 #include <math.h>
@@ -31,7 +32,7 @@ enum {
 static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
 static const double LEVEL1_RATE = 0.08; /* offspring that change level 1 */
 static const double BLURRED_RATE = 0.3; /* that take a run of layers from the programme, blurred */
-static const double ANY_RATE = 0.3; /* whose configuration is any, not by rank */
+static const double ANY_RATE = 0.3;     /* whose configuration is any, not by rank */
 
 typedef struct {
     th_mapping *mapping;
@@ -200,10 +201,13 @@ static int iterate(th_search *s, th_error *err)
 }
 
 const th_search_type th_search_two_level = {
-    "two_level", "two-level genetic search over sets, designs and layers (1), and strategies (2)",
-    false,       4000,
+    "two_level",
+    "two-level genetic search over sets, designs and layers (1), and strategies (2)",
+    false,
+    4000,
     TH_SEEDS_HEURISTIC,
     sizeof(two_level),
-    init,        iterate,
+    init,
+    iterate,
     clear,
 };

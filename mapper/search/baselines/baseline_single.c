@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* baseline_single.c - single: the whole network on one accelerator, the best of all accelerators and
- * their designs. data_parallel: every layer split by images and by nothing else, over as many
+/* baseline_single.c - single: the whole network on one accelerator, the best of all accelerators
+ * and their designs. data_parallel: every layer split by images and by nothing else, over as many
  * accelerators as there are images at most. */
 #include <config.h>
 

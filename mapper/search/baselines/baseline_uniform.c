@@ -2,12 +2,12 @@
 /* baseline_uniform.c - uniform: one set (one accelerator, the first group, or all), one design, one
  * split for all convolutions and one for all other layers on the array: the best of all by
  * simulation; docs/models/baselines.md.
- *   init, per set and order of its members: designs x splits -> combinations -> where there are very
- *   many, those of least estimated time -> candidates
+ *   init, per set and order of its members: designs x splits -> combinations -> where there are
+ * very many, those of least estimated time -> candidates
  *
- * Estimates add up what layers take by themselves and what their inputs take to come (plan.h), apart
- * for convolutions and what follows them, and for the others: so they cost a sum of splits, where the
- * combinations are a product. */
+ * Estimates add up what layers take by themselves and what their inputs take to come (plan.h),
+ * apart for convolutions and what follows them, and for the others: so they cost a sum of splits,
+ * where the combinations are a product. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 #include "mapper/search/partition/sets.h"
 #include "mapper/strategies.h"
 
-/* Pairs of accelerators times simulated combinations of one set in one order: 512 of eight accelerators,
- * 8 of 64. */
+/* Pairs of accelerators times simulated combinations of one set in one order: 512 of eight
+ * accelerators, 8 of 64. */
 enum { SIMULATED = 32768 };
 
 typedef struct {
@@ -71,7 +71,8 @@ static int make(const combinations *k, int32_t design, int conv, int dense, th_m
     return 0;
 }
 
-/* All splits over dims (each n ways in all) as strategies of an imaginary layer that allows them. */
+/* All splits over dims (each n ways in all) as strategies of an imaginary layer that allows them.
+ */
 static int list_splits(const th_search *s, int32_t n, bool is_conv, splits *out)
 {
     th_layer any = {.kind = TH_LAYER_MATMUL, .groups = 1, .dim = {1, n, n, 1, 1, 1, 1}};
@@ -162,8 +163,8 @@ static th_time estimate(const combinations *k, int32_t design, int conv, int den
     return failed < 0 ? -1 : sum;
 }
 
-/* Of each design: splits of convolutions beside the first of the others, then the others beside the best
- * of those. */
+/* Of each design: splits of convolutions beside the first of the others, then the others beside the
+ * best of those. */
 static int estimate_splits(combinations *k, int32_t design, th_error *err)
 {
     th_time *conv = k->conv.time + (size_t)design * (size_t)k->conv.n,
@@ -271,8 +272,9 @@ static int add_orders(th_search *s, const int32_t *accels, int32_t n, th_error *
     return failed;
 }
 
-/* All accelerators where a set may span groups; the first group; the first accelerator. The large sets
- * come first: mostly they are quick, and then what runs on few accelerators is soon stopped. */
+/* All accelerators where a set may span groups; the first group; the first accelerator. The large
+ * sets come first: mostly they are quick, and then what runs on few accelerators is soon stopped.
+ */
 static int init(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;

@@ -40,8 +40,8 @@ static int choose_splits(th_search *s, herald *h, int set, th_error *err)
     return 0;
 }
 
-/* Times of all layers on a set with a design; returns their sum, or -1: memory, or the design cannot
- * run one. */
+/* Times of all layers on a set with a design; returns their sum, or -1: memory, or the design
+ * cannot run one. */
 static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time *time,
                       th_error *err)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* h2h.c - the search of the H2H comparison, a baseline.
  *
- *   iterate: list what layers take -> place them (step 1) -> as one mapping, simulated (steps 1 .. 3);
- *   then, a layer at a time: move it to its neighbours, each move simulated (step 4)
+ *   iterate: list what layers take -> place them (step 1) -> as one mapping, simulated (steps 1 ..
+ * 3); then, a layer at a time: move it to its neighbours, each move simulated (step 4)
  *
- * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with Computation
- * and Communication Awareness", DAC 2022, as its public mapper does it (docs/models/h2h.md). Every
- * accelerator is a set of its own. Step 1 computation-prioritised: all activations and weights cross
- * the network. Step 2 weight locality: a knapsack per accelerator pins weights. Step 3 activation
- * fusion: what an accelerator makes for the next layer of its queue stays. Step 4 remapping: layers
- * move beside their producers and consumers, where that shortens the run.
- * On a system whose transfers are not serial weights are where they run and an accelerator keeps what it
- * made anyway, so steps 1 to 3 are one mapping there, and queues are in the order of the layers.
- * Steps 2 and 3 are what lowering does by itself unless a mapping tells it otherwise, so a step is a
- * mapping and what it takes comes from the simulation. Step 1 alone reckons ends by itself. */
+ * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with
+ * Computation and Communication Awareness", DAC 2022, as its public mapper does it
+ * (docs/models/h2h.md). Every accelerator is a set of its own. Step 1 computation-prioritised: all
+ * activations and weights cross the network. Step 2 weight locality: a knapsack per accelerator
+ * pins weights. Step 3 activation fusion: what an accelerator makes for the next layer of its queue
+ * stays. Step 4 remapping: layers move beside their producers and consumers, where that shortens
+ * the run. On a system whose transfers are not serial weights are where they run and an accelerator
+ * keeps what it made anyway, so steps 1 to 3 are one mapping there, and queues are in the order of
+ * the layers. Steps 2 and 3 are what lowering does by itself unless a mapping tells it otherwise,
+ * so a step is a mapping and what it takes comes from the simulation. Step 1 alone reckons ends by
+ * itself. */
 #include <config.h>
 
 #include <math.h>
@@ -32,15 +33,15 @@ typedef struct {
     th_search *search;
     const th_system *system;
     const th_workload *workload;
-    th_time *time;      /* per layer and accelerator, all over the network; -1: it cannot run there */
+    th_time *time; /* per layer and accelerator, all over the network; -1: it cannot run there */
     th_time *layer_end; /* -1: not placed */
     th_time *free_at;   /* per accelerator */
     int32_t *where;     /* per layer */
     int32_t *queue;     /* per accelerator and place: layers */
     int32_t *n_queued;
-    int32_t *done;      /* scratch, per accelerator: layers of its queue that are in the order */
-    bool *is_done;      /* scratch, per layer */
-    int32_t *scratch;   /* an order of the layers */
+    int32_t *done;    /* scratch, per accelerator: layers of its queue that are in the order */
+    bool *is_done;    /* scratch, per layer */
+    int32_t *scratch; /* an order of the layers */
     th_mapping *mapping;
     bool is_placed;
     int32_t walked; /* layers that remapping has looked at, over all walks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* knapsack.c - which things fill a space best, their value being their size.
- * Sums are reached thing by thing; each remembers the thing that reached it first, so the things of a
- * sum are found on the way back. Time and memory are in proportion to capacity times things. */
+ * Sums are reached thing by thing; each remembers the thing that reached it first, so the things of
+ * a sum are found on the way back. Time and memory are in proportion to capacity times things. */
 #include <config.h>
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dynamic_programming.c - the dynamic programme over the layers of a set.
  *
- *   run: (the memos are warmed) -> layers of the set -> choices of each -> from the last layer back, the least time of all
- *   that hangs on each choice -> from the first layer on, the choices that give it -> where they do not
- *   fit into memory by estimate, again with a price for bytes that stay
+ *   run: (the memos are warmed) -> layers of the set -> choices of each -> from the last layer
+ * back, the least time of all that hangs on each choice -> from the first layer on, the choices
+ * that give it -> where they do not fit into memory by estimate, again with a price for bytes that
+ * stay
  *
  * Exact on the forest and the times of transition.c. */
 #include <config.h>
@@ -75,8 +76,8 @@ static void sort_by_total(cell *c)
     }
 }
 
-/* The choice that is best after choice i of the ancestor. By ascending total, so that transitions to
- * those that cannot win whatever they cost are never asked for. -1: error. */
+/* The choice that is best after choice i of the ancestor. By ascending total, so that transitions
+ * to those that cannot win whatever they cost are never asked for. -1: error. */
 static th_time least_after(programme *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
@@ -104,7 +105,8 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
     return least;
 }
 
-/* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1. */
+/* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1.
+ */
 static int look_back(programme *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
@@ -128,8 +130,8 @@ static th_time choose(programme *p, int l)
     return c->ancestor >= 0 ? 0 : c->least;
 }
 
-/* Twice as high for the last layer as for the first: with one price, layers of one shape would all change
- * their strategies at once, where some of them were enough. */
+/* Twice as high for the last layer as for the first: with one price, layers of one shape would all
+ * change their strategies at once, where some of them were enough. */
 static double price_of(const programme *p, int l)
 {
     return p->price * (1 + (double)l / p->mapping->n_layers);
@@ -144,8 +146,7 @@ static int solve(programme *p, th_time *estimate, th_error *err)
         for (int i = 0; c && i < c->n; i++) {
             p->cells[l].total[i] = p->cells[l].own[i];
             if (p->price > 0)
-                p->cells[l].total[i] +=
-                    (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
+                p->cells[l].total[i] += (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
         }
     }
     for (int l = n - 1; l >= 0; l--)
@@ -183,8 +184,8 @@ static int64_t tensor_bytes(const programme *p, int l, const th_layer_plan *plan
     return sum;
 }
 
-/* About what tensors take at most, per pass: those of the greediest layer, and as much as half of that
- * for what skips it. -1: error. */
+/* About what tensors take at most, per pass: those of the greediest layer, and as much as half of
+ * that for what skips it. -1: error. */
 static int64_t tensors_at_most(const programme *p, th_error *err)
 {
     const th_set *set = &p->mapping->sets[p->set];
@@ -236,8 +237,8 @@ static int fits(const programme *p, th_error *err)
            (double)capacity;
 }
 
-/* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until it
- * does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
+/* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until
+ * it does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
 static int fit_memory(programme *p, th_time *estimate, th_error *err)
 {
     enum { RAISES = 16, HALVINGS = 8 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.c - what the dynamic programme over the layers of a set (dynamic_programming.c) chooses from.
- * Choices are the KEPT quickest strategies of a layer by themselves, and every pure split besides. */
+/* initial_mapping.c - what the dynamic programme over the layers of a set (dynamic_programming.c)
+ * chooses from. Choices are the KEPT quickest strategies of a layer by themselves, and every pure
+ * split besides. */
 #include <config.h>
 
 #include "mapper/search/initial/initial_state.h"
@@ -11,8 +12,8 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-/* On a large set more are worth looking at: their times differ little, what they make others send differs
- * much. */
+/* On a large set more are worth looking at: their times differ little, what they make others send
+ * differs much. */
 enum { KEPT = 16, KEPT_SPLITS = 32 };
 
 static void free_choices(th_choices *c)
@@ -151,7 +152,7 @@ static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
 }
 
 th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
-                        th_error *err)
+                         th_error *err)
 {
     th_placed at;
     th_error reason;
@@ -234,8 +235,8 @@ static bool is_among(const th_timed *some, int n, int order)
     return found;
 }
 
-/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of very
- * many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
+/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of
+ * very many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
  * exchange, seldom time. In the list each split stands before its rotations. */
 static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
                     th_timed *all, th_error *err)
@@ -259,8 +260,10 @@ static int time_all(th_seeder *s, const th_set *set, int layer, const th_strateg
     return kept;
 }
 
-/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out. */
-static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n, th_strategy **list)
+/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out.
+ */
+static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n,
+                th_strategy **list)
 {
     if (!th_strategy_fits(given, l, batch, n))
         return 0;
@@ -289,8 +292,8 @@ int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, 
     th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
     if (n == 0) {
-        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s", l->name,
-                     given ? "as the partial mapping gives it " : "", (int)set->n_accels,
+        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s",
+                     l->name, given ? "as the partial mapping gives it " : "", (int)set->n_accels,
                      set->n_accels == 1 ? "" : "s");
         note_misfit(s, &none, false);
     }
@@ -352,8 +355,10 @@ int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *
     return th_shared_map_find(s->memo->choices_by_key, key, sizeof key) != NULL;
 }
 
-/* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out. */
-static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_t bytes, th_choices *c)
+/* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out.
+ */
+static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_t bytes,
+                                      th_choices *c)
 {
     const th_choices *kept = NULL;
     pthread_mutex_lock(&m->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.h - good starting points for the search: a dynamic programme over the layers of a set.
- *   new -> (use_pool) -> (share) -> (choices | run)* -> free */
+/* initial_mapping.h - good starting points for the search: a dynamic programme over the layers of a
+ * set. new -> (use_pool) -> (share) -> (choices | run)* -> free */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #include "base/random.h"
@@ -10,9 +10,9 @@ typedef struct th_seeder th_seeder;
 
 /* Works with the plans of an evaluator, which must outlive it. NULL on failure. */
 th_seeder *th_seeder_new(th_evaluator *e, th_error *err);
-/* For another thread, with an evaluator that shares with its: choices and times of transition that one
- * makes the other has. It drops nothing that others may be using: where more is remembered than should be,
- * what is asked of it fails, and is_full tells. Freed before s. NULL: memory is out. */
+/* For another thread, with an evaluator that shares with its: choices and times of transition that
+ * one makes the other has. It drops nothing that others may be using: where more is remembered than
+ * should be, what is asked of it fails, and is_full tells. Freed before s. NULL: memory is out. */
 th_seeder *th_seeder_share(th_seeder *s, th_evaluator *e, th_error *err);
 bool th_seeder_is_full(const th_seeder *s);
 void th_seeder_free(th_seeder *s); /* accepts NULL */
@@ -26,18 +26,18 @@ typedef struct th_timed {
     th_time time; /* of its own, in ps */
     int order;    /* in the list of strategies.h, for ties */
 } th_timed;
-/* All strategies by which a set with its design can run a layer, by ascending time; *out is the caller's
- * (th_free). Their number, or -1. */
+/* All strategies by which a set with its design can run a layer, by ascending time; *out is the
+ * caller's (th_free). Their number, or -1. */
 int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err);
 
-/* Has the pool, if it uses one, make the choices that will be asked for: by run of that set of m; of all layers on a
- * set. 0 or -1. */
+/* Has the pool, if it uses one, make the choices that will be asked for: by run of that set of m;
+ * of all layers on a set. 0 or -1. */
 int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err);
 int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
- * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the layer
- * cannot run there); -1: error. Owned by the seeder. */
+ * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the
+ * layer cannot run there); -1: error. Owned by the seeder. */
 typedef struct th_choices {
     int n;
     th_strategy *strategy;
@@ -46,8 +46,8 @@ typedef struct th_choices {
 } th_choices;
 const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
 
-/* Why the first strategy that a design could not run was left out; while there is none, the first layer
- * that no strategy suits; else "". */
+/* Why the first strategy that a design could not run was left out; while there is none, the first
+ * layer that no strategy suits; else "". */
 const th_error *th_seeder_misfit(const th_seeder *s);
 
 /* Gives the layers of m that stand on set the strategies of least estimated time, transitions

@@ -8,8 +8,8 @@
 #include "base/shared_map.h"
 #include "mapper/search/initial/initial_mapping.h"
 
-/* What those who share remember. With the lock: what is added to the arrays, which know all that is to be freed,
- * and rows of matrices that are filled. */
+/* What those who share remember. With the lock: what is added to the arrays, which know all that is
+ * to be freed, and rows of matrices that are filled. */
 typedef struct th_seed_memo {
     th_shared_map *choices_by_key, *matrices_by_key;
     pthread_mutex_t lock;
@@ -28,7 +28,7 @@ struct th_seeder {
     int32_t batch;
     th_seed_memo *memo;
     bool shares, is_full; /* of another seeder; it would have had to drop plans, and may not */
-    th_error misfit; /* the first of a design; before there is one, the first of a split */
+    th_error misfit;      /* the first of a design; before there is one, the first of a split */
     bool misfit_is_of_design;
 };
 
@@ -42,16 +42,18 @@ typedef struct th_seed_path {
     int between[TH_SEED_PATH_MAX]; /* in order of computation */
 } th_seed_path;
 
-/* Accelerators of a set from which on there are more choices, and transitions are planned one by one. */
+/* Accelerators of a set from which on there are more choices, and transitions are planned one by
+ * one. */
 enum { TH_SEED_LARGE_SET = 32 };
 
-/* --- initial_mapping.c ----------------------------------------------------------------------------------- */
+/* --- initial_mapping.c
+ * ----------------------------------------------------------------------------------- */
 
 /* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
 th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
                          th_error *err);
-/* Layers of one shape have the same choices, but for those whose strategy is given: the layer itself; else
- * -1. */
+/* Layers of one shape have the same choices, but for those whose strategy is given: the layer
+ * itself; else -1. */
 int32_t th_seed_given(const th_seeder *s, int layer);
 /* The seeder as another thread may use it, whose evaluator is given; it needs no freeing. */
 th_seeder th_seed_view(const th_seeder *s, th_evaluator *e);
@@ -64,16 +66,17 @@ int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *
 
 th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer);
 typedef struct th_seed_matrix th_seed_matrix;
-/* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's. NULL:
- * error. */
+/* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's.
+ * NULL: error. */
 th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                                   th_error *err);
 void th_seed_matrix_free(th_seed_matrix *m);
-/* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be writing them. */
+/* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be
+ * writing them. */
 typedef _Atomic th_time th_seed_time;
 const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from);
-/* One of the times, of the matrix of this path; or, where that is more than enough, at least more than enough
- * and at most that. -1: error. It drops no plans. */
+/* One of the times, of the matrix of this path; or, where that is more than enough, at least more
+ * than enough and at most that. -1: error. It drops no plans. */
 th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
                            th_seed_matrix *m, int from, int to, th_time enough, th_error *err);
 

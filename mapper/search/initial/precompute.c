@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* precompute.c - choices that are about to be asked for, made by all threads of the pool, a task per shape of layer.
- * They are the same whoever makes them, so nothing depends on it. */
+/* precompute.c - choices that are about to be asked for, made by all threads of the pool, a task
+ * per shape of layer. They are the same whoever makes them, so nothing depends on it. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -25,7 +25,8 @@ static int choose(void *state, th_evaluator *e, int i)
 static bool has_like(const work *w, int layer)
 {
     for (int i = 0; i < w->n; i++)
-        if (th_plans_class(w->seeder->plans, w->layers[i]) == th_plans_class(w->seeder->plans, layer))
+        if (th_plans_class(w->seeder->plans, w->layers[i]) ==
+            th_plans_class(w->seeder->plans, layer))
             return true;
     return false;
 }

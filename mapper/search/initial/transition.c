@@ -3,14 +3,14 @@
  *
  *   path_to -> matrix_of -> transition*
  *
- * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs on
- * the same set; those of the vector unit between them follow the ancestor. So the graph becomes a forest,
- * and the programme is exact on it. What it leaves out: the other inputs of adds, overlap,
- * contention, other sets - the simulation judges those.
- * A transition is worked out when it is first asked for: on a large set one takes as long as
- * some thousand pairs of positions, and the programme never asks for most.
- * Invariant: time[] of a matrix depends on its key alone, whatever layers and set ask for it: so it matters not
- * which of several threads works one out, or that two do. */
+ * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs
+ * on the same set; those of the vector unit between them follow the ancestor. So the graph becomes
+ * a forest, and the programme is exact on it. What it leaves out: the other inputs of adds,
+ * overlap, contention, other sets - the simulation judges those. A transition is worked out when it
+ * is first asked for: on a large set one takes as long as some thousand pairs of positions, and the
+ * programme never asks for most. Invariant: time[] of a matrix depends on its key alone, whatever
+ * layers and set ask for it: so it matters not which of several threads works one out, or that two
+ * do. */
 #include <config.h>
 
 #include "mapper/search/initial/initial_state.h"
@@ -24,7 +24,8 @@ static const th_time NOWHERE = TH_TIME_MAX / 1024; /* this ancestor's choice lea
 
 typedef enum { ROW_NEW, ROW_LEADS_ON, ROW_LEADS_NOWHERE } row_state;
 
-/* A choice of the ancestor, and what follows it up to the layer, which changes no more when state says so. */
+/* A choice of the ancestor, and what follows it up to the layer, which changes no more when state
+ * says so. */
 typedef struct {
     _Atomic row_state state;
     th_time sum;          /* of the layers between, and the ways to them */
@@ -34,8 +35,8 @@ typedef struct {
 struct th_seed_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    th_seed_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but that it is
-                    * at least -1 minus that */
+    th_seed_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but
+                         * that it is at least -1 minus that */
 };
 
 th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
@@ -92,7 +93,8 @@ static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
 }
 
 /* Takes x over: the one that the key has from now on, this or another. NULL: memory is out. */
-static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t bytes, th_seed_matrix *x)
+static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t bytes,
+                                   th_seed_matrix *x)
 {
     const th_seed_matrix *kept = NULL;
     pthread_mutex_lock(&m->lock);
@@ -114,8 +116,8 @@ static th_seed_matrix *find_matrix(const th_seed_memo *m, const int32_t *key, si
 enum { MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
 
 /* 0 or -1. */
-static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer, int32_t *key,
-                  th_error *err)
+static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
+                  int32_t *key, th_error *err)
 {
     key[0] = th_plans_alike(s->plans, set, err);
     if (key[0] < 0)
@@ -151,9 +153,11 @@ th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* The last layer before this one, as the row has it. *none: there is nothing before it but the host. */
-static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p, const th_seed_matrix *m,
-                      const row *r, th_placed *out, bool *none, th_error *err)
+/* The last layer before this one, as the row has it. *none: there is nothing before it but the
+ * host. */
+static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p,
+                      const th_seed_matrix *m, const row *r, th_placed *out, bool *none,
+                      th_error *err)
 {
     *none = !m->from && p->n == 0;
     return *none ? 0
@@ -161,7 +165,8 @@ static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p, co
                                   &r->strategy, out, err);
 }
 
-/* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1: it leads nowhere; -1. */
+/* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1:
+ * it leads nowhere; -1. */
 static int walk(th_seeder *s, const th_set *set, const th_seed_path *p, bool is_external, row *r,
                 th_error *err)
 {
@@ -195,8 +200,8 @@ static row_state row_is(const row *r)
     return atomic_load_explicit(&r->state, memory_order_acquire);
 }
 
-static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_seed_matrix *m, int i,
-                    th_error *err)
+static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_seed_matrix *m,
+                    int i, th_error *err)
 {
     row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
     if (row_is(r) != ROW_NEW)
@@ -208,7 +213,8 @@ static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_s
     if (row_is(r) == ROW_NEW) {
         r->sum = made.sum;
         r->strategy = made.strategy;
-        atomic_store_explicit(&r->state, status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON, memory_order_release);
+        atomic_store_explicit(&r->state, status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON,
+                              memory_order_release);
     }
     pthread_mutex_unlock(&s->memo->lock);
     return 0;

@@ -2,7 +2,8 @@
 /* accelerator_kinds.c - candidate sets for unlike accelerators.
  *
  * A class is the accelerators that can run the same layers (and, where sets may not span groups, of
- * one group). Sets are formed inside classes alone, quick members first. Candidates, few on purpose:
+ * one group). Sets are formed inside classes alone, quick members first. Candidates, few on
+ * purpose:
  *   - every accelerator alone (or the quickest SINGLES of all classes, in turn);
  *   - the quickest 1, 2, 4 of each class as a set;
  *   - each class in 1, 2, 3, 4, 6, 8 parts of near-equal speed;
@@ -303,8 +304,7 @@ int th_level1_add_kinds(th_level1 *l, th_error *err)
                .classes = th_alloc_zero(n, sizeof *k.classes),
                .part_of = th_alloc_zero(n, sizeof *k.part_of),
                .speed_of = th_alloc_zero(branches, sizeof *k.speed_of)};
-    int failed =
-        k.all && k.classes && k.part_of && k.speed_of ? 0 : th_error_no_memory(err);
+    int failed = k.all && k.classes && k.part_of && k.speed_of ? 0 : th_error_no_memory(err);
     if (!failed)
         failed = find_classes(&k, err);
     if (!failed)

@@ -114,8 +114,8 @@ int th_level1_look(th_level1 *l, th_error *err)
     l->branch_of = th_alloc_zero(layers, sizeof *l->branch_of);
     l->order = th_alloc_zero(layers, sizeof *l->order);
     l->abilities = new_abilities();
-    bool failed = !is_placed || !l->kind_of || !l->leaf_of || !l->branch_of || !l->order ||
-                  !l->abilities;
+    bool failed =
+        !is_placed || !l->kind_of || !l->leaf_of || !l->branch_of || !l->order || !l->abilities;
     if (!failed) {
         find_kinds(l);
         find_branches(l);
@@ -134,7 +134,8 @@ bool th_level1_can_share(const th_level1 *l, int layer, int32_t n)
 {
     const th_workload *w = l->problem->workload;
     th_strategy s = th_strategy_single;
-    return th_strategy_repair(&s, &w->layers[layer], w->batch / l->problem->stream.micro_batches, n);
+    return th_strategy_repair(&s, &w->layers[layer], w->batch / l->problem->stream.micro_batches,
+                              n);
 }
 
 static bool has_unlike(const th_level1 *l, const th_set *set)
@@ -275,7 +276,8 @@ static void free_ability(th_ability *a)
     th_free(a);
 }
 
-/* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is out. */
+/* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is
+ * out. */
 static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t *key, size_t bytes)
 {
     const th_ability *kept = th_shared_map_add(known->by_key, key, bytes, a);
@@ -289,8 +291,8 @@ static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t 
     return a;
 }
 
-static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const int32_t *key, size_t bytes,
-                                       th_error *err)
+static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const int32_t *key,
+                                       size_t bytes, th_error *err)
 {
     th_ability *made = th_alloc_zero(1, sizeof *made);
     if (!made) {

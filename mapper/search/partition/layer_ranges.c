@@ -7,11 +7,11 @@
  * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
  * sums of time; of unlike sets the range that takes longest is made as short as it can be, which a
  * bisection finds.
- * By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time over the
- * sets that can run it, and the longest way of ranks and mean transfers from it to an output. By
- * falling rank every layer goes to the set where it ends earliest, given where its producers ended and
- * what the tensors' way takes on an idle network. Layers off the array cost nothing. All times are
- * estimates (capability.c) that may be blurred; the simulation judges. */
+ * By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time over
+ * the sets that can run it, and the longest way of ranks and mean transfers from it to an output.
+ * By falling rank every layer goes to the set where it ends earliest, given where its producers
+ * ended and what the tensors' way takes on an idle network. Layers off the array cost nothing. All
+ * times are estimates (capability.c) that may be blurred; the simulation judges. */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -72,7 +72,8 @@ static int get_times(giver *g, th_level1 *l, const int32_t *design, double jitte
     return 0;
 }
 
-/* Where the layer is quickest, or -1; off the array where its first producer is, if that can run it. */
+/* Where the layer is quickest, or -1; off the array where its first producer is, if that can run
+ * it. */
 static int32_t quickest(const giver *g, int layer)
 {
     const th_layer *at = &g->workload->layers[layer];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* partition.c - candidates of the upper level, from the tree of sets (sets.h), and the designs of their sets.
- *   init -> (designs_init -> (next | draw)*)* -> clear */
+/* partition.c - candidates of the upper level, from the tree of sets (sets.h), and the designs of
+ * their sets. init -> (designs_init -> (next | draw)*)* -> clear */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -35,8 +35,7 @@ static int32_t designs_of(const th_level1 *l, int32_t node, int32_t *design, int
     int32_t n = 0, given = given_design(l, node);
     if (given != TH_DESIGN_ANY)
         design[n++] = given;
-    for (int32_t d = 0; given == TH_DESIGN_ANY && d < l->problem->system->n_designs && n < max;
-         d++)
+    for (int32_t d = 0; given == TH_DESIGN_ANY && d < l->problem->system->n_designs && n < max; d++)
         if (th_set_can_take(l->problem->system, &set, d))
             design[n++] = d;
     if (n == 0)
@@ -166,8 +165,8 @@ static int32_t largest_sibling(const th_set_tree *t, int32_t first)
     return best;
 }
 
-/* The first accelerator, for the layers that only one can run, beside a set for all others: on every
- * way from it to the root the largest part that it is not in. */
+/* The first accelerator, for the layers that only one can run, beside a set for all others: on
+ * every way from it to the root the largest part that it is not in. */
 static int add_uneven(th_level1 *l)
 {
     const th_set_tree *t = &l->tree;
@@ -222,7 +221,8 @@ static bool has_parallel_work(const th_level1 *l, int64_t *longest)
     return (double)all > WORTH_IT * (double)most;
 }
 
-/* Where there is work to be done side by side, the same sets again with layers where they end earliest. */
+/* Where there is work to be done side by side, the same sets again with layers where they end
+ * earliest. */
 static int add_by_finish(th_level1 *l)
 {
     size_t n = l->n; /* of those with given sets the second way would be put before them again */
@@ -262,8 +262,8 @@ static int make_tree(th_level1 *l)
     return failed ? -1 : 0;
 }
 
-/* The first layer on the array that no accelerator it may use can run alone: why searches find nothing, if
- * they do not. */
+/* The first layer on the array that no accelerator it may use can run alone: why searches find
+ * nothing, if they do not. */
 static int look_for_misfit(th_level1 *l, th_error *err)
 {
     const th_workload *w = l->problem->workload;
@@ -284,7 +284,8 @@ static int look_for_misfit(th_level1 *l, th_error *err)
                              s->nodes[s->accel_node[a]].name);
         }
         if (!can)
-            th_error_set(&l->misfit, "MAP-0096", "layer \"%s\" can run on none of the accelerators that it may use: %s",
+            th_error_set(&l->misfit, "MAP-0096",
+                         "layer \"%s\" can run on none of the accelerators that it may use: %s",
                          w->layers[i].name, names.text ? names.text : "");
         th_strbuf_clear(&names);
         if (!can)
@@ -303,8 +304,8 @@ int th_level1_init(th_level1 *l, th_seeder *s, const th_problem *p, bool inside_
         return -1;
     if (l->n_given > 0 && th_level1_add(l, &(th_partition){.way = TH_LAYERS_BY_FINISH}))
         return th_error_no_memory(err);
-    if (add_single_sets(l) || add_frontiers(l) ||
-        (l->n_given == 0 && add_uneven(l)) || add_by_finish(l))
+    if (add_single_sets(l) || add_frontiers(l) || (l->n_given == 0 && add_uneven(l)) ||
+        add_by_finish(l))
         return th_error_no_memory(err);
     return has_several_kinds(l) || p->constraints ? th_level1_add_kinds(l, err) : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* partition.h - the upper level of a mapping: sets, designs, and which layers each set runs.
  *   init -> (designs_init -> (next | draw)*, mapping)* -> clear
- * A copy of it with a seeder that shares (initial_mapping.h) is another thread's to use, and is not cleared. */
+ * A copy of it with a seeder that shares (initial_mapping.h) is another thread's to use, and is not
+ * cleared. */
 #ifndef TH_MAPPER_SEARCH_PARTITION_PARTITION_H
 #define TH_MAPPER_SEARCH_PARTITION_PARTITION_H
 #include "base/shared_map.h"
@@ -21,19 +22,22 @@ typedef enum {
     TH_LAYERS_UNEVEN     /* the second set has all that it can run */
 } th_layers_way;
 
-/* A partition of the system: nodes of the tree that do not overlap, those of the partial mapping first. */
+/* A partition of the system: nodes of the tree that do not overlap, those of the partial mapping
+ * first. */
 typedef struct th_partition {
     int32_t n;
     int32_t node[TH_LEVEL1_SETS_MAX];
     th_layers_way way;
-    int32_t block; /* members of a node are dealt out in such blocks where they can (sets.h); 0: none are */
+    int32_t block; /* members of a node are dealt out in such blocks where they can (sets.h); 0:
+                      none are */
 } th_partition;
 
 /* What a set of accelerators of certain kinds can do with a design. */
 typedef struct th_ability {
     struct th_ability *next; /* of all that there are */
-    th_time *time;   /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
-    int32_t *shares; /* in proportion to speed, over all layers that each member can run; NULL: equal */
+    th_time *time;           /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
+    int32_t
+        *shares; /* in proportion to speed, over all layers that each member can run; NULL: equal */
 } th_ability;
 
 /* For all copies of a level. */
@@ -47,22 +51,24 @@ typedef struct th_level1 {
     th_seeder *seeder;
     th_set_tree tree; /* behind it, further sets: of accelerators that can run the same layers */
     bool inside_groups;
-    int32_t first_given, n_given; /* nodes: the sets of the partial mapping, part of every partition */
+    int32_t first_given,
+        n_given;     /* nodes: the sets of the partial mapping, part of every partition */
     th_error misfit; /* the first layer that none of the accelerators it may use can run alone */
     th_partition *partitions; /* candidates, coarse ones first */
     size_t n, capacity;
-    int32_t *kind_of;   /* by accelerator: the first one alike */
-    int32_t *leaf_of;   /* by accelerator: its node */
-    int32_t *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
+    int32_t *kind_of; /* by accelerator: the first one alike */
+    int32_t *leaf_of; /* by accelerator: its node */
+    int32_t
+        *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */
     th_abilities *abilities;
 } th_level1;
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
- * layer cannot be split over a set, one accelerator beside it; where accelerators are unlike, those of
- * accelerator_kinds.c. With inside_groups no set spans groups. The seeder and the problem must outlive it. 0
- * or -1 (clear all the same). */
+ * layer cannot be split over a set, one accelerator beside it; where accelerators are unlike, those
+ * of accelerator_kinds.c. With inside_groups no set spans groups. The seeder and the problem must
+ * outlive it. 0 or -1 (clear all the same). */
 int th_level1_init(th_level1 *l, th_seeder *s, const th_problem *p, bool inside_groups,
                    th_error *err);
 void th_level1_clear(th_level1 *l);
@@ -88,8 +94,8 @@ void th_designs_draw(const th_designs *d, gsl_rng *r, int32_t *design); /* all e
 int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
                       gsl_rng *r, th_mapping **out, th_error *err);
 
-/* New shares for the layers that the set of m runs now: in proportion to speed where its members are
- * unlike, else none. 0 or -1. */
+/* New shares for the layers that the set of m runs now: in proportion to speed where its members
+ * are unlike, else none. 0 or -1. */
 int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err);
 
 #endif

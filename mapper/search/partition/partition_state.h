@@ -8,7 +8,8 @@
 
 /* Kinds of accelerators, branches and the order of layers. 0 or -1. */
 int th_level1_look(th_level1 *l, th_error *err);
-/* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own), until clear. NULL on failure. */
+/* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own), until clear. NULL
+ * on failure. */
 const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err);
 /* The same for any set; its own shares do not count. */
 const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err);
@@ -20,13 +21,15 @@ bool th_level1_may(const th_level1 *l, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
 bool th_level1_can_share(const th_level1 *l, int layer, int32_t n);
 
-/* --- partition.c --------------------------------------------------------------------------------- */
+/* --- partition.c ---------------------------------------------------------------------------------
+ */
 
-/* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are layers enough for ranges, and it is new. 0, or -1:
- * memory is out. */
+/* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
+ * layers enough for ranges, and it is new. 0, or -1: memory is out. */
 int th_level1_add(th_level1 *l, const th_partition *p);
 
-/* --- accelerator_kinds.c --------------------------------------------------------------------------- */
+/* --- accelerator_kinds.c
+ * --------------------------------------------------------------------------- */
 
 /* Candidates for unlike accelerators. 0 or -1. */
 int th_level1_add_kinds(th_level1 *l, th_error *err);

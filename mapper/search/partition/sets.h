@@ -22,22 +22,23 @@ typedef struct th_set_tree {
     size_t n, capacity;
 } th_set_tree;
 
-/* Of all accelerators but those that are taken already (by number; NULL: none is). -1: memory is out;
- * clear all the same. */
+/* Of all accelerators but those that are taken already (by number; NULL: none is). -1: memory is
+ * out; clear all the same. */
 int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
 /* A set beside the tree, without parent and children. Its node, or -1: memory is out. */
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);
 
-/* Can the members of a node be dealt out in blocks, so many of one child, of the next, and so on round?
- * Its children are as large as one another, larger than a block, and parted by slow links. */
+/* Can the members of a node be dealt out in blocks, so many of one child, of the next, and so on
+ * round? Its children are as large as one another, larger than a block, and parted by slow links.
+ */
 bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block);
-/* The members of a node into accels, dealt out in blocks (0, or where that cannot be: as they are). Of
- * a mixed radix of splits the last digit then goes across the slow links, not the first. */
+/* The members of a node into accels, dealt out in blocks (0, or where that cannot be: as they are).
+ * Of a mixed radix of splits the last digit then goes across the slow links, not the first. */
 void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels);
-/* The orders in which n accelerators may take the positions of one set: as given, then interleaved in
- * blocks of every size that can be. *out: the orders one after another, n accelerators each, by number;
- * the caller's (th_free). Their number, or -1: memory is out. */
+/* The orders in which n accelerators may take the positions of one set: as given, then interleaved
+ * in blocks of every size that can be. *out: the orders one after another, n accelerators each, by
+ * number; the caller's (th_free). Their number, or -1: memory is out. */
 int32_t th_set_orders(const th_system *s, const int32_t *accels, int32_t n, int32_t **out);
 
 /* Can every accelerator of the set be configured with this design? */

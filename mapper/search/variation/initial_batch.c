@@ -2,8 +2,9 @@
 /* initial_batch.c - what searches start from, made as it is asked for.
  *   seeds* -> seeds_clear
  * First what the search was told to start from. Heuristic seeds, in the order of their coming: the
- * dynamic programme (initial_mapping.c) on candidates of the upper level, exact and blurred; the mapping of
- * computation_prioritized; uniform splits. Those of the programme, which take long, are a brood. */
+ * dynamic programme (initial_mapping.c) on candidates of the upper level, exact and blurred; the
+ * mapping of computation_prioritized; uniform splits. Those of the programme, which take long, are
+ * a brood. */
 #include <config.h>
 
 #include <string.h>
@@ -41,7 +42,8 @@ static int start_of_search(th_breed *b, th_mapping **out, th_error *err)
     return o->start && !*out ? th_error_no_memory(err) : 0;
 }
 
-/* --- the programme on candidates of level 1 ---------------------------------------------------- */
+/* --- the programme on candidates of level 1 ----------------------------------------------------
+ */
 
 /* All partitions were looked at. */
 static void come_round(th_seed_cursor *c)
@@ -59,8 +61,8 @@ typedef struct {
     double jitter;
 } order;
 
-/* Every partition with its quickest designs first, so that a small budget has seen them all; then with
- * the others. 1; 0: none this time; or -1. */
+/* Every partition with its quickest designs first, so that a small budget has seen them all; then
+ * with the others. 1; 0: none this time; or -1. */
 static int next_order(th_breed *b, order *out, th_error *err)
 {
     th_seed_cursor *c = &b->cursor;
@@ -111,7 +113,8 @@ static int by_programme(th_breed *b, th_mapping **batch, int wanted, th_error *e
     return got < 0 ? -1 : n;
 }
 
-/* --- the others -------------------------------------------------------------------------------- */
+/* --- the others --------------------------------------------------------------------------------
+ */
 
 /* The baseline's mapping, where it has one. */
 static int herald(th_breed *b, th_mapping **out, th_error *err)
@@ -133,7 +136,8 @@ static int list_splits(th_breed *b, int32_t n_accels, th_error *err)
     for (int l = 1; l < w->n_layers; l++)
         if (th_layer_macs(&w->layers[l]) > th_layer_macs(&w->layers[widest]))
             widest = l;
-    int n = th_strategies_list(&w->layers[widest], th_search_batch(b->search), n_accels, &c->splits);
+    int n =
+        th_strategies_list(&w->layers[widest], th_search_batch(b->search), n_accels, &c->splits);
     for (int i = 0; i < n; i++)
         if (c->splits[i].rotate == TH_NO_ROTATION && c->splits[i].split[TH_DIM_C] == 1)
             c->splits[kept++] = c->splits[i];
@@ -141,8 +145,8 @@ static int list_splits(th_breed *b, int32_t n_accels, th_error *err)
     return n < 0 ? th_error_no_memory(err) : 0;
 }
 
-/* One split for all layers (the nearest where it does not fit) of a mapping with one set. *out NULL:
- * some layer cannot have any. */
+/* One split for all layers (the nearest where it does not fit) of a mapping with one set. *out
+ * NULL: some layer cannot have any. */
 static int uniform_mapping(const th_breed *b, const th_mapping *like, const th_strategy *split,
                            th_mapping **out, th_error *err)
 {
@@ -165,8 +169,8 @@ static int uniform_mapping(const th_breed *b, const th_mapping *like, const th_s
     return 0;
 }
 
-/* Uniform splits on the largest set alone, with every design. Where a partial mapping gives sets, there
- * is none that is alone. */
+/* Uniform splits on the largest set alone, with every design. Where a partial mapping gives sets,
+ * there is none that is alone. */
 static int uniform(th_breed *b, th_mapping **out, th_error *err)
 {
     th_seed_cursor *c = &b->cursor;
@@ -203,8 +207,9 @@ static int at_random(th_breed *b, th_mapping **out, th_error *err)
     return failed;
 }
 
-/* Why the programme leaves layers without a way, asked of a seeder and a level 1 that have met nothing before: so it
- * does not depend on who met what first. *why stays where nothing is left out. 0 or -1. */
+/* Why the programme leaves layers without a way, asked of a seeder and a level 1 that have met
+ * nothing before: so it does not depend on who met what first. *why stays where nothing is left
+ * out. 0 or -1. */
 static int look_for_misfit(th_breed *b, th_error *why, th_error *err)
 {
     th_seeder *seeder = th_seeder_new(th_pool_evaluator(b->search->pool), err);
@@ -214,11 +219,13 @@ static int look_for_misfit(th_breed *b, th_error *why, th_error *err)
     th_mapping *made = NULL;
     if (!seeder)
         return -1;
-    int failed = th_level1_init(&fresh, seeder, &b->search->problem, b->search->options.sets_inside_groups, err);
+    int failed = th_level1_init(&fresh, seeder, &b->search->problem,
+                                b->search->options.sets_inside_groups, err);
     if (!failed && fresh.n > 0) {
         failed = th_designs_init(&designs, &fresh, &fresh.partitions[0], err);
         if (!failed && th_designs_next(&designs, design))
-            failed = th_level1_mapping(&fresh, &fresh.partitions[0], design, 0, b->random, &made, err);
+            failed =
+                th_level1_mapping(&fresh, &fresh.partitions[0], design, 0, b->random, &made, err);
     }
     if (!failed && th_seeder_misfit(seeder)->id[0])
         *why = *th_seeder_misfit(seeder);

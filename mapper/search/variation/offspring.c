@@ -2,10 +2,10 @@
 /* offspring.c - many offspring at once: the threads that will judge them make them.
  *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
  *   fill:       seeds | a brood -> what the budget still allows of it
- * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers of its own: on
- * (seed, stream, number of the member in it). So it matters not who makes it, nor how many do. Left are all
- * where the pool has one thread or designs are procedures, and those for which plans would have had to be
- * dropped, which nobody may while others use them. */
+ * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers
+ * of its own: on (seed, stream, number of the member in it). So it matters not who makes it, nor
+ * how many do. Left are all where the pool has one thread or designs are procedures, and those for
+ * which plans would have had to be dropped, which nobody may while others use them. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -31,8 +31,8 @@ typedef struct {
 static int try_all(const brood *w, th_breed *b, int i, th_mapping **out, th_error *err)
 {
     int failed = 0;
-    b->random =
-        th_random_stream(b->search->options.seed, w->numbers.stream, 1 + w->numbers.first + (uint64_t)i);
+    b->random = th_random_stream(b->search->options.seed, w->numbers.stream,
+                                 1 + w->numbers.first + (uint64_t)i);
     if (!b->random)
         return th_error_no_memory(err);
     for (int t = 0; !failed && !*out && t < w->tries; t++)
@@ -82,8 +82,8 @@ static int make_all(brood *w, int n, th_error *err)
     return 0;
 }
 
-int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make, void *state,
-                        int n, int tries, th_mapping **out, th_error *err)
+int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make,
+                        void *state, int n, int tries, th_mapping **out, th_error *err)
 {
     brood w = {b, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
     if (!w.members)
@@ -98,8 +98,8 @@ int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_m
     return failed;
 }
 
-int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
-                   th_error *err)
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries,
+                   th_mapping **out, th_error *err)
 {
     th_brood_numbers numbers = {b->stream, b->n_bred};
     b->n_bred += (uint64_t)n;

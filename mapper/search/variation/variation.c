@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* variation.c - how searches make new mappings: at random, or of old ones. Seeds are in initial_batch.c, many at once
- * in offspring.c. */
+/* variation.c - how searches make new mappings: at random, or of old ones. Seeds are in
+ * initial_batch.c, many at once in offspring.c. */
 #include <config.h>
 
 #include "mapper/search/variation/variation.h"
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const double CROSS_RATE = 0.4;    /* children that have a father's run of layers */
+static const double CROSS_RATE = 0.4; /* children that have a father's run of layers */
 
 bool th_breed_chance(th_breed *b, double p)
 {
@@ -38,7 +38,8 @@ int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
     b->seeder = th_search_seeder(s, err);
     if (!b->random)
         return th_error_no_memory(err);
-    return b->seeder ? th_level1_init(&b->level1, b->seeder, &s->problem, s->options.sets_inside_groups, err)
+    return b->seeder ? th_level1_init(&b->level1, b->seeder, &s->problem,
+                                      s->options.sets_inside_groups, err)
                      : -1;
 }
 
@@ -50,11 +51,13 @@ void th_breed_clear(th_breed *b)
         gsl_rng_free(b->random);
 }
 
-/* --- strategies -------------------------------------------------------------------------------- */
+/* --- strategies --------------------------------------------------------------------------------
+ */
 
 static void cross(th_breed *b, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    int n = child->n_layers, from = th_breed_below(b, n),
+        to = from + 1 + th_breed_below(b, n - from);
     memcpy(child->strategy + from, other->strategy + from,
            (size_t)(to - from) * sizeof *child->strategy);
 }
@@ -91,7 +94,8 @@ static bool same_shape(const th_breed *b, int one, int other)
 static int mutate(th_breed *b, th_mapping *m, th_error *err)
 {
     const th_workload *w = b->search->problem.workload;
-    int l = random_weighted_layer(b, w), kind = th_breed_below(b, 4), run = kind == 1 ? 1 + th_breed_below(b, 8) : 1;
+    int l = random_weighted_layer(b, w), kind = th_breed_below(b, 4),
+        run = kind == 1 ? 1 + th_breed_below(b, 8) : 1;
     th_strategy drawn = m->strategy[l];
     if (!th_layer_has_macs(&w->layers[l]))
         return 0;
@@ -132,7 +136,8 @@ int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *fath
     return 0;
 }
 
-/* --- constraints ------------------------------------------------------------------------------- */
+/* --- constraints -------------------------------------------------------------------------------
+ */
 
 /* In line with a partial mapping; what breaks a constraint is dropped. */
 static int keep_lawful(const th_breed *b, th_mapping **m, th_error *err)
@@ -149,7 +154,8 @@ static int keep_lawful(const th_breed *b, th_mapping **m, th_error *err)
     return 0;
 }
 
-/* --- sets, designs and ranges ------------------------------------------------------------------ */
+/* --- sets, designs and ranges ------------------------------------------------------------------
+ */
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
 static void move_boundary(th_breed *b, th_mapping *m)
@@ -171,8 +177,8 @@ static void move_boundary(th_breed *b, th_mapping *m)
     }
 }
 
-/* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators of
- * its own. */
+/* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators
+ * of its own. */
 static void move_run(th_breed *b, th_mapping *m)
 {
     const th_workload *w = b->search->problem.workload;
@@ -197,8 +203,7 @@ int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error
 {
     th_time estimate;
     int failed = th_level1_share(&b->level1, m, set, err);
-    return failed ? failed
-                  : th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
+    return failed ? failed : th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
 }
 
 /* New strategies for all sets, since what is best depends on design and range. */
@@ -282,7 +287,8 @@ int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_
     return failed < 0 ? -1 : 0;
 }
 
-/* --- flat --------------------------------------------------------------------------------------- */
+/* --- flat ---------------------------------------------------------------------------------------
+ */
 
 /* Every layer on the array: a strategy that its set can have, the one it has or the nearest. */
 static bool fit_strategies(th_breed *b, th_mapping *m)
@@ -333,15 +339,16 @@ static int mutate_flat(th_breed *b, th_mapping **m, th_error *err)
 
 static void cross_flat(th_breed *b, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    int n = child->n_layers, from = th_breed_below(b, n),
+        to = from + 1 + th_breed_below(b, n - from);
     for (int l = from; l < to; l++) {
         child->strategy[l] = other->strategy[l];
         child->set_of[l] = other->set_of[l] % child->n_sets;
     }
 }
 
-int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father,
-                  th_mapping **out, th_error *err)
+int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father, th_mapping **out,
+                  th_error *err)
 {
     th_mapping *m = th_mapping_copy(mother);
     int failed = m ? 0 : th_error_no_memory(err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* variation.h - what searches start from, and how they make new mappings of old ones.
  *   init -> (seeds | brood: draw | child | level1 | flat ...)* -> clear
- * Every member of a brood draws from a stream of random numbers of its own, so that many can be made at once. Every
- * mapping that is handed out can be lowered, if memory suffices and its designs can run its layers. */
+ * Every member of a brood draws from a stream of random numbers of its own, so that many can be
+ * made at once. Every mapping that is handed out can be lowered, if memory suffices and its designs
+ * can run its layers. */
 #ifndef TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #define TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #include "mapper/search/partition/partition.h"
@@ -23,7 +24,7 @@ typedef struct th_seed_cursor {
     bool programme_alone; /* not blurred, and nothing after it */
     uint64_t n_ordered;   /* of the programme, so far */
     size_t partition;
-    bool others; /* the quickest designs of every partition came, now the others */
+    bool others;        /* the quickest designs of every partition came, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
     th_designs designs;
     int32_t design[TH_LEVEL1_SETS_MAX];
@@ -44,43 +45,46 @@ typedef struct th_breed {
     th_seed_cursor cursor;
 } th_breed;
 
-/* Seeds are those that the search's options ask for. stream: the name of the random numbers, a literal. 0 or
- * -1 (clear all the same). */
+/* Seeds are those that the search's options ask for. stream: the name of the random numbers, a
+ * literal. 0 or -1 (clear all the same). */
 int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err);
 void th_breed_clear(th_breed *b);
 void th_breed_seeds_clear(th_breed *b); /* of clear */
 
-/* The next seeds into batch, the caller's to free: as many as are wanted while there are any. Their number, or -1. */
+/* The next seeds into batch, the caller's to free: as many as are wanted while there are any. Their
+ * number, or -1. */
 int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err);
 bool th_breed_has_seeds(const th_breed *b); /* there may be more */
 
 enum { TH_BREED_TRIES = 8 }; /* for offspring of parents; what is drawn at random may want more */
 
-/* Makes the i-th member of a brood by b, which is the searcher's own or a thread's, with the random numbers of this
- * member: what else it writes is this member's alone. 0 or -1; *out NULL where what was drawn cannot be made. */
+/* Makes the i-th member of a brood by b, which is the searcher's own or a thread's, with the random
+ * numbers of this member: what else it writes is this member's alone. 0 or -1; *out NULL where what
+ * was drawn cannot be made. */
 typedef int th_breed_make(th_breed *b, void *state, int i, th_mapping **out, th_error *err);
-/* The members 0 .. n - 1 of a brood into out, several at once where the pool has threads; each is tried so many
- * times, and NULL if none of them brought it. 0 or -1. */
-int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries, th_mapping **out,
-                   th_error *err);
-/* The same with these random numbers, not those of offspring. stream: a literal; first: of these members in it. */
+/* The members 0 .. n - 1 of a brood into out, several at once where the pool has threads; each is
+ * tried so many times, and NULL if none of them brought it. 0 or -1. */
+int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries,
+                   th_mapping **out, th_error *err);
+/* The same with these random numbers, not those of offspring. stream: a literal; first: of these
+ * members in it. */
 typedef struct th_brood_numbers {
     const char *stream;
     uint64_t first;
 } th_brood_numbers;
-int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make, void *state,
-                        int n, int tries, th_mapping **out, th_error *err);
+int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make,
+                        void *state, int n, int tries, th_mapping **out, th_error *err);
 /* Those that there are to the front; their number. */
 int th_breed_close_ranks(th_mapping **batch, int n);
 
 /* The first of n mappings that the search's budget still allows; frees the others. Their number. A
- * brood is made whole and cut by this, so that a search with a smaller budget is the beginning of one
- * with a larger. */
+ * brood is made whole and cut by this, so that a search with a smaller budget is the beginning of
+ * one with a larger. */
 int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n);
 
-/* The next mappings to evaluate into batch[size], within the budget: seeds while there are some, then
- * a brood, so that the offspring of seeds come when these have been judged. Their number, none where
- * nothing more can be made or the budget is spent; or -1. */
+/* The next mappings to evaluate into batch[size], within the budget: seeds while there are some,
+ * then a brood, so that the offspring of seeds come when these have been judged. Their number, none
+ * where nothing more can be made or the budget is spent; or -1. */
 int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
                   int size, th_error *err);
 
@@ -96,16 +100,16 @@ int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *fath
 /* New shares for unlike members of a set, and strategies by the programme: what is best depends on
  * design and range. 0; 1: some layer cannot run there; -1: error. */
 int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err);
-/* Strategies of a run of layers, or of all, by the dynamic programme with blurred estimates; the others, and
- * sets and designs, are mother's. */
+/* Strategies of a run of layers, or of all, by the dynamic programme with blurred estimates; the
+ * others, and sets and designs, are mother's. */
 int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
 /* Sets, designs or ranges changed, strategies by the dynamic programme. */
 int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
 
 /* All genes alike, those of level 1 too, and no programme: sets and designs of mother, layers' sets
  * and strategies of either, then mutations of any of them. */
-int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father,
-                  th_mapping **out, th_error *err);
+int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father, th_mapping **out,
+                  th_error *err);
 
 bool th_breed_chance(th_breed *b, double p);
 int th_breed_below(th_breed *b, int n);
