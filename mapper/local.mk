@@ -87,7 +87,7 @@ unit_tests += \
 	tests/unit/test_baseline \
 	tests/unit/test_bounds \
 	tests/unit/test_bounds_unlike \
-	tests/unit/test_brood \
+	tests/unit/test_offspring \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
 	tests/unit/test_exhaustive \
@@ -96,7 +96,7 @@ unit_tests += \
 	tests/unit/test_infeasible \
 	tests/unit/test_journal \
 	tests/unit/test_large_sets \
-	tests/unit/test_level1 \
+	tests/unit/test_partition \
 	tests/unit/test_lower \
 	tests/unit/test_lower_random \
 	tests/unit/test_mapping \

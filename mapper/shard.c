@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/schedule.h"
+#include "sim/pipeline/schedule.h"
 
 const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION};
 

@@ -69,7 +69,7 @@ unit_tests += \
 	tests/unit/test_phases \
 	tests/unit/test_predictor \
 	tests/unit/test_trees \
-	tests/unit/test_twin
+	tests/unit/test_nearest_device
 
 EXTRA_DIST += tests/unit/learned_help.h tests/unit/predict_help.h
 tests_unit_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)

@@ -1,18 +1,17 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
-	sim/accelerator.c \
-	sim/accelerator_history.c \
-	sim/accelerator_look.c \
-	sim/accelerator_state.h \
-	sim/change.c \
-	sim/change.h \
+	sim/analysis/critical_path.c \
+	sim/analysis/critical_path.h \
+	sim/analysis/energy.c \
+	sim/analysis/layers.c \
+	sim/analysis/slack.c \
+	sim/analysis/time_breakdown.c \
+	sim/analysis/time_breakdown.h \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
 	sim/collective/bound.c \
 	sim/collective/bound.h \
 	sim/collective/bruck.c \
-	sim/collective/choose.c \
-	sim/collective/choose.h \
 	sim/collective/collective.c \
 	sim/collective/collective.h \
 	sim/collective/direct.c \
@@ -24,17 +23,13 @@ libtharsis_la_SOURCES += \
 	sim/collective/in_switch_trees.c \
 	sim/collective/ports.c \
 	sim/collective/ports.h \
-	sim/collective/prepared.c \
-	sim/collective/prepared.h \
-	sim/collective/replay.c \
-	sim/collective/replay.h \
 	sim/collective/ring.c \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \
 	sim/collective/user_schedule.h \
-	sim/critical_path.c \
-	sim/critical_path.h \
+	sim/design/compute_cost.c \
+	sim/design/compute_cost.h \
 	sim/design/design.c \
 	sim/design/design.h \
 	sim/design/designs.h \
@@ -43,17 +38,18 @@ libtharsis_la_SOURCES += \
 	sim/design/learned.c \
 	sim/design/plain.c \
 	sim/design/roofline.c \
-	sim/design/serial_tiled.c \
-	sim/design/table.c \
-	sim/design/table_read.c sim/design/table_read.h \
 	sim/design/script.c \
 	sim/design/script_memo.c \
 	sim/design/script_memo.h \
+	sim/design/serial_tiled.c \
 	sim/design/systolic.c \
 	sim/design/systolic.h \
 	sim/design/systolic_plan.c \
 	sim/design/systolic_tiles.c \
 	sim/design/systolic_vec.c \
+	sim/design/table.c \
+	sim/design/table_read.c \
+	sim/design/table_read.h \
 	sim/design/tiled.c \
 	sim/design/tiles.h \
 	sim/design/tiling.c \
@@ -65,99 +61,111 @@ libtharsis_la_SOURCES += \
 	sim/design/two_slot.h \
 	sim/design/vector.c \
 	sim/design/winograd.c \
-	sim/energy.c \
-	sim/event.c \
-	sim/event.h \
-	sim/fluid_time.h \
-	sim/layers.c \
-	sim/hosts.c \
-	sim/known_ends.c \
-	sim/known_ends.h \
-	sim/least_first.c \
-	sim/least_first.h \
-	sim/machine.c \
-	sim/machine_look.c \
-	sim/machine.h \
-	sim/machine_state.h \
-	sim/network/astra.c \
-	sim/network/astra_conveyor.c \
-	sim/network/astra_conveyor.h \
-	sim/network/astra_physics.c \
-	sim/network/astra_physics.h \
-	sim/network/deadlock.c \
-	sim/network/deadlock.h \
-	sim/network/fluid.c \
-	sim/network/fluid.h \
-	sim/network/fluid_clock.c \
-	sim/network/fluid_alone.c \
-	sim/network/fluid_couple.c \
+	sim/kernel/event.c \
+	sim/kernel/event.h \
+	sim/kernel/fluid_time.h \
+	sim/kernel/ready_queue.c \
+	sim/kernel/ready_queue.h \
+	sim/machine/accelerator.c \
+	sim/machine/accelerator_history.c \
+	sim/machine/accelerator_inspect.c \
+	sim/machine/accelerator_state.h \
+	sim/machine/hosts.c \
+	sim/machine/machine.c \
+	sim/machine/machine.h \
+	sim/machine/machine_inspect.c \
+	sim/machine/machine_state.h \
+	sim/machine/prefetch.c \
+	sim/machine/property_event.c \
+	sim/machine/property_event.h \
+	sim/network/astra/astra.c \
+	sim/network/astra/astra_physics.c \
+	sim/network/astra/astra_physics.h \
+	sim/network/astra/chunk_pipeline.c \
+	sim/network/astra/chunk_pipeline.h \
+	sim/network/fluid/dram_contention.c \
+	sim/network/fluid/fluid.c \
+	sim/network/fluid/fluid.h \
+	sim/network/fluid/maxmin.c \
+	sim/network/fluid/maxmin.h \
+	sim/network/fluid/maxmin_fill.c \
+	sim/network/fluid/maxmin_level.c \
+	sim/network/fluid/maxmin_state.h \
+	sim/network/fluid/uncontended.c \
+	sim/network/fluid/virtual_time.c \
 	sim/network/ideal.c \
-	sim/network/link_watch.c \
-	sim/network/link_watch.h \
-	sim/network/maxmin.c \
-	sim/network/maxmin.h \
-	sim/network/maxmin_fill.c \
-	sim/network/maxmin_level.c \
-	sim/network/maxmin_state.h \
 	sim/network/models.h \
 	sim/network/network.c \
 	sim/network/network.h \
-	sim/network/packet.c \
-	sim/network/packet.h \
-	sim/network/packet_link.c \
-	sim/network/packet_stuck.c \
-	sim/network/packet_time.c \
-	sim/network/packet_time.h \
+	sim/network/packet/deadlock_report.c \
+	sim/network/packet/packet.c \
+	sim/network/packet/packet.h \
+	sim/network/packet/packet_link.c \
+	sim/network/packet/packet_time.c \
+	sim/network/packet/packet_time.h \
+	sim/network/packet/virtual_channels.c \
+	sim/network/packet/virtual_channels.h \
 	sim/network/routes.c \
 	sim/network/routes.h \
-	sim/pipeline.c \
-	sim/port.c \
-	sim/port.h \
-	sim/pipeline.h \
-	sim/pipeline_look.c \
-	sim/pipeline_requests.h \
-	sim/pipeline_skip.c \
-	sim/pipeline_stats.c \
-	sim/pipeline_skip.h \
-	sim/prefetch.c \
-	sim/program.c \
-	sim/program.h \
-	sim/result.c \
-	sim/result.h \
-	sim/schedule.c \
-	sim/schedule.h \
+	sim/observe/link_probe.c \
+	sim/observe/link_probe.h \
+	sim/observe/watch.c \
+	sim/observe/watch.h \
+	sim/pipeline/completion_cache.c \
+	sim/pipeline/completion_cache.h \
+	sim/pipeline/pipeline.c \
+	sim/pipeline/pipeline.h \
+	sim/pipeline/pipeline_inspect.c \
+	sim/pipeline/pipeline_requests.h \
+	sim/pipeline/pipeline_skip.c \
+	sim/pipeline/pipeline_skip.h \
+	sim/pipeline/pipeline_stats.c \
+	sim/pipeline/port.c \
+	sim/pipeline/port.h \
+	sim/pipeline/schedule.c \
+	sim/pipeline/schedule.h \
+	sim/program/program.c \
+	sim/program/program.h \
+	sim/program/result.c \
+	sim/program/result.h \
+	sim/program/traffic.c \
+	sim/program/traffic.h \
+	sim/replay/choose.c \
+	sim/replay/choose.h \
+	sim/replay/replay.c \
+	sim/replay/replay.h \
+	sim/replay/schedule_cache.c \
+	sim/replay/schedule_cache.h \
 	sim/trace/changes.c \
 	sim/trace/chrome.c \
 	sim/trace/csv.c \
 	sim/trace/lanes.c \
 	sim/trace/out.c \
 	sim/trace/perfetto.c \
-	sim/trace/phrases.c sim/trace/phrases.h \
+	sim/trace/phrases.c \
+	sim/trace/phrases.h \
 	sim/trace/signals.c \
 	sim/trace/signals.h \
-	sim/trace/stamps.c sim/trace/stamps.h \
-	sim/trace/stretches.c sim/trace/stretches.h \
-	sim/trace/tapes.c sim/trace/tapes.h \
+	sim/trace/stamps.c \
+	sim/trace/stamps.h \
+	sim/trace/stretches.c \
+	sim/trace/stretches.h \
+	sim/trace/tapes.c \
+	sim/trace/tapes.h \
 	sim/trace/ticks.c \
-	sim/trace/tile_records.c sim/trace/tile_records.h \
-	sim/trace/tile_streams.c sim/trace/tile_streams.h \
+	sim/trace/tile_records.c \
+	sim/trace/tile_records.h \
+	sim/trace/tile_streams.c \
+	sim/trace/tile_streams.h \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
 	sim/trace/told.c \
-	sim/trace/tournament.c sim/trace/tournament.h \
+	sim/trace/tournament.c \
+	sim/trace/tournament.h \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
 	sim/trace/vcd.c \
-	sim/trace/writer.h \
-	sim/slack.c \
-	sim/task_parts.c \
-	sim/task_parts.h \
-	sim/traffic.c \
-	sim/traffic.h \
-	sim/watch.c \
-	sim/watch.h \
-	sim/work.c \
-	sim/work.h
+	sim/trace/writer.h
 
 unit_tests += \
 	tests/unit/test_algorithms \
@@ -176,11 +184,11 @@ unit_tests += \
 	tests/unit/test_event \
 	tests/unit/test_explain \
 	tests/unit/test_gemv \
-	tests/unit/test_link_watch \
+	tests/unit/test_link_probe \
 	tests/unit/test_limits \
 	tests/unit/test_layers \
-	tests/unit/test_known_ends \
-	tests/unit/test_least_first \
+	tests/unit/test_completion_cache \
+	tests/unit/test_ready_queue \
 	tests/unit/test_machine \
 	tests/unit/test_maxmin \
 	tests/unit/test_network \
@@ -212,7 +220,7 @@ unit_tests += \
 	tests/unit/test_user_schedule \
 	tests/unit/test_vector \
 	tests/unit/test_winograd \
-	tests/unit/test_work
+	tests/unit/test_compute_cost
 
 tests_unit_test_unroll_SOURCES = tests/unit/test_unroll.c \
 	tests/unit/unroll.c tests/unit/unroll.h

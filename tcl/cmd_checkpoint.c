@@ -16,7 +16,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "sim/network/packet.h"
+#include "sim/network/packet/packet.h"
 #include "tcl/changes.h"
 #include "tcl/options.h"
 #include "tcl/watching.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "sim/network/link_watch.h"
+#include "sim/observe/link_probe.h"
 #include "tcl/breakpoint.h"
 #include "tcl/objects.h"
 #include "tcl/report_call.h"

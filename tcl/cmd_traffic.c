@@ -2,7 +2,7 @@
 /* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a made
  * program. */
 #include <config.h>
-#include "sim/traffic.h"
+#include "sim/program/traffic.h"
 #include "tcl/interrupt.h"
 #include "tcl/objects.h"
 #include "tcl/program_options.h"

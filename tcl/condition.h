@@ -6,7 +6,7 @@
  * alone. */
 #ifndef TH_TCL_CONDITION_H
 #define TH_TCL_CONDITION_H
-#include "sim/watch.h"
+#include "sim/observe/watch.h"
 #include "tcl/objects.h"
 
 typedef struct th_condition th_condition;

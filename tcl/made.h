@@ -7,7 +7,7 @@
 #ifndef TH_TCL_MADE_H
 #define TH_TCL_MADE_H
 #include "sim/collective/user_schedule.h"
-#include "sim/program.h"
+#include "sim/program/program.h"
 
 /* No single size may be larger: 1 PB, which a double holds to the byte. */
 #define TH_MADE_BYTES_MAX INT64_C(1000000000000000)

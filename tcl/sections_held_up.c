@@ -3,8 +3,8 @@
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"
-#include "sim/critical_path.h"
-#include "sim/task_parts.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/analysis/time_breakdown.h"
 #include "tcl/held_up.h"
 #include "tcl/objects.h"
 #include "tcl/sections.h"

@@ -7,7 +7,7 @@
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"
-#include "sim/network/link_watch.h"
+#include "sim/observe/link_probe.h"
 #include "tcl/changes.h"
 #include "tcl/link_flows.h"
 #include "tcl/objects.h"

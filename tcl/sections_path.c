@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include "base/alloc.h"
 #include "base/time_order.h"
-#include "sim/critical_path.h"
-#include "sim/task_parts.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/analysis/time_breakdown.h"
 #include "tcl/held_up.h"
 #include "tcl/interrupt.h"
 #include "tcl/objects.h"

@@ -4,7 +4,7 @@
 #include "tcl/simulation.h"
 #include <unistd.h>
 #include "base/alloc.h"
-#include "sim/critical_path.h"
+#include "sim/analysis/critical_path.h"
 #include "tcl/interrupt.h"
 
 const th_works *th_simulation_works(const th_simulation *s)

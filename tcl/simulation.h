@@ -6,7 +6,7 @@
 #ifndef TH_TCL_SIMULATION_H
 #define TH_TCL_SIMULATION_H
 #include "mapper/lower/lower.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 typedef struct th_run_options {
     th_stream stream;
@@ -60,8 +60,8 @@ void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
 const th_result *th_simulation_result(th_simulation *s, th_error *err);
 
-/* How much later each task could have ended, -1 where it is not known (sim/critical_path.h); valid
- * until the machine moves. NULL on failure. */
+/* How much later each task could have ended, -1 where it is not known
+ * (sim/analysis/critical_path.h); valid until the machine moves. NULL on failure. */
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);

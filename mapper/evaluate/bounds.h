@@ -61,8 +61,8 @@ typedef struct th_bounds_scope {
      * shards to be those of even cuts, or of this mapping (TH_DOUBT_SOME). NULL: then nothing is
      * known of such a design. */
     const th_mapping *mapping;
-    /* What a run has changed (sim/change.h): the most that holds at any time of it, of what the
-     * system says. NULL: nothing. */
+    /* What a run has changed (sim/machine/property_event.h): the most that holds at any time of it,
+     * of what the system says. NULL: nothing. */
     const double *clock;     /* by accelerator */
     const double *bandwidth; /* by medium */
 } th_bounds_scope;

@@ -113,7 +113,8 @@ static void output_bytes(const th_bound_finder *f, crossing *out)
 
 static double crossing_ps(const crossing *x, double bytes, double bytes_per_ps)
 {
-    /* each transfer of the cut may be a thousandth of a picosecond short (sim/fluid_time.h) */
+    /* each transfer of the cut may be a thousandth of a picosecond short (sim/kernel/fluid_time.h)
+     */
     return x->before + fmax(bytes / bytes_per_ps - 1e-3 * x->transfers, 0) + x->after;
 }
 

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Each request may be a thousandth of a picosecond short (sim/fluid_time.h). */
+/* Each request may be a thousandth of a picosecond short (sim/kernel/fluid_time.h). */
 static const double ROUNDING_PS = 1e-3;
 
 /* Input, weights and partial sums of all steps, and all stores. */

@@ -2,8 +2,8 @@
 /* bounds_task.h - what one task takes at least, whatever goes on beside it. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_TASK_H
 #define TH_MAPPER_EVALUATE_BOUNDS_TASK_H
-#include "sim/port.h"
-#include "sim/schedule.h"
+#include "sim/pipeline/port.h"
+#include "sim/pipeline/schedule.h"
 
 /* How long a task of this schedule occupies its accelerator. with_weights: its weights are not
  * loaded ahead. */

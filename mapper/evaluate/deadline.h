@@ -4,7 +4,7 @@
 #ifndef TH_MAPPER_EVALUATE_DEADLINE_H
 #define TH_MAPPER_EVALUATE_DEADLINE_H
 #include "mapper/lower/lower.h"
-#include "sim/result.h"
+#include "sim/program/result.h"
 
 /* end[model * n_inputs + input]: the end of the last task of each input of each model; -1 while it
  * has tasks to come. times: by task of the program. */

@@ -8,7 +8,7 @@
 #include "mapper/evaluate/objective.h"
 #include "mapper/constraints.h"
 #include "mapper/evaluate/segment.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 typedef enum {
     TH_FIT,           /* value counts */

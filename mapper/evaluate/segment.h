@@ -7,7 +7,7 @@
 #ifndef TH_MAPPER_EVALUATE_SEGMENT_H
 #define TH_MAPPER_EVALUATE_SEGMENT_H
 #include "mapper/lower/lower.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 typedef struct th_segments th_segments;
 

@@ -7,8 +7,8 @@
 #define TH_MAPPER_LOWER_H
 #include "mapper/lower/plan.h"
 #include "mapper/mapping.h"
-#include "sim/program.h"
-#include "sim/work.h"
+#include "sim/program/program.h"
+#include "sim/design/compute_cost.h"
 
 /* A stream of inputs: each is a whole batch of the workload, cut along B into micro-batches that
  * follow one another; input i is in the host (or, without a host, on the accelerators that need it)

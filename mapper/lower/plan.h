@@ -9,7 +9,7 @@
 #ifndef TH_MAPPER_PLAN_H
 #define TH_MAPPER_PLAN_H
 #include "mapper/mapping.h"
-#include "sim/work.h"
+#include "sim/design/compute_cost.h"
 
 /* One position of a set that runs a layer. */
 typedef struct th_position_plan {

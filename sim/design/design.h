@@ -2,13 +2,13 @@
 /* design.h - the table of accelerator designs: one design is one file and one row.
  *
  * A design turns the block of its configuration into plain data once (configure), and then answers
- * for any layer shard with a schedule (see sim/schedule.h). sim/design/README.md tells how to add
- * one. */
+ * for any layer shard with a schedule (see sim/pipeline/schedule.h). sim/design/README.md tells how
+ * to add one. */
 #ifndef TH_SIM_DESIGN_H
 #define TH_SIM_DESIGN_H
 #include "base/error.h"
-#include "sim/port.h"
-#include "sim/schedule.h"
+#include "sim/pipeline/port.h"
+#include "sim/pipeline/schedule.h"
 #include "topology/system.h"
 
 typedef enum {

@@ -2,7 +2,7 @@
 /* tiles.h - arithmetic that the designs share. */
 #ifndef TH_SIM_DESIGN_TILES_H
 #define TH_SIM_DESIGN_TILES_H
-#include "sim/schedule.h"
+#include "sim/pipeline/schedule.h"
 
 static inline int64_t th_ceil_div(int64_t a, int64_t b)
 {

@@ -5,10 +5,10 @@
  *               -> for the few kept { their schedule -> the pipeline } }
  *
  * Tiles are extents ceil(E / n), which leave no more remainder than their number needs; orders are
- * those that differ in what they let stay. The pipeline (sim/pipeline.h) decides among the KEPT_MAX
- * best by estimate (tiling_estimate.c). Ties, about half a per cent: less traffic, then fewer
- * steps, then the earlier candidate (larger tiles first). The number of tiles looked at and of
- * steps run is bounded. What is given is not searched.
+ * those that differ in what they let stay. The pipeline (sim/pipeline/pipeline.h) decides among the
+ * KEPT_MAX best by estimate (tiling_estimate.c). Ties, about half a per cent: less traffic, then
+ * fewer steps, then the earlier candidate (larger tiles first). The number of tiles looked at and
+ * of steps run is bounded. What is given is not searched.
  *
  * Not modelled: input windows that neighbouring tiles share (each loads its own); operands that are
  * compressed in DRAM but not on chip. */
@@ -23,7 +23,7 @@
 #include "base/elementary.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling_choice.h"
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 
 enum {
     KEPT_MAX = 6,

@@ -9,8 +9,8 @@
 #ifndef TH_SIM_DESIGN_TILING_H
 #define TH_SIM_DESIGN_TILING_H
 #include "base/error.h"
-#include "sim/port.h"
-#include "sim/schedule.h"
+#include "sim/pipeline/port.h"
+#include "sim/pipeline/schedule.h"
 
 /* Extents of a step: output channels, input channels, output rows and columns. */
 typedef struct th_tile {

@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "sim/network/models.h"
-#include "sim/schedule.h"
-#include "sim/watch.h"
+#include "sim/pipeline/schedule.h"
+#include "sim/observe/watch.h"
 
 const th_network_type *const th_network_types[] = {
     &th_network_fluid,       &th_network_ideal,         &th_network_packet,

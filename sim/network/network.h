@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include "base/error.h"
 #include "sim/collective/collective.h"
-#include "sim/event.h"
+#include "sim/kernel/event.h"
 #include "topology/system.h"
 
 typedef struct th_network th_network;
@@ -22,7 +22,7 @@ typedef struct th_network th_network;
 typedef struct th_network_options {
     bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
     bool solves_alone; /* fluid: flows that are alone go to the solver, too (slower, same times) */
-    /* packet; see sim/network/packet.h for the defaults */
+    /* packet; see sim/network/packet/packet.h for the defaults */
     int64_t packet_bytes;
     int64_t buffer_bytes;        /* of each virtual channel at the end of a link */
     int32_t n_virtual_channels;  /* of each link */

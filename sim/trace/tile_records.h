@@ -8,7 +8,7 @@
  * their tiles once. Times are relative to the start of the task. */
 #ifndef TH_SIM_TRACE_TILE_RECORDS_H
 #define TH_SIM_TRACE_TILE_RECORDS_H
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 
 /* What a trace shows of tiles, in one word: fill, array and moving. 0: no task. */
 typedef uint16_t th_tile_state;

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "sim/trace/tournament.h"
 
 typedef struct stream {

@@ -3,17 +3,17 @@
  * traced.
  *
  *   open -> add* -> (task_starts | task_ends | waits | link | message_* | follow | draws | tiles)*
- * -> close; restart begins the file anew. The machine tells what happens (sim/watch.h); signals.c
- * keeps the values of the signals that are traced, and hands a writer those that have changed when
- * time goes on. What is told never changes a run. Memory that runs out and disks that are full are
- * told at close. */
+ * -> close; restart begins the file anew. The machine tells what happens (sim/observe/watch.h);
+ * signals.c keeps the values of the signals that are traced, and hands a writer those that have
+ * changed when time goes on. What is told never changes a run. Memory that runs out and disks that
+ * are full are told at close. */
 #ifndef TH_SIM_TRACE_H
 #define TH_SIM_TRACE_H
 #include "base/error.h"
 #include "base/units.h"
 #include "sim/network/network.h"
-#include "sim/pipeline.h"
-#include "sim/program.h"
+#include "sim/pipeline/pipeline.h"
+#include "sim/program/program.h"
 #include "sim/trace/tile_streams.h"
 #include "topology/system.h"
 #include "workloads/workload.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "sim/critical_path.h"
+#include "sim/analysis/critical_path.h"
 #include "tcl/html/tracks.h"
 #include "tcl/interrupt.h"
 #include "topology/route.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
 #include "topology/generate.h"
 #include "topology/system_read.h"

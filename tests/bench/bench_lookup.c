@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "sim/work.h"
+#include "sim/design/compute_cost.h"
 #include "tests/bench/bench.h"
 
 enum { N_SHARDS = 1000, N_DESIGNS = 3, N_LOOKUPS = 5000000 };

@@ -16,7 +16,7 @@
 
 #include "mapper/lower/lower.h"
 #include "mapper/strategies.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
 #include "topology/generate.h"
 #include "topology/route.h"

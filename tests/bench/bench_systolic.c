@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "mapper/search/search.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
 
 static void stop_at(const th_error *e)

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "sim/design/design.h"
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 #include "tests/bench/bench.h"
 
 enum { N_SHARDS = 500, ARRAY_K = 64, ARRAY_C = 8, CYCLE_PS = 5000 };

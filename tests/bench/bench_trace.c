@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/machine.h"
-#include "sim/traffic.h"
+#include "sim/machine/machine.h"
+#include "sim/program/traffic.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
 

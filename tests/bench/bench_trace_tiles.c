@@ -15,7 +15,7 @@
 
 #include "mapper/lower/lower.h"
 #include "mapper/search/search.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"

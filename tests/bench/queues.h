@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* queues.h - the event queues that sim/event.c was chosen among, as a table for the hold model.
- *   new -> (push | pop)* -> free
- * The rivals know no handles: they neither cancel nor reschedule, which flatters them. */
+/* queues.h - the event queues that sim/kernel/event.c was chosen among, as a table for the hold
+ * model. new -> (push | pop)* -> free The rivals know no handles: they neither cancel nor
+ * reschedule, which flatters them. */
 #ifndef TH_TESTS_BENCH_QUEUES_H
 #define TH_TESTS_BENCH_QUEUES_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "sim/event.h"
+#include "sim/kernel/event.h"
 
 typedef struct th_queue_type {
     const char *name;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# docs.sh - what the documentation names is there: sources in back quotes (`sim/event.c`, `emit.c`, `level1*.c`: folders
+# docs.sh - what the documentation names is there: sources in back quotes (`sim/kernel/event.c`, `emit.c`, `level1*.c`: folders
 # may be left out) and what it links to. NAME stands for any name.
 # One TAP line per page.
 cd "${srcdir:-.}" || exit 1

@@ -4,7 +4,7 @@
 #ifndef TH_TESTS_UNIT_COLLECTIVE_RUN_H
 #define TH_TESTS_UNIT_COLLECTIVE_RUN_H
 #include "sim/collective/collective.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"

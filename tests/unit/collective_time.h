@@ -3,7 +3,7 @@
 #ifndef TH_TESTS_UNIT_COLLECTIVE_TIME_H
 #define TH_TESTS_UNIT_COLLECTIVE_TIME_H
 #include "sim/collective/collective.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/tap.h"
 
 static th_collective chosen; /* as the last one ran; its arrays are gone */

@@ -4,7 +4,7 @@
 #ifndef TH_TESTS_UNIT_DESIGN_HELP_H
 #define TH_TESTS_UNIT_DESIGN_HELP_H
 #include "sim/design/design.h"
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <config.h>
 #include "tests/unit/lower_oracle.h"
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/element_model.h"
 #include "topology/route.h"
 #include <stdarg.h>

@@ -14,8 +14,8 @@
  * router, two channels and the flit itself: 6 cycles) are taken out. */
 #ifndef TH_TESTS_UNIT_MESH_LOAD_H
 #define TH_TESTS_UNIT_MESH_LOAD_H
-#include "sim/machine.h"
-#include "sim/traffic.h"
+#include "sim/machine/machine.h"
+#include "sim/program/traffic.h"
 #include "topology/generate.h"
 
 enum {

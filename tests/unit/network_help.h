@@ -4,7 +4,7 @@
 #define TH_TESTS_UNIT_NETWORK_HELP_H
 #include <string.h>
 #include "sim/network/network.h"
-#include "sim/schedule.h"
+#include "sim/pipeline/schedule.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"

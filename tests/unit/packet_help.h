@@ -3,7 +3,7 @@
 #ifndef TH_TESTS_UNIT_PACKET_HELP_H
 #define TH_TESTS_UNIT_PACKET_HELP_H
 #include <string.h>
-#include "sim/network/packet.h"
+#include "sim/network/packet/packet.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"

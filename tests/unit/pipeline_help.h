@@ -2,7 +2,7 @@
 /* pipeline_help.h - what the tests of the pipeline share: running a schedule, drawing one. */
 #ifndef TH_TESTS_UNIT_PIPELINE_HELP_H
 #define TH_TESTS_UNIT_PIPELINE_HELP_H
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 

@@ -3,8 +3,8 @@
  *   new -> random_program* -> free */
 #ifndef TH_TESTS_UNIT_RANDOM_PROGRAM_H
 #define TH_TESTS_UNIT_RANDOM_PROGRAM_H
-#include "sim/program.h"
-#include "sim/work.h"
+#include "sim/program/program.h"
+#include "sim/design/compute_cost.h"
 #include "tests/unit/sim_help.h"
 
 typedef struct {

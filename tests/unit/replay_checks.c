@@ -3,7 +3,7 @@
 #include <config.h>
 #include "tests/unit/replay_checks.h"
 #include "base/alloc.h"
-#include "sim/critical_path.h"
+#include "sim/analysis/critical_path.h"
 #include "topology/route.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* replay_checks.h - what two results of one program differ in, and what holds for every result. */
 #ifndef TH_TESTS_UNIT_REPLAY_CHECKS_H
 #define TH_TESTS_UNIT_REPLAY_CHECKS_H
-#include "sim/result.h"
+#include "sim/program/result.h"
 #include "tests/unit/random_program.h"
 
 /* Everything but the number of unfoldings; 0: none. */

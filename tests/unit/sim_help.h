@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/random.h"
-#include "sim/schedule.h"
+#include "sim/pipeline/schedule.h"
 #include "topology/system_read.h"
 
 /* Uniform in [lo, hi]. */

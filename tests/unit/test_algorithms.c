@@ -4,7 +4,7 @@
  * again. */
 #include <config.h>
 #include "sim/collective/algorithms.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/tap.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/network/astra_conveyor.h"
-#include "sim/network/astra_physics.h"
+#include "sim/network/astra/chunk_pipeline.h"
+#include "sim/network/astra/astra_physics.h"
 #include "sim/network/models.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/tap.h"

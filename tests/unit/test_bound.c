@@ -5,7 +5,7 @@
 #include "sim/collective/bound.h"
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_shapes.h"
 #include <string.h>
 

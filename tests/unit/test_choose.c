@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_choose.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
-#include "sim/collective/choose.h"
+#include "sim/replay/choose.h"
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_collective.c - collectives: checks, what algorithms do to data, times by hand. */
 #include <config.h>
-#include "sim/collective/replay.h"
-#include "sim/machine.h"
+#include "sim/replay/replay.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_run.h"
 

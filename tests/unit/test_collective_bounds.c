@@ -3,7 +3,7 @@
  * each rank's own links allow, and every link carries just the bytes of the messages that take
  * it. */
 #include <config.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
 #include "topology/route.h"

@@ -2,7 +2,7 @@
 /* test_collective_machine.c - collectives as tasks of a machine: what they wait for, share, count
  * and keep. */
 #include <config.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "base/alloc.h"
 #include "tests/unit/collective_run.h"
 

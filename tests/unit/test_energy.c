@@ -2,7 +2,7 @@
 /* test_energy.c - joules by hand, and the keys that say what things cost. */
 #include <config.h>
 #include <string.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/design_help.h"
 
 /* Accelerators 0 and 1 and a host in a row; 64 MACs and 64 operations per cycle of 5 ns, DRAM of 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/event.h"
+#include "sim/kernel/event.h"
 #include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"

@@ -3,9 +3,9 @@
  * hold on random programs. */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/critical_path.h"
-#include "sim/machine.h"
-#include "sim/task_parts.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/machine/machine.h"
+#include "sim/analysis/time_breakdown.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 

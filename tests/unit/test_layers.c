@@ -2,7 +2,7 @@
 /* test_layers.c - what each layer took, by hand. test_replay.c holds it for random programs. */
 #include <config.h>
 #include <string.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 

@@ -3,8 +3,8 @@
  * change. */
 #include <config.h>
 #include <string.h>
-#include "sim/machine.h"
-#include "sim/network/deadlock.h"
+#include "sim/machine/machine.h"
+#include "sim/network/packet/virtual_channels.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "topology/generate.h"

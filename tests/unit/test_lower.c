@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "mapper/lower/lower.h"
 #include "mapper/strategies.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include <string.h>

@@ -2,7 +2,7 @@
 /* test_packet.c - packets: latency and turns by hand, conservation and order, options. */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate.h"
 #include "topology/route.h"

@@ -2,7 +2,7 @@
 /* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_prefetch.c - weights loaded ahead, by hand; test_replay.c holds random programs. */
 #include <config.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/program.h"
+#include "sim/program/program.h"
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 #include <string.h>

@@ -5,7 +5,7 @@
  * milliseconds. */
 #include <config.h>
 #include <stdlib.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/tap.h"

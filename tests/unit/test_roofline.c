@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_help.h"
 
 #define ROOFLINE "type = \"roofline\"; clock = \"100MHz\"; macs_per_cycle = 100; efficiency = 0.5; "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/schedule.h"
+#include "sim/pipeline/schedule.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
-#include "sim/pipeline.h"
+#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_help.h"
 
 /* An accelerator in the letters of the cost model; no tiles: m = 0. */

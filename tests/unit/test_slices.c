@@ -3,7 +3,7 @@
  * ends as at one go on a new one: random programs of collectives and transfers on random graphs. */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "topology/route.h"

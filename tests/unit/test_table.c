@@ -3,8 +3,8 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "sim/design/table_read.h"
-#include "sim/pipeline.h"
-#include "sim/work.h"
+#include "sim/pipeline/pipeline.h"
+#include "sim/design/compute_cost.h"
 #include "tests/unit/design_help.h"
 
 #define HEADER "kind,B,K,C,H,W,R,S,stride,groups,time_us\n"

@@ -2,7 +2,7 @@
 #include <config.h>
 #include "sim/trace/trace.h"
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "workloads/workload_read.h"

@@ -5,7 +5,7 @@
 #include <config.h>
 #include "sim/trace/trace.h"
 #include "base/alloc.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 #include <stdlib.h>

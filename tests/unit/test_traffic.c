@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/traffic.h"
+#include "sim/program/traffic.h"
 #include "tests/unit/mesh_load.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"

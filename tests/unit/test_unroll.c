@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_unroll.c - a collective and its messages as plain transfers end at the same picosecond. */
 #include <config.h>
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/unroll.h"

@@ -4,7 +4,7 @@
 #include <config.h>
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/generated.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/pipeline.h"
-#include "sim/work.h"
+#include "sim/pipeline/pipeline.h"
+#include "sim/design/compute_cost.h"
 #include "tests/unit/design_help.h"
 
 /* Pool 3 x 3 of 6 channels, 33 x 5 from 67 x 12: 16 pieces would be 2.06 rows, so 11 of 3. Cycles

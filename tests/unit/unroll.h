@@ -3,7 +3,7 @@
  * ends when the collective does, to the picosecond. */
 #ifndef TH_TESTS_UNIT_UNROLL_H
 #define TH_TESTS_UNIT_UNROLL_H
-#include "sim/program.h"
+#include "sim/program/program.h"
 
 typedef struct unrolled_tasks {
     int32_t begin, end; /* host tasks: before all of it, after all of it */

@@ -76,7 +76,7 @@ static bool loads_weights(const th_path *x, const th_placed *at, int r)
 /* Of bytes from node to node. 0 or -1: memory is out. */
 int th_path_travel(const th_path *x, int from, int to, int64_t bytes, double *ps)
 {
-    static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/fluid_time.h */
+    static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/kernel/fluid_time.h */
     th_route_summary r;
     *ps = 0;
     if (!x->has_links || from == to)

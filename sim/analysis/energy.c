@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* energy.c - what a run took, in joules, from what was done and what the system says that costs.
+ *   th_energy_account: designs_of_accels -> add_tasks -> { add_accel } -> the run
+ *   th_machine_energy: the same sums without the figures of a result, for searches
+ *
+ *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
+ *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what
+ * is filled from and drained to DRAM transfer  bytes dram_energy of the sender and of the receiver
+ * + bytes links link_energy accelerator  its tasks, its transfers' DRAM, static_power elapsed run
+ * accelerators + links Source and limits: docs/models/energy.md. An accelerator costs what the
+ * design that it is configured with says (its first one, where it computes nothing), its vector
+ * unit and DRAM too. Tasks count when they have ended, static power and bytes of DRAM at once. A
+ * layer has its tasks, their transfers, and static power while one of its tasks runs; what is left
+ * of the run is idle accelerators', weights that were loaded in vain, and collectives'. Sums go
+ * over tasks in program order, so they do not depend on how the run was made. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "sim/machine/machine_state.h"
+#include "topology/route.h"
+
+/* What is needed to account for a run. */
+typedef struct {
+    const th_machine *m;
+    th_result *r;
+    const th_design_energy **of_accel;
+} account;
+
+bool th_machine_knows_energy(const th_machine *m)
+{
+    bool known = m->system->link_j_per_byte > 0;
+    for (int d = 0; m->works && d < m->system->n_designs; d++)
+        known |= th_works_energy(m->works, d)->is_known;
+    return known;
+}
+
+/* The design that each accelerator is configured with, or could be. */
+static void designs_of_accels(const account *a)
+{
+    static const th_design_energy nothing;
+    const th_machine *m = a->m;
+    for (int i = 0; i < m->system->n_accels; i++) {
+        const th_accel *x = &m->system->nodes[m->system->accel_node[i]].a;
+        bool has_design = m->works && x->n_designs > 0;
+        a->of_accel[i] = has_design ? th_works_energy(m->works, x->designs[0]) : &nothing;
+    }
+    for (int32_t t = m->program->n_tasks - 1; t >= 0; t--) {
+        const th_task *k = &m->program->tasks[t];
+        int32_t design = k->kind == TH_TASK_COMPUTE ? th_works_get(m->works, k->work)->design : -1;
+        if (design >= 0)
+            a->of_accel[m->system->nodes[k->node].accel] = th_works_energy(m->works, design);
+    }
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+/* Of inputs and weights, the wider. */
+static th_precision mac_precision(const th_shard *s)
+{
+    th_precision input = (th_precision)s->precision[TH_TENSOR_INPUT];
+    th_precision weight = (th_precision)s->precision[TH_TENSOR_WEIGHT];
+    return th_precision_bits(weight) > th_precision_bits(input) ? weight : input;
+}
+
+static double bytes_of(const th_shard *s, th_tensor tensor, int64_t elements)
+{
+    return (double)elements * th_precision_bits((th_precision)s->precision[tensor]) / 8;
+}
+
+static double bytes_on_chip(const th_work *w)
+{
+    const th_accesses *x = &w->schedule.accesses;
+    const th_schedule_totals *t = &w->total;
+    return bytes_of(&w->shard, TH_TENSOR_INPUT, x->input_reads) +
+           bytes_of(&w->shard, TH_TENSOR_WEIGHT, x->weight_reads) +
+           bytes_of(&w->shard, TH_TENSOR_OUTPUT, x->partial_reads) +
+           bytes_of(&w->shard, TH_TENSOR_OUTPUT, x->output_writes) +
+           (double)(t->input_bytes + t->weight_bytes + t->partial_bytes + t->output_bytes);
+}
+
+static double dram_bytes(const th_pipeline_stats *did)
+{
+    return (double)th_stats_read(did) + (double)did->moved_bytes[TH_ENGINE_OUTPUT];
+}
+
+/* What a task took but for static power. */
+static th_energy energy_of_work(const th_work *w, const th_design_energy *e)
+{
+    int64_t macs = w->design >= 0 ? th_shard_macs(&w->shard) : 0;
+    return (th_energy){.mac_j = (double)macs * e->mac_j[mac_precision(&w->shard)],
+                       .vector_j = (double)w->vector_operations * e->vector_j,
+                       .buffer_j = bytes_on_chip(w) * e->buffer_j_per_byte,
+                       .dram_j = dram_bytes(&w->folded) * e->dram_j_per_byte};
+}
+
+static void add_to_layer(const account *a, int32_t layer, const th_energy *e)
+{
+    if (layer >= 0 && layer < a->r->n_layers)
+        th_energy_add(&a->r->layers[layer].energy, e);
+}
+
+static void add_compute(const account *a, const th_task *k, const th_task_result *t)
+{
+    int accel = a->m->system->nodes[k->node].accel;
+    const th_design_energy *e = a->of_accel[accel];
+    th_energy x = {0}, *sum = &a->r->accels[accel].energy;
+    if (t->end_ps >= 0)
+        x = energy_of_work(th_works_get(a->m->works, k->work), e);
+    sum->mac_j += x.mac_j;
+    sum->vector_j += x.vector_j;
+    sum->buffer_j += x.buffer_j;
+    th_time until = t->end_ps >= 0 ? t->end_ps : a->m->now;
+    x.static_j = e->static_w * (double)(until - t->start_ps) / (double)TH_PS_PER_S;
+    add_to_layer(a, k->layer, &x);
+}
+
+static double dram_j_at(const account *a, int32_t node)
+{
+    int accel = a->m->system->nodes[node].accel;
+    return accel >= 0 ? a->of_accel[accel]->dram_j_per_byte : 0;
+}
+
+/* What ended transfers take is known of the accelerators and links as wholes. */
+static void add_transfer(const account *a, const th_task *k, const th_task_result *t)
+{
+    int links[TH_ROUTE_MAX];
+    double per_link = a->m->system->link_j_per_byte, n = 0;
+    if (t->end_ps < 0 || k->layer < 0 || k->layer >= a->r->n_layers)
+        return;
+    if (per_link > 0)
+        n = th_route(a->m->system, k->node, k->peer, links);
+    add_to_layer(
+        a, k->layer,
+        &(th_energy){.dram_j = (double)k->bytes * (dram_j_at(a, k->node) + dram_j_at(a, k->peer)),
+                     .link_j = n > 0 ? (double)k->bytes * n * per_link : 0});
+}
+
+static void add_tasks(const account *a)
+{
+    const th_program *p = a->m->program;
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        const th_task_result *x = &a->r->tasks[t];
+        if (x->start_ps >= 0 && p->tasks[t].kind == TH_TASK_COMPUTE)
+            add_compute(a, &p->tasks[t], x);
+        else if (p->tasks[t].kind == TH_TASK_TRANSFER)
+            add_transfer(a, &p->tasks[t], x);
+    }
+}
+
+/* --- accelerators and the run ----------------------------------------------------------------- */
+
+static void add_accel(const account *a, int accel)
+{
+    th_accel_result *x = &a->r->accels[accel];
+    const th_design_energy *e = a->of_accel[accel];
+    double bytes = dram_bytes(&x->did) + (double)x->sent_bytes + (double)x->received_bytes;
+    x->energy.dram_j = bytes * e->dram_j_per_byte;
+    x->energy.static_j = e->static_w * (double)a->r->elapsed_ps / (double)TH_PS_PER_S;
+    th_energy_add(&a->r->energy, &x->energy);
+}
+
+/* A result that is complete but for its energies. 0, or -1: memory is out. */
+static int sum_up(const th_machine *m, th_result *r)
+{
+    account a = {m, r, th_alloc_array((size_t)r->n_accels + 1, sizeof *a.of_accel)};
+    if (!a.of_accel)
+        return -1;
+    designs_of_accels(&a);
+    add_tasks(&a);
+    for (int i = 0; i < r->n_accels; i++)
+        add_accel(&a, i);
+    for (int l = 0; l < m->system->n_links; l++)
+        r->energy.link_j += (double)m->network->link_bytes[l] * m->system->link_j_per_byte;
+    th_free(a.of_accel);
+    return 0;
+}
+
+int th_energy_account(const th_machine *m, th_result *r)
+{
+    r->has_energy = th_machine_knows_energy(m);
+    if (!r->has_energy || sum_up(m, r) == 0)
+        return 0;
+    th_result_clear(r);
+    return -1;
+}
+
+/* --- for searches ----------------------------------------------------------------------------- */
+
+int th_machine_energy(const th_machine *m, double *joules, th_error *err)
+{
+    int n = m->system->n_accels;
+    th_result r = {.n_accels = n, .tasks = m->times, .elapsed_ps = m->last_end};
+    *joules = 0;
+    r.accels = th_alloc_zero((size_t)n + 1, sizeof *r.accels);
+    for (int a = 0; r.accels && a < n; a++)
+        r.accels[a] = m->accels[a].sum;
+    int failed = r.accels && sum_up(m, &r) == 0 ? 0 : th_error_no_memory(err);
+    *joules = th_energy_sum(&r.energy);
+    th_free(r.accels);
+    return failed;
+}
+
+/* What a task takes whenever it runs, whatever weights are loaded in vain. */
+static double least_of(const account *a, const th_task *k)
+{
+    int links[TH_ROUTE_MAX];
+    double per_link = a->m->system->link_j_per_byte;
+    if (k->kind == TH_TASK_TRANSFER)
+        return (double)k->bytes *
+               (dram_j_at(a, k->node) + dram_j_at(a, k->peer) +
+                (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
+    if (k->kind != TH_TASK_COMPUTE)
+        return 0;
+    th_energy e = energy_of_work(th_works_get(a->m->works, k->work),
+                                 a->of_accel[a->m->system->nodes[k->node].accel]);
+    return th_energy_sum(&e);
+}
+
+int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err)
+{
+    int n = m->system->n_accels;
+    account a = {m, NULL, th_alloc_array((size_t)n + 1, sizeof *a.of_accel)};
+    *dynamic_j = *static_w = 0;
+    if (!a.of_accel)
+        return th_error_no_memory(err);
+    designs_of_accels(&a);
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        *dynamic_j += least_of(&a, &m->program->tasks[t]);
+    for (int i = 0; i < n; i++)
+        *static_w += a.of_accel[i]->static_w;
+    th_free(a.of_accel);
+    return 0;
+}

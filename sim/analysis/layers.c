@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layers.c - what each layer of the workload took, while a machine runs.
+ *
+ *   load -> { start -> [computed] -> end }* ; copy -> add_running* -> finish for a result
+ *
+ * Only where the machine was asked (per_layer): what a task did is added when it ends, because an
+ * unfolded task takes other times than the memo says. A layer is under way as long as any task of
+ * it runs, so in a stream of inputs the time in which others have its accelerators does not count;
+ * a transfer counts for the layer that it brings an input to. Roofline: Williams, Waterman,
+ * Patterson, CACM 52(4), 2009. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/machine/machine_state.h"
+
+/* --- load ------------------------------------------------------------------------------------- */
+
+static int32_t layers_of(const th_program *p)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        if (p->tasks[t].layer >= n)
+            n = p->tasks[t].layer + 1;
+    return n;
+}
+
+static void count_open(th_machine *m)
+{
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->program->tasks[t].layer >= 0)
+            m->layers[m->program->tasks[t].layer].sum.n_open++;
+}
+
+/* Compute tasks by layer, linked: next[t] is another one of t's layer, -1 the last. */
+static void link_tasks(const th_program *p, int32_t *first, int32_t n_layers, int32_t *next)
+{
+    for (int32_t l = 0; l < n_layers; l++)
+        first[l] = -1;
+    for (int32_t t = p->n_tasks - 1; t >= 0; t--) {
+        const th_task *k = &p->tasks[t];
+        if (k->kind != TH_TASK_COMPUTE || k->layer < 0)
+            continue;
+        next[t] = first[k->layer];
+        first[k->layer] = t;
+    }
+}
+
+/* The accelerators that compute for each layer; mark: per accelerator, the last layer that counted
+ * it. */
+static void count_accels(th_machine *m, const int32_t *first, const int32_t *next, int32_t *mark)
+{
+    for (int a = 0; a < m->system->n_accels; a++)
+        mark[a] = -1;
+    for (int32_t l = 0; l < m->n_layers; l++) {
+        for (int32_t t = first[l]; t >= 0; t = next[t]) {
+            int accel = m->system->nodes[m->program->tasks[t].node].accel;
+            m->layers[l].sum.n_accels += mark[accel] != l;
+            mark[accel] = l;
+        }
+    }
+}
+
+int th_layers_load(th_machine *m)
+{
+    const th_program *p = m->program;
+    int32_t n = layers_of(p);
+    m->n_layers = 0;
+    int32_t *first = th_alloc_array((size_t)n + 1, sizeof *first);
+    int32_t *next = th_alloc_array((size_t)p->n_tasks + 1, sizeof *next);
+    int32_t *mark = th_alloc_array((size_t)m->system->n_accels + 1, sizeof *mark);
+    int failed = !first || !next || !mark ||
+                 th_grow(&m->layers, &m->layers_capacity, (size_t)n + 1, sizeof *m->layers);
+    if (!failed) {
+        m->n_layers = n;
+        for (int32_t l = 0; l < n; l++)
+            m->layers[l] = (th_layer_state){.sum = {.start_ps = -1, .end_ps = -1}};
+        link_tasks(p, first, n, next);
+        count_accels(m, first, next, mark);
+        count_open(m);
+    }
+    th_free(first);
+    th_free(next);
+    th_free(mark);
+    return failed ? -1 : 0;
+}
+
+/* --- while it runs ---------------------------------------------------------------------------- */
+
+static th_layer_state *layer_of(th_machine *m, int32_t task)
+{
+    int32_t layer = m->program->tasks[task].layer;
+    return layer >= 0 ? &m->layers[layer] : NULL;
+}
+
+void th_layers_start(th_machine *m, int32_t task)
+{
+    th_layer_state *l = layer_of(m, task);
+    if (!l)
+        return;
+    if (l->sum.start_ps < 0)
+        l->sum.start_ps = m->now;
+    if (l->n_running++ == 0)
+        l->since = m->now;
+}
+
+void th_layers_end(th_machine *m, int32_t task)
+{
+    th_layer_state *l = layer_of(m, task);
+    if (!l)
+        return;
+    l->sum.end_ps = m->now;
+    l->sum.n_open--;
+    if (--l->n_running == 0)
+        l->sum.active_ps += m->now - l->since;
+}
+
+static void add_accesses(th_accesses *sum, const th_accesses *a)
+{
+    sum->input_reads = th_bytes_add(sum->input_reads, a->input_reads);
+    sum->weight_reads = th_bytes_add(sum->weight_reads, a->weight_reads);
+    sum->partial_reads = th_bytes_add(sum->partial_reads, a->partial_reads);
+    sum->output_writes = th_bytes_add(sum->output_writes, a->output_writes);
+}
+
+static void add_array_work(th_layer_result *l, const th_work *w)
+{
+    int64_t macs = th_shard_macs(&w->shard);
+    double cycles_s = (double)w->total.cycles / (double)w->schedule.hz;
+    double peak_s = w->schedule.macs_per_cycle > 0
+                        ? (double)macs / (w->schedule.macs_per_cycle * (double)w->schedule.hz)
+                        : INFINITY;
+    l->macs = th_bytes_add(l->macs, macs);
+    l->array_cycles = th_bytes_add(l->array_cycles, w->total.cycles);
+    l->peak_s += peak_s;
+    l->compute_s += isfinite(peak_s) ? peak_s : cycles_s;
+    l->variant = w->schedule.variant;
+}
+
+static void add_vector_work(th_layer_result *l, const th_work *w)
+{
+    l->vector_operations = th_bytes_add(l->vector_operations, w->vector_operations);
+    l->vector_cycles = th_bytes_add(l->vector_cycles, w->total.cycles);
+    l->compute_s += (double)w->total.cycles / (double)w->schedule.hz;
+}
+
+static double seconds_through(int64_t bytes, int64_t bits_per_s)
+{
+    bool is_limit = bits_per_s > 0 && bits_per_s < TH_UNLIMITED;
+    return is_limit ? (double)bytes * 8 / (double)bits_per_s : 0;
+}
+
+void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *did)
+{
+    th_layer_state *state = layer_of(m, task);
+    if (!state)
+        return;
+    th_layer_result *l = &state->sum;
+    const th_work *w = th_works_get(m->works, m->program->tasks[task].work);
+    l->n_tasks++;
+    th_stats_add(&l->did, did);
+    add_accesses(&l->accesses, &w->schedule.accesses);
+    if (w->design < 0)
+        add_vector_work(l, w);
+    else
+        add_array_work(l, w);
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        l->memory_s += seconds_through(did->moved_bytes[e], w->port.bits_per_s);
+        l->port_s[e] += seconds_through(did->moved_bytes[e], w->schedule.port_bits_per_s[e]);
+    }
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+void th_layers_copy(const th_machine *m, th_layer_result *out)
+{
+    for (int32_t i = 0; i < m->n_layers; i++) {
+        const th_layer_state *l = &m->layers[i];
+        out[i] = l->sum;
+        if (l->n_running > 0)
+            out[i].active_ps += m->now - l->since;
+    }
+}
+
+void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
+                           th_layer_result *out)
+{
+    int32_t layer = m->n_layers > 0 && task >= 0 ? m->program->tasks[task].layer : -1;
+    if (layer >= 0)
+        th_stats_add(&out[layer].did, did);
+}
+
+void th_layers_finish(th_layer_result *layers, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        layers[i].idle_ps =
+            layers[i].n_accels * layers[i].active_ps - th_stats_occupied(&layers[i].did);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compute_cost.c - the memo of folded tasks.
+ *   new -> (intern | get)* -> free
+ *   intern: find -> (make it -> keep it, unless another thread has, with the lock)
+ * Invariants: two works differ in (memory class, design, shard); a work never moves or changes.
+ * Accelerators with equal memory and vector unit are one class, so alike accelerators share their
+ * works. */
+#include <config.h>
+
+#include "sim/design/compute_cost.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/shared_map.h"
+
+typedef struct {
+    const th_design_type *type;
+    th_design_config config;
+} configured;
+
+/* Chunk c holds twice as many works as chunk c - 1, so that none ever moves. */
+enum { FIRST_CHUNK_LOG2 = 6, N_CHUNKS = 31 - FIRST_CHUNK_LOG2 };
+
+struct th_works {
+    const th_system *system;
+    configured *designs;
+    int32_t
+        *class_of; /* by accelerator: the first accelerator with the same memory and vector unit */
+    th_shared_map *known; /* th_work by key */
+    pthread_mutex_t keeping;
+    th_work *chunk[N_CHUNKS];
+    int32_t n;
+};
+
+typedef struct {
+    int32_t memory_class, design;
+    th_shard shard;
+} work_key;
+
+static bool same_memory(const th_accel *a, const th_accel *b)
+{
+    return a->dram_bits_per_s == b->dram_bits_per_s && a->dram_latency_ps == b->dram_latency_ps &&
+           a->dram_burst_bytes == b->dram_burst_bytes && a->dram_channels == b->dram_channels &&
+           a->dram_interleave_bytes == b->dram_interleave_bytes &&
+           memcmp(&a->dram_efficiency, &b->dram_efficiency, sizeof a->dram_efficiency) == 0 &&
+           a->vector_hz == b->vector_hz &&
+           a->vector_elements_per_cycle == b->vector_elements_per_cycle &&
+           a->vector_exp_operations == b->vector_exp_operations &&
+           a->vector_buffer_bytes == b->vector_buffer_bytes &&
+           a->concat_is_free == b->concat_is_free;
+}
+
+static void find_classes(th_works *w)
+{
+    const th_system *s = w->system;
+    for (int a = 0; a < s->n_accels; a++) {
+        w->class_of[a] = a;
+        for (int b = 0; b < a; b++) {
+            if (same_memory(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a)) {
+                w->class_of[a] = w->class_of[b];
+                break;
+            }
+        }
+    }
+}
+
+th_works *th_works_new(const th_system *s, th_error *err)
+{
+    th_works *w = th_alloc_zero(1, sizeof *w);
+    if (!w)
+        goto fail;
+    pthread_mutex_init(&w->keeping, NULL);
+    w->system = s;
+    w->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *w->designs);
+    w->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *w->class_of);
+    w->known = th_shared_map_new();
+    if (!w->designs || !w->class_of || !w->known)
+        goto fail;
+    for (int i = 0; i < s->n_designs; i++) {
+        if (th_design_configure(&s->designs[i], &w->designs[i].type, &w->designs[i].config, err)) {
+            th_works_free(w);
+            return NULL;
+        }
+    }
+    find_classes(w);
+    return w;
+fail:
+    th_error_no_memory(err);
+    th_works_free(w);
+    return NULL;
+}
+
+void th_works_free(th_works *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; w->designs && i < w->system->n_designs; i++)
+        th_design_release(w->designs[i].type, &w->designs[i].config);
+    th_free(w->designs);
+    th_free(w->class_of);
+    th_shared_map_free(w->known);
+    for (int c = 0; c < N_CHUNKS; c++)
+        th_free(w->chunk[c]);
+    pthread_mutex_destroy(&w->keeping);
+    th_free(w);
+}
+
+int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err)
+{
+    for (int i = 0; i < w->system->n_designs; i++)
+        if (th_script_connect(w->designs[i].type, &w->designs[i].config, scripts, err))
+            return -1;
+    return 0;
+}
+
+bool th_works_ask_scripts(const th_works *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->system->n_designs; i++)
+        any |= th_script_is_asked(w->designs[i].type);
+    return any;
+}
+
+bool th_works_ask_hosts(const th_works *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->system->n_designs; i++)
+        any |= w->designs[i].type->host != NULL;
+    return any;
+}
+
+bool th_works_scripts_are_current(const th_works *w)
+{
+    for (int i = 0; i < w->system->n_designs; i++)
+        if (!th_script_is_current(w->designs[i].type, &w->designs[i].config))
+            return false;
+    return true;
+}
+
+/* Else it is for the vector unit. */
+static bool runs_on_design(const th_works *w, int design, const th_shard *s)
+{
+    return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
+}
+
+/* What comes the weights' way is another task's output, or is picked by one. */
+static bool weights_follow_inputs(const th_shard *s)
+{
+    return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
+}
+
+int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
+                      th_schedule *out, th_port *port, th_error *err)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
+        return th_error_set(err, "SIM-0009",
+                            "a shard of %d images in %d groups: must be %d at most together",
+                            (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
+    *port = th_port_of(a);
+    if (runs_on_design(w, design, shard))
+        return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, port,
+                                  out, err);
+    th_vector_schedule(a, shard, out);
+    return 0;
+}
+
+bool th_works_least_cycles(const th_works *w, int accel, int design, const th_shard *shard,
+                           double *cycles, int64_t *hz)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    th_design_peak peak;
+    if (!runs_on_design(w, design, shard)) {
+        *cycles = (double)th_vector_operations(a, shard) / (double)a->vector_elements_per_cycle;
+        *hz = a->vector_hz;
+        return true;
+    }
+    if (!th_design_peak_of(w->designs[design].type, &w->designs[design].config, shard, &peak))
+        return false;
+    *cycles = peak.macs_per_cycle > 0 ? th_plain_macs(shard) / peak.macs_per_cycle : INFINITY;
+    *hz = peak.hz;
+    return true;
+}
+
+static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
+                     th_error *err)
+{
+    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    *out = (th_work){.shard = *shard, .design = design}; /* what lies there is anything */
+    if (th_works_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
+        return -1;
+    if (shard->adds_to_output)
+        out->schedule.reads_sums = true;
+    if (!weights_follow_inputs(shard))
+        out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
+    if (design >= 0 && w->designs[design].type->host)
+        w->designs[design].type->host(&w->designs[design].config, shard, &out->host);
+    out->total = th_schedule_sum(&out->schedule);
+    out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
+    th_pipeline p;
+    th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
+    out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
+    out->folded = p.stats;
+    if (out->folded_ps == TH_TIME_MAX)
+        return th_error_set(err, "SIM-0110",
+                            "accel/%s: a shard that reads %lld bytes and computes %lld cycles at "
+                            "%lld Hz must end within 2^63 ps (106 days), where simulated time ends",
+                            w->system->nodes[w->system->accel_node[accel]].name,
+                            (long long)(out->total.input_bytes + out->total.weight_bytes),
+                            (long long)out->total.cycles, (long long)out->schedule.hz);
+    return 0;
+}
+
+/* One step, in and out, on ports of those bandwidths; the memory behind them never limits. */
+static int fill_moves(const th_moves *x, th_work *out, th_error *err)
+{
+    enum { PS_HZ_EXPONENT = 12 }; /* a clock whose cycle is a picosecond; no cycle is computed */
+    int64_t hz = 1;
+    for (int i = 0; i < PS_HZ_EXPONENT; i++)
+        hz *= 10;
+    *out = (th_work){.design = -1};
+    out->shard.kind = TH_LAYER_ELEMENTWISE;
+    out->port = (th_port){
+        .bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps, .burst_bytes = 1, .channels = 1};
+    th_schedule *s = &out->schedule;
+    *s = (th_schedule){.hz = hz, .slots_in = 1, .slots_out = 1, .variant = "transfer"};
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        s->count[loop] = 1;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        s->step[mask].input_bytes = x->in_bytes;
+        s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = x->out_bytes;
+    }
+    s->port_bits_per_s[TH_ENGINE_INPUT] = x->in_bits_per_s;
+    s->port_bits_per_s[TH_ENGINE_OUTPUT] = x->out_bits_per_s;
+    out->total = th_schedule_sum(s);
+    th_pipeline p;
+    th_pipeline_start(&p, s, &out->port, 0, true);
+    out->folded_ps = th_pipeline_finish(&p, s, &out->port);
+    out->folded = p.stats;
+    if (out->folded_ps < TH_TIME_MAX)
+        return 0;
+    return th_error_set(err, "SIM-0190",
+                        "%lld bytes in and %lld bytes out at %lld and %lld bits per second must be "
+                        "through within 2^63 ps (106 days), where simulated time ends",
+                        (long long)x->in_bytes, (long long)x->out_bytes,
+                        (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
+}
+
+/* --- keeping ---------------------------------------------------------------------------------- */
+
+/* Where a work stands: chunk c begins with number 2^c * F - F, F the size of the first one. */
+static th_work *place_of(const th_works *w, int32_t number)
+{
+    uint32_t at = (uint32_t)number + (1u << FIRST_CHUNK_LOG2);
+    int log2 = 31 - __builtin_clz(at);
+    return &w->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
+}
+
+/* Its place as the next one, with the lock. NULL: memory is out. */
+static th_work *next_place(th_works *w)
+{
+    uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
+    int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
+    if (!w->chunk[c])
+        w->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_work));
+    return w->chunk[c] ? place_of(w, w->n) : NULL;
+}
+
+/* With the lock. NULL: memory is out. */
+static const th_work *keep(th_works *w, const void *key, size_t bytes, const th_work *made)
+{
+    const th_work *known = th_shared_map_find(w->known, key, bytes);
+    if (known) /* another thread was quicker */
+        return known;
+    th_work *place = next_place(w);
+    if (!place)
+        return NULL;
+    *place = *made;
+    place->number = w->n;
+    known = th_shared_map_add(w->known, key, bytes, place);
+    w->n += known != NULL;
+    return known;
+}
+
+static int32_t keep_made(th_works *w, const void *key, size_t bytes, const th_work *made,
+                         th_error *err)
+{
+    pthread_mutex_lock(&w->keeping);
+    const th_work *kept = keep(w, key, bytes, made);
+    pthread_mutex_unlock(&w->keeping);
+    return kept ? kept->number : th_error_no_memory(err);
+}
+
+int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
+{
+    const th_work *known = th_shared_map_find(w->known, moves, sizeof *moves);
+    th_work made;
+    if (known)
+        return known->number;
+    if (fill_moves(moves, &made, err))
+        return -1;
+    return keep_made(w, moves, sizeof *moves, &made, err);
+}
+
+int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err)
+{
+    work_key key;
+    th_work made;
+    memset(&key, 0, sizeof key);
+    key.memory_class = w->class_of[accel];
+    key.design = runs_on_design(w, design, shard) ? design : -1;
+    key.shard = *shard;
+    const th_work *known = th_shared_map_find(w->known, &key, sizeof key);
+    if (known)
+        return known->number;
+    if (fill_work(w, accel, key.design, shard, &made, err))
+        return -1;
+    return keep_made(w, &key, sizeof key, &made, err);
+}
+
+const th_work *th_works_get(const th_works *w, int32_t number)
+{
+    return place_of(w, number);
+}
+
+int32_t th_works_count(th_works *w)
+{
+    pthread_mutex_lock(&w->keeping);
+    int32_t n = w->n;
+    pthread_mutex_unlock(&w->keeping);
+    return n;
+}
+
+int32_t th_works_memory_class(const th_works *w, int accel)
+{
+    return w->class_of[accel];
+}
+
+bool th_works_run_all(const th_works *w, int32_t design)
+{
+    return w->designs[design].type->runs_all;
+}
+
+const th_design_energy *th_works_energy(const th_works *w, int32_t design)
+{
+    return &w->designs[design].config.energy;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* machine_inspect.c - looking at a machine: where it stands, and what it has done so far. Changes
+ * nothing.
+ *
+ * Of what is under way, links and accelerators count up to now; energy and on-chip accesses count
+ * tasks that have ended. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/machine/machine_state.h"
+
+th_time th_machine_now(const th_machine *m)
+{
+    return m->now;
+}
+
+bool th_machine_is_done(const th_machine *m)
+{
+    return m->program && m->n_done == m->program->n_tasks;
+}
+
+int64_t th_machine_events(const th_machine *m)
+{
+    return m->n_events;
+}
+
+int64_t th_machine_tasks_done(const th_machine *m)
+{
+    return m->n_done;
+}
+
+int64_t th_machine_unfoldings(const th_machine *m)
+{
+    return m->n_unfolded;
+}
+
+th_time th_machine_input_end(const th_machine *m, int32_t input)
+{
+    return m->input_end[input];
+}
+
+const th_task_result *th_machine_times(const th_machine *m)
+{
+    return m->times;
+}
+
+th_task_state th_machine_task_state(const th_machine *m, int32_t task)
+{
+    const th_task_result *t = &m->times[task];
+    if (t->end_ps >= 0)
+        return TH_TASK_DONE;
+    if (t->start_ps >= 0)
+        return TH_TASK_RUNNING;
+    return t->ready_ps >= 0 ? TH_TASK_READY : TH_TASK_WAITING;
+}
+
+int32_t th_machine_running(const th_machine *m, int accel)
+{
+    return m->accels[accel].task;
+}
+
+const th_collective *th_machine_collective(const th_machine *m, int32_t number)
+{
+    return th_replay_collective(m->replay, number);
+}
+
+int32_t th_machine_link_flows(const th_machine *m, int link)
+{
+    return m->network->link_flows[link];
+}
+
+/* What is under way, for a trace that begins now. Messages of collectives that are on their way are
+ * not told: they have no number outside the replay. */
+static void tell_standing(const th_machine *m, th_trace *t)
+{
+    for (int32_t i = 0; i < m->program->n_tasks; i++) {
+        const th_task *task = &m->program->tasks[i];
+        th_task_state state = th_machine_task_state(m, i);
+        if (task->kind == TH_TASK_COMPUTE && state >= TH_TASK_READY && state < TH_TASK_DONE)
+            th_trace_waits(t, m->now, m->system->nodes[task->node].accel);
+        if (state == TH_TASK_RUNNING)
+            th_trace_task_starts(t, m->now, i);
+    }
+    for (int l = 0; l < m->system->n_links; l++)
+        if (m->network->link_flows[l] > 0)
+            th_trace_link(t, m->now, l, m->network->link_flows[l]);
+}
+
+int th_machine_watch(th_machine *m, th_watch *w, th_error *err)
+{
+    bool begins =
+        w && w->trace && m->program && (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
+    for (int a = 0; a < m->system->n_accels; a++)
+        if (th_accelerator_watch(m, a, w && th_watch_stops_at_tiles(w), err))
+            return -1;
+    m->watch = m->network->watch = w;
+    if (begins)
+        th_trace_restart(w->trace, m->program);
+    if (begins && m->n_events > 0)
+        tell_standing(m, w->trace);
+    for (int a = 0; a < m->system->n_accels; a++)
+        th_accelerator_trace(m, a, w && th_watch_traces_tiles(w, a));
+    return 0;
+}
+
+static th_link_result link_result(const th_network *n, int link, th_time now)
+{
+    int32_t flows = n->link_flows[link];
+    th_time open = flows > 0 ? now - n->link_since[link] : 0;
+    uint64_t flow_ps = n->link_flow_ps[link] + (uint64_t)flows * (uint64_t)now;
+    return (th_link_result){n->link_bytes[link], n->link_busy_ps[link] + open, (th_time)flow_ps,
+                            n->link_most_flows[link]};
+}
+
+th_link_result th_machine_link(const th_machine *m, int link)
+{
+    return link_result(m->network, link, m->now);
+}
+
+th_time th_machine_elapsed(const th_machine *m)
+{
+    return th_machine_is_done(m) ? m->last_end : m->now;
+}
+
+th_accel_result th_machine_accel(const th_machine *m, int accel)
+{
+    th_accel_result a = m->accels[accel].sum;
+    th_pipeline_stats did = th_accelerator_running(m, accel);
+    th_stats_add(&a.did, &did);
+    a.idle_ps = th_machine_elapsed(m) - th_stats_occupied(&a.did);
+    return a;
+}
+
+int32_t th_machine_waiting(const th_machine *m, int accel)
+{
+    return (int32_t)m->accels[accel].ready.n;
+}
+
+th_tiles th_machine_tiles(const th_machine *m, int accel)
+{
+    return th_accelerator_tiles(m, accel);
+}
+
+static int allocate_result(const th_machine *m, th_result *r)
+{
+    *r = (th_result){.n_accels = m->system->n_accels,
+                     .n_links = m->system->n_links,
+                     .n_tasks = m->program->n_tasks,
+                     .n_layers = m->n_layers,
+                     .n_inputs = m->program->n_inputs,
+                     .wave = m->program->wave};
+    r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
+    r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
+    r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
+    r->layers = th_alloc_zero((size_t)r->n_layers + 1, sizeof *r->layers);
+    r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
+    return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
+}
+
+/* An input that has tasks to come is not through, whatever of it has ended. */
+static void copy_input_ends(const th_machine *m, th_time *out)
+{
+    memcpy(out, m->input_end, (size_t)m->program->n_inputs * sizeof *out);
+    for (int32_t t = 0; t < m->program->n_tasks; t++)
+        if (m->times[t].end_ps < 0)
+            out[m->program->tasks[t].input] = -1;
+}
+
+int th_machine_result(const th_machine *m, th_result *out, th_error *err)
+{
+    th_result r;
+    if (allocate_result(m, &r)) {
+        th_result_clear(&r);
+        return th_error_no_memory(err);
+    }
+    r.is_done = th_machine_is_done(m);
+    r.elapsed_ps = r.is_done ? m->last_end : m->now;
+    th_layers_copy(m, r.layers);
+    for (int a = 0; a < r.n_accels; a++) {
+        th_pipeline_stats did = th_accelerator_running(m, a);
+        r.accels[a] = m->accels[a].sum;
+        th_stats_add(&r.accels[a].did, &did);
+        r.accels[a].idle_ps = r.elapsed_ps - th_stats_occupied(&r.accels[a].did);
+        th_layers_add_running(m, m->accels[a].task, &did, r.layers);
+    }
+    th_layers_finish(r.layers, r.n_layers);
+    for (int l = 0; l < r.n_links; l++)
+        r.links[l] = link_result(m->network, l, m->now);
+    memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
+    copy_input_ends(m, r.input_end_ps);
+    r.moved_bytes = m->moved_bytes;
+    r.n_events = m->n_events;
+    r.n_unfolded = m->n_unfolded;
+    if (th_energy_account(m, &r)) /* which clears it */
+        return th_error_no_memory(err);
+    *out = r;
+    return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prefetch.c - accelerators that load the first weights of their next task while this one drains.
+ *
+ *   load -> (task_begins -> set_begin -> (has_more -> set_begin)?)*
+ *
+ * What comes next on an accelerator is fixed by the program: the first task, in program order, that
+ * has weights and has not started (its target). Where its weights follow from its inputs (rows of
+ * an embedding, products of activations) or arrive over the network, nothing of it can be loaded
+ * ahead. When the running task's own weights are in, the weight engine goes on with the target's,
+ * into slots that the array has left (sim/pipeline/pipeline.c); when no task runs, it goes on alone
+ * (LOADING). The target finds them in its slots. A task without weights leaves them there; another
+ * task with weights that overtakes the target throws them away, and their bytes count for the
+ * accelerator alone.
+ * Such an accelerator has no folded tasks: their ends depend on what came before, so they are known
+ * by that too (the digest of their history).
+ * Invariant: ahead is what is done for target when the running task starts, or, between two tasks,
+ * when the last one ended. */
+#include <config.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "sim/machine/machine_state.h"
+
+bool th_prefetch_is_on(const th_machine *m, int accel)
+{
+    return m->system->nodes[m->system->accel_node[accel]].a.prefetches;
+}
+
+static const th_work *work_of_task(const th_machine *m, int32_t task)
+{
+    return th_works_get(m->works, m->program->tasks[task].work);
+}
+
+static bool has_weights(const th_machine *m, int32_t task)
+{
+    return work_of_task(m, task)->total.weight_bytes > 0;
+}
+
+/* What may be loaded of a task before it starts. */
+static const th_ahead_plan *plan_of(const th_machine *m, int32_t task)
+{
+    static const th_ahead_plan nothing;
+    return m->program->tasks[task].weights_arrive ? &nothing : &work_of_task(m, task)->ahead;
+}
+
+/* The accelerator of a task with weights, if it loads ahead; else NULL. */
+static th_accel_state *loader_of(th_machine *m, int32_t task)
+{
+    const th_task *t = &m->program->tasks[task];
+    if (t->kind != TH_TASK_COMPUTE)
+        return NULL;
+    int accel = m->system->nodes[t->node].accel;
+    return th_prefetch_is_on(m, accel) && has_weights(m, task) ? &m->accels[accel] : NULL;
+}
+
+/* Tasks with weights, in program order, the first accelerator's first: counted, then dealt out. */
+static void deal_out(th_machine *m)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < m->program->n_tasks; t++) {
+        th_accel_state *a = loader_of(m, t);
+        if (a)
+            a->end_weighted++;
+    }
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        int32_t own = a->end_weighted;
+        a->next_weighted = a->end_weighted = n;
+        n += own;
+    }
+    for (int32_t t = 0; t < m->program->n_tasks; t++) {
+        th_accel_state *a = loader_of(m, t);
+        if (a)
+            m->weighted[a->end_weighted++] = t;
+    }
+}
+
+int th_prefetch_load(th_machine *m)
+{
+    m->any_prefetch = false;
+    for (int i = 0; i < m->system->n_accels; i++) {
+        th_accel_state *a = &m->accels[i];
+        a->target = -1;
+        a->own = a->ahead = (th_ahead){0};
+        a->end_weighted = 0;
+        a->was_freed = th_prefetch_is_on(m, i);
+        m->any_prefetch |= a->was_freed;
+    }
+    if (!m->any_prefetch)
+        return 0;
+    if (th_grow(&m->weighted, &m->weighted_capacity, (size_t)m->program->n_tasks + 1,
+                sizeof *m->weighted))
+        return -1;
+    deal_out(m);
+    return 0;
+}
+
+static int32_t next_target(const th_machine *m, th_accel_state *a)
+{
+    while (a->next_weighted < a->end_weighted &&
+           m->times[m->weighted[a->next_weighted]].start_ps >= 0)
+        a->next_weighted++;
+    return a->next_weighted < a->end_weighted ? m->weighted[a->next_weighted] : -1;
+}
+
+void th_prefetch_task_begins(th_machine *m, th_accel_state *a)
+{
+    a->own = (th_ahead){0};
+    if (!has_weights(m, a->task)) { /* leaves the slots as they are */
+        if (a->target < 0)
+            a->target = next_target(m, a);
+        return;
+    }
+    if (a->task == a->target)
+        a->own = a->ahead;
+    else
+        a->sum.did.moved_bytes[TH_ENGINE_WEIGHT] += a->ahead.moved_bytes;
+    a->ahead = (th_ahead){0};
+    a->target = next_target(m, a);
+}
+
+void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b)
+{
+    if (!th_prefetch_is_on(m, (int)(a - m->accels)))
+        return;
+    b->own = a->task >= 0 ? &a->own : NULL;
+    b->next = a->target >= 0 ? plan_of(m, a->target) : NULL;
+    b->next_done = &a->ahead;
+}
+
+/* What a task's end depends on besides its work and the draws. */
+void th_prefetch_digest(const th_machine *m, th_accel_state *a)
+{
+    bool any = a->target >= 0 && plan_of(m, a->target)->n > 0;
+    const int32_t next = any ? m->program->tasks[a->target].work : -1;
+    for (int i = 0; i < 2; i++) {
+        uint64_t *d = &a->history.digest[i];
+        *d = th_hash(&a->own, sizeof a->own, *d);
+        *d = th_hash(&a->ahead, sizeof a->ahead, *d);
+        *d = th_hash(&next, sizeof next, *d);
+    }
+}
+
+bool th_prefetch_has_more(const th_machine *m, th_accel_state *a)
+{
+    if (a->target < 0)
+        a->target = next_target(m, a);
+    return a->target >= 0 && a->ahead.n_done < plan_of(m, a->target)->n;
+}

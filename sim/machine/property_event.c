@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* property_event.c - see property_event.h.
+ * A change is an event of priority CHANGE whose object is its place in m->changes; one for this
+ * very instant is made at once. Tasks on a changed clock have works of their own, with the schedule
+ * at that clock. */
+#include <config.h>
+
+#include "sim/machine/property_event.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "sim/machine/machine_state.h"
+
+static int32_t medium_of(const th_machine *m, int link)
+{
+    return m->system->links[link].medium;
+}
+
+double th_machine_factor(const th_machine *m, th_change_kind kind, int object)
+{
+    const double *of = kind == TH_CHANGE_BANDWIDTH ? m->medium_factor : m->clock_factor;
+    return of ? of[kind == TH_CHANGE_BANDWIDTH ? medium_of(m, object) : object] : 1;
+}
+
+/* n factors of 1, where there are none yet. */
+static int make_factors(double **of, int n)
+{
+    if (*of)
+        return 0;
+    *of = th_alloc_array((size_t)n + 1, sizeof **of);
+    for (int i = 0; *of && i < n; i++)
+        (*of)[i] = 1;
+    return *of ? 0 : -1;
+}
+
+int th_machine_may_change(const th_machine *m, const th_alteration *c, th_error *err)
+{
+    if (c->kind != TH_CHANGE_BANDWIDTH)
+        return 0;
+    if (!m->network->type->set_bandwidth)
+        return th_error_set(
+            err, "SIM-0221",
+            "the %s network keeps its bandwidths: only fluid can change them in a run",
+            m->network->type->name);
+    char most[32];
+    int64_t system_says = m->system->media[medium_of(m, c->object)].bits_per_s;
+    if (c->factor > 1)
+        return th_error_set(
+            err, "SIM-0222",
+            "link/%s: a bandwidth in a run must be at most what the system says, %s",
+            m->system->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
+    return 0;
+}
+
+int th_machine_change(th_machine *m, const th_alteration *c, th_error *err)
+{
+    if (th_machine_may_change(m, c, err))
+        return -1;
+    if (make_factors(&m->medium_factor, m->system->n_media) ||
+        make_factors(&m->clock_factor, m->system->n_accels) ||
+        th_grow(&m->changes, &m->changes_capacity, m->n_changes + 1, sizeof *m->changes))
+        return th_error_no_memory(err);
+    m->changes[m->n_changes] = *c;
+    if (c->at <= m->now) {
+        m->n_changes++;
+        return th_change_happens(m, (int32_t)m->n_changes - 1, err);
+    }
+    th_event e = {c->at, TH_PRIORITY_CHANGE, (uint32_t)m->n_changes, 0, 0};
+    if (th_events_push(m->events, &e) == TH_NO_EVENT)
+        return th_error_no_memory(err);
+    m->n_changes++;
+    return 0;
+}
+
+int th_change_happens(th_machine *m, int32_t number, th_error *err)
+{
+    const th_alteration *c = &m->changes[number];
+    m->settled = false;
+    if (c->kind == TH_CHANGE_CLOCK) {
+        bool dies = c->factor == 0 && m->clock_factor[c->object] > 0;
+        m->clock_factor[c->object] = c->factor;
+        return dies ? th_accelerator_dies(m, c->object, err) : 0;
+    }
+    int32_t medium = medium_of(m, c->object);
+    m->medium_factor[medium] = c->factor;
+    m->network->type->set_bandwidth(m->network, medium,
+                                    (double)m->system->media[medium].bits_per_s / 8.0 * c->factor);
+    return 0;
+}
+
+void th_changes_reset(th_machine *m)
+{
+    m->n_changes = 0;
+    for (int i = 0; m->medium_factor && i < m->system->n_media; i++) {
+        if (m->medium_factor[i] != 1)
+            m->network->type->set_bandwidth(m->network, i,
+                                            (double)m->system->media[i].bits_per_s / 8.0);
+        m->medium_factor[i] = 1;
+    }
+    for (int i = 0; m->clock_factor && i < m->system->n_accels; i++)
+        m->clock_factor[i] = 1;
+}
+
+void th_changes_clear(th_machine *m)
+{
+    th_free(m->changes);
+    th_free(m->medium_factor);
+    th_free(m->clock_factor);
+    for (size_t i = 0; i < m->n_slowed; i++)
+        th_free(m->slowed[i]);
+    th_free(m->slowed);
+}
+
+/* ---- works at other clocks ------------------------------------------------------------------- */
+
+int64_t th_change_hz(int64_t hz, double factor)
+{
+    double scaled = (double)hz * factor;
+    return scaled < 1 ? 1 : (int64_t)llround(scaled);
+}
+
+static th_work *make_slowed(th_machine *m, const th_work *w, double factor)
+{
+    if (th_grow(&m->slowed, &m->slowed_capacity, m->n_slowed + 1, sizeof *m->slowed))
+        return NULL;
+    th_work *s = th_alloc_zero(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = *w;
+    s->schedule.hz = th_change_hz(w->schedule.hz, factor);
+    th_pipeline p;
+    th_pipeline_start(&p, &s->schedule, &s->port, 0, true);
+    s->folded_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
+    s->folded = p.stats;
+    return m->slowed[m->n_slowed++] = s;
+}
+
+int32_t th_change_work(th_machine *m, int32_t work, double factor)
+{
+    const th_work *w = th_works_get(m->works, work);
+    int64_t hz = th_change_hz(w->schedule.hz, factor);
+    for (size_t i = 0; i < m->n_slowed; i++)
+        if (m->slowed[i]->number == work && m->slowed[i]->schedule.hz == hz)
+            return (int32_t)i;
+    return make_slowed(m, w, factor) ? (int32_t)m->n_slowed - 1 : -1;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* astra.c - ASTRA-sim's analytical networks, for comparison with it: astra_aware, astra_unaware.
+ *   create -> reset -> (start | event | collective)* -> destroy
+ *
+ * Times are those of astra_physics.c, whole nanoseconds from whenever something begins. A message:
+ *   unaware   the formula's t of each dimension in which its ends differ, one after the other;
+ *             nobody is in anybody's way
+ *   aware     store and forward over its route. A link takes messages in the order in which they
+ *             come to it, is busy for floor(m / bw), and they are there after
+ *             floor(latency + m / bw)
+ * A collective of all accelerators that ASTRA-sim knows is one step, as long as its formula says. A
+ * rank is in one collective at a time: another begins when the last of its ranks is free. Others
+ * (broadcast, subgroups, uneven sizes ...) go message by message.
+ *
+ * Only for systems with an astra block: what it says is not in the graph. Not modelled: links while
+ * a collective goes on (it leaves no bytes on them, and messages do not see it); priorities among
+ * collectives that wait. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/collective/collective.h"
+#include "sim/network/astra/chunk_pipeline.h"
+#include "sim/network/astra/astra_physics.h"
+#include "sim/network/models.h"
+#include "topology/route.h"
+
+static const th_time ps_per_ns = 1000;
+
+typedef struct {
+    int32_t number; /* the machine's; th_slots has it while the slot is free */
+    int32_t at;     /* node where the message is whole */
+    int32_t link;   /* aware: on which it is */
+    th_message is;
+} message;
+
+typedef struct {
+    th_network head;
+    th_time *link_free; /* aware, per link: when it has sent what it was given */
+    th_time *rank_free; /* per node: when its collective ends */
+    uint8_t *link_dim;
+    message *flows; /* by slot */
+    th_slots slots;
+    bool has_failed; /* memory ran out in an event */
+} astra;
+
+static bool is_aware(const th_network *n)
+{
+    return n->type == &th_network_astra_aware;
+}
+
+/* ---- where links and nodes are ---- */
+
+static int coordinate(const th_astra *a, int node, int d)
+{
+    for (int i = 0; i < d; i++)
+        node /= a->dims[i].size;
+    return node % a->dims[d].size;
+}
+
+/* The first dimension in which two accelerators differ. */
+static int dim_between(const th_astra *a, int from, int to)
+{
+    int d = 0;
+    while (d + 1 < a->n_dims && coordinate(a, from, d) == coordinate(a, to, d))
+        d++;
+    return d;
+}
+
+/* A link to or from a switch runs along the dimension in which two of its accelerators differ. */
+static int dim_of_link(const th_system *s, const th_link *l)
+{
+    int from = l->from, to = l->to;
+    if (s->nodes[from].kind == TH_NODE_SWITCH || s->nodes[to].kind == TH_NODE_SWITCH) {
+        int hub = s->nodes[from].kind == TH_NODE_SWITCH ? from : to;
+        from = s->links[s->out_links[s->out_start[hub]]].to;
+        to = s->links[s->out_links[s->out_start[hub] + 1]].to;
+    }
+    return dim_between(s->astra, from, to);
+}
+
+/* ---- life ---- */
+
+static void destroy(th_network *n)
+{
+    astra *net = (astra *)n;
+    if (!net)
+        return;
+    th_network_head_clear(n);
+    th_free(net->link_free);
+    th_free(net->rank_free);
+    th_free(net->link_dim);
+    th_free(net->flows);
+    th_free(net);
+}
+
+static void reset(th_network *n)
+{
+    astra *net = (astra *)n;
+    th_network_head_reset(n);
+    net->has_failed = false;
+    th_slots_reset(&net->slots);
+    memset(net->link_free, 0, (size_t)n->system->n_links * sizeof *net->link_free);
+    memset(net->rank_free, 0, (size_t)n->system->n_nodes * sizeof *net->rank_free);
+}
+
+static th_network *create(const th_network_type *type, const th_system *s, th_error *err)
+{
+    if (!s->astra) {
+        th_error_set(err, "NET-0030",
+                     "system \"%s\": network %s computes with ASTRA-sim's network.yml and "
+                     "system.json: read the system with -format astra",
+                     s->name, type->name);
+        return NULL;
+    }
+    size_t links = (size_t)s->n_links + 1;
+    astra *net = th_alloc_zero(1, sizeof *net);
+    if (!net || th_network_head_init(&net->head, type, s))
+        goto fail;
+    net->link_free = th_alloc_zero(links, sizeof *net->link_free);
+    net->rank_free = th_alloc_zero((size_t)s->n_nodes, sizeof *net->rank_free);
+    net->link_dim = th_alloc_zero(links, sizeof *net->link_dim);
+    if (!net->link_free || !net->rank_free || !net->link_dim)
+        goto fail;
+    for (int l = 0; l < s->n_links; l++)
+        net->link_dim[l] = (uint8_t)dim_of_link(s, &s->links[l]);
+    return &net->head;
+fail:
+    th_error_no_memory(err);
+    destroy((th_network *)net);
+    return NULL;
+}
+
+static th_network *create_aware(const th_system *s, const th_network_options *o, th_error *err)
+{
+    (void)o;
+    return create(&th_network_astra_aware, s, err);
+}
+
+static th_network *create_unaware(const th_system *s, const th_network_options *o, th_error *err)
+{
+    (void)o;
+    return create(&th_network_astra_unaware, s, err);
+}
+
+/* ---- messages ---- */
+
+static th_time duration(int64_t ns)
+{
+    return ns < TH_ASTRA_FOREVER_NS ? ns * ps_per_ns : TH_TIME_MAX;
+}
+
+/* The message is whole behind a duration from begin, wherever that is. */
+static int post(astra *net, th_events *q, th_time begin, th_time duration_ps, int32_t slot)
+{
+    const message *m = &net->flows[slot];
+    th_time end = th_network_end(&net->head, &m->is, begin, duration_ps);
+    th_event e = {end, TH_PRIORITY_TRANSFER_END, (uint32_t)m->number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENDS)};
+    return end < 0 || th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+/* Unaware: the sum over the dimensions. */
+static th_time alone(const th_astra *a, const th_message *m)
+{
+    int64_t ns = 0;
+    for (int d = 0; d < a->n_dims; d++) {
+        int from = coordinate(a, m->src, d), to = coordinate(a, m->dst, d);
+        if (from != to)
+            ns = th_astra_add(ns, th_astra_message_ns(&a->dims[d], false, from, to, m->bytes));
+    }
+    return duration(ns);
+}
+
+/* Aware: onto the next link of its route, as soon as that is free. */
+static int send_on(astra *net, th_events *q, th_time now, int32_t slot)
+{
+    const th_system *s = net->head.system;
+    message *m = &net->flows[slot];
+    m->link = s->routing->next(s, m->at, m->is.src, m->is.dst);
+    const th_astra_dim *dim = &s->astra->dims[net->link_dim[m->link]];
+    th_time begin = net->link_free[m->link] > now ? net->link_free[m->link] : now;
+    th_time busy = duration(th_astra_serialization_ns(dim, m->is.bytes));
+    net->link_free[m->link] = th_time_add(begin, busy);
+    th_network_link_enter(&net->head, m->link, now);
+    return post(net, q, begin, duration(th_astra_hop_ns(dim, m->is.bytes)), slot);
+}
+
+/* Unaware: statistics alone; every link of the route has the flow as long as it lasts. */
+static void mark_route(astra *net, const th_message *m, th_time now, bool enters)
+{
+    const th_system *s = net->head.system;
+    for (int at = m->src; at != m->dst;) {
+        int link = s->routing->next(s, at, m->src, m->dst);
+        if (enters)
+            th_network_link_enter(&net->head, link, now);
+        else
+            th_network_link_leave(&net->head, link, now, m->bytes);
+        at = s->links[link].to;
+    }
+}
+
+static int set_out(astra *net, th_events *q, th_time now, int32_t slot)
+{
+    const th_message *m = &net->flows[slot].is;
+    if (m->src == m->dst)
+        return post(net, q, now, 0, slot);
+    if (is_aware(&net->head))
+        return send_on(net, q, now, slot);
+    mark_route(net, m, now, true);
+    return post(net, q, now, alone(net->head.system->astra, m), slot);
+}
+
+/* The formula of unaware is about coordinates, which accelerators have. */
+static int check_ends(th_network *n, const th_message *m)
+{
+    const th_node *nodes = n->system->nodes;
+    int other = nodes[m->src].accel < 0 ? m->src : nodes[m->dst].accel < 0 ? m->dst : -1;
+    if (is_aware(n) || other < 0)
+        return 0;
+    return th_error_set(
+        &n->why, "NET-0038",
+        "network %s: a transfer from \"%s\" to \"%s\": \"%s\" must be an accelerator",
+        n->type->name, nodes[m->src].name, nodes[m->dst].name, nodes[other].name);
+}
+
+static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
+{
+    astra *net = (astra *)n;
+    int32_t slot = th_slots_take(&net->slots, &net->flows, sizeof *net->flows);
+    if (slot < 0 || check_ends(n, m) < 0)
+        return -1;
+    net->flows[slot] = (message){.number = number, .at = m->src, .link = -1, .is = *m};
+    net->flows[slot].is.delay_ps = 0; /* which is over when it sets out */
+    if (m->delay_ps == 0)
+        return set_out(net, q, now, slot);
+    th_event e = {th_time_add(now, m->delay_ps), TH_PRIORITY_START, (uint32_t)number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENTERS)};
+    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
+/* The message is whole somewhere: at its destination? */
+static bool has_arrived(astra *net, th_time now, message *m)
+{
+    if (m->is.src == m->is.dst)
+        return true;
+    if (!is_aware(&net->head)) {
+        mark_route(net, &m->is, now, false);
+        return true;
+    }
+    th_network_link_leave(&net->head, m->link, now, m->is.bytes);
+    m->at = net->head.system->links[m->link].to;
+    return m->at == m->is.dst;
+}
+
+static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
+{
+    astra *net = (astra *)n;
+    int32_t slot = th_flow_slot(e);
+    if ((e->argument & 1) == TH_FLOW_ENTERS) {
+        net->has_failed |= set_out(net, q, now, slot) < 0;
+        return false;
+    }
+    if (has_arrived(net, now, &net->flows[slot])) {
+        th_slots_give(&net->slots, &net->flows[slot], slot);
+        return true;
+    }
+    net->has_failed |= send_on(net, q, now, slot) < 0;
+    return false;
+}
+
+static int settle(th_network *n, th_events *q, th_time now)
+{
+    astra *net = (astra *)n;
+    (void)q;
+    (void)now;
+    n->n_touched = 0;
+    return net->has_failed ? -1 : 0;
+}
+
+/* ---- collectives ---- */
+
+/* What ASTRA-sim calls it; TH_ASTRA_N_COLLECTIVES: it has none such. */
+static th_astra_collective astra_kind(const th_network *n, const th_collective *c)
+{
+    if (c->n_ranks != n->system->n_accels || c->pair_bytes)
+        return TH_ASTRA_N_COLLECTIVES;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        if (n->system->nodes[c->rank_node[i]].accel < 0)
+            return TH_ASTRA_N_COLLECTIVES;
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return TH_ASTRA_ALL_REDUCE;
+    case TH_REDUCE_SCATTER:
+        return TH_ASTRA_REDUCE_SCATTER;
+    case TH_ALL_GATHER:
+        return TH_ASTRA_ALL_GATHER;
+    case TH_ALL_TO_ALL:
+        return TH_ASTRA_ALL_TO_ALL;
+    case TH_BROADCAST:
+    case TH_REDUCE:
+    case TH_GATHER:
+    case TH_SCATTER:
+    case TH_BARRIER:
+    case TH_SEND_RECV:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return TH_ASTRA_N_COLLECTIVES;
+}
+
+static int collective(th_network *n, const th_collective *c, th_time now, th_time *end,
+                      th_error *err)
+{
+    astra *net = (astra *)n;
+    th_astra_collective kind = astra_kind(n, c);
+    int64_t ns;
+    if (kind == TH_ASTRA_N_COLLECTIVES)
+        return 0;
+    /* The one place where our sizes become ASTRA-sim's: our all_gather counts the gathered result,
+     * its the shard of one rank. */
+    int64_t bytes = kind == TH_ASTRA_ALL_GATHER ? c->bytes / c->n_ranks : c->bytes;
+    if (th_astra_collective_ns(n->system->astra, is_aware(n), kind, bytes, &ns, err) < 0)
+        return -1;
+    th_time begin = now;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        if (net->rank_free[c->rank_node[i]] > begin)
+            begin = net->rank_free[c->rank_node[i]];
+    th_time last = th_time_add(begin, duration(ns));
+    if (last == TH_TIME_MAX)
+        return th_error_set(err, "NET-0035", "%s of %lld bytes takes longer than any run: 106 days",
+                            th_collective_names[c->kind], (long long)c->bytes);
+    *end = last;
+    for (int32_t i = 0; i < c->n_ranks; i++)
+        net->rank_free[c->rank_node[i]] = *end;
+    return 1;
+}
+
+const th_network_type th_network_astra_aware = {
+    .name = "astra_aware",
+    .synopsis = "ASTRA-sim's congestion-aware analytical network, for comparison with it",
+    .create = create_aware,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .collective = collective,
+};
+
+const th_network_type th_network_astra_unaware = {
+    .name = "astra_unaware",
+    .synopsis = "ASTRA-sim's congestion-unaware analytical network, for comparison with it",
+    .create = create_unaware,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .collective = collective,
+};

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fluid.c - concurrent transfers share links max-min fairly.
+ *
+ *   create -> reset -> (start -> event ENTERS -> event ENDS | demand)*, settle before time goes on
+ *   -> destroy
+ *
+ * A flow enters the sharing its delay and one route latency after its start (as in SimGrid's CM02),
+ * draws on every medium of its route, and leaves when its bytes are through, rounded up to a
+ * picosecond. Who gets what is maxmin.c's; when flows end, virtual_time.c's. A message without
+ * bytes or without links takes its latencies and shares nothing.
+ *
+ * The queue of the machine holds one event for the next flows that enter and one for each medium
+ * that is somebody's bottleneck: the first end there, under the number of that flow.
+ *
+ * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_coupled;
+ * dram_contention.c), the DRAM is one more medium and the engines of the accelerator are flows too,
+ * each behind a medium of its own (its port). While it cannot, flows are solved without it and
+ * their sum is told (draw).
+ *
+ * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
+ * live in slots: the engines first, then transfers, whose slots are used again. Not modelled:
+ * packets, buffers, protocol overhead. */
+#include <config.h>
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/network/fluid/fluid.h"
+#include "sim/pipeline/schedule.h"
+
+typedef th_fluid fluid;
+typedef th_fluid_flow flow;
+
+/* The argument of the event of those in line, which belongs to no slot. */
+enum { FIRST_ENTERS = INT32_MAX };
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void destroy(th_network *n)
+{
+    fluid *f = (fluid *)n;
+    if (!f)
+        return;
+    for (int a = 0; f->at_accel && a < n->system->n_accels; a++)
+        th_free(f->at_accel[a].item);
+    th_fluid_clocks_clear(f);
+    th_fluid_couple_clear(f);
+    th_fluid_alone_clear(f);
+    th_network_head_clear(n);
+    th_routes_clear(&f->routes);
+    th_maxmin_free(f->shares);
+    th_free(f->flows);
+    th_free(f->stale);
+    th_free(f->entering);
+    th_free(f->media.item);
+    th_free(f->at_accel);
+    th_free(f->draw_is_old);
+    th_free(f->pending);
+    th_free(f->is_touched);
+    th_free(f);
+}
+
+static int32_t dram_medium(const fluid *f, int accel)
+{
+    return f->head.system->n_media + accel;
+}
+
+static int32_t port_medium(const fluid *f, int32_t engine)
+{
+    return f->head.system->n_media + f->head.system->n_accels + engine;
+}
+
+static double dram_capacity(const th_system *s, int accel)
+{
+    return (double)s->nodes[s->accel_node[accel]].a.dram_bits_per_s / 8.0;
+}
+
+static int create_shares(fluid *f, const th_system *s)
+{
+    double greatest = 0;
+    for (int m = 0; m < s->n_media; m++)
+        greatest = fmax(greatest, (double)s->media[m].bits_per_s / 8.0);
+    for (int a = 0; a < s->n_accels; a++)
+        greatest = fmax(greatest, dram_capacity(s, a));
+    f->shares = th_maxmin_new(f->n_media, greatest);
+    if (!f->shares)
+        return -1;
+    for (int m = 0; m < s->n_media; m++)
+        th_maxmin_set_capacity(f->shares, m, (double)s->media[m].bits_per_s / 8.0);
+    for (int a = 0; a < s->n_accels; a++)
+        th_maxmin_set_capacity(f->shares, dram_medium(f, a), dram_capacity(s, a));
+    return 0;
+}
+
+static int create_parts(fluid *f, const th_system *s)
+{
+    size_t accels = (size_t)s->n_accels + 1;
+    f->n_engines = s->n_accels * TH_N_ENGINES;
+    f->n_media = s->n_media + s->n_accels + f->n_engines;
+    size_t media = (size_t)f->n_media + 1;
+    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes, s) ||
+        th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
+        return -1;
+    f->clocks = th_alloc_zero(media, sizeof *f->clocks);
+    f->stale = th_alloc_array(media, sizeof *f->stale);
+    f->at_accel = th_alloc_zero(accels, sizeof *f->at_accel);
+    f->draw_is_old = th_alloc_zero(accels, sizeof *f->draw_is_old);
+    f->is_touched = th_alloc_zero(accels, sizeof *f->is_touched);
+    f->pending = th_alloc_array(accels, sizeof *f->pending);
+    if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched || !f->pending)
+        return -1;
+    return th_fluid_couple_init(f, s) || th_fluid_alone_init(f, s) || create_shares(f, s) ? -1 : 0;
+}
+
+static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
+{
+    fluid *f = th_alloc_zero(1, sizeof *f);
+    if (f && !create_parts(f, s)) {
+        f->weigh_by_latency = o->weigh_by_latency;
+        f->solves_alone = o->solves_alone;
+        return &f->head;
+    }
+    th_error_no_memory(err);
+    destroy((th_network *)f);
+    return NULL;
+}
+
+static void reset(th_network *n)
+{
+    fluid *f = (fluid *)n;
+    th_network_head_reset(n);
+    th_routes_reset(&f->routes);
+    th_maxmin_reset(f->shares);
+    th_fluid_clocks_reset(f);
+    th_fluid_couple_reset(f);
+    th_fluid_alone_reset(f);
+    f->n_flows = (size_t)f->n_engines;
+    f->free_flow = -1;
+    for (int32_t e = 0; e < f->n_engines; e++)
+        f->flows[e] = (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .clock = -1};
+    for (int a = 0; a < n->system->n_accels; a++) {
+        f->at_accel[a].n = 0;
+        f->is_touched[a] = f->draw_is_old[a] = false;
+    }
+    f->n_pending = 0;
+    f->n_entering = f->next_entering = 0;
+    f->out_of_memory = false;
+}
+
+/* --- slots and media -------------------------------------------------------------------------- */
+
+/* A slot for a flow that starts; -1: memory is out. */
+static int32_t take_slot(fluid *f)
+{
+    int32_t slot = f->free_flow;
+    if (slot >= 0) {
+        f->free_flow = f->flows[slot].number;
+        return slot;
+    }
+    if (f->n_flows >= TH_FLOWS_MAX ||
+        th_grow(&f->flows, &f->flow_room, f->n_flows + 1, sizeof *f->flows))
+        return -1;
+    return (int32_t)f->n_flows++;
+}
+
+static void give_slot(fluid *f, int32_t slot)
+{
+    th_routes_give(&f->routes, &f->flows[slot].route);
+    f->flows[slot].number = f->free_flow;
+    f->free_flow = slot;
+}
+
+static const int32_t *links_of(const fluid *f, const flow *w)
+{
+    return &f->routes.links.item[w->route.first];
+}
+
+bool th_fluid_draws_on_coupled(const fluid *f, const flow *w, int end)
+{
+    return w->accel[end] >= 0 && f->head.is_coupled[w->accel[end]];
+}
+
+const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
+{
+    const int32_t *link = links_of(f, w);
+    *n = w->route.n_links;
+    if (w->route.is_kept && !th_fluid_draws_on_coupled(f, w, 0) &&
+        !th_fluid_draws_on_coupled(f, w, 1))
+        return link + w->route.n_links;
+    f->media.n = 0;
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
+            return NULL;
+    for (int end = 0; end < 2; end++)
+        if (th_fluid_draws_on_coupled(f, w, end) &&
+            th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
+            return NULL;
+    *n = (int32_t)f->media.n;
+    return f->media.item;
+}
+
+/* --- who draws on which accelerator ----------------------------------------------------------- */
+
+static void touch(fluid *f, int accel)
+{
+    if (accel < 0)
+        return;
+    f->draw_is_old[accel] = true;
+    f->pending[f->n_pending] =
+        accel; /* which stays if it is new: no branch, for none foresees that */
+    f->n_pending += !f->is_touched[accel];
+    f->is_touched[accel] = true;
+}
+
+static int arrive(fluid *f, int32_t slot)
+{
+    flow *w = &f->flows[slot];
+    for (int end = 0; end < 2; end++) {
+        th_fluid_list *there = w->accel[end] >= 0 ? &f->at_accel[w->accel[end]] : NULL;
+        if (!there)
+            continue;
+        w->at[end] = (int32_t)there->n;
+        if (th_fluid_add(there, slot << 1 | end))
+            return -1;
+    }
+    return 0;
+}
+
+static void depart(fluid *f, const flow *w)
+{
+    for (int end = 0; end < 2; end++) {
+        if (w->accel[end] < 0)
+            continue;
+        th_fluid_list *there = &f->at_accel[w->accel[end]];
+        int32_t last = there->item[--there->n];
+        there->item[w->at[end]] = last;
+        f->flows[last >> 1].at[last & 1] = w->at[end];
+        touch(f, w->accel[end]);
+    }
+}
+
+static double rate_of(const fluid *f, int32_t slot)
+{
+    switch ((th_fluid_sharing)f->flows[slot].sharing) {
+    case TH_FLUID_OUTSIDE:
+    case TH_FLUID_ENTERED:
+        return 0;
+    case TH_FLUID_ALONE:
+        return f->flows[slot].rate;
+    case TH_FLUID_AMONG:
+        return f->shares->flow[slot].rate;
+    }
+    return 0;
+}
+
+static double draw(th_network *n, int accel)
+{
+    fluid *f = (fluid *)n;
+    if (f->draw_is_old[accel]) {
+        const th_fluid_list *there = &f->at_accel[accel];
+        double sum = 0;
+        for (size_t i = 0; i < there->n; i++)
+            sum += rate_of(f, there->item[i] >> 1);
+        n->accel_draw[accel] = sum;
+        f->draw_is_old[accel] = false;
+    }
+    return n->accel_draw[accel];
+}
+
+static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
+{
+    fluid *f = (fluid *)n;
+    if (f->alone[medium] >= 0 && th_fluid_mingle(f, f->alone[medium]))
+        f->out_of_memory = true;
+    else
+        th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
+}
+
+static int demand(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s)
+{
+    fluid *f = (fluid *)n;
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        int32_t slot = accel * TH_N_ENGINES + e;
+        const int32_t media[] = {port_medium(f, slot), dram_medium(f, accel)};
+        bool wanted = mask >> e & 1u, has = f->flows[slot].sharing == TH_FLUID_AMONG;
+        th_maxmin_set_capacity(f->shares, media[0], port_bytes_per_s[e]);
+        f->flows[slot].sharing = wanted ? TH_FLUID_AMONG : TH_FLUID_OUTSIDE;
+        if (has && !wanted) {
+            th_maxmin_remove(f->shares, slot);
+            th_fluid_quit(f, slot, 0); /* it never ends, so no time counts */
+            f->head.engine_rate[slot] = 0;
+        }
+        if (wanted && !has && th_maxmin_add(f->shares, slot, 1, media, 2))
+            return -1;
+    }
+    return 0;
+}
+
+/* --- flows come and go ------------------------------------------------------------------------ */
+
+static double weight_of(const fluid *f, const flow *w)
+{
+    bool by_latency = f->weigh_by_latency && w->route.latency_ps > 0;
+    return by_latency ? (double)w->route.latency_ps * 1e-12 : 1;
+}
+
+/* The flow that enters first, among those in line. */
+static int post_first_entering(const fluid *f, th_events *q)
+{
+    if (f->next_entering == f->n_entering)
+        return 0;
+    th_event e = {f->entering[f->next_entering].time, TH_PRIORITY_START, 0, 0,
+                  th_flow_argument(FIRST_ENTERS, TH_FLOW_ENTERS)};
+    return th_events_push(q, &e) < 0 ? -1 : 0;
+}
+
+/* Flows that enter in the order in which they started, as they mostly do, wait in line; one that
+ * enters before the last in line has an event of its own. */
+static int post_entry(fluid *f, th_events *q, int32_t slot, th_time at)
+{
+    bool is_first = f->next_entering == f->n_entering;
+    if (!is_first && at < f->entering[f->n_entering - 1].time) {
+        th_event e = {at, TH_PRIORITY_START, (uint32_t)f->flows[slot].number, 1,
+                      th_flow_argument(slot, TH_FLOW_ENTERS)};
+        return th_events_push(q, &e) < 0 ? -1 : 0;
+    }
+    if (f->next_entering > f->n_entering / 2) { /* those in line move up */
+        f->n_entering -= f->next_entering;
+        memmove(f->entering, f->entering + f->next_entering, f->n_entering * sizeof *f->entering);
+        f->next_entering = 0;
+    }
+    if (th_grow(&f->entering, &f->entering_room, f->n_entering + 1, sizeof *f->entering))
+        return -1;
+    f->entering[f->n_entering++] = (th_fluid_entry){at, slot};
+    return is_first ? post_first_entering(f, q) : 0;
+}
+
+/* Can it end, if it is alone? */
+static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *way)
+{
+    th_time last = th_duration_ps(t->bytes, way->bits_per_s);
+    return th_network_end(&f->head, t, now, th_time_add(way->latency_ps, last)) < 0 ? -1 : 0;
+}
+
+static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
+{
+    fluid *f = (fluid *)n;
+    int32_t slot = take_slot(f);
+    if (slot < 0)
+        return -1;
+    flow *w = &f->flows[slot];
+    w->bytes = t->bytes;
+    w->number = number;
+    w->accel[0] = n->system->nodes[t->src].accel;
+    w->accel[1] = n->system->nodes[t->dst].accel;
+    w->clock = -1;
+    w->sharing = TH_FLUID_OUTSIDE;
+    if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
+        return -1;
+    if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
+        return -1; /* below 8 s alone nobody is asked: that costs a division of 128 bits */
+    w->weight = weight_of(f, w);
+    w->left = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S);
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        th_network_link_enter(n, links_of(f, w)[i], now);
+    th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
+    if (t->bytes == 0 || w->route.n_links == 0)
+        return th_fluid_post_end(f, q, slot, at) == TH_NO_EVENT ? -1 : 0;
+    return post_entry(f, q, slot, at);
+}
+
+int th_fluid_share(fluid *f, int32_t slot)
+{
+    flow *w = &f->flows[slot];
+    int32_t n;
+    const int32_t *media = th_fluid_media_of(f, w, &n);
+    w->sharing = TH_FLUID_AMONG;
+    return media ? th_maxmin_add(f->shares, slot, w->weight, media, n) : -1;
+}
+
+static int enter(fluid *f, int32_t slot)
+{
+    if (arrive(f, slot))
+        return -1;
+    th_fluid_arrives(f, &f->flows[slot]);
+    return th_fluid_enter(f, slot);
+}
+
+/* All that are first in line at the time of the event. */
+static int enter_first(fluid *f, th_events *q, th_time at)
+{
+    while (f->next_entering < f->n_entering && f->entering[f->next_entering].time <= at)
+        if (enter(f, f->entering[f->next_entering++].slot))
+            return -1;
+    return post_first_entering(f, q);
+}
+
+static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
+{
+    flow *w = &f->flows[slot];
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
+    if (w->sharing != TH_FLUID_OUTSIDE) {
+        depart(f, w);
+        th_fluid_departs(f, w);
+        th_fluid_leave(f, slot);
+    }
+    if (w->sharing == TH_FLUID_AMONG) {
+        th_maxmin_remove(f->shares, slot);
+        if (th_fluid_end(f, q, slot, now))
+            return -1;
+    }
+    give_slot(f, slot);
+    return 0;
+}
+
+static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
+{
+    fluid *f = (fluid *)n;
+    int32_t slot = th_flow_slot(e);
+    bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
+    int status;
+    if (ends)
+        status = leave(f, q, slot, now);
+    else
+        status = slot == FIRST_ENTERS ? enter_first(f, q, e->time) : enter(f, slot);
+    f->out_of_memory |= status != 0;
+    return ends;
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+void th_fluid_tell_rate(fluid *f, int32_t slot)
+{
+    const flow *w = &f->flows[slot];
+    if (slot < f->n_engines) {
+        f->head.engine_rate[slot] = f->shares->flow[slot].rate;
+        touch(f, slot / TH_N_ENGINES);
+        return;
+    }
+    touch(f, w->accel[0]);
+    touch(f, w->accel[1]);
+}
+
+static void turn_clocks(fluid *f, th_time now)
+{
+    for (int32_t i = 0; i < f->shares->n_changed; i++) {
+        int32_t m = f->shares->changed[i];
+        th_fluid_clock *c = &f->clocks[m];
+        if (c->level == f->shares->level[m])
+            continue;
+        th_fluid_turn(f, m, now, f->shares->level[m]);
+        for (size_t k = 0; k < c->n; k++)
+            th_fluid_tell_rate(f, c->flow[k]);
+    }
+}
+
+static int move_flows(fluid *f, th_time now)
+{
+    const th_maxmin *m = f->shares;
+    for (size_t i = 0; i < m->n_moved; i++)
+        th_fluid_quit(f, m->moved[i], now);
+    for (size_t i = 0; i < m->n_moved; i++) {
+        if (th_fluid_join(f, m->moved[i], m->bottleneck[m->moved[i]], now))
+            return -1;
+        th_fluid_tell_rate(f, m->moved[i]);
+    }
+    return 0;
+}
+
+static void publish_touched(fluid *f)
+{
+    for (int32_t i = 0; i < f->n_pending; i++) {
+        f->head.touched[i] = f->pending[i];
+        f->is_touched[f->pending[i]] = false;
+    }
+    f->head.n_touched = f->n_pending;
+    f->n_pending = 0;
+}
+
+/* Nothing has come, gone or been asked for since the last settle; most instants are not the
+ * network's. */
+static bool is_settled(const fluid *f)
+{
+    return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0 &&
+           f->entered.n == 0;
+}
+
+static int solve(fluid *f, th_time now)
+{
+    th_maxmin_solve(f->shares);
+    turn_clocks(f, now);
+    if (move_flows(f, now))
+        return -1;
+    th_maxmin_forget(f->shares);
+    return 0;
+}
+
+static int settle(th_network *n, th_events *q, th_time now)
+{
+    fluid *f = (fluid *)n;
+    n->n_touched = 0;
+    if (f->out_of_memory)
+        return -1;
+    if (is_settled(f))
+        return 0;
+    if (th_fluid_settle_entered(f, q, now))
+        return -1;
+    if (th_maxmin_has_changed(f->shares) && solve(f, now))
+        return -1;
+    publish_touched(f);
+    return f->n_stale > 0 ? th_fluid_find_ends(f, q, now) : 0;
+}
+
+const th_network_type th_network_fluid = {
+    .name = "fluid",
+    .synopsis = "max-min fair sharing of links",
+    .forgets = true,
+    .create = create,
+    .destroy = destroy,
+    .reset = reset,
+    .start = start,
+    .event = event,
+    .settle = settle,
+    .demand = demand,
+    .couple = th_fluid_couple,
+    .draw = draw,
+    .set_bandwidth = set_bandwidth,
+};

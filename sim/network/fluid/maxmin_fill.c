@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* maxmin_fill.c - progressive filling from nothing, where repairing does not come to rest.
+ *
+ *   open_all -> fix the flows of the link that is full first, again and again
+ *
+ *   repeat: the link with the least (capacity left / sum of 1 / w of its open flows) gives each of
+ *   them that level; they are no longer open
+ * (D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.) A link's level only rises
+ * while flows are fixed elsewhere, so a key in the heap is a lower bound that is put right when it
+ * comes up. Invariant: n_new counts the entries of open flows. */
+#include <config.h>
+
+#include <math.h>
+
+#include "sim/network/fluid/maxmin_state.h"
+
+static bool is_open(const th_maxmin *m, const th_maxmin_flow *w)
+{
+    return w->seen != m->stamp;
+}
+
+static void open_link(th_maxmin *m, int32_t l)
+{
+    th_maxmin_link *k = &m->link[l];
+    if (m->mark[l] & TH_LINK_HOT)
+        return;
+    m->mark[l] = TH_LINK_HOT;
+    m->hot[m->n_hot++] = l;
+    m->rest[l] = th_maxmin_fixed(m, k->capacity);
+    k->own_shares = 0;
+    k->n_own = 0;
+    k->n_new = (int32_t)k->n;
+    th_maxmin_note_change(m, l);
+    m->level[l] = INFINITY;
+}
+
+/* All flows that are there, and their links, which are then in hot. */
+static void open_all(th_maxmin *m)
+{
+    for (int32_t i = 0; i < m->n_heap; i++) {
+        m->link[m->heap[i].link].place = -1;
+        m->mark[m->heap[i].link] &= (uint8_t) ~(TH_LINK_KNOWN | TH_LINK_EXACT);
+    }
+    m->n_heap = 0;
+    m->stamp++;
+    for (size_t i = 0; i < m->n_live; i++) {
+        th_maxmin_flow *w = &m->flow[m->live[i]];
+        for (int32_t h = 0; h < w->n_hops; h++)
+            open_link(m, m->hops.item[w->first + h]);
+    }
+}
+
+/* What its open flows would get if it were full now. */
+static double open_level(const th_maxmin *m, int32_t l)
+{
+    const th_maxmin_link *k = &m->link[l];
+    th_double_double shares = {m->has_weights ? 0 : k->n_new, 0};
+    for (size_t i = 0; m->has_weights && i < k->n; i++) {
+        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
+        if (is_open(m, w))
+            shares = th_dd_add(shares, (th_double_double){w->share, 0});
+    }
+    double x = th_maxmin_amount(m, m->rest[l]) / shares.hi;
+    return x > 0 ? x : 0;
+}
+
+static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
+{
+    th_maxmin_flow *w = &m->flow[flow];
+    w->seen = m->stamp;
+    w->rate = x * w->share;
+    __int128 fixed = th_maxmin_fixed(m, w->rate);
+    for (int32_t i = 0; i < w->n_hops; i++) {
+        int32_t o = m->hops.item[w->first + i];
+        th_maxmin_link *k = &m->link[o];
+        m->rest[o] -= fixed;
+        k->n_new--;
+        if (o == l)
+            th_maxmin_own(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
+    }
+    if (m->bottleneck[flow] != l)
+        th_maxmin_note_move(m, flow);
+    m->bottleneck[flow] = l;
+}
+
+void th_maxmin_fill(th_maxmin *m)
+{
+    open_all(m);
+    for (int32_t i = 0; i < m->n_hot; i++) {
+        m->mark[m->hot[i]] = 0;
+        th_maxmin_push(m, m->hot[i], open_level(m, m->hot[i]));
+    }
+    m->n_hot = 0;
+    while (m->n_heap > 0) {
+        double bound;
+        int32_t l = th_maxmin_pop(m, &bound);
+        th_maxmin_link *k = &m->link[l];
+        double x = k->n_new > 0 ? open_level(m, l) : 0;
+        if (k->n_new == 0)
+            continue;
+        if (m->n_heap > 0 && m->heap[0].level < x) {
+            th_maxmin_push(m, l, x);
+            continue;
+        }
+        m->level[l] = x;
+        for (size_t i = 0; i < k->n; i++)
+            if (is_open(m, &m->flow[k->entry[i].flow]))
+                fix(m, k->entry[i].flow, l, x);
+    }
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pipeline.c - one accelerator at work on one schedule.
+ *
+ *   start -> (advance | set_foreign)* -> finish
+ *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
+ *                        -> try_skip }
+ *
+ * Which engine is through next, and what may begin then, follows no pattern that a processor
+ * foresees: where it costs little both sides are worked out, and one branch (or none) decides.
+ *
+ * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
+ * has computed; its first byte moves one DRAM latency after that, or when the request before it is
+ * through, whichever is later. A request for partial sums may besides begin no sooner than the
+ * store that wrote them has ended; a serial schedule's, when no finished tile waits to be stored.
+ * Step j computes when its operands are in, step j - 1 has computed and, if it opens an output
+ * tile, one of slots_out is free. A store begins when its tile has computed, likewise after the
+ * latency and the store before it.
+ *
+ * Invariants: engine[e].n_done >= steps_done for all load engines in use, and < steps_done +
+ * slots_in while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out.
+ * left_bytes changes only when a rate changes, so looking at a pipeline at any instant changes no
+ * result.
+ *
+ * Not modelled here: what others do with the DRAM beyond their total draw (see network/fluid.c). */
+#include <config.h>
+
+#include "sim/pipeline/pipeline.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/kernel/fluid_time.h"
+#include "sim/pipeline/pipeline_requests.h"
+#include "sim/pipeline/pipeline_skip.h"
+
+static bool all_stored(const th_pipeline *p, const th_schedule *s)
+{
+    return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
+}
+
+/* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch,
+ * that is mostly foreseen.) */
+static bool moves_ahead(const th_pipeline *p, int e)
+{
+    return p->weights_in & (e == TH_ENGINE_WEIGHT);
+}
+
+static th_engine *mover(th_pipeline *p, int e)
+{
+    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
+}
+
+static const th_engine *mover_of(const th_pipeline *p, int e)
+{
+    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
+}
+
+/* --- sharing the DRAM ------------------------------------------------------------------------- */
+
+static void change_rate(th_engine *g, th_time now, double rate)
+{
+    if (rate == g->bytes_per_s)
+        return;
+    g->left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, now - g->since);
+    g->since = now;
+    g->bytes_per_s = rate;
+    th_time duration = th_fluid_duration(g->left_bytes, rate);
+    g->at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
+}
+
+/* Max-min fair shares for the engines in moving of what the others leave, each up to its cap. */
+static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
+{
+    double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
+    assert(left > 0);
+    for (unsigned open = moving; open;) {
+        int slowest = -1, n = 0;
+        double cap = 0;
+        for (int e = 0; e < TH_N_ENGINES; e++) {
+            if (!(open >> e & 1u))
+                continue;
+            n++;
+            if (slowest < 0 || mover(p, e)->cap < cap) {
+                slowest = e;
+                cap = mover(p, e)->cap;
+            }
+        }
+        double share = left / n;
+        p->share[moving][slowest] = cap < share ? cap : share;
+        left -= p->share[moving][slowest];
+        open &= ~(1u << slowest);
+    }
+    p->shares_known |= 1u << moving;
+}
+
+/* Shares depend on who moves, on caps and on the others' draw alone, and change less often than
+ * requests do. */
+static void share_dram(th_pipeline *p, const th_port *port)
+{
+    unsigned moving = p->moving;
+    if (!p->rates_are_old)
+        return;
+    p->rates_are_old = false;
+    if (!(p->shares_known >> moving & 1u))
+        find_shares(p, port, moving);
+    for (unsigned left = moving; left; left &= left - 1) {
+        int e = __builtin_ctz(left);
+        change_rate(mover(p, e), p->now, p->share[moving][e]);
+    }
+}
+
+/* --- what can begin --------------------------------------------------------------------------- */
+
+static void set_cap(th_pipeline *p, th_engine *g, double cap)
+{
+    if (cap != g->cap)
+        p->shares_known = 0;
+    g->cap = cap;
+}
+
+/* How fast a request may move: behind the engine's port, over the channels that it lies on. In DRAM
+ * time, of which a byte of inefficient runs takes more than one byte's. */
+static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t bytes,
+                     double efficiency)
+{
+    int64_t bits = s->port_bits_per_s[e];
+    double channels = th_port_channel_rate(port, bytes), own = (double)bits / 8.0 / efficiency;
+    return bits > 0 && own < channels ? own : channels;
+}
+
+/* The step that reads the sums of a visit back, if its slot is free already, waited for them. */
+static void release_sums(th_pipeline *p, const th_schedule *s, int64_t visit)
+{
+    int64_t step = visit + p->steps_in_c;
+    if (step >= p->steps_done && step < p->steps_done + s->slots_in)
+        p->sums_free[slot_of(step, s->slots_in)] = p->now;
+}
+
+/* From now on the weight engine loads ahead, behind another port. */
+static void find_weights_in(th_pipeline *p, const th_schedule *s)
+{
+    bool are_in = !p->uses_weights || is_past_end(p->engine[TH_ENGINE_WEIGHT].index, p, s);
+    if (are_in && !p->weights_in)
+        p->shares_known = 0;
+    p->weights_in = are_in;
+}
+
+static void end_request(th_pipeline *p, const th_schedule *s, int e)
+{
+    th_engine *g = &p->engine[e];
+    if (e == TH_ENGINE_OUTPUT && p->spills)
+        release_sums(p, s, g->n_done);
+    g->phase = TH_ENGINE_IDLE;
+    g->at = TH_TIME_MAX;
+    g->n_done++;
+    advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
+    find_weights_in(p,
+                    s); /* for whatever engine: that costs less than a branch that none foresees */
+}
+
+static void finish_request(th_pipeline *p, const th_schedule *s, int e)
+{
+    th_engine *g = mover(p, e);
+    p->moving &= ~(1u << e);
+    p->rates_are_old = true;
+    if (g == &p->ahead) {
+        p->ahead_moved += g->bytes;
+        g->phase = TH_ENGINE_IDLE;
+        g->at = TH_TIME_MAX;
+        g->n_done++;
+        return;
+    }
+    p->stats.moved_bytes[e] += g->bytes;
+    end_request(p, s, e);
+}
+
+/* The latency is over. */
+static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
+{
+    th_engine *g = mover(p, e);
+    g->phase = TH_ENGINE_MOVES;
+    g->since = p->now;
+    g->at = TH_TIME_MAX;
+    p->moving |= 1u << e;
+    p->rates_are_old = true;
+    if (isinf(g->cap))
+        finish_request(p, s, e);
+}
+
+static void wait_or_move(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
+                         double dram_bytes, th_time possible_since)
+{
+    th_engine *g = mover(p, e);
+    g->left_bytes = dram_bytes;
+    g->bytes_per_s = 0;
+    g->at = th_time_add(possible_since, port->latency_ps);
+    g->phase = TH_ENGINE_WAITS;
+    if (g->at <= p->now)
+        begin_to_move(p, s, e);
+}
+
+static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
+                          int64_t bytes, th_time possible_since)
+{
+    th_engine *g = &p->engine[e];
+    int64_t run = s->run_bytes[e];
+    double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
+    g->bytes = bytes_in_bursts(bytes, run, port->burst_bytes);
+    set_cap(p, g, cap_of(s, port, e, g->bytes, efficiency));
+    wait_or_move(p, s, port, e, (double)g->bytes / efficiency, possible_since);
+}
+
+static bool reads_back(const th_pipeline *p, int e)
+{
+    return e == TH_ENGINE_PARTIAL && p->spills && p->engine[e].index[TH_LOOP_C] > 0;
+}
+
+/* Are the sums that the next load of e reads back not stored yet? */
+static bool waits_for_sums(const th_pipeline *p, int e)
+{
+    return reads_back(p, e) &&
+           p->engine[TH_ENGINE_OUTPUT].n_done <= p->engine[e].n_done - p->steps_in_c;
+}
+
+/* Of a serial schedule: is a tile finished, but not stored? */
+static bool waits_for_stores(const th_pipeline *p, const th_schedule *s)
+{
+    return s->serial && p->engine[TH_ENGINE_OUTPUT].n_done < p->tiles_done;
+}
+
+static bool may_load(const th_pipeline *p, const th_schedule *s, const th_engine *g)
+{
+    bool is_idle = g->phase == TH_ENGINE_IDLE, has_slot = g->n_done < p->steps_done + s->slots_in;
+    return is_idle & has_slot & !is_past_end(g->index, p, s); /* one branch: none is foreseeable */
+}
+
+/* Requests of nothing (an operand that stays on chip) are through at once. Inline, so that what
+ * depends on e alone is no branch. */
+static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, const th_schedule *s,
+                                                             const th_port *port, int e)
+{
+    th_engine *g = &p->engine[e];
+    while (may_load(p, s, g)) {
+        int64_t bytes = request_bytes(p, s, e, g->index);
+        if (bytes > 0 && waits_for_sums(p, e))
+            return;
+        if (bytes > 0 && waits_for_stores(p, s)) {
+            g->was_blocked = true;
+            return;
+        }
+        const th_time *ready = reads_back(p, e) ? p->sums_free : p->in_free;
+        th_time since = g->was_blocked ? p->now : ready[slot_of(g->n_done, s->slots_in)];
+        g->was_blocked = false;
+        if (bytes > 0)
+            begin_request(p, s, port, e, bytes, since);
+        else
+            end_request(p, s, e);
+    }
+}
+
+/* Has the array left the slot that the next request ahead takes, and when? A task without weights
+ * leaves all of them. */
+static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
+{
+    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->ahead.n_done;
+    *since = 0;
+    if (!p->uses_weights)
+        return true;
+    *since = p->in_free[slot_of(number, s->slots_in)];
+    return number < p->steps_done + s->slots_in;
+}
+
+static void begin_ahead(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    th_engine *g = &p->ahead;
+    th_time since;
+    while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->next.n &&
+           ahead_slot_free(p, s, &since)) {
+        int64_t j = g->n_done;
+        if (p->next.bytes[j] == 0) {
+            g->n_done++;
+            continue;
+        }
+        g->bytes = p->next.bytes[j];
+        set_cap(p, g, p->next.cap[j]);
+        wait_or_move(p, s, port, TH_ENGINE_WEIGHT, p->next.dram_bytes[j], since);
+    }
+}
+
+static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
+    while ((g->phase == TH_ENGINE_IDLE) & (g->n_done < p->tiles_done)) {
+        int64_t bytes = request_bytes(p, s, TH_ENGINE_OUTPUT, g->index);
+        if (bytes > 0)
+            begin_request(p, s, port, TH_ENGINE_OUTPUT, bytes,
+                          p->out_full[slot_of(g->n_done, s->slots_out)]);
+        else
+            end_request(p, s, TH_ENGINE_OUTPUT);
+    }
+}
+
+static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
+{
+    return (!p->revisits && p->index[TH_LOOP_C] != 0) ||
+           p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
+}
+
+static void begin_compute(th_pipeline *p, const th_schedule *s)
+{
+    if (p->compute_end != TH_TIME_MAX || is_past_end(p->index, p, s))
+        return;
+    if (missing_operand(p) != TH_ENGINE_OUTPUT || !output_slot_free(p, s))
+        return;
+    int64_t cycles =
+        s->step[last_mask(p->index, s)].cycles + (p->steps_done == 0 ? s->start_cycles : 0);
+    p->compute_end = th_time_add(p->now, th_cycles_ps(cycles, s->hz));
+}
+
+/* In this order once is enough: a store that takes no time lets loads begin, and the begin of a
+ * step lets no request begin. */
+static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    begin_store(p, s, port);
+    begin_load(p, s, port, TH_ENGINE_INPUT);
+    begin_load(p, s, port, TH_ENGINE_WEIGHT);
+    if (p->reads_partials)
+        begin_load(p, s, port, TH_ENGINE_PARTIAL);
+    if (p->next.n > 0)
+        begin_ahead(p, s, port);
+    begin_compute(p, s);
+    p->done = all_stored(p, s) && !(p->is_idle && p->ahead.n_done < p->next.n);
+}
+
+/* --- what is due ------------------------------------------------------------------------------ */
+
+static void finish_compute(th_pipeline *p, const th_schedule *s)
+{
+    int slot = slot_of(p->steps_done, s->slots_in);
+    p->in_free[slot] = p->sums_free[slot] = p->now;
+    p->steps_done++;
+    if (p->revisits || p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
+        p->out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;
+    p->compute_end = TH_TIME_MAX;
+    p->last_carry = advance_index(p->index, p, s, false);
+}
+
+static void finish_all_due(th_pipeline *p, const th_schedule *s)
+{
+    unsigned due = (unsigned)(p->ahead.at <= p->now) << TH_ENGINE_WEIGHT;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        due |= (unsigned)(p->engine[e].at <= p->now) << e;
+    for (; due; due &= due - 1) {
+        int e = __builtin_ctz(due);
+        if (mover(p, e)->phase == TH_ENGINE_WAITS)
+            begin_to_move(p, s, e);
+        else
+            finish_request(p, s, e);
+    }
+    if (p->compute_end <= p->now)
+        finish_compute(p, s);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+th_time th_pipeline_next(const th_pipeline *p)
+{
+    th_time next = p->ahead.at < p->compute_end ? p->ahead.at : p->compute_end;
+    if (p->done)
+        return TH_TIME_MAX;
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        next = p->engine[e].at < next ? p->engine[e].at : next;
+    return next;
+}
+
+/* Time passes; whoever kept the array waiting is charged. */
+static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
+{
+    th_engine_kind missing = is_past_end(p->index, p, s) ? TH_ENGINE_OUTPUT : missing_operand(p);
+    bool computes = p->compute_end != TH_TIME_MAX;
+    *(computes ? &p->stats.busy_ps : &p->stats.stall_ps[missing]) += t - p->now;
+    p->now = t;
+}
+
+/* What the weight engine does then does not recur. */
+static bool is_loading_ahead(const th_pipeline *p)
+{
+    return p->weights_in && p->ahead.n_done < p->next.n;
+}
+
+static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
+{
+    th_pipeline_skip skip;
+    if (p->skip)
+        th_pipeline_skip_init(&skip);
+    for (;;) {
+        th_time next = th_pipeline_next(p);
+        if (next > limit || p->done || next == TH_TIME_MAX)
+            break;
+        int64_t steps = p->steps_done;
+        move_to(p, s, next);
+        finish_all_due(p, s);
+        begin_all_possible(p, s, port);
+        if (!p->rates_from_outside)
+            share_dram(p, port);
+        if (p->skip && p->steps_done != steps && !is_loading_ahead(p))
+            th_pipeline_try_skip(&skip, p, s, port, limit);
+    }
+}
+
+/* Loops of one iteration do not matter; C goes innermost where no other runs inside it. */
+static void order_loops(th_pipeline *p, const th_schedule *s)
+{
+    int n = 0;
+    p->revisits = th_schedule_revisits(s);
+    p->spills = p->revisits && !s->sums_stay;
+    p->reads_partials = p->spills || s->reads_sums;
+    p->steps_in_c = 1;
+    bool inside = false;
+    for (int place = 0; place < TH_N_LOOPS; place++) {
+        int loop = th_schedule_loop(s, place);
+        if (inside)
+            p->steps_in_c *= s->count[loop];
+        inside |= loop == TH_LOOP_C;
+        if (loop != TH_LOOP_C || p->revisits)
+            p->order[n++] = (uint8_t)loop;
+    }
+    if (!p->revisits)
+        p->order[n] = TH_LOOP_C;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        p->uses_weights |= s->step[mask].weight_bytes > 0;
+}
+
+/* --- weights loaded ahead --------------------------------------------------------------------- */
+
+th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port)
+{
+    th_ahead_plan plan = {0};
+    th_pipeline p = {0};
+    bool any = false;
+    order_loops(&p, s);
+    th_engine *g = &p.engine[TH_ENGINE_WEIGHT];
+    for (; plan.n < s->slots_in && !is_past_end(g->index, &p, s); plan.n++) {
+        int64_t bytes = request_bytes(&p, s, TH_ENGINE_WEIGHT, g->index);
+        int64_t run = s->run_bytes[TH_ENGINE_WEIGHT];
+        double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
+        plan.bytes[plan.n] = bytes_in_bursts(bytes, run, port->burst_bytes);
+        plan.dram_bytes[plan.n] = (double)plan.bytes[plan.n] / efficiency;
+        plan.cap[plan.n] = cap_of(s, port, TH_ENGINE_WEIGHT, plan.bytes[plan.n], efficiency);
+        any |= bytes > 0;
+        advance_index(g->index, &p, s, false);
+    }
+    if (!any)
+        plan.n = 0;
+    return plan;
+}
+
+static void resume(th_engine *g, const th_ahead *from, const th_ahead_plan *plan)
+{
+    g->n_done = from->n_done;
+    g->phase = (int32_t)from->phase;
+    if (g->phase == TH_ENGINE_IDLE)
+        return;
+    g->bytes = plan->bytes[g->n_done];
+    g->cap = plan->cap[g->n_done];
+    g->left_bytes = from->left_bytes;
+    g->bytes_per_s = 0;
+    g->since = 0;
+    g->at = g->phase == TH_ENGINE_WAITS ? from->latency_left : TH_TIME_MAX;
+}
+
+const th_schedule th_no_schedule = {
+    .hz = 1, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
+
+static void leave_nothing_to_do(th_pipeline *p)
+{
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        p->engine[e].index[p->order[0]] = 1;
+    p->index[p->order[0]] = 1;
+}
+
+static void take_own(th_pipeline *p, const th_schedule *s, const th_port *port, const th_ahead *own)
+{
+    th_ahead_plan plan = th_ahead_plan_of(s, port);
+    th_engine *g = &p->engine[TH_ENGINE_WEIGHT];
+    for (int64_t j = 0; j < own->n_done && plan.n > 0; j++)
+        advance_index(g->index, p, s, false);
+    resume(g, own, &plan);
+    p->stats.moved_bytes[TH_ENGINE_WEIGHT] = own->moved_bytes;
+}
+
+void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
+                            const th_pipeline_begin *b)
+{
+    assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
+    *p = (th_pipeline){.skip = b->skip,
+                       .foreign_bytes_per_s = b->foreign_bytes_per_s,
+                       .rates_from_outside = b->rates_from_outside,
+                       .is_idle = s == &th_no_schedule,
+                       .compute_end = TH_TIME_MAX};
+    for (int e = 0; e < TH_N_ENGINES; e++)
+        p->engine[e].at = TH_TIME_MAX;
+    p->ahead.at = TH_TIME_MAX;
+    order_loops(p, s);
+    if (p->is_idle)
+        leave_nothing_to_do(p);
+    if (b->own)
+        take_own(p, s, port, b->own);
+    find_weights_in(p, s);
+    if (b->next) {
+        p->next = *b->next;
+        p->ahead_moved = b->next_done->moved_bytes;
+        resume(&p->ahead, b->next_done, b->next);
+    }
+    if (mover(p, TH_ENGINE_WEIGHT)->phase == TH_ENGINE_MOVES)
+        p->moving = 1u << TH_ENGINE_WEIGHT;
+    p->rates_are_old = true;
+    begin_all_possible(p, s, port);
+    if (!p->rates_from_outside)
+        share_dram(p, port);
+}
+
+void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
+                       double foreign_bytes_per_s, bool skip)
+{
+    th_pipeline_start_with(
+        p, s, port, &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
+}
+
+void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
+{
+    run_until(p, s, port, t);
+    if (!p->done && t > p->now)
+        move_to(p, s, t);
+}
+
+void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s)
+{
+    p->foreign_bytes_per_s = bytes_per_s;
+    p->shares_known = 0;
+    p->rates_are_old = true;
+    share_dram(p, port);
+}
+
+th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port)
+{
+    run_until(p, s, port, TH_TIME_MAX - 1);
+    return p->done ? p->now : TH_TIME_MAX;
+}
+
+void th_pipeline_couple(th_pipeline *p)
+{
+    p->rates_from_outside = true;
+    p->skip = false;
+}
+
+void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip)
+{
+    p->rates_from_outside = false;
+    p->skip = skip;
+    th_pipeline_set_foreign(p, port, 0);
+}
+
+unsigned th_pipeline_demand(const th_pipeline *p)
+{
+    return p->moving;
+}
+
+double th_pipeline_cap(const th_pipeline *p, th_engine_kind e)
+{
+    return mover_of(p, e)->cap;
+}
+
+void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
+{
+    assert(mover(p, e)->phase == TH_ENGINE_MOVES);
+    change_rate(mover(p, e), p->now, bytes_per_s);
+}
+
+th_ahead th_pipeline_handover(const th_pipeline *p)
+{
+    const th_engine *g = &p->ahead;
+    th_ahead a = {.n_done = g->n_done, .moved_bytes = p->ahead_moved, .phase = g->phase};
+    if (g->phase == TH_ENGINE_WAITS) {
+        a.latency_left = g->at - p->now;
+        a.left_bytes = g->left_bytes;
+    } else if (g->phase == TH_ENGINE_MOVES) {
+        a.left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, p->now - g->since);
+    }
+    return a;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* program.c - tasks and dependencies, collected as a list of edges and sorted into successor lists
+ * once.
+ *   new -> (add | depend)* -> finish -> read only -> clear -> ... -> free */
+#include <config.h>
+
+#include "sim/program/program.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+th_program *th_program_new(th_error *err)
+{
+    th_program *p = th_alloc_zero(1, sizeof *p);
+    if (!p)
+        th_error_no_memory(err);
+    return p;
+}
+
+/* Those from number on. */
+static void drop_collectives(th_program *p, int32_t number)
+{
+    for (int32_t i = number; i < p->n_collectives; i++) {
+        th_free(p->collectives[i].rank_node);
+        th_free(p->collectives[i].pair_bytes);
+    }
+    p->n_collectives = number;
+}
+
+void th_program_clear(th_program *p)
+{
+    drop_collectives(p, 0);
+    p->n_tasks = 0;
+    p->n_dependencies = 0;
+    p->n_inputs = 0;
+    p->wave = 1;
+}
+
+void th_program_free(th_program *p)
+{
+    if (!p)
+        return;
+    drop_collectives(p, 0);
+    th_free(p->collectives);
+    th_free(p->tasks);
+    th_free(p->successor_start);
+    th_free(p->successors);
+    th_free(p->n_predecessors);
+    th_free(p->edge_from);
+    th_free(p->edge_to);
+    th_free(p);
+}
+
+int th_program_grow_tasks(th_program *p, th_error *err)
+{
+    if (p->n_tasks == INT32_MAX)
+        return th_error_set(err, "SIM-0230", "the program has %d tasks, the most there can be",
+                            INT32_MAX);
+    if (th_grow(&p->tasks, &p->task_capacity, (size_t)p->n_tasks + 1, sizeof *p->tasks))
+        return th_error_no_memory(err);
+    return 0;
+}
+
+int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err)
+{
+    size_t n = (size_t)c->n_ranks;
+    th_collective copy = *c;
+    copy.rank_node = th_alloc_array(n, sizeof *copy.rank_node);
+    copy.pair_bytes = c->pair_bytes ? th_alloc_array(n * n, sizeof *copy.pair_bytes) : NULL;
+    if (!copy.rank_node || (c->pair_bytes && !copy.pair_bytes) ||
+        th_grow(&p->collectives, &p->collective_capacity, (size_t)p->n_collectives + 1,
+                sizeof *p->collectives)) {
+        th_free(copy.rank_node);
+        th_free(copy.pair_bytes);
+        return th_error_no_memory(err);
+    }
+    memcpy(copy.rank_node, c->rank_node, n * sizeof *copy.rank_node);
+    if (copy.pair_bytes)
+        memcpy(copy.pair_bytes, c->pair_bytes, n * n * sizeof *copy.pair_bytes);
+    p->collectives[p->n_collectives] = copy;
+    return p->n_collectives++;
+}
+
+int th_program_grow(th_program *p, th_error *err)
+{
+    size_t capacity = p->edge_capacity, same = p->edge_capacity;
+    if (th_grow(&p->edge_from, &capacity, (size_t)p->n_dependencies + 1, sizeof *p->edge_from) ||
+        th_grow(&p->edge_to, &same, (size_t)p->n_dependencies + 1, sizeof *p->edge_to))
+        return th_error_no_memory(err);
+    p->edge_capacity = same;
+    return 0;
+}
+
+th_program_mark th_program_mark_of(const th_program *p)
+{
+    return (th_program_mark){p->n_tasks, p->n_collectives, p->n_inputs, p->n_dependencies};
+}
+
+void th_program_cut(th_program *p, th_program_mark mark)
+{
+    drop_collectives(p, mark.n_collectives);
+    p->n_tasks = mark.n_tasks;
+    p->n_inputs = mark.n_inputs;
+    p->n_dependencies = mark.n_dependencies;
+}
+
+/* Counting sort of the edges by their first task. Successors of a task stand in the order of
+ * adding. */
+void th_program_ask(th_program *p, bool (*is_interrupted)(void))
+{
+    p->is_interrupted = is_interrupted;
+}
+
+/* Now and then, among so many edges. */
+static bool gives_up(const th_program *p, size_t i)
+{
+    enum { EDGES_BETWEEN = 1 << 20 };
+    return i % EDGES_BETWEEN == 0 && p->is_interrupted && p->is_interrupted();
+}
+
+int th_program_finish(th_program *p, th_error *err)
+{
+    size_t n = (size_t)p->n_tasks, edges = (size_t)p->n_dependencies;
+    if (p->n_dependencies > INT32_MAX)
+        return th_error_set(err, "SIM-0231",
+                            "the program has %lld dependencies: must be %d at most",
+                            (long long)p->n_dependencies, INT32_MAX);
+    if (th_grow(&p->successor_start, &p->start_capacity, n + 2, sizeof *p->successor_start) ||
+        th_grow(&p->n_predecessors, &p->predecessor_capacity, n + 1, sizeof *p->n_predecessors) ||
+        th_grow(&p->successors, &p->successor_capacity, edges + 1, sizeof *p->successors))
+        return th_error_no_memory(err);
+    memset(p->successor_start, 0, (n + 2) * sizeof *p->successor_start);
+    memset(p->n_predecessors, 0, (n + 1) * sizeof *p->n_predecessors);
+    int32_t *fill =
+        p->successor_start + 1; /* shifted by one: after the fill it has become the start */
+    for (size_t i = 0; i < edges; i++) {
+        if (gives_up(p, i))
+            return th_error_interrupted(err, "the program is not finished");
+        fill[p->edge_from[i] + 1]++;
+        p->n_predecessors[p->edge_to[i]]++;
+    }
+    for (size_t t = 0; t < n; t++)
+        fill[t + 1] += fill[t];
+    for (size_t i = 0; i < edges; i++) {
+        if (gives_up(p, i))
+            return th_error_interrupted(err, "the program is not finished");
+        p->successors[fill[p->edge_from[i]]++] = p->edge_to[i];
+    }
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* program.h - the only language that the machine speaks: tasks with dependencies.
+ *
+ * Everything else (mappings, schedules, traces) is lowered to it. Tasks are numbered in program
+ * order; among those that wait for one accelerator, the lowest number goes first.
+ *   new -> (add | depend)* -> finish -> read only -> (clear ->)* free */
+#ifndef TH_SIM_PROGRAM_PROGRAM_H
+#define TH_SIM_PROGRAM_PROGRAM_H
+#include <assert.h>
+#include <stdbool.h>
+#include "base/error.h"
+#include "base/units.h"
+#include "sim/collective/collective.h"
+
+typedef enum {
+    TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
+    TH_TASK_TRANSFER, /* bytes from node to peer over the network */
+    /* node -1: nothing but time on no resource: an input that becomes available at release. Else
+     * what a host does, for delay_ps: one task at a time, those that are ready in program order. */
+    TH_TASK_HOST,
+    TH_TASK_COLLECTIVE /* of a group of nodes, expanded into messages as it goes */
+} th_task_kind;
+
+typedef struct th_task {
+    int32_t kind;       /* th_task_kind */
+    int32_t node;       /* where it runs, or the sender */
+    int32_t peer;       /* the receiver */
+    int32_t work;       /* compute: number in th_works; collective: in the program's collectives */
+    int64_t bytes;      /* transfer, >= 0 */
+    th_time release_ps; /* not before */
+    th_time delay_ps;   /* transfer: overhead before its first byte goes; host: what it takes */
+    int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
+    int32_t layer;          /* of the workload; -1: none */
+    int32_t input;          /* of the stream, 0 based */
+} th_task;
+
+typedef struct th_program {
+    th_task *tasks;
+    int32_t n_tasks;
+    th_collective *collectives;
+    int32_t n_collectives;
+    /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
+    int32_t *successor_start, *successors;
+    int32_t *n_predecessors;
+    int32_t n_inputs; /* of the stream */
+    int32_t wave;     /* inputs that may be under way together; 1: one after another */
+    int64_t n_dependencies;
+    /* private */
+    bool (*is_interrupted)(void);
+    int32_t *edge_from, *edge_to;
+    size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity,
+        predecessor_capacity;
+} th_program;
+
+th_program *th_program_new(th_error *err);
+void th_program_clear(th_program *p); /* no tasks, memory kept */
+void th_program_free(th_program *p);
+/* Room for another task, of which there are INT32_MAX at most. 0 or -1. */
+int th_program_grow_tasks(th_program *p, th_error *err);
+/* Its number, or -1. */
+static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *err)
+{
+    if (((size_t)p->n_tasks == p->task_capacity || p->n_tasks == INT32_MAX) &&
+        th_program_grow_tasks(p, err))
+        return -1;
+    p->tasks[p->n_tasks] = *t;
+    if (t->input >= p->n_inputs)
+        p->n_inputs = t->input + 1;
+    return p->n_tasks++;
+}
+/* A collective of its own, to be named by task.work; *c is copied. Its number, or -1. */
+int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
+/* Room for more dependencies. 0 or -1. */
+int th_program_grow(th_program *p, th_error *err);
+/* Task "after" starts when "before" has ended. 0 or -1. */
+static inline int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
+{
+    assert(after >= 0 && before >= 0 && after < p->n_tasks && before < p->n_tasks &&
+           after != before);
+    if ((size_t)p->n_dependencies == p->edge_capacity && th_program_grow(p, err))
+        return -1;
+    p->edge_from[p->n_dependencies] = before;
+    p->edge_to[p->n_dependencies++] = after;
+    return 0;
+}
+/* Where a program stands, and back to it: what was added since is gone. For those who add several
+ * things that belong together. */
+typedef struct th_program_mark {
+    int32_t n_tasks, n_collectives, n_inputs;
+    int64_t n_dependencies;
+} th_program_mark;
+th_program_mark th_program_mark_of(const th_program *p);
+void th_program_cut(th_program *p, th_program_mark mark);
+/* Asked now and then by finish: true: give up (BASE-0008). NULL: never. */
+void th_program_ask(th_program *p, bool (*is_interrupted)(void));
+/* Builds the successor lists, of INT32_MAX dependencies at most. A cycle is not looked for: a
+ * replay of it ends with SIM-0006. 0 or -1. */
+int th_program_finish(th_program *p, th_error *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/design/compute_cost.h"
+#include "base/alloc.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+static th_shard pool_shard(void)
+{
+    th_shard s = conv_shard(1, 24, 24, 10, 10, 2);
+    s.kind = TH_LAYER_POOL;
+    return s;
+}
+
+/* Equal shards have one number, on all alike accelerators; any difference in the key gives another.
+ * */
+static void equal_shards_are_one_work(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_works *w = th_works_new(s, NULL);
+    th_shard a = conv_shard(1, 24, 12, 10, 10, 3), b = a, pool = pool_shard();
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &a, NULL), 0);
+    for (int accel = 0; accel < s->n_accels; accel++)
+        CU_ASSERT_EQUAL(th_works_intern(w, accel, 0, &b, NULL), 0);
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &a, NULL), 1);
+    b.adds_to_output = 1;
+    CU_ASSERT_EQUAL(th_works_intern(w, 3, 0, &b, NULL), 2);
+    for (int design = 0; design < 3;
+         design++) /* the vector unit is the same whatever the array is */
+        CU_ASSERT_EQUAL(th_works_intern(w, 5, design, &pool, NULL), 3);
+    CU_ASSERT_EQUAL(th_works_count(w), 4);
+    CU_ASSERT_TRUE(th_works_get(w, 1)->design == 1 && th_works_get(w, 3)->design == -1);
+    CU_ASSERT_EQUAL(memcmp(&th_works_get(w, 0)->shard, &a, sizeof a), 0);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Accelerator 2 has a slower DRAM, 5 a faster vector unit, 6 the slower DRAM as well: 2 and 6 are
+ * one class. */
+static void other_memory_is_other_work(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    s->nodes[s->accel_node[2]].a.dram_bits_per_s /= 4;
+    s->nodes[s->accel_node[6]].a.dram_bits_per_s /= 4;
+    s->nodes[s->accel_node[5]].a.vector_elements_per_cycle = 640;
+    th_works *w = th_works_new(s, NULL);
+    th_shard pool = pool_shard(), conv = conv_shard(1, 24, 12, 10, 10, 3);
+    const int32_t expected[] = {0, 0, 1, 0, 0, 2, 1, 0};
+    for (int accel = 0; accel < 8; accel++)
+        CU_ASSERT_EQUAL(th_works_intern(w, accel, 0, &pool, NULL), expected[accel]);
+    CU_ASSERT_TRUE(th_works_get(w, 1)->folded_ps > th_works_get(w, 0)->folded_ps);
+    CU_ASSERT_TRUE(th_works_get(w, 2)->folded_ps < th_works_get(w, 0)->folded_ps);
+    CU_ASSERT_TRUE(th_works_intern(w, 6, 0, &conv, NULL) == 3 &&
+                   th_works_intern(w, 0, 0, &conv, NULL) == 4);
+    CU_ASSERT_TRUE(th_works_get(w, 3)->folded_ps > th_works_get(w, 4)->folded_ps);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* The memo is what the pipeline gives when it goes step by step. */
+static void folded_times_are_those_of_the_pipeline(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_works *w = th_works_new(s, NULL);
+    gsl_rng *r = th_random_stream(71, "work", 0);
+    int wrong = 0;
+    for (int i = 0; i < 150; i++) {
+        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 150), (int)pick(r, 1, 90),
+                                (int)pick(r, 1, 40), (int)pick(r, 1, 40), (int)pick(r, 1, 5));
+        const th_work *k = th_works_get(w, th_works_intern(w, 1, i % 3, &d, NULL));
+        th_pipeline p;
+        th_pipeline_start(&p, &k->schedule, &k->port, 0, false);
+        wrong += th_pipeline_finish(&p, &k->schedule, &k->port) != k->folded_ps;
+        wrong += memcmp(&p.stats, &k->folded, sizeof p.stats) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    gsl_rng_free(r);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* Partial sums that a shard goes on with are read once, however its tiles walk: as many bytes as
+ * are written. */
+static void partial_sums_are_read_once(void)
+{
+    gsl_rng *r = th_random_stream(73, "partial", 0);
+    int wrong = 0;
+    th_system *s = system_of("name = \"x\"; designs = ( { name = \"r\"; type = \"roofline\"; clock "
+                             "= \"1GHz\"; macs_per_cycle = 64; },"
+                             "{ name = \"w\"; type = \"winograd\"; clock = \"200MHz\"; m = 4; r = "
+                             "3; pn = 2; pm = 8; weight_buffer = "
+                             "\"8KiB\"; input_port = 40; weight_port = 40; output_port = 40; },"
+                             "{ name = \"t\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = 9; "
+                             "tile_c = 7; tile_h = 7; tile_w = 14; "
+                             "input_port = 40; weight_port = 40; output_port = 40; },"
+                             "{ name = \"s\"; type = \"systolic_vec\"; clock = \"200MHz\"; rows = "
+                             "11; cols = 13; vec = 8; "
+                             "input_port = 40; weight_port = 40; output_port = 40; } );"
+                             "accelerators = ( { names = [\"0\"]; dram = { capacity = \"1GiB\"; "
+                             "bandwidth = \"16GB/s\"; latency = "
+                             "\"100ns\"; burst = \"1B\"; }; vector = { clock = \"200MHz\"; "
+                             "elements_per_cycle = 64; }; designs = "
+                             "[\"r\", \"w\", \"t\", \"s\"]; } );");
+    th_works *w = th_works_new(s, NULL);
+    for (int i = 0; i < 400; i++) {
+        th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 60), (int)pick(r, 1, 40),
+                                (int)pick(r, 1, 30), (int)pick(r, 1, 30), (int)pick(r, 1, 3)),
+                 sums = d;
+        sums.adds_to_output = 1;
+        int32_t without = th_works_intern(w, 0, i % 4, &d, NULL),
+                with = th_works_intern(w, 0, i % 4, &sums, NULL);
+        const th_pipeline_stats *a = &th_works_get(w, without)->folded,
+                                *b = &th_works_get(w, with)->folded;
+        wrong += th_stats_read(b) != th_stats_read(a) + a->moved_bytes[TH_ENGINE_OUTPUT] ||
+                 b->moved_bytes[TH_ENGINE_OUTPUT] != a->moved_bytes[TH_ENGINE_OUTPUT];
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    gsl_rng_free(r);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+static void designs_that_are_wrong_are_refused(void)
+{
+    th_error e = {"", ""};
+    th_system *s = shipped_system("f1_16xlarge");
+    s->designs[2].params[0].kind = TH_PARAM_BOOL;
+    int64_t live = th_alloc_live();
+    CU_ASSERT_PTR_NULL(th_works_new(s, &e));
+    TAP_ASSERT_TEXT(e.id, "SIM-0003");
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    th_system_free(s);
+}
+
+static int use(const th_system *s)
+{
+    th_error e = {"", ""};
+    th_works *w = th_works_new(s, &e);
+    int failed = !w;
+    for (int i = 0; i < 40 && !failed; i++) {
+        th_shard d = conv_shard(1, 8 + i, 4, 5, 5, 3);
+        int32_t before = th_works_count(w);
+        failed = th_works_intern(w, 0, i % 3, &d, &e) < 0;
+        CU_ASSERT_EQUAL(th_works_count(w), before + !failed);
+        if (failed) /* and then it works */
+            CU_ASSERT_EQUAL(th_works_intern(w, 0, i % 3, &d, NULL), before);
+    }
+    if (failed)
+        TAP_ASSERT_TEXT(e.id, "BASE-0001");
+    th_works_free(w);
+    return failed ? -1 : 0;
+}
+
+/* 200 MB of weights at 8 bits a second. */
+static void shards_that_never_end_are_refused(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    s->nodes[s->accel_node[0]].a.dram_bits_per_s = 8;
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(1, 10000, 10000, 1, 1, 1);
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &shard, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0110");
+    TAP_ASSERT_TEXT(e.text,
+                    "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
+                    "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
+                    "ends");
+    CU_ASSERT_EQUAL(th_works_count(w), 0);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+/* 65,536 images in 65,536 groups would be 2^32 iterations of the outermost loop. */
+static void shards_beyond_counting_are_refused(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_works *w = th_works_new(s, NULL);
+    th_shard shard = conv_shard(65536, 65536, 65536, 1, 1, 1);
+    th_error e = {"", ""};
+    shard.groups = 65536;
+    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "SIM-0009");
+    TAP_ASSERT_TEXT(e.text, "a shard of 65536 images in 65536 groups: must be 2147483647 at most "
+                            "together");
+    CU_ASSERT_EQUAL(th_works_count(w), 0);
+    th_works_free(w);
+    th_system_free(s);
+}
+
+static void any_allocation_may_fail(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    int64_t live = th_alloc_live(), calls = th_alloc_calls();
+    CU_ASSERT_EQUAL(use(s), 0);
+    calls = th_alloc_calls() - calls;
+    for (int64_t k = 1; k <= calls; k++) {
+        th_alloc_fail_at(k);
+        CU_ASSERT_EQUAL(use(s), -1);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    th_alloc_fail_at(0);
+    th_works_free(NULL);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(equal_shards_are_one_work),
+        TAP(other_memory_is_other_work),
+        TAP(folded_times_are_those_of_the_pipeline),
+        TAP(partial_sums_are_read_once),
+        TAP(designs_that_are_wrong_are_refused),
+        TAP(shards_beyond_counting_are_refused),
+        TAP(shards_that_never_end_are_refused),
+        TAP(any_allocation_may_fail),
+        TAP_END,
+    };
+    return tap_main("work", tests, argc, argv);
+}

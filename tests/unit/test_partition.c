@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_partition.c - the upper level: unlike accelerators, branches, designs, and what finds them.
+ */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "mapper/search/partition/partition.h"
+#include "mapper/search/search.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+
+#define VECTOR "vector = { clock = \"1GHz\"; elements_per_cycle = 1000; }; "
+#define DRAM                                                                                       \
+    "dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; "  \
+    "}; "
+#define MACS(NAME, N)                                                                              \
+    "{ name = \"" NAME "\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = " N "; }"
+#define ACCEL(NAME, DESIGN) "{ name = \"" NAME "\"; " DRAM VECTOR "designs = [\"" DESIGN "\"]; }"
+
+typedef struct {
+    th_problem problem;
+    th_evaluator *evaluator;
+    th_seeder *seeder;
+    th_level1 level1;
+} fixture;
+
+static void set_up(fixture *f, const th_system *s, const th_workload *w)
+{
+    th_error e = {"", ""};
+    f->problem = (th_problem){.system = s, .workload = w, .stream = th_stream_single};
+    f->evaluator = th_evaluator_new(&f->problem, &e);
+    f->seeder = th_seeder_new(f->evaluator, &e);
+    if (th_level1_init(&f->level1, f->seeder, &f->problem, false, &e))
+        bail_out(&e);
+}
+
+static void tear_down(fixture *f)
+{
+    th_level1_clear(&f->level1);
+    th_seeder_free(f->seeder);
+    th_evaluator_free(f->evaluator);
+}
+
+static th_search *found(const char *name, const th_problem *p, int64_t evaluations)
+{
+    th_error e = {"", ""};
+    th_search_options o = {.seed = 1, .evaluations = evaluations, .threads = 1};
+    th_search *s = th_search_new(th_search_find(name), p, &o, &e);
+    while (s && !s->done && th_search_iterate(s, &e) == 0)
+        ;
+    if (!s || !s->best)
+        bail_out(&e);
+    return s;
+}
+
+/* Accelerators of 3 and 1 multiply-accumulates per cycle, links and memories that take next to no
+ * time. 64 x 64 channels, 64 x 64 pixels: 2^24 products. The quick one alone takes 2^24 / 3 = 5.59
+ * ms, even halves 2^23 / 1 = 8.39 ms, three to one 2^24 / 4 = 4.19 ms: 48 and 16 channels or rows.
+ */
+static void the_proportional_split_is_the_optimum(void)
+{
+    th_system *s = system_of("name = \"two\"; designs = ( " MACS("quick", "3") ", " MACS(
+        "slow",
+        "1") " ); accelerators = ( " ACCEL("a",
+                                           "quick") ", " ACCEL("b",
+                                                               "slow") " ); links = ( { between = "
+                                                                       "[\"a\", \"b\"]; "
+                                                                       "bandwidth = \"8000Gbps\"; "
+                                                                       "latency = \"1ns\"; } );");
+    th_workload *w =
+        workload_of("name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; "
+                    "layers = ( { name = \"c\"; type = \"conv\"; outputs = 64; kernel = 1; } );");
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_search *x = found("two_level", &p, 60);
+    const double best = 4194304e3; /* 2^22 cycles of 1 ns */
+    CU_ASSERT_TRUE(x->best_fitness.value >= best && x->best_fitness.value < best * 1.01);
+    CU_ASSERT_EQUAL(x->best->sets[0].n_accels, 2);
+    CU_ASSERT_EQUAL(x->best->sets[0].design, TH_DESIGN_OWN);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x->best->sets[0].shares);
+    for (int r = 0; r < 2; r++) {
+        th_loop_box b =
+            th_shard_loops(&w->layers[0], 1, &x->best->strategy[0], x->best->sets[0].shares, r);
+        int64_t part = 1;
+        for (int d = 0; d < TH_N_DIMS; d++)
+            part *= b.hi[d] - b.lo[d];
+        CU_ASSERT_EQUAL(part, x->best->sets[0].accels[r] == 0 ? 3 << 22 : 1 << 22);
+    }
+    th_search_free(x);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* c is quick at convolutions, d a little less; r has no tiles for them, but is quick at recurrent
+ * layers. */
+static const char kinds[] = "name = \"kinds\"; designs = ( " MACS("cd", "100") ", " MACS(
+    "dd", "60") ", "
+                "{ name = \"rd\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 4096; "
+                "throughput = 2e12; } ); "
+                "accelerators = ( " ACCEL("c", "cd") ", " ACCEL("r", "rd") ", " ACCEL(
+                    "d", "dd") " ); hosts = ( \"h\" ); "
+                               "links = ( { center = \"h\"; leaves = [\"c\", \"r\", \"d\"]; "
+                               "bandwidth = \"100Gbps\"; latency = \"1us\"; } );";
+
+/* Two rows of convolutions and one of LSTMs that read the same words: nothing joins them. */
+static const char three_branches[] =
+    "name = \"net\"; batch = 1; input = { channels = 16; height = 32; width = 1; }; layers = ("
+    "{ name = \"a1\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+    "{ name = \"a2\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+    "{ name = \"b1\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; inputs = \"input\"; "
+    "},"
+    "{ name = \"b2\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
+    "{ name = \"l1\"; type = \"lstm\"; outputs = 512; inputs = \"input\"; },"
+    "{ name = \"l2\"; type = \"lstm\"; outputs = 512; } );";
+
+/* Layers 1: 64 * 16 * 9 * 32 products, 2.9 us on c and 4.9 us on d; layers 2 four times that. By
+ * rank a1, b1, a2, b2 of the convolutions. a1 on c to 2.9. b1: c would end at 5.9, d at 4.9. a2
+ * stays on c: to 14.7. b2: c would end at 26.5, d at 24.6. LSTMs load 4 * 512 * 528 weights of 2
+ * bytes at 512 bytes per ns, 32 times: 135 us; 346 us on c. */
+static void branches_go_where_they_end_earliest(void)
+{
+    static const char *const at[] = {"c", "c", "d", "d", "r", "r"};
+    th_system *s = system_of(kinds);
+    th_workload *w = workload_of(three_branches);
+    fixture f;
+    set_up(&f, s, w);
+    bool was_there = false;
+    for (size_t i = 0; i < f.level1.n; i++) {
+        const th_partition *p = &f.level1.partitions[i];
+        int32_t design[TH_LEVEL1_SETS_MAX];
+        th_designs d;
+        th_mapping *m = NULL;
+        if (p->n != 3 || p->way != TH_LAYERS_BY_FINISH)
+            continue;
+        CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, p, NULL), 0);
+        CU_ASSERT_TRUE(th_designs_next(&d, design));
+        CU_ASSERT_FALSE(th_designs_next(&d, design)); /* all designs are fixed */
+        CU_ASSERT_EQUAL(th_level1_mapping(&f.level1, p, design, 0, NULL, &m, NULL), 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+        for (int l = 0; l < w->n_layers; l++)
+            TAP_ASSERT_TEXT(s->nodes[s->accel_node[m->sets[m->set_of[l]].accels[0]]].name, at[l]);
+        th_mapping_free(m);
+        was_there = true;
+    }
+    CU_ASSERT_TRUE(was_there);
+    tear_down(&f);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* Convolutions never go to r, which cannot run them, alone or among others; what is written is read
+ * and takes the same time. */
+static void mixed_kinds_find_their_layers(void)
+{
+    th_system *s = system_of(kinds);
+    th_workload *w = workload_of(three_branches);
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_search *x = found("two_level", &p, 300);
+    for (int l = 0; l < 4; l++) {
+        const th_set *set = &x->best->sets[x->best->set_of[l]];
+        for (int i = 0; i < set->n_accels; i++)
+            CU_ASSERT_NOT_EQUAL(set->accels[i], 1);
+    }
+    th_strbuf text = TH_STRBUF_INIT;
+    th_error e = {"", ""};
+    th_mapping_write(x->best, s, w, &text);
+    th_mapping *back = th_mapping_read_text(text.text, "m.map", s, w, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    th_evaluator *again = th_evaluator_new(&p, &e);
+    th_fitness fitness;
+    CU_ASSERT_EQUAL(th_evaluator_run(again, back, INFINITY, &fitness, &e), 0);
+    CU_ASSERT_TRUE(fitness.value == x->best_fitness.value);
+    th_evaluator_free(again);
+    th_mapping_free(back);
+    th_strbuf_clear(&text);
+    th_search_free(x);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* Two sets of f1 with three designs each: nine vectors, each once, the quickest of both sets first,
+ * then one for all; a set alone: three. */
+static void each_vector_of_designs_comes_once(void)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_workload *w = shipped_workload("alexnet");
+    fixture f;
+    set_up(&f, s, w);
+    const th_partition *halves = &f.level1.partitions[6];
+    int32_t design[TH_LEVEL1_SETS_MAX];
+    bool came[3][3] = {{false}};
+    int n = 0;
+    th_designs d;
+    CU_ASSERT_EQUAL(halves->n, 2);
+    CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, halves, NULL), 0);
+    while (th_designs_next(&d, design)) {
+        if (n == 0)
+            CU_ASSERT_TRUE(design[0] == d.of[0][0] && design[1] == d.of[1][0]);
+        if (n == 1 || n == 2)
+            CU_ASSERT_EQUAL(design[0], design[1]);
+        CU_ASSERT_FALSE(came[design[0]][design[1]]);
+        came[design[0]][design[1]] = true;
+        n++;
+    }
+    CU_ASSERT_EQUAL(n, 9);
+    CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, &f.level1.partitions[0], NULL), 0);
+    for (n = 0; th_designs_next(&d, design); n++)
+        ;
+    CU_ASSERT_EQUAL(n, 3);
+    tear_down(&f);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* Twenty-four accelerators of eight kinds: candidates stay few, none overlaps itself. */
+static void candidates_stay_few(void)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_add(&text, "name = \"many\"; designs = ( ");
+    for (int i = 1; i <= 8; i++)
+        th_strbuf_printf(
+            &text,
+            "%s{ name = \"d%d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = %d; }",
+            i > 1 ? ", " : "", i, 10 * i);
+    th_strbuf_add(&text, " ); accelerators = ( ");
+    for (int i = 0; i < 24; i++)
+        th_strbuf_printf(&text, "%s{ name = \"a%d\"; " DRAM VECTOR "designs = [\"d%d\"]; }",
+                         i > 0 ? ", " : "", i, i % 8 + 1);
+    th_strbuf_add(&text, " ); hosts = ( \"h\" ); links = ( { center = \"h\"; leaves = [ \"a0\"");
+    for (int i = 1; i < 24; i++)
+        th_strbuf_printf(&text, ", \"a%d\"", i);
+    th_strbuf_add(&text, " ]; bandwidth = \"10Gbps\"; latency = \"1us\"; } );");
+    th_system *s = system_of(text.text);
+    th_workload *w = workload_of(three_branches);
+    fixture f;
+    set_up(&f, s, w);
+    CU_ASSERT_TRUE(f.level1.n > 8 && f.level1.n < 48);
+    for (size_t i = 0; i < f.level1.n; i++) {
+        const th_partition *p = &f.level1.partitions[i];
+        bool used[24] = {false};
+        for (int k = 0; k < p->n; k++) {
+            const th_set_node *node = &f.level1.tree.node[p->node[k]];
+            for (int j = 0; j < node->n; j++) {
+                CU_ASSERT_FALSE(used[node->accels[j]]);
+                used[node->accels[j]] = true;
+            }
+        }
+    }
+    tear_down(&f);
+    th_strbuf_clear(&text);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(the_proportional_split_is_the_optimum),
+        TAP(branches_go_where_they_end_earliest),
+        TAP(mixed_kinds_find_their_layers),
+        TAP(each_vector_of_designs_comes_once),
+        TAP(candidates_stay_few),
+        TAP_END,
+    };
+    return tap_main("level1", tests, argc, argv);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <config.h>
+#include "sim/kernel/ready_queue.h"
+#include "base/alloc.h"
+#include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
+#include <string.h>
+
+enum { VALUES = 50 };
+
+static int32_t least_of(const int *count)
+{
+    for (int32_t v = 0; v < VALUES; v++)
+        if (count[v] > 0)
+            return v;
+    return -1;
+}
+
+/* Against counts of each value; a value may be there several times. Each is at most spread above
+ * the last: small ones are nearly in order, as those of an instant are. Returns how often it was a
+ * heap. */
+static int fill_and_drain(gsl_rng *r, int32_t spread)
+{
+    th_least_first q = {0};
+    int count[VALUES] = {0}, wrong = 0, heaps = 0;
+    int32_t last = 0;
+    for (int i = 0; i < 20000; i++) {
+        if (q.n > 0 && pick(r, 0, i / 100 % 2 ? 3 : 1) == 0) {
+            int32_t expected = least_of(count);
+            wrong += th_least_first_look(&q) != expected || th_least_first_take(&q) != expected;
+            count[expected]--;
+        } else {
+            last = (last + (int32_t)pick(r, 0, spread)) % VALUES;
+            wrong += th_least_first_add(&q, last) != 0;
+            count[last]++;
+        }
+        heaps += q.is_heap;
+    }
+    while (q.n > 0)
+        count[th_least_first_take(&q)]--;
+    CU_ASSERT_EQUAL(least_of(count), -1);
+    CU_ASSERT_EQUAL(wrong, 0);
+    th_least_first_clear(&q);
+    return heaps;
+}
+
+static void the_least_leaves_first(void)
+{
+    gsl_rng *r = th_random_stream(3, "least first", 0);
+    CU_ASSERT_TRUE(fill_and_drain(r, VALUES - 1) > 0);
+    CU_ASSERT_TRUE(fill_and_drain(r, 1) > 0);
+    gsl_rng_free(r);
+}
+
+/* What is added in order, or nearly, never becomes a heap, however much is taken meanwhile. */
+static void order_is_kept(void)
+{
+    th_least_first q = {0};
+    int wrong = 0;
+    for (int32_t v = 0; v < 5000; v += 2) {
+        wrong += th_least_first_add(&q, v + 1) || th_least_first_add(&q, v) || q.is_heap;
+        wrong += v % 4 == 0 && th_least_first_take(&q) != v / 4;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(th_least_first_add(&q, 0) == 0 && q.is_heap && th_least_first_take(&q) == 0);
+    th_least_first_reset(&q);
+    CU_ASSERT_TRUE(q.n == 0 && th_least_first_add(&q, 4) == 0 && !q.is_heap);
+    th_least_first_clear(&q);
+}
+
+static void an_add_without_memory_changes_nothing(void)
+{
+    th_least_first q = {0};
+    th_alloc_fail_at(1);
+    CU_ASSERT_EQUAL(th_least_first_add(&q, 4), -1);
+    CU_ASSERT_TRUE(q.n == 0 && th_least_first_add(&q, 4) == 0 && th_least_first_take(&q) == 4);
+    th_least_first_clear(&q);
+}
+
+int main(int argc, char **argv)
+{
+    static const tap_test tests[] = {
+        TAP(the_least_leaves_first),
+        TAP(order_is_kept),
+        TAP(an_add_without_memory_changes_nothing),
+        TAP_END,
+    };
+    return tap_main("least_first", tests, argc, argv);
+}
