@@ -14,7 +14,7 @@
 
 set here [file dirname [file normalize [info script]]]
 set root [file dirname [file dirname $here]]
-set pages {README.md docs/tutorial.md docs/explanations.md docs/studies.md}
+set pages {README.md docs/examples.md docs/tutorial.md docs/explanations.md docs/studies.md}
 
 proc read_all {file} {
     set f [open $file]
