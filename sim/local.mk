@@ -107,10 +107,10 @@ libtharsis_la_SOURCES += \
 	sim/network/packet/virtual_channels.h \
 	sim/network/routes.c \
 	sim/network/routes.h \
+	sim/observe/event_recorder.c \
+	sim/observe/event_recorder.h \
 	sim/observe/link_probe.c \
 	sim/observe/link_probe.h \
-	sim/observe/watch.c \
-	sim/observe/watch.h \
 	sim/pipeline/completion_cache.c \
 	sim/pipeline/completion_cache.h \
 	sim/pipeline/pipeline.c \
@@ -124,6 +124,8 @@ libtharsis_la_SOURCES += \
 	sim/pipeline/port.h \
 	sim/pipeline/schedule.c \
 	sim/pipeline/schedule.h \
+	sim/program/message.h \
+	sim/program/observer.h \
 	sim/program/program.c \
 	sim/program/program.h \
 	sim/program/result.c \

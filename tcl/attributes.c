@@ -471,8 +471,8 @@ static th_quantity task_value(th_session *s, int index, int attribute)
 /* ---- what can change them ---- */
 
 enum {
-    ANY_TASK = 1u << TH_SEEN_TASK_STARTS | 1u << TH_SEEN_TASK_ENDS,
-    ANYTHING = ANY_TASK | 1u << TH_SEEN_LINK
+    ANY_TASK = 1u << TH_RECORD_TASK_START | 1u << TH_RECORD_TASK_END,
+    ANYTHING = ANY_TASK | 1u << TH_RECORD_LINK
 };
 
 static unsigned accel_changes(int attribute)
@@ -492,10 +492,10 @@ static unsigned accel_changes(int attribute)
     case ACCEL_TASKS:
         return ANY_TASK;
     case ACCEL_QUEUE_DEPTH:
-        return ANY_TASK | 1u << TH_SEEN_WAITS;
+        return ANY_TASK | 1u << TH_RECORD_QUEUED;
     case ACCEL_BUFFER_FILL:
     case ACCEL_ARRAY:
-        return ANY_TASK | 1u << TH_SEEN_TILES;
+        return ANY_TASK | 1u << TH_RECORD_TILES;
     default:
         return ANYTHING;
     }
@@ -507,12 +507,13 @@ unsigned th_attribute_changes(th_class class, int attribute)
     case TH_CLASS_ACCEL:
         return accel_changes(attribute);
     case TH_CLASS_LINK:
-        return attribute >= LINK_FLOWS ? 1u << TH_SEEN_LINK : 0;
+        return attribute >= LINK_FLOWS ? 1u << TH_RECORD_LINK : 0;
     case TH_CLASS_LAYER:
         return ANYTHING;
     case TH_CLASS_TASK:
-        return attribute == TASK_STATE || attribute >= TASK_READY ? ANY_TASK | 1u << TH_SEEN_WAITS
-                                                                  : 0;
+        return attribute == TASK_STATE || attribute >= TASK_READY
+                   ? ANY_TASK | 1u << TH_RECORD_QUEUED
+                   : 0;
     case TH_CLASS_NODE:
     case TH_N_CLASSES:
         break;

@@ -12,15 +12,15 @@
 
 static const struct {
     const char *name;
-    th_seen_kind seen;
+    th_record_kind kind;
 } events[] = {
-    [TH_ON_TASK_START] = {"task_start", TH_SEEN_TASK_STARTS},
-    [TH_ON_TASK_END] = {"task_end", TH_SEEN_TASK_ENDS},
-    [TH_ON_TRANSFER_START] = {"transfer_start", TH_SEEN_TASK_STARTS},
-    [TH_ON_TRANSFER_END] = {"transfer_end", TH_SEEN_TASK_ENDS},
-    [TH_ON_STALL] = {"stall", TH_SEEN_STALL},
-    [TH_ON_BUFFER_FULL] = {"buffer_full", TH_SEEN_BUFFER_FULL},
-    [TH_N_ON] = {NULL, TH_N_SEEN_KINDS},
+    [TH_ON_TASK_START] = {"task_start", TH_RECORD_TASK_START},
+    [TH_ON_TASK_END] = {"task_end", TH_RECORD_TASK_END},
+    [TH_ON_TRANSFER_START] = {"transfer_start", TH_RECORD_TASK_START},
+    [TH_ON_TRANSFER_END] = {"transfer_end", TH_RECORD_TASK_END},
+    [TH_ON_STALL] = {"stall", TH_RECORD_STALL},
+    [TH_ON_BUFFER_FULL] = {"buffer_full", TH_RECORD_BUFFER_FULL},
+    [TH_N_ON] = {NULL, TH_N_RECORD_KINDS},
 };
 
 const char *th_on_name(int i)
@@ -207,9 +207,9 @@ int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stoppe
     return hit(s, b, NULL, stops, stopped_by, size);
 }
 
-/* ---- what was seen ---- */
+/* ---- what was recorded ---- */
 
-/* A breakpoint that something was seen for. */
+/* A breakpoint that an event was recorded for. */
 typedef struct call {
     int64_t number;
     th_object object;
@@ -231,17 +231,18 @@ static bool is_of(th_session *s, const th_breakpoint *b, th_object o)
     return false;
 }
 
-static bool waits_for(th_session *s, const th_breakpoint *b, const th_seen *seen, th_object *o)
+static bool waits_for(th_session *s, const th_breakpoint *b, const th_event_record *record,
+                      th_object *o)
 {
-    if (b->on < 0 || b->is_disabled || events[b->on].seen != (th_seen_kind)seen->kind)
+    if (b->on < 0 || b->is_disabled || events[b->on].kind != (th_record_kind)record->kind)
         return false;
     if (b->on == TH_ON_STALL || b->on == TH_ON_BUFFER_FULL) {
-        *o = (th_object){TH_CLASS_ACCEL, seen->object};
+        *o = (th_object){TH_CLASS_ACCEL, record->object};
         return is_of(s, b, *o);
     }
-    bool is_transfer = s->simulation->program->tasks[seen->object].kind == TH_TASK_TRANSFER;
+    bool is_transfer = s->simulation->program->tasks[record->object].kind == TH_TASK_TRANSFER;
     bool wants_transfers = b->on == TH_ON_TRANSFER_START || b->on == TH_ON_TRANSFER_END;
-    *o = (th_object){TH_CLASS_TASK, seen->object};
+    *o = (th_object){TH_CLASS_TASK, record->object};
     return is_transfer == wants_transfers && is_of(s, b, *o);
 }
 
@@ -259,8 +260,8 @@ static bool turns_true(th_session *s, th_breakpoint *b)
     bool is_about = false;
     if (b->when == NULL || b->is_disabled)
         return false;
-    for (size_t i = 0; !is_about && i < s->watch.n_seen; i++)
-        is_about = th_condition_is_about(b->when, &s->watch.seen[i]);
+    for (size_t i = 0; !is_about && i < s->recorder.n_records; i++)
+        is_about = th_condition_is_about(b->when, &s->recorder.record[i]);
     if (!is_about)
         return false;
     bool was_true = b->was_true;
@@ -271,9 +272,9 @@ static bool turns_true(th_session *s, th_breakpoint *b)
 static int collect_calls(th_session *s, calls *c, th_error *err)
 {
     th_object o;
-    for (size_t i = 0; i < s->watch.n_seen; i++)
+    for (size_t i = 0; i < s->recorder.n_records; i++)
         for (size_t k = 0; k < s->n_breakpoints; k++)
-            if (waits_for(s, s->breakpoints[k], &s->watch.seen[i], &o) &&
+            if (waits_for(s, s->breakpoints[k], &s->recorder.record[i], &o) &&
                 add_call(c, s->breakpoints[k]->number, o, err) != 0)
                 return -1;
     for (size_t k = 0; k < s->n_breakpoints; k++)
@@ -281,7 +282,7 @@ static int collect_calls(th_session *s, calls *c, th_error *err)
             add_call(c, s->breakpoints[k]->number, th_condition_object(s->breakpoints[k]->when),
                      err) != 0)
             return -1;
-    return th_watch_forget(&s->watch, err);
+    return th_event_recorder_forget(&s->recorder, err);
 }
 
 int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err)
@@ -313,7 +314,7 @@ unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named
         if (b->is_disabled)
             continue;
         if (b->on >= 0)
-            kinds |= 1u << events[b->on].seen;
+            kinds |= 1u << events[b->on].kind;
         if (b->when == NULL)
             continue;
         kinds |= th_condition_kinds(b->when);

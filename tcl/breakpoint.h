@@ -51,11 +51,11 @@ th_breakpoint *th_breakpoint_next(th_session *s);
 /* The run is at or just after b->at_ps: runs its script. *stops: the run ends here, and stopped_by
  * (of size) holds b's name. 0, or -1 with Tcl's error when the script failed. */
 int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stopped_by, size_t size);
-/* The watch has noted something: likewise for all that were waiting for it. */
+/* The event recorder has recorded something: likewise for all that were waiting for it. */
 int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err);
 
-/* What the machine is to note for all of them: bits of th_seen_kind. Where links matter, named (by
- * link) says which; false: all do. */
+/* What the machine is to note for all of them: bits of th_record_kind. Where links matter, named
+ * (by link) says which; false: all do. */
 unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named);
 
 #endif

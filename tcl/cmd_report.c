@@ -250,7 +250,7 @@ static int report_over_time(th_call *c)
     th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
     if (r == NULL)
         return -1;
-    spans = spans < TH_WATCH_SPANS_MAX ? spans : TH_WATCH_SPANS_MAX;
+    spans = spans < TH_PROBE_SPANS_MAX ? spans : TH_PROBE_SPANS_MAX;
     return th_report_finish(
         c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
 }

@@ -115,7 +115,7 @@ static th_why advance(th_drive *d, th_time target)
             reached = th_machine_now(d->sim->machine);
             continue;
         }
-        if (stop == TH_STOP_SEEN) {
+        if (stop == TH_STOP_OBSERVER) {
             reached = th_machine_now(d->sim->machine);
             if ((why = answer(d, WHY_UNTIL)) != WHY_UNTIL)
                 return why;
@@ -171,7 +171,7 @@ static th_why step_events(th_drive *d, int64_t n)
         if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
             return stopped;
         why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
-        if (stop == TH_STOP_SEEN)
+        if (stop == TH_STOP_OBSERVER)
             why = answer(d, WHY_UNTIL);
         if (why != WHY_FAILED && why != WHY_BREAKPOINT)
             why = pass_breakpoints(d, why);
@@ -343,7 +343,7 @@ static int run_restart(th_call *c)
         return 0;
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;
-    th_watch_clear(&c->session->watch);
+    th_event_recorder_clear(&c->session->recorder);
     return th_watching_update(c->session, &c->err) != 0
                ? -1
                : th_changes_again(c->session, sim, &c->err);

@@ -78,8 +78,8 @@ static int run_open_trace(th_call *c)
     const char *path = Tcl_FSGetNativePath(c->words[0]);
     if (path == NULL)
         return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
-    s->watch.trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
-    if (s->watch.trace == NULL || th_watching_update(s, &c->err) != 0)
+    s->trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
+    if (s->trace == NULL || th_watching_update(s, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
@@ -103,7 +103,7 @@ static const th_option add_options[] = {
 
 static int need_open_trace(th_call *c)
 {
-    if (c->session->watch.trace == NULL)
+    if (c->session->trace == NULL)
         return th_error_set(&c->err, "TCL-0132", "no trace is open");
     return 0;
 }
@@ -220,7 +220,7 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
         if (signals_of(c, &all[i], Tcl_GetString(words[i]), &a) == 0)
             return -1;
     for (Tcl_Size i = 0; i < n; i++)
-        th_trace_add(c->session->watch.trace, all[i].class, all[i].index,
+        th_trace_add(c->session->trace, all[i].class, all[i].index,
                      is_asked ? signals_of(c, &all[i], "", &a)
                               : th_signals_of(all[i].class, false));
     return 0;
@@ -232,7 +232,7 @@ static int run_add_trace(th_call *c)
     Tcl_Obj **words;
     if (need_open_trace(c) != 0)
         return -1;
-    if (th_trace_has_begun(c->session->watch.trace))
+    if (th_trace_has_begun(c->session->trace))
         return th_error_set(&c->err, "TCL-0395",
                             "the trace has begun: add_trace before run, or restart first");
     if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)

@@ -308,7 +308,7 @@ bool th_condition_links(const th_condition *c, bool *is_named)
     bool only_links = true;
     for (int i = 0; i < c->n; i++) {
         const node *n = &c->nodes[i];
-        if (!(kinds_of(n) >> TH_SEEN_LINK & 1u))
+        if (!(kinds_of(n) >> TH_RECORD_LINK & 1u))
             continue;
         if (n->object.class == TH_CLASS_LINK)
             is_named[n->object.index] = true;
@@ -318,14 +318,14 @@ bool th_condition_links(const th_condition *c, bool *is_named)
     return only_links;
 }
 
-bool th_condition_is_about(const th_condition *c, const th_seen *seen)
+bool th_condition_is_about(const th_condition *c, const th_event_record *record)
 {
     for (int i = 0; i < c->n; i++) {
         const node *n = &c->nodes[i];
-        if (!(kinds_of(n) >> seen->kind & 1u))
+        if (!(kinds_of(n) >> record->kind & 1u))
             continue;
-        if (seen->kind != TH_SEEN_LINK || n->object.class != TH_CLASS_LINK ||
-            n->object.index == seen->object)
+        if (record->kind != TH_RECORD_LINK || n->object.class != TH_CLASS_LINK ||
+            n->object.index == record->object)
             return true;
     }
     return false;

@@ -6,7 +6,7 @@
  * alone. */
 #ifndef TH_TCL_CONDITION_H
 #define TH_TCL_CONDITION_H
-#include "sim/observe/watch.h"
+#include "sim/observe/event_recorder.h"
 #include "tcl/objects.h"
 
 typedef struct th_condition th_condition;
@@ -20,13 +20,13 @@ void th_condition_free(th_condition *c); /* accepts NULL */
 bool th_condition_holds(const th_condition *c, th_session *s);
 /* Of a filter, for this object: 1, 0, or -1. */
 int th_condition_holds_of(const th_condition *c, th_session *s, th_object o, th_error *err);
-/* Bits of th_seen_kind at which its value can change. */
+/* Bits of th_record_kind at which its value can change. */
 unsigned th_condition_kinds(const th_condition *c);
 /* The links among its objects: is_named[link] becomes true. False: any link may change its value.
  */
 bool th_condition_links(const th_condition *c, bool *is_named);
-/* Can it change when this was seen? */
-bool th_condition_is_about(const th_condition *c, const th_seen *seen);
+/* Can it change at this event? */
+bool th_condition_is_about(const th_condition *c, const th_event_record *record);
 th_object th_condition_object(const th_condition *c); /* the first that it names */
 bool th_condition_names_tasks(const th_condition *c); /* or layers: it goes with the program */
 

@@ -63,7 +63,8 @@ int th_attribute_find(th_class class, const char *name, th_error *err);
 /* Its value now. Text is valid until the next call. 0 or -1. */
 int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err);
 
-/* Bits of th_seen_kind (sim/observe/watch.h) at which its value can change; 0: it stays. */
+/* Bits of th_record_kind (sim/observe/event_recorder.h) at which its value can change; 0: it stays.
+ */
 unsigned th_attribute_changes(th_class class, int attribute);
 
 const char *th_task_kind_name(int32_t kind);

@@ -183,20 +183,19 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 /* ---- one link over time ---- */
 
 /* The present run once more, from its start to where it is now, with an eye on one link. */
-static int watch_again(th_session *s, th_link_watch *w, th_time end, th_error *err)
+static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *err)
 {
     th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
     size_t next = 0;
     if (again == NULL)
         return -1;
-    th_watch watch = {.link = w};
-    int rc = th_machine_watch(again->machine, &watch, err);
+    int rc = th_machine_observe(again->machine, &w->observer, err);
     for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
         rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
         if (rc == 0 && th_session_is_interrupted(s))
             rc = th_error_interrupted(err, "the link was not watched to the end");
     }
-    th_link_watch_advance(w, end, 0);
+    th_link_probe_advance(w, end, 0);
     th_simulation_free(again);
     return rc;
 }
@@ -208,24 +207,24 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
         {"mean_flows", "flows", TH_KIND_MEAN}, {"max_flows", "most", TH_KIND_COUNT},
         {"max_queue", "queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
     };
-    th_link_watch w;
+    th_link_probe w;
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)
         return -1;
     th_time end = x->elapsed_ps;
-    th_link_watch_init(&w, link, end, n_spans);
+    th_link_probe_init(&w, link, end, n_spans);
     if (watch_again(s, &w, end, err) != 0)
         return -1;
     th_table *t = th_report_table(
         r, "over_time",
         th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
     for (int32_t i = 0; i < w.n_spans; i++) {
-        const th_watch_span *span = &w.spans[i];
+        const th_probe_span *span = &w.spans[i];
         th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;
         th_table_row(t, (th_quantity[]){th_ps(from), th_ps(to),
                                         th_mean(share((double)span->flow_ps, (double)(to - from))),
-                                        th_count(span->most),
-                                        th_count(span->most > 0 ? span->most - 1 : 0)});
+                                        th_count(span->peak_flows),
+                                        th_count(span->peak_flows > 0 ? span->peak_flows - 1 : 0)});
     }
     return 0;
 }

@@ -31,6 +31,7 @@ th_session *th_session_new(Tcl_Interp *interp)
     s->defaults.stream = th_stream_single;
     s->defaults.network = th_network_types[0];
     s->links_of_task = -1;
+    th_event_recorder_init(&s->recorder);
     s->scripts = th_design_scripts_new(s, NULL);
     s->learned = th_learned_new();
     if (s->scripts != NULL && s->learned != NULL)
@@ -48,7 +49,7 @@ void th_session_free(th_session *s)
     th_session_close_trace(s, NULL);
     th_session_end_log(s, NULL);
     th_session_drop_run(s);
-    th_watch_clear(&s->watch);
+    th_event_recorder_clear(&s->recorder);
     th_free(s->watched_links);
     th_breakpoints_clear(s);
     th_changes_drop(s);
@@ -71,8 +72,8 @@ void th_session_free(th_session *s)
 
 static void drop_simulation(th_session *s)
 {
-    if (s->simulation != NULL && s->watch.trace != NULL)
-        th_trace_leave(s->watch.trace);
+    if (s->simulation != NULL && s->trace != NULL)
+        th_trace_leave(s->trace);
     th_simulation_free(s->simulation);
     s->simulation = NULL;
     s->links_of_task = -1;
@@ -253,7 +254,7 @@ int th_session_need_run(th_session *s, th_error *err)
 
 int th_session_need_no_trace(th_session *s, th_error *err)
 {
-    if (s->watch.trace == NULL)
+    if (s->trace == NULL)
         return 0;
     return th_error_set(err, "TCL-0024",
                         "a trace of what is simulated now is open: close_trace first");
@@ -384,12 +385,12 @@ int th_session_write_file(th_session *s, const char *path, bool append, const th
 
 int th_session_close_trace(th_session *s, th_error *err)
 {
-    th_trace *trace = s->watch.trace;
+    th_trace *trace = s->trace;
     if (trace == NULL)
         return 0;
     if (s->simulation != NULL)
         th_trace_advance(trace, th_machine_now(s->simulation->machine));
-    s->watch.trace = NULL;
+    s->trace = NULL;
     int rc = th_watching_update(s, err);
     return th_trace_close(trace, err) != 0 ? -1 : rc;
 }

@@ -11,6 +11,8 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/front.h"
 #include "mapper/search/search.h"
+#include "sim/observe/event_recorder.h"
+#include "sim/trace/trace.h"
 #include "tcl/command.h"
 #include "tcl/made.h"
 #include "tcl/quantity.h"
@@ -89,7 +91,8 @@ struct th_session {
     int64_t breakpoints_made;
     th_saved_run **runs;
     size_t n_runs, run_capacity;
-    th_watch watch;                     /* .trace: the one that is open */
+    th_trace *trace;                    /* NULL: none is open */
+    th_event_recorder recorder;         /* of what breakpoints are about */
     struct th_made_alteration *changes; /* of the present run, see tcl/changes.h */
     size_t n_changes, change_capacity;
     bool *watched_links;        /* that conditions of breakpoints name */

@@ -12,10 +12,10 @@ static int ask_breakpoints(th_session *s, th_error *err)
     bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
     if (named == NULL)
         return th_error_no_memory(err);
-    s->watch.kinds = th_breakpoints_kinds(s, named, &only_named);
+    s->recorder.kinds = th_breakpoints_kinds(s, named, &only_named);
     th_free(s->watched_links);
     s->watched_links = named;
-    s->watch.links = only_named ? named : NULL;
+    s->recorder.links = only_named ? named : NULL;
     return 0;
 }
 
@@ -25,6 +25,9 @@ int th_watching_update(th_session *s, th_error *err)
         return 0;
     if (ask_breakpoints(s, err) != 0)
         return -1;
-    bool is_asked = s->watch.trace != NULL || s->watch.kinds != 0;
-    return th_machine_watch(s->simulation->machine, is_asked ? &s->watch : NULL, err);
+    th_observer *trace = s->trace != NULL ? th_trace_observer(s->trace) : NULL,
+                *recorder = s->recorder.kinds != 0 ? &s->recorder.observer : NULL;
+    if (trace != NULL)
+        trace->next = recorder;
+    return th_machine_observe(s->simulation->machine, trace != NULL ? trace : recorder, err);
 }

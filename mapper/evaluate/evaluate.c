@@ -219,8 +219,8 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
         return measure(e, fitness, err);
     case TH_STOP_BOUND:
     case TH_STOP_UNTIL:
-    case TH_STOP_INTERRUPTED: /* nobody is asked here, and nobody looks on */
-    case TH_STOP_SEEN:
+    case TH_STOP_INTERRUPTED: /* these machines have neither interrupts nor observers */
+    case TH_STOP_OBSERVER:
         fitness->fit = TH_FIT_STOPPED;
         return 0;
     case TH_STOP_ERROR:

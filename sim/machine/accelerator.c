@@ -97,7 +97,7 @@ int th_accelerator_dies(th_machine *m, int accel, th_error *err)
     th_accel_state *a = &m->accels[accel];
     drop_event(m, a);
     if (a->is_traced)
-        th_trace_dies(m->watch->trace, m->now, accel);
+        TH_NOTIFY(m->observers, accel_fails, m->now, accel);
     a->mode = TH_ACCEL_DEAD;
     for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
         if (m->fresh[i] == accel)

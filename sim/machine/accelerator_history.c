@@ -107,7 +107,7 @@ int th_history_look_for_end(th_machine *m, th_accel_state *a, th_error *err)
 int th_history_change(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
     if (a->is_traced)
-        th_trace_draws(m->watch->trace, m->now, th_accel_number(m, a), draw);
+        TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), draw);
     if (th_history_add(a, (th_draw_change){m->now - a->started, draw}))
         return th_error_no_memory(err);
     return th_history_look_for_end(m, a, err);

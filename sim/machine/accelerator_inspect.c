@@ -8,19 +8,19 @@
 void th_accel_show_tiles(th_machine *m, const th_accel_state *a)
 {
     th_tiles tiles = th_pipeline_tiles(&a->pipeline, &th_accel_work(m, a)->schedule);
-    th_watch_tiles(m->watch, m->now, th_accel_number(m, a), m->system->n_accels, &tiles);
+    TH_NOTIFY(m->observers, tiles, m->now, th_accel_number(m, a), &tiles);
 }
 
 static void show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p,
                       const uint64_t *digest)
 {
     const th_work *w = th_accel_work(m, a);
-    th_trace_follow(m->watch->trace, m->now, th_accel_number(m, a),
-                    &(th_tile_source){.started = a->started,
-                                      .schedule = &w->schedule,
-                                      .port = &w->port,
-                                      .from = p,
-                                      .digest = digest});
+    th_tile_source source = {.started = a->started,
+                             .schedule = &w->schedule,
+                             .port = &w->port,
+                             .from = p,
+                             .digest = digest};
+    TH_NOTIFY(m->observers, follow, m->now, th_accel_number(m, a), &source);
 }
 
 /* A trace follows the task, which is not stepped, from *p on, where it stands now. */

@@ -216,8 +216,7 @@ static int begin(th_machine *m, int32_t first, th_error *err)
 
 int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 {
-    if (m->watch)
-        th_watch_restart(m->watch, p, m->system->n_accels);
+    TH_NOTIFY(m->observers, restart, p);
     return load(m, p, err) || begin(m, 0, err) ? -1 : 0;
 }
 
@@ -266,8 +265,7 @@ void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
     m->n_events++;
     if (m->n_layers > 0)
         th_layers_start(m, task);
-    if (m->watch)
-        th_watch_task_starts(m->watch, m->now, task);
+    TH_NOTIFY(m->observers, task_start, m->now, task);
 }
 
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
@@ -279,8 +277,7 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
     m->n_done++;
     if (m->n_layers > 0)
         th_layers_end(m, task);
-    if (m->watch)
-        th_watch_task_ends(m->watch, m->now, task);
+    TH_NOTIFY(m->observers, task_end, m->now, task);
     for (int32_t i = p->successor_start[task]; i < p->successor_start[task + 1]; i++) {
         int32_t next = p->successors[i];
         m->times[next].cause = task;
@@ -326,8 +323,7 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         return 0;
     case TH_TASK_COMPUTE:
         accel = m->system->nodes[t->node].accel;
-        if (m->watch)
-            th_watch_waits(m->watch, m->now, accel);
+        TH_NOTIFY(m->observers, queued, m->now, accel);
         if (th_least_first_add(&m->accels[accel].ready, task) ||
             (th_accelerator_is_free(&m->accels[accel]) && th_least_first_add(&m->startable, accel)))
             return th_error_no_memory(err);
@@ -372,8 +368,7 @@ static int replay(th_machine *m, th_error *err)
         return 0;
     case TH_REPLAY_SENDS:
         m->n_events++;
-        if (m->watch)
-            th_watch_message(m->watch, m->now, does.flow, &does.message, true);
+        TH_NOTIFY(m->observers, message_start, m->now, does.flow, &does.message);
         return m->network->type->start(m->network, m->events, m->now, does.flow, &does.message)
                    ? th_network_failed(m->network, err)
                    : 0;
@@ -391,8 +386,7 @@ static void end_message(th_machine *m, int32_t flow)
     th_message arrived;
     m->n_events++;
     th_replay_arrive(m->replay, flow, &arrived);
-    if (m->watch)
-        th_watch_message(m->watch, m->now, flow, &arrived, false);
+    TH_NOTIFY(m->observers, message_end, m->now, flow, &arrived);
     count_bytes(m, &arrived);
 }
 
@@ -560,8 +554,8 @@ static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err
             return TH_STOP_INTERRUPTED;
         switch (act(m, limit, err)) {
         case ACTED:
-            if (m->watch && th_watch_has_seen(m->watch))
-                return TH_STOP_SEEN;
+            if (th_observers_stop_run(m->observers))
+                return TH_STOP_OBSERVER;
             break;
         case NOTHING_LEFT:
             return finish(m, err);

@@ -12,7 +12,7 @@
 #include "sim/network/network.h"
 #include "sim/program/program.h"
 #include "sim/program/result.h"
-#include "sim/observe/watch.h"
+#include "sim/program/observer.h"
 #include "sim/design/compute_cost.h"
 
 typedef struct th_machine th_machine;
@@ -40,7 +40,8 @@ typedef enum {
     TH_STOP_UNTIL,
     TH_STOP_BOUND,
     TH_STOP_INTERRUPTED,
-    TH_STOP_SEEN, /* the watch has noted something: after that event, in the midst of its instant */
+    TH_STOP_OBSERVER, /* an observer asked for it: just after an event, in the midst of its instant
+                       */
     TH_STOP_ERROR
 } th_stop;
 
@@ -122,10 +123,11 @@ th_tiles th_machine_tiles(const th_machine *m, int accel);  /* a look inside its
  * collectives as a whole does not). Valid until the next load. */
 const th_collective *th_machine_collective(const th_machine *m, int32_t number);
 
-/* From now on w is told what happens, and first how things stand; NULL ends it. It must outlive the
- * next load, which tells a trace of it that all begins anew. Changes no time: where w looks into
- * tasks, they are run tile by tile from now on, which takes longer. 0 or -1. */
-int th_machine_watch(th_machine *m, th_watch *w, th_error *err);
+/* Replaces the observers of the machine by this list; NULL: none. They must live until they are
+ * replaced, or the machine is freed. One that does not follow the present run is restarted, and the
+ * state of the run reported to it. No simulated time changes; tasks whose tiles an observer wants
+ * stepped are run tile by tile from now on, which takes longer. 0 or -1. */
+int th_machine_observe(th_machine *m, th_observer *first, th_error *err);
 
 /* Fills *out (see result.h) for the time so far; out is th_result_clear'ed by the caller. 0 or
  * -1. */

@@ -71,37 +71,51 @@ int32_t th_machine_link_flows(const th_machine *m, int link)
     return m->network->link_flows[link];
 }
 
-/* What is under way, for a trace that begins now. Messages of collectives that are on their way are
- * not told: they have no number outside the replay. */
-static void tell_standing(const th_machine *m, th_trace *t)
+/* The state of a run, to an observer that joins it. Messages of collectives that are on their way
+ * are left out: their numbers are private to the replay. */
+static void report_state(const th_machine *m, th_observer *o)
 {
     for (int32_t i = 0; i < m->program->n_tasks; i++) {
         const th_task *task = &m->program->tasks[i];
         th_task_state state = th_machine_task_state(m, i);
         if (task->kind == TH_TASK_COMPUTE && state >= TH_TASK_READY && state < TH_TASK_DONE)
-            th_trace_waits(t, m->now, m->system->nodes[task->node].accel);
+            o->type->queued(o, m->now, m->system->nodes[task->node].accel);
         if (state == TH_TASK_RUNNING)
-            th_trace_task_starts(t, m->now, i);
+            o->type->task_start(o, m->now, i);
     }
     for (int l = 0; l < m->system->n_links; l++)
         if (m->network->link_flows[l] > 0)
-            th_trace_link(t, m->now, l, m->network->link_flows[l]);
+            o->type->link(o, m->now, l, m->network->link_flows[l], 0);
 }
 
-int th_machine_watch(th_machine *m, th_watch *w, th_error *err)
+static void join_run(const th_machine *m, th_observer *o)
 {
-    bool begins =
-        w && w->trace && m->program && (m->n_events == 0 || !th_trace_is_of(w->trace, m->program));
+    if (!o->type->follows || (m->n_events > 0 && o->type->follows(o, m->program)))
+        return;
+    o->type->restart(o, m->program);
+    if (m->n_events > 0)
+        report_state(m, o);
+}
+
+/* Does any observer in the list want the tiles of an accelerator in this detail? */
+static bool is_wanted(const th_observer *o, th_tile_detail detail, int accel)
+{
+    for (; o; o = o->next)
+        if (o->type->tile_detail && o->type->tile_detail(o, accel) == detail)
+            return true;
+    return false;
+}
+
+int th_machine_observe(th_machine *m, th_observer *first, th_error *err)
+{
     for (int a = 0; a < m->system->n_accels; a++)
-        if (th_accelerator_watch(m, a, w && th_watch_stops_at_tiles(w), err))
+        if (th_accelerator_watch(m, a, is_wanted(first, TH_TILES_STEPPED, a), err))
             return -1;
-    m->watch = m->network->watch = w;
-    if (begins)
-        th_trace_restart(w->trace, m->program);
-    if (begins && m->n_events > 0)
-        tell_standing(m, w->trace);
+    m->observers = m->network->observers = first;
+    for (th_observer *o = first; o && m->program; o = o->next)
+        join_run(m, o);
     for (int a = 0; a < m->system->n_accels; a++)
-        th_accelerator_trace(m, a, w && th_watch_traces_tiles(w, a));
+        th_accelerator_trace(m, a, is_wanted(first, TH_TILES_FOLLOWED, a));
     return 0;
 }
 

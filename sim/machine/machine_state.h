@@ -81,8 +81,8 @@ struct th_machine {
     th_network *network;
     th_replay *replay; /* collectives */
     th_events *events;
-    th_watch *watch; /* NULL: nobody looks on */
-    gsl_rng *random; /* for unfold_seed, else NULL */
+    th_observer *observers; /* NULL: none */
+    gsl_rng *random;        /* for unfold_seed, else NULL */
     th_time now, last_end;
     int32_t *waiting;      /* per task: predecessors that have not ended */
     th_task_result *times; /* per task */
@@ -136,7 +136,7 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* From now on its tasks, the running one too, are stepped, or no longer. 0 or -1. */
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err);
-/* From now on the trace of m->watch shows what happens inside its tasks, or no longer. */
+/* From now on observers follow the pipelines of its tasks, or no longer. */
 void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 /* What the running task has done so far, all 0 without one. */
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);

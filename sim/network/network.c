@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "sim/network/models.h"
 #include "sim/pipeline/schedule.h"
-#include "sim/observe/watch.h"
 
 const th_network_type *const th_network_types[] = {
     &th_network_fluid,       &th_network_ideal,         &th_network_packet,
@@ -157,8 +156,7 @@ void th_network_link_enter(th_network *n, int link, th_time now)
     if (n->link_flows[link] > n->link_most_flows[link])
         n->link_most_flows[link] = n->link_flows[link];
     n->link_flow_ps[link] -= (uint64_t)now;
-    if (n->watch)
-        th_watch_link(n->watch, now, link, n->link_flows[link], 1);
+    TH_NOTIFY(n->observers, link, now, link, n->link_flows[link], 1);
 }
 
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
@@ -167,6 +165,5 @@ void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes)
     n->link_flow_ps[link] += (uint64_t)now;
     if (--n->link_flows[link] == 0)
         n->link_busy_ps[link] += now - n->link_since[link];
-    if (n->watch)
-        th_watch_link(n->watch, now, link, n->link_flows[link], -1);
+    TH_NOTIFY(n->observers, link, now, link, n->link_flows[link], -1);
 }

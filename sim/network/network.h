@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sim/collective/collective.h"
 #include "sim/kernel/event.h"
+#include "sim/program/observer.h"
 #include "topology/system.h"
 
 typedef struct th_network th_network;
@@ -35,13 +36,6 @@ typedef struct th_network_options {
                                   * packet_link.c; 0: without loss, at once */
     bool may_deadlock;           /* routes that can deadlock are run all the same, to see it */
 } th_network_options;
-
-/* What a flow carries. */
-typedef struct th_message {
-    int32_t src, dst; /* nodes */
-    int64_t bytes;    /* >= 0; none: it takes its latencies */
-    th_time delay_ps; /* >= 0, before its first byte goes: overhead of software and protocol */
-} th_message;
 
 typedef struct th_network_type {
     const char *name;
@@ -88,7 +82,7 @@ struct th_network {
     uint64_t *link_flow_ps; /* per link: of flows, sum of the times they left less that of
                              * the times they came, modulo 2^64 */
     int32_t *link_most_flows; /* per link, at once */
-    struct th_watch *watch;   /* NULL: nobody looks on */
+    th_observer *observers;   /* of the machine; NULL: none */
     double *accel_draw;       /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
     double *engine_rate;      /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;          /* per accelerator: flows could saturate its DRAM, see models.h */

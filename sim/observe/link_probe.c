@@ -5,32 +5,42 @@
 
 #include "sim/observe/link_probe.h"
 
-void th_link_watch_init(th_link_watch *w, int link, th_time end, int32_t n)
+static void link_changes(th_observer *o, th_time now, int link, int32_t flows, int32_t change)
 {
+    th_link_probe *p = (th_link_probe *)o;
+    (void)flows;
+    if (link == p->link)
+        th_link_probe_advance(p, now, change);
+}
+
+void th_link_probe_init(th_link_probe *p, int link, th_time end, int32_t n)
+{
+    static const th_observer_type type = {.link = link_changes};
     th_time shortest = (end + n - 1) / n;
-    *w = (th_link_watch){.link = link, .span_ps = shortest > 0 ? shortest : 1};
-    w->n_spans = (int32_t)((end + w->span_ps - 1) / w->span_ps);
-    if (w->n_spans < 1)
-        w->n_spans = 1;
+    *p = (th_link_probe){
+        .observer.type = &type, .link = link, .span_ps = shortest > 0 ? shortest : 1};
+    p->n_spans = (int32_t)((end + p->span_ps - 1) / p->span_ps);
+    if (p->n_spans < 1)
+        p->n_spans = 1;
 }
 
-static void see(th_watch_span *s, int32_t flows)
+static void update_peak(th_probe_span *s, int32_t flows)
 {
-    if (flows > s->most)
-        s->most = flows;
+    if (flows > s->peak_flows)
+        s->peak_flows = flows;
 }
 
-void th_link_watch_advance(th_link_watch *w, th_time now, int32_t change)
+void th_link_probe_advance(th_link_probe *p, th_time now, int32_t change)
 {
-    while (w->since < now && w->since / w->span_ps < w->n_spans) {
-        th_time place = w->since / w->span_ps, end = (place + 1) * w->span_ps;
+    while (p->since < now && p->since / p->span_ps < p->n_spans) {
+        th_time i = p->since / p->span_ps, end = (i + 1) * p->span_ps;
         th_time until = end < now ? end : now;
-        w->spans[place].flow_ps += w->flows * (until - w->since);
-        see(&w->spans[place], w->flows);
-        w->since = until;
+        p->spans[i].flow_ps += p->flows * (until - p->since);
+        update_peak(&p->spans[i], p->flows);
+        p->since = until;
     }
-    w->since = now;
-    w->flows += change;
-    if (now / w->span_ps < w->n_spans)
-        see(&w->spans[now / w->span_ps], w->flows);
+    p->since = now;
+    p->flows += change;
+    if (now / p->span_ps < p->n_spans)
+        update_peak(&p->spans[now / p->span_ps], p->flows);
 }

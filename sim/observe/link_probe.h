@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* link_probe.h - how many flows are on one link as time goes on, in a bounded number of spans.
- *   init -> th_machine_watch -> the run -> advance(the end)
- * What is kept does not grow with the run: of each span the integral of the number of flows over
- * time, and the greatest number. */
+/* link_probe.h - an observer that counts the flows on one link over time, in at most
+ * TH_PROBE_SPANS_MAX spans of equal length.
+ *   init -> th_machine_observe -> the run -> advance(the end, 0)
+ * It keeps per span the integral of the number of flows over time, and the peak. */
 #ifndef TH_SIM_OBSERVE_LINK_PROBE_H
 #define TH_SIM_OBSERVE_LINK_PROBE_H
-#include <stdint.h>
-#include "base/units.h"
+#include "sim/program/observer.h"
 
-enum { TH_WATCH_SPANS_MAX = 64 };
+enum { TH_PROBE_SPANS_MAX = 64 };
 
-typedef struct th_watch_span {
-    th_time flow_ps; /* integral of the number of flows over the span */
-    int32_t most;    /* flows at once, even for no time between two events */
-} th_watch_span;
+typedef struct th_probe_span {
+    th_time flow_ps;    /* integral of the number of flows over the span */
+    int32_t peak_flows; /* at once, even for no time between two events */
+} th_probe_span;
 
-typedef struct th_link_watch {
+typedef struct th_link_probe {
+    th_observer observer; /* first: notify functions cast it */
     int link;
-    int32_t n_spans; /* 1 .. TH_WATCH_SPANS_MAX */
-    th_time span_ps; /* length of each, >= 1; what comes after the last belongs to none */
-    th_time since;   /* flows have not changed since then */
+    int32_t n_spans; /* 1 .. TH_PROBE_SPANS_MAX */
+    th_time span_ps; /* length of each, >= 1; flows after the last span are not counted */
+    th_time since;   /* the number of flows has not changed since then */
     int32_t flows;
-    th_watch_span spans[TH_WATCH_SPANS_MAX];
-} th_link_watch;
+    th_probe_span spans[TH_PROBE_SPANS_MAX];
+} th_link_probe;
 
 /* Spans that cover [0, end]: n of them, or fewer where end is shorter than n ps. */
-void th_link_watch_init(th_link_watch *w, int link, th_time end, int32_t n);
-/* Up to now there were as many flows as before; from now on there are `change` more. */
-void th_link_watch_advance(th_link_watch *w, th_time now, int32_t change);
+void th_link_probe_init(th_link_probe *p, int link, th_time end, int32_t n);
+/* The number of flows changes by `change` at now. */
+void th_link_probe_advance(th_link_probe *p, th_time now, int32_t change);
 
 #endif

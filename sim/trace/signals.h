@@ -26,6 +26,13 @@ void th_trace_forget_changes(th_trace *t);
 /* All variables have the values that were written last. */
 void th_trace_settle_values(th_trace *t);
 
+/* trace.c. A run of p begins at time 0: what was written is dropped. */
+void th_trace_restart(th_trace *t, const th_program *p);
+/* told.c */
+extern const th_observer_type th_trace_observer_type;
+/* Does a signal inside tasks of accelerator accel count? */
+bool th_trace_wants_tiles(const th_trace *t, int accel);
+
 /* ticks.c. Nothing has happened, at time 0. */
 void th_trace_reset_signals(th_trace *t);
 /* Something happens at now: the values of the instant before are written if that is over. */

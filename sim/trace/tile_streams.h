@@ -8,6 +8,7 @@
  * wake, streams only note what is drawn from DRAMs. Times are of the run. */
 #ifndef TH_SIM_TRACE_TILE_STREAMS_H
 #define TH_SIM_TRACE_TILE_STREAMS_H
+#include "sim/program/observer.h"
 #include "sim/trace/tile_records.h"
 
 typedef struct th_tile_streams th_tile_streams;
@@ -18,17 +19,6 @@ void th_tile_streams_free(th_tile_streams *t);          /* accepts NULL */
 void th_tile_streams_reset(th_tile_streams *t);
 /* Memory was out at some time: events are missing. */
 bool th_tile_streams_have_failed(const th_tile_streams *t);
-
-/* A task that an accelerator runs, and where its pipeline is to be followed from. */
-typedef struct th_tile_source {
-    th_time started;             /* time 0 of the pipeline */
-    const th_schedule *schedule; /* these two must stay */
-    const th_port *port;
-    const th_pipeline
-        *from; /* it goes on from here; NULL: its start, with nothing come ahead of it */
-    const uint64_t *digest; /* two words: equal where all is that the pipeline depends on, at the
-                               clock of its start; NULL: nothing is known of it */
-} th_tile_source;
 
 void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_source *source);
 /* Others draw so much from its DRAM, from now on. */

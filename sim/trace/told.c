@@ -82,8 +82,9 @@ static void send_ends(th_trace *t, int32_t number, int32_t from, int32_t to)
     }
 }
 
-void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m)
+static void message_start(th_observer *o, th_time now, int32_t flow, const th_message *m)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     send_begins(t, &(th_span){.number = flow,
                               .task = -1,
@@ -94,8 +95,9 @@ void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_me
                               .to = m->dst});
 }
 
-void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m)
+static void message_end(th_observer *o, th_time now, int32_t flow, const th_message *m)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     if (t->objects[m->src].sending > 0) /* else it began before the trace */
         send_ends(t, flow, m->src, m->dst);
@@ -208,30 +210,35 @@ static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
     }
 }
 
-void th_trace_task_starts(th_trace *t, th_time now, int32_t number)
+static void task_start(th_observer *o, th_time now, int32_t number)
 {
-    tell_task(t, now, number, true);
+    tell_task((th_trace *)o, now, number, true);
 }
 
-void th_trace_task_ends(th_trace *t, th_time now, int32_t number)
+static void task_end(th_observer *o, th_time now, int32_t number)
 {
-    tell_task(t, now, number, false);
+    tell_task((th_trace *)o, now, number, false);
 }
 
-void th_trace_waits(th_trace *t, th_time now, int accel)
+static void queued(th_observer *o, th_time now, int accel)
 {
+    th_trace *t = (th_trace *)o;
     int32_t object = t->system->accel_node[accel];
     th_trace_hear(t, now);
     t->objects[object].n_waiting++;
     th_trace_change(t, object, TH_BIT(TH_SIGNAL_QUEUE_DEPTH));
 }
 
-void th_trace_link(th_trace *t, th_time now, int link, int32_t flows)
+static void link_changes(th_observer *o, th_time now, int link, int32_t flows, int32_t change)
 {
+    th_trace *t = (th_trace *)o;
+    (void)change;
     th_trace_hear(t, now);
     t->objects[t->n_nodes + link].flows = flows;
     th_trace_change(t, t->n_nodes + link, UINT_MAX);
 }
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 /* How it stands when all of this instant has happened. */
 static void show_stream(th_trace *t, th_time now, int accel)
@@ -241,8 +248,9 @@ static void show_stream(th_trace *t, th_time now, int accel)
     th_trace_set_tiles(t, accel, th_tile_streams_look(t->streams, accel, now));
 }
 
-void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source)
+static void follow(th_observer *o, th_time now, int accel, const th_tile_source *source)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     if (t->is_over)
         return;
@@ -250,23 +258,26 @@ void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *
     show_stream(t, now, accel);
 }
 
-void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s)
+static void dram_demand(th_observer *o, th_time now, int accel, double bytes_per_s)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     th_tile_streams_draws(t->streams, accel, now, bytes_per_s);
     show_stream(t, now, accel);
 }
 
-void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles)
+static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles *tiles)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     th_tile_streams_drop(t->streams, accel);
     th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
 }
 
 /* What would have happened at this instant does not. */
-void th_trace_dies(th_trace *t, th_time now, int accel)
+static void accel_fails(th_observer *o, th_time now, int accel)
 {
+    th_trace *t = (th_trace *)o;
     th_trace_hear(t, now);
     if (!th_tile_streams_follows(t->streams, accel))
         return;
@@ -280,3 +291,34 @@ void th_trace_advance(th_trace *t, th_time now)
     if (now > t->now)
         th_trace_hear(t, now);
 }
+
+/* ---- the observer ---------------------------------------------------------------------------- */
+
+static void restart(th_observer *o, const th_program *p)
+{
+    th_trace_restart((th_trace *)o, p);
+}
+
+static bool follows(const th_observer *o, const th_program *p)
+{
+    return ((const th_trace *)o)->program == p;
+}
+
+static th_tile_detail tile_detail(const th_observer *o, int accel)
+{
+    return th_trace_wants_tiles((const th_trace *)o, accel) ? TH_TILES_FOLLOWED : TH_TILES_IGNORED;
+}
+
+const th_observer_type th_trace_observer_type = {.restart = restart,
+                                                 .follows = follows,
+                                                 .tile_detail = tile_detail,
+                                                 .task_start = task_start,
+                                                 .task_end = task_end,
+                                                 .queued = queued,
+                                                 .link = link_changes,
+                                                 .message_start = message_start,
+                                                 .message_end = message_end,
+                                                 .follow = follow,
+                                                 .dram_demand = dram_demand,
+                                                 .tiles = tiles_change,
+                                                 .accel_fails = accel_fails};

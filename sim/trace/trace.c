@@ -84,6 +84,7 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_tr
         th_error_no_memory(err);
         return NULL;
     }
+    t->observer.type = &th_trace_observer_type;
     t->type = type;
     t->system = s;
     t->workload = w;
@@ -114,9 +115,9 @@ bool th_trace_has_begun(const th_trace *t)
     return t->is_told;
 }
 
-bool th_trace_is_of(const th_trace *t, const th_program *p)
+th_observer *th_trace_observer(th_trace *t)
 {
-    return t->program == p;
+    return &t->observer;
 }
 
 void th_trace_restart(th_trace *t, const th_program *p)

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trace.h - what a run does, written to a file as it happens: the table of writers, and what is
- * traced.
+/* trace.h - a file that records how signals of a system and its tasks change during a run.
  *
- *   open -> add* -> (task_starts | task_ends | waits | link | message_* | follow | draws | tiles)*
- * -> close; restart begins the file anew. The machine tells what happens (sim/observe/watch.h);
- * signals.c keeps the values of the signals that are traced, and hands a writer those that have
- * changed when time goes on. What is told never changes a run. Memory that runs out and disks that
- * are full are told at close. */
+ *   open -> add* -> th_machine_observe(th_trace_observer) -> the run -> advance -> close
+ * A trace is an observer (sim/program/observer.h) of one machine; a restart of the run begins the
+ * file anew. One writer per format is a row of th_trace_types. A trace never changes a run.
+ * Failures during the run (memory, full disks) are reported by close. */
 #ifndef TH_SIM_TRACE_H
 #define TH_SIM_TRACE_H
 #include "base/error.h"
 #include "base/units.h"
-#include "sim/network/network.h"
-#include "sim/pipeline/pipeline.h"
-#include "sim/program/program.h"
-#include "sim/trace/tile_streams.h"
+#include "sim/program/observer.h"
 #include "topology/system.h"
 #include "workloads/workload.h"
 
@@ -68,40 +63,14 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_tr
 /* Traces these signals of an accelerator, link or node from the beginning on: before anything is
  * told. Where nothing is added, all objects are traced with all signals but those inside tasks. */
 void th_trace_add(th_trace *t, th_traced_class class, int index, unsigned signals);
-/* Does it follow a run of p? */
-bool th_trace_is_of(const th_trace *t, const th_program *p);
+/* What the machine notifies. */
+th_observer *th_trace_observer(th_trace *t);
 /* The program is about to go: nothing is told any more, until restart. */
 void th_trace_leave(th_trace *t);
 bool th_trace_has_begun(const th_trace *t); /* something was told */
-/* Does a signal inside tasks of accelerator accel count? */
-bool th_trace_wants_tiles(const th_trace *t, int accel);
 /* 0, or -1 when not everything reached the file (disk full). Frees t either way; accepts NULL. */
 int th_trace_close(th_trace *t, th_error *err);
 
-/* --- for the machine ----------------------------------------------------------------------------
- */
-
-/* A run of p begins at time 0: what was written is dropped. */
-void th_trace_restart(th_trace *t, const th_program *p);
-void th_trace_task_starts(th_trace *t, th_time now, int32_t number);
-void th_trace_task_ends(th_trace *t, th_time now, int32_t number);
-/* One more compute task waits for the accelerator, until it starts. */
-void th_trace_waits(th_trace *t, th_time now, int accel);
-/* flows are on the link from now on. */
-void th_trace_link(th_trace *t, th_time now, int link, int32_t flows);
-/* A message of a collective, as flow number flow (>= the number of tasks). */
-void th_trace_message_starts(th_trace *t, th_time now, int32_t flow, const th_message *m);
-void th_trace_message_ends(th_trace *t, th_time now, int32_t flow, const th_message *m);
-
-/* Tiles of the accelerator's task: from now on they change as those of the source's pipeline, until
- * one of the others is told, or the task ends. */
-void th_trace_follow(th_trace *t, th_time now, int accel, const th_tile_source *source);
-/* Others draw so much from its DRAM from now on. */
-void th_trace_draws(th_trace *t, th_time now, int accel, double bytes_per_s);
-/* The machine goes through its tiles itself, and tells of each; it has died, and nothing goes on.
- */
-void th_trace_tiles(th_trace *t, th_time now, int accel, const th_tiles *tiles);
-void th_trace_dies(th_trace *t, th_time now, int accel);
 /* Nothing else has happened up to now. */
 void th_trace_advance(th_trace *t, th_time now);
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "sim/trace/stamps.h"
+#include "sim/trace/tile_streams.h"
 #include "sim/trace/trace.h"
 
 enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
@@ -145,6 +146,7 @@ struct th_trace_type {
 
 /* Objects are nodes (accelerators among them), then links. */
 struct th_trace {
+    th_observer observer; /* first: notify functions cast it */
     const th_trace_type *type;
     const th_system *system;
     const th_workload *workload;

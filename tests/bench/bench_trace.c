@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/machine/machine.h"
+#include "sim/trace/trace.h"
 #include "sim/program/traffic.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
@@ -52,21 +53,18 @@ static double run(const th_system *s, const th_works *w, const th_program *p,
     unlink(path); /* files that are there already are written to the disk when they are closed
                      (ext4) */
     th_machine *m = th_machine_new(s, w, NULL, &e);
-    th_watch watch = {.trace = type ? th_trace_open(path, type, NULL, s, NULL, &e) : NULL};
-    if (!m || (type && !watch.trace) || th_machine_load(m, p, &e) ||
-        th_machine_watch(m, type ? &watch : NULL, &e))
+    th_trace *t = type ? th_trace_open(path, type, NULL, s, NULL, &e) : NULL;
+    if (!m || (type && !t) || th_machine_load(m, p, &e) ||
+        th_machine_observe(m, t ? th_trace_observer(t) : NULL, &e))
         stop_at(&e);
     double start = th_bench_cpu_seconds();
-    if (th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_trace_close(watch.trace, &e))
+    if (th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_trace_close(t, &e))
         stop_at(&e);
     double seconds = th_bench_cpu_seconds() - start;
     struct stat status = {0};
     stat(path, &status);
     *size = status.st_size;
     *events = th_machine_events(m);
-    watch.trace = NULL;
-    th_machine_watch(m, NULL, NULL);
-    th_watch_clear(&watch);
     th_machine_free(m);
     unlink(path);
     return seconds;

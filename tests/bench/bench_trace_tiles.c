@@ -16,6 +16,7 @@
 #include "mapper/lower/lower.h"
 #include "mapper/search/search.h"
 #include "sim/machine/machine.h"
+#include "sim/trace/trace.h"
 #include "tests/bench/bench.h"
 #include "topology/system_read.h"
 #include "workloads/workload_read.h"
@@ -101,7 +102,7 @@ static figures run_once(const mapped *x, const traced_case *c, const th_trace_ty
 {
     th_error e = {0};
     char path[] = "/tmp/tharsis_bench_XXXXXX";
-    th_watch watch = {0};
+    th_trace *t = NULL;
     th_machine *m = th_machine_new(x->system, x->works, NULL, &e);
     if (!m || th_machine_load(m, x->program, &e))
         stop_at(&e);
@@ -111,22 +112,19 @@ static figures run_once(const mapped *x, const traced_case *c, const th_trace_ty
         if (c->to_percent == 100)
             o.until_ps = TH_TIME_MAX;
         close(mkstemp(path));
-        watch.trace = th_trace_open(path, type, &o, x->system, x->workload, &e);
-        if (!watch.trace)
+        t = th_trace_open(path, type, &o, x->system, x->workload, &e);
+        if (!t)
             stop_at(&e);
-        add_signals(watch.trace, x->system, c->signals);
+        add_signals(t, x->system, c->signals);
     }
-    if (th_machine_watch(m, c ? &watch : NULL, &e))
+    if (th_machine_observe(m, t ? th_trace_observer(t) : NULL, &e))
         stop_at(&e);
     struct rusage start = {0};
     used_since(&start);
-    if (th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_trace_close(watch.trace, &e))
+    if (th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_trace_close(t, &e))
         stop_at(&e);
     figures f = used_since(&start);
     f.end = th_machine_now(m);
-    watch.trace = NULL;
-    th_machine_watch(m, NULL, NULL);
-    th_watch_clear(&watch);
     th_machine_free(m);
     if (c) {
         struct stat status = {0};

@@ -9,43 +9,43 @@ static void adds_up_flows_span_by_span(void)
 {
     static const th_time expected[] = {15, 45, 35, 15};
     static const int32_t most[] = {1, 2, 2, 1};
-    th_link_watch w;
-    th_link_watch_init(&w, 7, 100, 4);
+    th_link_probe w;
+    th_link_probe_init(&w, 7, 100, 4);
     CU_ASSERT_TRUE(w.n_spans == 4 && w.span_ps == 25 && w.link == 7);
-    th_link_watch_advance(&w, 10, 1);
-    th_link_watch_advance(&w, 30, 1);
-    th_link_watch_advance(&w, 60, -1);
-    th_link_watch_advance(&w, 90, -1);
-    th_link_watch_advance(&w, 100, 0);
+    th_link_probe_advance(&w, 10, 1);
+    th_link_probe_advance(&w, 30, 1);
+    th_link_probe_advance(&w, 60, -1);
+    th_link_probe_advance(&w, 90, -1);
+    th_link_probe_advance(&w, 100, 0);
     for (int i = 0; i < 4; i++)
-        CU_ASSERT_TRUE(w.spans[i].flow_ps == expected[i] && w.spans[i].most == most[i]);
+        CU_ASSERT_TRUE(w.spans[i].flow_ps == expected[i] && w.spans[i].peak_flows == most[i]);
 }
 
 /* 103 ps in 4 spans of 26: the last is shorter. What comes later is dropped. */
 static void covers_what_cannot_be_divided(void)
 {
-    th_link_watch w;
-    th_link_watch_init(&w, 0, 103, 4);
+    th_link_probe w;
+    th_link_probe_init(&w, 0, 103, 4);
     CU_ASSERT_TRUE(w.span_ps == 26 && w.n_spans == 4);
-    th_link_watch_advance(&w, 0, 3);
-    th_link_watch_advance(&w, 103, 0);
+    th_link_probe_advance(&w, 0, 3);
+    th_link_probe_advance(&w, 103, 0);
     CU_ASSERT_EQUAL(w.spans[3].flow_ps, 3 * 25);
-    th_link_watch_advance(&w, 104, 5); /* in the rest of the last span */
-    th_link_watch_advance(&w, 5000, 0);
+    th_link_probe_advance(&w, 104, 5); /* in the rest of the last span */
+    th_link_probe_advance(&w, 5000, 0);
     CU_ASSERT_EQUAL(w.spans[3].flow_ps, 3 * 26);
-    CU_ASSERT_EQUAL(w.spans[3].most, 3);
+    CU_ASSERT_EQUAL(w.spans[3].peak_flows, 3);
 }
 
 /* Time that is too short for as many spans as asked for, or none at all. */
 static void has_fewer_spans_for_little_time(void)
 {
-    th_link_watch w;
-    th_link_watch_init(&w, 0, 3, 20);
+    th_link_probe w;
+    th_link_probe_init(&w, 0, 3, 20);
     CU_ASSERT_TRUE(w.n_spans == 3 && w.span_ps == 1);
-    th_link_watch_init(&w, 0, 0, 20);
+    th_link_probe_init(&w, 0, 0, 20);
     CU_ASSERT_TRUE(w.n_spans == 1 && w.span_ps == 1);
-    th_link_watch_advance(&w, 0, 2);
-    CU_ASSERT_TRUE(w.spans[0].most == 2 && w.spans[0].flow_ps == 0);
+    th_link_probe_advance(&w, 0, 2);
+    CU_ASSERT_TRUE(w.spans[0].peak_flows == 2 && w.spans[0].flow_ps == 0);
 }
 
 int main(int argc, char **argv)
@@ -56,5 +56,5 @@ int main(int argc, char **argv)
         TAP(has_fewer_spans_for_little_time),
         TAP_END,
     };
-    return tap_main("link_watch", tests, argc, argv);
+    return tap_main("link_probe", tests, argc, argv);
 }

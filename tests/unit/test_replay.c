@@ -3,6 +3,7 @@
  * for every result. test_machine.c has the cases by hand. */
 #include <config.h>
 #include "sim/machine/machine.h"
+#include "sim/observe/event_recorder.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
 #include "tests/unit/random_program.h"
@@ -46,28 +47,30 @@ static int differs(th_result r, const th_result *from)
     return n;
 }
 
-/* Somebody looks into all tasks from a random event on, and, now and then, no longer. */
-static th_result replay_watched(const world *w)
+/* A recorder of tiles is attached and detached at random events. */
+static th_result replay_recorded(const world *w)
 {
     th_error e = {"", ""};
     th_machine_options options = {.per_layer = true};
-    th_watch watch = {.kinds = 1u << TH_SEEN_TILES};
+    th_event_recorder recorder;
+    th_event_recorder_init(&recorder);
+    recorder.kinds = 1u << TH_RECORD_TILES;
     th_machine *m = th_machine_new(w->system, w->works, &options, &e);
     int failed = th_machine_load(m, w->program, &e);
     th_stop stop = TH_STOP_UNTIL;
     while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
         bool looks = pick(w->random, 0, 3) > 0;
-        failed = th_machine_watch(m, looks ? &watch : NULL, &e);
+        failed = th_machine_observe(m, looks ? &recorder.observer : NULL, &e);
         for (int i = (int)pick(w->random, 1, 2000);
              i > 0 && stop != TH_STOP_DONE && stop != TH_STOP_ERROR; i--) {
             stop = th_machine_step(m, 1, &e);
-            th_watch_forget(&watch, NULL);
+            th_event_recorder_forget(&recorder, NULL);
         }
     }
     CU_ASSERT_FALSE(failed);
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
     th_result r = result_of(m);
-    th_watch_clear(&watch);
+    th_event_recorder_clear(&recorder);
     th_machine_free(m);
     return r;
 }
@@ -93,7 +96,7 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
         wrong +=
             differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
-        wrong += differs(replay_watched(&w), &r);
+        wrong += differs(replay_recorded(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
                 replay(&w, &(th_machine_options){.unfold_seed = s + 10 * seed, .no_skip = s == 2}),

@@ -50,14 +50,12 @@ static th_result run(const th_system *s, const th_works *w, const th_program *p,
 {
     th_result r;
     th_machine *m = th_machine_new(s, w, NULL, NULL);
-    th_watch watch = {.trace = t};
     th_machine_load(m, p, NULL);
     if (t)
-        CU_ASSERT_EQUAL(th_machine_watch(m, &watch, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(m, &r, NULL), 0);
-    th_machine_watch(m, NULL, NULL);
-    th_watch_clear(&watch);
+    th_machine_observe(m, NULL, NULL);
     th_machine_free(m);
     return r;
 }
@@ -224,9 +222,10 @@ static void a_full_disk_is_told_at_the_end(void)
         th_trace *t = th_trace_open("/dev/full", th_trace_find("csv"), NULL, s, NULL, &e);
         if (!t)
             continue; /* a system without it */
-        th_trace_restart(t, p);
+        th_observer *o = th_trace_observer(t);
+        o->type->restart(o, p);
         for (int i = 0; i < n; i++)
-            th_trace_task_starts(t, i, 0);
+            o->type->task_start(o, i, 0);
         CU_ASSERT_EQUAL(access("no/such/folder", R_OK), -1);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), -1);
         TAP_ASSERT_TEXT(e.id, "SIM-0008");
@@ -264,8 +263,9 @@ static void vcd_looks_inside_tasks(void)
     th_trace *t = th_trace_open(path, th_trace_find("vcd"), &o, s, NULL, NULL);
     th_trace_add(t, TH_TRACED_ACCEL, 1,
                  1u << TH_SIGNAL_STATE | 1u << TH_SIGNAL_STORE | 1u << TH_SIGNAL_ARRAY);
-    CU_ASSERT_TRUE(th_trace_wants_tiles(t, 1));
-    CU_ASSERT_FALSE(th_trace_wants_tiles(t, 0));
+    th_observer *observer = th_trace_observer(t);
+    CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 1), TH_TILES_FOLLOWED);
+    CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 0), TH_TILES_IGNORED);
     th_result traced = run(s, works, p, t);
     CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);

@@ -3,6 +3,7 @@
  * it follows folded and unfolded ones by pipelines of its own, and is told tile by tile where they
  * are stepped. */
 #include <config.h>
+#include "sim/observe/event_recorder.h"
 #include "sim/trace/trace.h"
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
@@ -67,34 +68,36 @@ static th_trace *open_trace(const world *w, const th_trace_options *o)
     return t;
 }
 
-/* Somebody else waits for what happens inside tasks, now and then. */
-static void run(const world *w, th_machine *m, th_watch *watch, bool others_look)
+/* Now and then a recorder of stalls is attached, too, or detached. */
+static void run(const world *w, th_machine *m, th_trace *t, bool others_look)
 {
+    th_event_recorder recorder;
     th_stop stop = TH_STOP_UNTIL;
-    while (stop == TH_STOP_UNTIL || stop == TH_STOP_SEEN) {
+    th_event_recorder_init(&recorder);
+    th_trace_observer(t)->next = &recorder.observer;
+    while (stop == TH_STOP_UNTIL || stop == TH_STOP_OBSERVER) {
         if (others_look && pick(w->random, 0, 20) == 0) {
-            watch->kinds = pick(w->random, 0, 1) ? 1u << TH_SEEN_STALL : 0;
-            CU_ASSERT_EQUAL(th_machine_watch(m, watch, NULL), 0);
+            recorder.kinds = pick(w->random, 0, 1) ? 1u << TH_RECORD_STALL : 0;
+            CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
         }
         stop =
             th_machine_run_until(m, others_look ? th_machine_now(m) + 3000000 : TH_TIME_MAX, NULL);
-        th_watch_forget(watch, NULL);
+        th_event_recorder_forget(&recorder, NULL);
     }
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
+    th_machine_observe(m, NULL, NULL);
+    th_event_recorder_clear(&recorder);
 }
 
 static lines traced(const world *w, const th_trace_options *o, const th_machine_options *options,
                     bool others_look)
 {
-    th_watch watch = {.trace = open_trace(w, o)};
+    th_trace *t = open_trace(w, o);
     th_machine *m = th_machine_new(w->system, w->works, options, NULL);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, NULL), 0);
-    CU_ASSERT_EQUAL(th_machine_watch(m, &watch, NULL), 0);
-    run(w, m, &watch, others_look);
-    CU_ASSERT_EQUAL(th_trace_close(watch.trace, NULL), 0);
-    watch.trace = NULL;
-    th_machine_watch(m, NULL, NULL);
-    th_watch_clear(&watch);
+    CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
+    run(w, m, t, others_look);
+    CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     th_machine_free(m);
     lines l = sorted_lines(path);
     unlink(path);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* observer.h - the interface through which a machine and its network report what happens in a run:
+ * to a trace (sim/trace), a link probe or an event recorder (sim/observe).
+ *
+ *   th_machine_observe -> restart -> (any other notify function)*
+ * Observers form a list. Each is a structure that begins with th_observer; its type is a constant
+ * table of notify functions, of which any may be NULL. A machine without observers checks one
+ * pointer per event. Invariant: a notify function never changes the run. */
+#ifndef TH_SIM_PROGRAM_OBSERVER_H
+#define TH_SIM_PROGRAM_OBSERVER_H
+#include <stdbool.h>
+#include "sim/pipeline/pipeline.h"
+#include "sim/program/message.h"
+#include "sim/program/program.h"
+
+typedef struct th_observer th_observer;
+
+/* How an observer gets the tiles of the tasks of an accelerator. */
+typedef enum {
+    TH_TILES_IGNORED,
+    TH_TILES_FOLLOWED, /* follow, dram_demand: it simulates the pipeline itself */
+    TH_TILES_STEPPED   /* the machine runs the tasks tile by tile and calls `tiles` each time */
+} th_tile_detail;
+
+/* The pipeline of a task that the machine does not run tile by tile. */
+typedef struct th_tile_source {
+    th_time started;             /* time 0 of the pipeline */
+    const th_schedule *schedule; /* these two live as long as the task runs */
+    const th_port *port;
+    const th_pipeline *from; /* its present state; NULL: its start, with nothing prefetched */
+    const uint64_t *digest;  /* two words: equal for pipelines that are equal in all they depend
+                                on, at the clock of their start; NULL: unknown */
+} th_tile_source;
+
+typedef struct th_observer_type {
+    /* A run of p starts at time 0; or the observer joins one under way, whose queued and running
+     * tasks and busy links are reported next. */
+    void (*restart)(th_observer *o, const th_program *p);
+    /* Has it followed the present run of p? A type with this function has restart, queued,
+     * task_start and link, too. NULL: it never asks for the state of a run that it joins. */
+    bool (*follows)(const th_observer *o, const th_program *p);
+    th_tile_detail (*tile_detail)(const th_observer *o, int accel); /* NULL: ignored */
+
+    void (*task_start)(th_observer *o, th_time now, int32_t task);
+    void (*task_end)(th_observer *o, th_time now, int32_t task);
+    /* One more compute task waits for the accelerator, until its task_start. */
+    void (*queued)(th_observer *o, th_time now, int accel);
+    /* There are `flows` on the link now, `change` more than before. */
+    void (*link)(th_observer *o, th_time now, int link, int32_t flows, int32_t change);
+    /* A message of a collective; its flow number is not that of any task. */
+    void (*message_start)(th_observer *o, th_time now, int32_t flow, const th_message *m);
+    void (*message_end)(th_observer *o, th_time now, int32_t flow, const th_message *m);
+
+    /* The pipeline of the accelerator is *source, until tiles, another follow or the task's end. */
+    void (*follow)(th_observer *o, th_time now, int accel, const th_tile_source *source);
+    /* Flows draw so much from the accelerator's DRAM from now on. */
+    void (*dram_demand)(th_observer *o, th_time now, int accel, double bytes_per_s);
+    void (*tiles)(th_observer *o, th_time now, int accel, const th_tiles *tiles);
+    void (*accel_fails)(th_observer *o, th_time now, int accel); /* its task stops */
+} th_observer_type;
+
+struct th_observer {
+    const th_observer_type *type;
+    th_observer *next; /* of the same machine; NULL: the last */
+    bool stops_run;    /* the run is to stop after the present event */
+};
+
+/* Calls one notify function of all observers in a list that have it. */
+#define TH_NOTIFY(observers, function, ...)                                                        \
+    do {                                                                                           \
+        for (th_observer *o_ = (observers); o_; o_ = o_->next)                                     \
+            if (o_->type->function)                                                                \
+                o_->type->function(o_, __VA_ARGS__);                                               \
+    } while (0)
+
+static inline bool th_observers_stop_run(const th_observer *first)
+{
+    for (; first; first = first->next)
+        if (first->stops_run)
+            return true;
+    return false;
+}
+
+#endif
