@@ -36,9 +36,9 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_time.c \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
-	mapper/pool/wire.c mapper/pool/wire.h \
-	mapper/pool/wire_problem.c \
-	mapper/pool/wire_system.c \
+	mapper/pool/codec.c mapper/pool/codec.h \
+	mapper/pool/codec_problem.c \
+	mapper/pool/codec_system.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
 	mapper/search/checkpoint.c mapper/search/checkpoint.h \
@@ -56,7 +56,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/algorithms/portfolio.c \
 	mapper/search/algorithms/prefix.c mapper/search/algorithms/prefix.h \
 	mapper/search/algorithms/prefix_path.c mapper/search/algorithms/prefix_path.h \
-	mapper/search/algorithms/prefix_rest.c mapper/search/algorithms/prefix_rest.h \
+	mapper/search/algorithms/prefix_remaining.c mapper/search/algorithms/prefix_remaining.h \
 	mapper/search/algorithms/random_search.c \
 	mapper/search/algorithms/two_level.c \
 	mapper/search/baselines/baseline.c mapper/search/baselines/baseline.h \
@@ -72,9 +72,9 @@ libtharsis_la_SOURCES += \
 	mapper/search/initial/initial_state.h \
 	mapper/search/initial/precompute.c \
 	mapper/search/initial/transition.c \
-	mapper/search/partition/accelerator_kinds.c \
+	mapper/search/partition/heterogeneous_sets.c \
 	mapper/search/partition/capability.c \
-	mapper/search/partition/layer_ranges.c \
+	mapper/search/partition/layer_assignment.c \
 	mapper/search/partition/partition.c mapper/search/partition/partition.h \
 	mapper/search/partition/partition_state.h \
 	mapper/search/partition/sets.c mapper/search/partition/sets.h \
@@ -114,7 +114,7 @@ unit_tests += \
 	tests/unit/test_shard \
 	tests/unit/test_shard_kinds \
 	tests/unit/test_strategies \
-	tests/unit/test_wire \
+	tests/unit/test_codec \
 	tests/unit/test_worker \
 	tests/unit/test_write
 

@@ -58,7 +58,7 @@ static const char *sets_name(int i)
     return names[i];
 }
 
-/* As th_seeds, without the default. */
+/* As th_initial_kind, without the default. */
 static const char *seeds_name(int i)
 {
     static const char *const names[] = {"random", "heuristic", NULL};
@@ -174,7 +174,7 @@ static th_search_options search_options(const th_call *c)
     if (th_call_has(c, MAP_CHECKPOINT))
         o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
     if (th_call_has(c, MAP_SEEDS))
-        o.seeds = (th_seeds)(TH_SEEDS_RANDOM + th_call_number(c, MAP_SEEDS, 0));
+        o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_SEEDS, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     o.steps = (int)th_call_number(c, MAP_STEPS, 0);
@@ -214,13 +214,14 @@ static int iterate(th_call *c, th_search *search)
 /* Its last record was not whole, or of another budget. */
 static void warn_of_cut(const th_call *c, const th_search *search)
 {
-    if (search == NULL || search->journal == NULL || th_journal_cut_bytes(search->journal) == 0)
+    if (search == NULL || search->journal.log == NULL ||
+        th_journal_truncated_bytes(search->journal.log) == 0)
         return;
     th_warn(
         c, "TCL-0240",
         "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
-        th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_answered(search->journal),
-        (long long)th_journal_cut_bytes(search->journal));
+        th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_n_replayed(search->journal.log),
+        (long long)th_journal_truncated_bytes(search->journal.log));
 }
 
 /* Options that change nothing here, and a baseline that is not what its name says. */
@@ -234,7 +235,7 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
                 "%s: changes nothing: %s is a baseline, which draws nothing at random",
                 map_options[idle[i]].name, search->type->name);
     }
-    if (!search->type->is_baseline || !search->is_cut_short)
+    if (!search->type->is_baseline || !search->is_out_of_budget)
         return;
     th_warn(
         c, "TCL-0301",
@@ -246,11 +247,11 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
 /* What of a search outlives it; th_free(found), th_front_free(front). */
 static int copy_findings(const th_search *search, th_searched *how, th_error *err)
 {
-    how->found = th_alloc_array(search->n_found + 1, sizeof *how->found);
+    how->found = th_alloc_array(search->improvements.n + 1, sizeof *how->found);
     if (how->found == NULL)
         return th_error_no_memory(err);
-    memcpy(how->found, search->found, search->n_found * sizeof *how->found);
-    how->n_found = search->n_found;
+    memcpy(how->found, search->improvements.at, search->improvements.n * sizeof *how->found);
+    how->n_found = search->improvements.n;
     if (search->problem.goal.n_front == 0)
         return 0;
     how->front = th_nsga2_front(search, err);
@@ -269,22 +270,22 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .goal = search->problem.goal,
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
-        .seeds = search->options.seeds,
+        .seeds = search->options.initial,
         .budget = is_interrupted ? search->n_evaluations : search->budget,
         .seconds = is_interrupted ? 0 : search->options.seconds,
         .elapsed_s = th_search_elapsed_s(search),
         .evaluations = search->n_evaluations,
-        .infeasible = search->n_infeasible,
-        .stopped = search->n_stopped,
+        .infeasible = search->counts.infeasible,
+        .stopped = search->counts.stopped_early,
         .found_at = search->best_found_at,
-        .remembered = search->n_remembered,
+        .remembered = search->counts.cache_hits,
         .segments = th_pool_segments(search->pool),
         .fitness = search->best_fitness,
         .run = *run,
         .cuts = cuts_of(&search->problem, &search->options),
         .is_proven = search->is_proven,
-        .nodes = search->n_nodes,
-        .pruned = search->n_pruned,
+        .nodes = search->counts.nodes,
+        .pruned = search->counts.pruned,
     };
     th_mapping *best = NULL;
     int rc = copy_findings(search, &how, &c->err);
@@ -305,7 +306,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
 static int end_early(th_call *c, const th_search *search, const th_run_options *run)
 {
     char text[300], value[160];
-    const char *after = search != NULL && search->journal != NULL
+    const char *after = search != NULL && search->journal.log != NULL
                             ? "; the same command goes on from its checkpoint"
                             : "";
     if (search == NULL || !th_search_has_result(search)) {

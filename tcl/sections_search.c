@@ -33,7 +33,7 @@ static const char *seeds_of(const th_searched *f)
 {
     if (f->type == NULL || f->type->is_baseline)
         return NULL;
-    return f->seeds == TH_SEEDS_RANDOM ? "random seeds" : "heuristic seeds";
+    return f->seeds == TH_INITIAL_RANDOM ? "random seeds" : "heuristic seeds";
 }
 
 static const char *describe_time(const th_searched *f, char *out, size_t size)

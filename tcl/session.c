@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/write_file.h"
-#include "mapper/pool/wire.h"
+#include "mapper/pool/codec.h"
 #include "tcl/breakpoint.h"
 #include "tcl/changes.h"
 #include "tcl/design_script.h"
@@ -305,25 +305,25 @@ char *th_session_digest(const th_session *s, char *out, size_t size)
     return out;
 }
 
-static int digest_of(th_wire *w, char *out, size_t size)
+static int digest_of(th_codec *w, char *out, size_t size)
 {
     bool failed = w->failed || w->out.failed;
     snprintf(out, size, "%016" PRIx64,
              th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
-    th_wire_clear(w);
+    th_codec_clear(w);
     return failed ? -1 : 0;
 }
 
 /* As journals of searches have them. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
 {
-    th_wire a = {.skips_places = true}, b = {.skips_places = true};
-    th_wire_put_system(&a, s->system);
+    th_codec a = {.skips_locations = true}, b = {.skips_locations = true};
+    th_codec_write_system(&a, s->system);
     int rc = digest_of(&a, system, size);
     snprintf(workload, size, "-");
     if (s->workload == NULL)
         return rc;
-    th_wire_put_workload(&b, s->workload);
+    th_codec_write_workload(&b, s->workload);
     return digest_of(&b, workload, size) != 0 ? -1 : rc;
 }
 

@@ -24,14 +24,14 @@ typedef struct th_searched {
     th_goal goal;
     uint64_t seed;
     bool inside_groups;
-    th_seeds seeds;
+    th_initial_kind seeds;
     int64_t budget; /* of evaluations; INT64_MAX: none */
     double seconds; /* budget of wall time; 0: none */
     double elapsed_s;
     int64_t evaluations, infeasible, stopped, remembered, found_at;
     th_segment_counts segments;
     th_fitness fitness;
-    th_found *found; /* every best so far; the session's */
+    th_improvement *found; /* every best so far; the session's */
     size_t n_found;
     th_front *front;    /* NULL: the objective was a single one; the session's */
     int selected;       /* of the front: the mapping at hand */

@@ -26,38 +26,38 @@ struct th_ranks {
 
 /* ---- what travels ---- */
 
-static void wire_metric(th_wire *w, th_study_metric *m)
+static void wire_metric(th_codec *w, th_study_metric *m)
 {
     int type = (int)m->type;
-    th_wire_text(w, &m->name);
-    th_wire_text(w, &m->kind);
-    th_wire_text(w, &m->column);
-    th_wire_int(w, &type);
-    th_wire_bool(w, &m->is_own);
+    th_codec_text(w, &m->name);
+    th_codec_text(w, &m->kind);
+    th_codec_text(w, &m->column);
+    th_codec_int(w, &type);
+    th_codec_bool(w, &m->is_own);
     m->type = type == TH_FIGURE_REAL   ? TH_FIGURE_REAL
               : type == TH_FIGURE_TEXT ? TH_FIGURE_TEXT
                                        : TH_FIGURE_INTEGER;
 }
 
-static void put_point(th_wire *w, const th_ranks *r, int64_t number, int64_t cell)
+static void put_point(th_codec *w, const th_ranks *r, int64_t number, int64_t cell)
 {
     const th_study *s = r->study;
     int64_t seed = s->seed, seconds = r->seconds;
     int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
     const char *script = s->script, *auto_path = r->auto_path, *path = r->path;
-    th_wire_int64(w, &number);
-    th_wire_int64(w, &seed);
-    th_wire_int64(w, &seconds);
-    th_wire_text(w, &script);
-    th_wire_text(w, &auto_path);
-    th_wire_text(w, &path);
-    th_wire_int(w, &n_parameters);
+    th_codec_int64(w, &number);
+    th_codec_int64(w, &seed);
+    th_codec_int64(w, &seconds);
+    th_codec_text(w, &script);
+    th_codec_text(w, &auto_path);
+    th_codec_text(w, &path);
+    th_codec_int(w, &n_parameters);
     for (int i = 0; i < n_parameters; i++) {
         const char *name = s->parameters[i].name, *value = th_study_value(s, cell, i);
-        th_wire_text(w, &name);
-        th_wire_text(w, &value);
+        th_codec_text(w, &name);
+        th_codec_text(w, &value);
     }
-    th_wire_int(w, &n_metrics);
+    th_codec_int(w, &n_metrics);
     for (int i = 0; i < n_metrics; i++) {
         th_study_metric m = s->metrics[i];
         wire_metric(w, &m);
@@ -65,24 +65,24 @@ static void put_point(th_wire *w, const th_ranks *r, int64_t number, int64_t cel
 }
 
 /* A study of this point alone: its cell is 0; path: of its file. -1: memory is out. */
-static int get_point(th_wire *w, th_study *s, th_point_job *job, const char **path, th_error *err)
+static int get_point(th_codec *w, th_study *s, th_point_job *job, const char **path, th_error *err)
 {
     int n = 0;
-    th_wire_int64(w, &job->number);
-    th_wire_int64(w, &s->seed);
-    th_wire_int64(w, &job->seconds);
-    th_wire_text(w, &s->script);
-    th_wire_text(w, &job->auto_path);
-    th_wire_text(w, path);
-    th_wire_int(w, &n);
+    th_codec_int64(w, &job->number);
+    th_codec_int64(w, &s->seed);
+    th_codec_int64(w, &job->seconds);
+    th_codec_text(w, &s->script);
+    th_codec_text(w, &job->auto_path);
+    th_codec_text(w, path);
+    th_codec_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         const char *name = NULL, *value = NULL;
-        th_wire_text(w, &name);
-        th_wire_text(w, &value);
+        th_codec_text(w, &name);
+        th_codec_text(w, &value);
         if (name == NULL || value == NULL || th_study_add_parameter(s, name, &value, 1, err) != 0)
             return -1;
     }
-    th_wire_int(w, &n);
+    th_codec_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         th_study_metric m = {.name = NULL};
         wire_metric(w, &m);
@@ -93,21 +93,21 @@ static int get_point(th_wire *w, th_study *s, th_point_job *job, const char **pa
     return w->failed || s->script == NULL || *path == NULL ? th_error_no_memory(err) : 0;
 }
 
-static void wire_figure(th_wire *w, th_figure *f)
+static void wire_figure(th_codec *w, th_figure *f)
 {
-    th_wire_bool(w, &f->is_absent);
-    th_wire_int64(w, &f->whole);
-    th_wire_double(w, &f->real);
-    th_wire_text(w, &f->text);
+    th_codec_bool(w, &f->is_absent);
+    th_codec_int64(w, &f->whole);
+    th_codec_double(w, &f->real);
+    th_codec_text(w, &f->text);
 }
 
 /* What is read lies in the bytes that are read. */
-static void wire_outcome(th_wire *w, th_study_point *p, int n_metrics)
+static void wire_outcome(th_codec *w, th_study_point *p, int n_metrics)
 {
     bool has_failed = p->state == TH_POINT_FAILED;
-    th_wire_bool(w, &has_failed);
-    th_wire_text(w, &p->error);
-    th_wire_text(w, &p->mapping);
+    th_codec_bool(w, &has_failed);
+    th_codec_text(w, &p->error);
+    th_codec_text(w, &p->mapping);
     for (int i = 0; i < n_metrics; i++)
         wire_figure(w, &p->figures[i]);
     p->state = has_failed ? TH_POINT_FAILED : TH_POINT_DONE;
@@ -115,10 +115,10 @@ static void wire_outcome(th_wire *w, th_study_point *p, int n_metrics)
 
 /* ---- there ---- */
 
-int th_ranks_answer(void *unused, const void *bytes, size_t n, th_wire *answer)
+int th_ranks_answer(void *unused, const void *bytes, size_t n, th_codec *answer)
 {
     (void)unused;
-    th_wire w = th_wire_open(bytes, n);
+    th_codec w = th_codec_reader(bytes, n);
     th_study *s = th_study_new();
     th_outcome out = {.was_stopped = false};
     th_point_job job = {.study = s, .threads = 1};
@@ -185,7 +185,7 @@ int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
         to++;
     if (to > r->n)
         return 0;
-    th_wire w = TH_WIRE_INIT;
+    th_codec w = TH_CODEC_INIT;
     put_point(&w, r, number, cell);
     bool failed = w.failed;
     if (!failed) {
@@ -193,7 +193,7 @@ int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
         r->ranks[to] = (rank_state){true, number, cell};
         r->n_busy++;
     }
-    th_wire_clear(&w);
+    th_codec_clear(&w);
     return failed ? -1 : 1;
 }
 
@@ -224,7 +224,7 @@ int th_ranks_take(th_ranks *r, th_outcome *out)
     if (n < 0)
         return n == -1 ? 0 : -1;
     rank_state *rank = &r->ranks[from];
-    th_wire w = th_wire_open(r->received, (size_t)n);
+    th_codec w = th_codec_reader(r->received, (size_t)n);
     *out = (th_outcome){.point = {.number = rank->number, .cell = rank->cell}};
     wire_outcome(&w, &out->point, r->study->n_metrics);
     rank->is_busy = false;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/pool/wire.h"
+#include "mapper/pool/codec.h"
 #include "predictor/model/jobs.h"
 #include "tcl/changes.h"
 #include "tcl/interrupt.h"
@@ -249,16 +249,16 @@ static void alter(const th_system *s, const tables *t, const th_what_if *w, doub
 /* A system of the same parts, finished anew. NULL on failure. */
 static th_system *rebuild(const th_system *s, th_error *err)
 {
-    th_wire out = TH_WIRE_INIT;
-    th_wire_put_system(&out, s);
+    th_codec out = TH_CODEC_INIT;
+    th_codec_write_system(&out, s);
     if (out.failed || out.out.failed) {
-        th_wire_clear(&out);
+        th_codec_clear(&out);
         th_error_no_memory(err);
         return NULL;
     }
-    th_wire in = th_wire_open(out.out.text, out.out.length);
-    th_system *made = th_wire_get_system(&in, err);
-    th_wire_clear(&out);
+    th_codec in = th_codec_reader(out.out.text, out.out.length);
+    th_system *made = th_codec_read_system(&in, err);
+    th_codec_clear(&out);
     return made;
 }
 

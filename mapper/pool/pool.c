@@ -21,7 +21,7 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
     return p->type->evaluate(p, mappings, n, bound, fitness, err);
 }
 
-int th_pool_warm(th_pool *p, th_pool_task *task, void *state, int n, th_error *err)
+int th_pool_precompute(th_pool *p, th_pool_task *task, void *state, int n, th_error *err)
 {
     return n > 0 ? p->type->warm(p, task, state, n, err) : 0;
 }

@@ -43,7 +43,7 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
  * several at once, so that the calling thread then finds in the memos what it is about to ask for.
  * Else there is nothing to gain, and nothing is done; nor where procedures of script designs would
  * be called. So no result may depend on it. 0, or -1: memory is out. */
-int th_pool_warm(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
+int th_pool_precompute(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for reckoning outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);

@@ -136,23 +136,23 @@ typedef struct {
 /* 1: go on; 0: quit; -1: memory is out. */
 static int serve_one(const server *s, const MPI_Status *status, char **bytes, size_t *capacity)
 {
-    th_wire answer = TH_WIRE_INIT;
+    th_codec answer = TH_CODEC_INIT;
     int n = receive(status, bytes, capacity), failed = n < 0 ? -1 : 0;
     if (failed || status->MPI_TAG == TAG_QUIT)
         return failed;
     if (status->MPI_TAG == TAG_PROBLEM) {
         place here = own_place();
         MPI_Send(&here, (int)sizeof here, MPI_BYTE, 0, TAG_PLACE, MPI_COMM_WORLD);
-        th_worker_problem(s->worker, *bytes, (size_t)n);
+        th_worker_read_problem(s->worker, *bytes, (size_t)n);
         return 1;
     }
     bool is_other = status->MPI_TAG == TAG_OTHER;
     failed = is_other ? s->other(s->state, *bytes, (size_t)n, &answer)
-                      : th_worker_chunk(s->worker, *bytes, (size_t)n, &answer);
+                      : th_worker_evaluate(s->worker, *bytes, (size_t)n, &answer);
     if (!failed)
         MPI_Send(answer.out.text, (int)answer.out.length, MPI_BYTE, 0,
                  is_other ? TAG_OTHER : TAG_ANSWER, MPI_COMM_WORLD);
-    th_wire_clear(&answer);
+    th_codec_clear(&answer);
     return failed ? -1 : 1;
 }
 
@@ -205,7 +205,7 @@ long th_mpi_receive(int *from, char **bytes, size_t *capacity)
 }
 
 typedef struct {
-    th_wire bytes; /* until it has been answered */
+    th_codec bytes; /* until it has been answered */
     MPI_Request request;
     int first, n; /* in which */
 } chunk;
@@ -248,12 +248,12 @@ static void destroy(th_pool *pool)
 
 static int send_problem(const th_problem *problem, int n, th_error *err)
 {
-    th_wire w = TH_WIRE_INIT;
-    th_worker_put_problem(&w, problem);
+    th_codec w = TH_CODEC_INIT;
+    th_worker_write_problem(&w, problem);
     for (int rank = 1; rank < n && !w.failed; rank++)
         MPI_Send(w.out.text, (int)w.out.length, MPI_BYTE, rank, TAG_PROBLEM, MPI_COMM_WORLD);
     int failed = w.failed ? th_error_no_memory(err) : 0;
-    th_wire_clear(&w);
+    th_codec_clear(&w);
     return failed;
 }
 
@@ -325,10 +325,10 @@ static int give_chunk(mpi_pool *p, int rank)
 {
     rank_state *r = &p->ranks[rank];
     chunk *c = &r->chunks[r->n];
-    *c = (chunk){.bytes = TH_WIRE_INIT, .first = p->next, .n = chunk_size(p)};
-    th_worker_put_chunk(&c->bytes, p->mappings, &p->which[c->first], c->n, p->bound);
+    *c = (chunk){.bytes = TH_CODEC_INIT, .first = p->next, .n = chunk_size(p)};
+    th_worker_write_chunk(&c->bytes, p->mappings, &p->which[c->first], c->n, p->bound);
     if (c->bytes.failed) {
-        th_wire_clear(&c->bytes);
+        th_codec_clear(&c->bytes);
         return -1;
     }
     MPI_Isend(c->bytes.out.text, (int)c->bytes.out.length, MPI_BYTE, rank, TAG_CHUNK,
@@ -350,22 +350,22 @@ static int give_chunks(mpi_pool *p)
 }
 
 /* The answers to the oldest chunk of a rank. */
-static void take_answers(mpi_pool *p, int rank, th_wire *in)
+static void take_answers(mpi_pool *p, int rank, th_codec *in)
 {
     rank_state *r = &p->ranks[rank];
     chunk c = r->chunks[0];
     for (int j = 0; j < c.n; j++) {
         th_error e = {"", ""};
         int i = p->which[c.first + j];
-        th_answer answer = th_worker_take(in, &p->fitness[i], &e);
+        th_answer answer = th_worker_read_answer(in, &p->fitness[i], &e);
         if (answer == TH_ANSWER_FAILED)
             note_failure(p, i, &e);
-        else if (answer == TH_ANSWER_NEEDED)
+        else if (answer == TH_ANSWER_NEEDS_SCRIPT)
             p->which[c.first + j] = -1 - i;
     }
-    th_worker_take_counts(in, &r->counts);
+    th_worker_read_counts(in, &r->counts);
     MPI_Wait(&c.request, MPI_STATUS_IGNORE);
-    th_wire_clear(&c.bytes);
+    th_codec_clear(&c.bytes);
     p->n_outstanding--;
     r->n--;
     memmove(r->chunks, r->chunks + 1, (size_t)r->n * sizeof *r->chunks);
@@ -380,7 +380,7 @@ static int take_one(mpi_pool *p)
     int n = receive(&status, &p->received, &p->received_capacity);
     if (n < 0)
         return -1;
-    th_wire in = th_wire_open(p->received, (size_t)n);
+    th_codec in = th_codec_reader(p->received, (size_t)n);
     take_answers(p, status.MPI_SOURCE, &in);
     return 1;
 }
@@ -458,7 +458,7 @@ static th_evaluator *evaluator(th_pool *pool)
 
 static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
-    return th_pool_warm(((mpi_pool *)pool)->local, task, state, n, err);
+    return th_pool_precompute(((mpi_pool *)pool)->local, task, state, n, err);
 }
 
 static th_segment_counts segments(th_pool *pool)

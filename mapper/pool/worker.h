@@ -5,7 +5,7 @@
  *          -> take_counts */
 #ifndef TH_MAPPER_WORKER_H
 #define TH_MAPPER_WORKER_H
-#include "mapper/pool/wire.h"
+#include "mapper/pool/codec.h"
 
 typedef struct th_worker th_worker;
 
@@ -13,23 +13,23 @@ th_worker *th_worker_new(th_error *err);
 void th_worker_free(th_worker *w); /* accepts NULL */
 /* Takes a problem up in the place of the one before. What is wrong with it is the answer to every
  * chunk. */
-void th_worker_problem(th_worker *w, const void *bytes, size_t n);
+void th_worker_read_problem(th_worker *w, const void *bytes, size_t n);
 /* Evaluates the mappings of a chunk; *answer is cleared and written. 0, or -1: memory is out. */
-int th_worker_chunk(th_worker *w, const void *bytes, size_t n, th_wire *answer);
+int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_codec *answer);
 
-void th_worker_put_problem(th_wire *out, const th_problem *p);
+void th_worker_write_problem(th_codec *out, const th_problem *p);
 /* Mappings which[i] for i < n. */
-void th_worker_put_chunk(th_wire *out, th_mapping *const *mappings, const int *which, int n,
-                         double bound);
+void th_worker_write_chunk(th_codec *out, th_mapping *const *mappings, const int *which, int n,
+                           double bound);
 
 typedef enum {
     TH_ANSWER_DONE,
-    TH_ANSWER_NEEDED, /* a script design is asked, whose procedure is here alone */
-    TH_ANSWER_FAILED  /* err says why */
+    TH_ANSWER_NEEDS_SCRIPT, /* a script design is asked, whose procedure is here alone */
+    TH_ANSWER_FAILED        /* err says why */
 } th_answer;
-th_answer th_worker_take(th_wire *answer, th_fitness *fitness, th_error *err);
+th_answer th_worker_read_answer(th_codec *answer, th_fitness *fitness, th_error *err);
 /* What its segment memo has done since the problem came; after take of all mappings of a chunk, and
  * left as it was where the answer is cut off. */
-void th_worker_take_counts(th_wire *answer, th_segment_counts *counts);
+void th_worker_read_counts(th_codec *answer, th_segment_counts *counts);
 
 #endif

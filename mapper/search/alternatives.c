@@ -19,7 +19,7 @@ typedef struct {
     const th_problem *problem;
     const th_mapping *mapping;
     th_evaluator *evaluator;
-    th_seeder *seeder;
+    th_initial_generator *seeder;
     int32_t batch;
 } finder;
 
@@ -55,9 +55,9 @@ static int time_designs(finder *f, th_alternative *a, th_error *err)
         th_set set = *set_of(f, a->layer);
         set.design = d;
         a->by_design[d] = -1;
-        if (!th_set_can_take(f->problem->system, &set, d))
+        if (!th_set_supports_design(f->problem->system, &set, d))
             continue;
-        const th_choices *c = th_seeder_choices(f->seeder, &set, a->layer, err);
+        const th_choices *c = th_initial_choices(f->seeder, &set, a->layer, err);
         if (!c)
             return -1;
         if (c->n > 0)
@@ -68,8 +68,8 @@ static int time_designs(finder *f, th_alternative *a, th_error *err)
 
 /* --- instead ---------------------------------------------------------------------------------- */
 
-static int try_instead(finder *f, th_alternative *a, th_mapping *trial, const th_timed *other,
-                       th_error *err)
+static int try_instead(finder *f, th_alternative *a, th_mapping *trial,
+                       const th_timed_strategy *other, th_error *err)
 {
     th_fitness fitness;
     trial->strategy[a->layer] = other->strategy;
@@ -89,7 +89,8 @@ static int try_instead(finder *f, th_alternative *a, th_mapping *trial, const th
 }
 
 /* The whole run with each of these strategies, the first of which is the quickest alone. */
-static int simulate_instead(finder *f, th_alternative *a, const th_timed *all, int n, th_error *err)
+static int simulate_instead(finder *f, th_alternative *a, const th_timed_strategy *all, int n,
+                            th_error *err)
 {
     th_mapping *trial = th_mapping_copy(f->mapping);
     int failed = trial ? 0 : th_error_no_memory(err);
@@ -104,9 +105,9 @@ static int simulate_instead(finder *f, th_alternative *a, const th_timed *all, i
 
 static int look_at_exclusive(finder *f, th_alternative *a, th_error *err)
 {
-    th_timed *all;
+    th_timed_strategy *all;
     int first = 0, failed = 0,
-        n = th_seeder_times(f->seeder, set_of(f, a->layer), a->layer, &all, err);
+        n = th_initial_timed_strategies(f->seeder, set_of(f, a->layer), a->layer, &all, err);
     if (n < 0)
         return -1;
     while (first < n && all[first].strategy.rotate != TH_NO_ROTATION)
@@ -153,9 +154,9 @@ int th_alternatives_find(th_alternatives *a, const th_problem *p, const th_mappi
     if (!failed)
         f.evaluator = th_evaluator_new(p, err);
     if (f.evaluator)
-        f.seeder = th_seeder_new(f.evaluator, err);
+        f.seeder = th_initial_new(f.evaluator, err);
     failed = f.seeder ? look_at_layers(&f, a, err) : -1;
-    th_seeder_free(f.seeder);
+    th_initial_free(f.seeder);
     th_evaluator_free(f.evaluator);
     return failed;
 }

@@ -44,7 +44,7 @@ void th_journal_free(th_journal *j); /* accepts NULL */
 
 /* The fitness of the n mappings of the batch with this digest. 1, or 0: the log has come to its
  * end; or -1: it has another batch here, although its budget is the same. */
-int th_journal_answer(th_journal *j, uint64_t digest, int n, th_fitness *fitness, th_error *err);
+int th_journal_replay(th_journal *j, uint64_t digest, int n, th_fitness *fitness, th_error *err);
 /* After answer returned 0; nothing where the log goes on behind the budget. elapsed_s: since the
  * search began, those before it included. 0 or -1: the file has no such record then. */
 int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *fitness,
@@ -52,8 +52,8 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
 /* What was appended has reached the disk. 0 or -1. */
 int th_journal_sync(th_journal *j, th_error *err);
 
-int64_t th_journal_answered(const th_journal *j);  /* evaluations so far */
-int64_t th_journal_cut_bytes(const th_journal *j); /* that were cut off the end of the file */
-double th_journal_elapsed_s(const th_journal *j);  /* of the last batch that was answered */
+int64_t th_journal_n_replayed(const th_journal *j);      /* evaluations so far */
+int64_t th_journal_truncated_bytes(const th_journal *j); /* that were cut off the end of the file */
+double th_journal_elapsed_s(const th_journal *j);        /* of the last batch that was answered */
 
 #endif

@@ -73,8 +73,8 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->type = type;
     s->problem = *p;
     s->options = *o;
-    if (o->seeds == TH_SEEDS_DEFAULT)
-        s->options.seeds = type->seeds;
+    if (o->initial == TH_INITIAL_DEFAULT)
+        s->options.initial = type->initial;
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
@@ -92,8 +92,8 @@ static int open_journal(th_search *s, th_error *err)
         return 0;
     if (th_checkpoint_describe(s->type, &s->problem, &s->options, &header, err))
         return -1;
-    s->journal = th_journal_open(path, &header, err);
-    return s->journal ? 0 : -1;
+    s->journal.log = th_journal_open(path, &header, err);
+    return s->journal.log ? 0 : -1;
 }
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
@@ -113,9 +113,9 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     if (!s)
         return NULL;
     s->pool = th_pool_new(o->pool, p, o->threads, err);
-    if (s->pool && !(s->remembered = th_fitness_cache_new()))
+    if (s->pool && !(s->cache = th_fitness_cache_new()))
         th_error_no_memory(err);
-    if (s->remembered && open_journal(s, err) == 0 && type->init(s, err) == 0)
+    if (s->cache && open_journal(s, err) == 0 && type->init(s, err) == 0)
         return s;
     th_search_free(s);
     return NULL;
@@ -146,12 +146,12 @@ void th_search_free(th_search *s)
     if (s->pool) /* else init was never called */
         s->type->clear(s);
     th_free(s->state);
-    th_seeder_free(s->seeder);
+    th_initial_free(s->generator);
     if (!s->parent)
         th_pool_free(s->pool);
-    th_journal_free(s->journal);
-    th_fitness_cache_free(s->remembered);
-    th_free(s->found);
+    th_journal_free(s->journal.log);
+    th_fitness_cache_free(s->cache);
+    th_free(s->improvements.at);
     th_mapping_free(s->best);
     th_free(s);
 }
@@ -161,8 +161,8 @@ void th_search_free(th_search *s)
 static int nothing_found(const th_search *s, th_error *err)
 {
     const char *workload = s->problem.workload->name, *system = s->problem.system->name,
-               *why = s->first_misfit.text[0] ? s->first_misfit.text
-                                              : "no set can run all of its layers";
+               *why = s->first_infeasibility.text[0] ? s->first_infeasibility.text
+                                                     : "no set can run all of its layers";
     if (s->n_evaluations == 0)
         return th_error_set(err, "MAP-0042", "%s: no mapping of \"%s\" onto \"%s\" can be made: %s",
                             s->type->name, workload, system, why);
@@ -193,7 +193,7 @@ bool th_search_has_result(const th_search *s)
 }
 
 /* What an outermost search that is done has to show. */
-static int conclude(const th_search *s, th_error *err)
+static int check_result(const th_search *s, th_error *err)
 {
     if (th_search_has_result(s))
         return 0;
@@ -204,7 +204,7 @@ double th_search_elapsed_s(const th_search *s)
 {
     while (s->parent)
         s = s->parent;
-    return s->journal ? th_journal_elapsed_s(s->journal) : wall_s() - s->began_s;
+    return s->journal.log ? th_journal_elapsed_s(s->journal.log) : wall_s() - s->began_s;
 }
 
 static bool is_spent(const th_search *s)
@@ -214,7 +214,7 @@ static bool is_spent(const th_search *s)
 }
 
 /* The result of a search is never worse than what it was given. */
-static int judge_start(th_search *s, th_error *err)
+static int evaluate_start(th_search *s, th_error *err)
 {
     th_mapping *start = th_mapping_copy(s->options.start);
     th_fitness fitness;
@@ -234,21 +234,21 @@ int th_search_iterate(th_search *s, th_error *err)
 {
     if (s->done)
         return 0;
-    if (s->n_batches++ == 0 && s->options.start && !s->parent && judge_start(s, err))
+    if (s->n_batches++ == 0 && s->options.start && !s->parent && evaluate_start(s, err))
         return -1;
     int failed = s->type->iterate(s, err);
-    if (s->journal_failure
+    if (s->journal.failure
             .id[0]) /* which a search that passes over a child's failure does not know */
-        return th_error_set(err, s->journal_failure.id, "%s", s->journal_failure.text);
+        return th_error_set(err, s->journal.failure.id, "%s", s->journal.failure.text);
     if (failed)
         return -1;
     s->is_proven |= meets(s, 0);
     s->done |= s->is_proven || meets(s, s->options.stop_gap);
-    s->is_cut_short = !s->done && is_spent(s);
-    s->done |= s->is_cut_short;
-    if (s->done && s->journal && th_journal_sync(s->journal, err))
+    s->is_out_of_budget = !s->done && is_spent(s);
+    s->done |= s->is_out_of_budget;
+    if (s->done && s->journal.log && th_journal_sync(s->journal.log, err))
         return -1;
-    return s->done && !s->parent ? conclude(s, err) : 0;
+    return s->done && !s->parent ? check_result(s, err) : 0;
 }
 
 /* --- evaluations ------------------------------------------------------------------------------ */
@@ -261,13 +261,13 @@ int th_search_left(const th_search *s, int wanted)
     return wanted > 0 ? wanted : 0;
 }
 
-th_seeder *th_search_seeder(th_search *s, th_error *err)
+th_initial_generator *th_search_initial_generator(th_search *s, th_error *err)
 {
     while (s->parent)
         s = s->parent;
-    if (!s->seeder && (s->seeder = th_seeder_new(th_pool_evaluator(s->pool), err)) != NULL)
-        th_seeder_use_pool(s->seeder, s->pool);
-    return s->seeder;
+    if (!s->generator && (s->generator = th_initial_new(th_pool_evaluator(s->pool), err)) != NULL)
+        th_initial_use_pool(s->generator, s->pool);
+    return s->generator;
 }
 
 int32_t th_search_batch(const th_search *s)
@@ -276,30 +276,30 @@ int32_t th_search_batch(const th_search *s)
 }
 
 /* The clock goes on from where the journal's stood. */
-static void go_on(th_search *s)
+static void resume_clock(th_search *s)
 {
-    if (!s->goes_on && th_journal_answered(s->journal) > 0)
-        s->began_s = wall_s() - th_journal_elapsed_s(s->journal);
-    s->goes_on = true;
+    if (!s->journal.is_resumed && th_journal_n_replayed(s->journal.log) > 0)
+        s->began_s = wall_s() - th_journal_elapsed_s(s->journal.log);
+    s->journal.is_resumed = true;
 }
 
 /* Answers from the journal; where that has come to its end, simulates and adds to it. */
 static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err)
 {
-    if (!s->journal || n == 0)
+    if (!s->journal.log || n == 0)
         return th_pool_evaluate(s->pool, mappings, n, bound, fitness, err);
     uint64_t digest = th_checkpoint_batch(mappings, n, bound);
-    th_error *lost = &s->journal_failure;
-    int answered = th_journal_answer(s->journal, digest, n, fitness, lost);
-    if (answered > 0)
+    th_error *lost = &s->journal.failure;
+    int replayed = th_journal_replay(s->journal.log, digest, n, fitness, lost);
+    if (replayed > 0)
         return 0;
-    if (answered < 0)
+    if (replayed < 0)
         return th_error_set(err, lost->id, "%s", lost->text);
-    go_on(s);
+    resume_clock(s);
     if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
         return -1;
-    return th_journal_append(s->journal, digest, n, fitness, wall_s() - s->began_s, lost) == 0
+    return th_journal_append(s->journal.log, digest, n, fitness, wall_s() - s->began_s, lost) == 0
                ? 0
                : th_error_set(err, lost->id, "%s", lost->text);
 }
@@ -307,7 +307,7 @@ static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bou
 typedef struct {
     int which;    /* of the batch */
     int distance; /* layers that run otherwise than in the best mapping so far */
-} queued;
+} ranked;
 
 static int distance(const th_mapping *m, const th_mapping *best)
 {
@@ -320,19 +320,19 @@ static int distance(const th_mapping *m, const th_mapping *best)
 
 static int by_distance(const void *a, const void *b)
 {
-    const queued *x = a, *y = b;
+    const ranked *x = a, *y = b;
     return x->distance != y->distance ? y->distance - x->distance : x->which - y->which;
 }
 
 /* Those least like the best go first: of them least is remembered, so they mostly take longest, and
  * a batch whose last ones are short leaves threads idle for less. 0, or -1: memory is out. */
-static int put_long_ones_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
+static int put_distant_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
 {
-    queued *queue = th_alloc_array((size_t)n + 1, sizeof *queue);
+    ranked *queue = th_alloc_array((size_t)n + 1, sizeof *queue);
     if (!queue)
         return -1;
     for (int i = 0; i < n; i++)
-        queue[i] = (queued){which[i], distance(mappings[which[i]], s->best)};
+        queue[i] = (ranked){which[i], distance(mappings[which[i]], s->best)};
     qsort(queue, (size_t)n, sizeof *queue, by_distance);
     for (int i = 0; i < n; i++)
         which[i] = queue[i].which;
@@ -353,9 +353,8 @@ static int simulate(th_search *s, th_mapping *const *mappings, const int *which,
         failed = evaluate(s, asked, n, bound, got, err);
     for (int i = 0; !failed && i < n; i++) {
         fitness[which[i]] = got[i];
-        failed = th_fitness_cache_keep(s->remembered, asked[i], bound, &got[i])
-                     ? th_error_no_memory(err)
-                     : 0;
+        failed =
+            th_fitness_cache_keep(s->cache, asked[i], bound, &got[i]) ? th_error_no_memory(err) : 0;
     }
     th_free(asked);
     th_free(got);
@@ -363,55 +362,56 @@ static int simulate(th_search *s, th_mapping *const *mappings, const int *which,
 }
 
 /* Does it keep to the problem's constraints? reason may be NULL. */
-static bool is_lawful(const th_search *s, const th_mapping *m, th_error *reason)
+static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_error *reason)
 {
     const th_problem *p = &s->problem;
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *answered:
+/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *cache_hits:
  * how many were remembered. */
-static int look_up_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
-                               th_fitness *fitness, int *answered, th_error *err)
+static int find_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                            th_fitness *fitness, int *cache_hits, th_error *err)
 {
-    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0, n_lawful = 0;
+    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0, n_allowed = 0;
     if (!which)
         return th_error_no_memory(err);
     for (int i = 0; i < n; i++) {
         fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
-        if (!is_lawful(s, mappings[i], NULL))
+        if (!satisfies_constraints(s, mappings[i], NULL))
             continue;
-        n_lawful++;
-        if (!th_fitness_cache_find(s->remembered, mappings[i], bound, &fitness[i]))
+        n_allowed++;
+        if (!th_fitness_cache_find(s->cache, mappings[i], bound, &fitness[i]))
             which[unknown++] = i;
     }
-    *answered = n_lawful - unknown;
-    int failed = put_long_ones_first(s, mappings, which, unknown)
+    *cache_hits = n_allowed - unknown;
+    int failed = put_distant_first(s, mappings, which, unknown)
                      ? th_error_no_memory(err)
                      : simulate(s, mappings, which, unknown, bound, fitness, err);
     th_free(which);
     return failed;
 }
 
-static int note_found(th_search *s, int64_t number, const th_metrics *m)
+static int add_improvement(th_search *s, int64_t number, const th_metrics *m)
 {
-    if (th_grow(&s->found, &s->found_capacity, s->n_found + 1, sizeof *s->found))
+    if (th_grow(&s->improvements.at, &s->improvements.capacity, s->improvements.n + 1,
+                sizeof *s->improvements.at))
         return -1;
-    s->found[s->n_found++] = (th_found){number, *m};
+    s->improvements.at[s->improvements.n++] = (th_improvement){number, *m};
     return 0;
 }
 
 static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
                         int64_t number, th_error *err)
 {
-    if (fitness->fit == TH_FIT_INFEASIBLE && s->n_infeasible++ == 0 &&
-        is_lawful(s, m, &s->first_misfit))
-        th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_misfit);
-    s->n_stopped += fitness->fit == TH_FIT_STOPPED;
+    if (fitness->fit == TH_FIT_INFEASIBLE && s->counts.infeasible++ == 0 &&
+        satisfies_constraints(s, m, &s->first_infeasibility))
+        th_evaluator_explain(th_pool_evaluator(s->pool), m, &s->first_infeasibility);
+    s->counts.stopped_early += fitness->fit == TH_FIT_STOPPED;
     if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
         return 0;
     th_mapping *copy = th_mapping_copy(m);
-    if (!copy || note_found(s, number, &fitness->metrics)) {
+    if (!copy || add_improvement(s, number, &fitness->metrics)) {
         th_mapping_free(copy);
         return th_error_no_memory(err);
     }
@@ -426,21 +426,21 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err)
 {
     th_search *outermost = s;
-    int answered = 0;
+    int cache_hits = 0;
     while (outermost->parent)
         outermost = outermost->parent;
     for (int i = 0; i < n; i++)
         if (th_constraints_impose(s->problem.constraints, mappings[i], s->problem.workload,
                                   th_search_batch(s)))
             return th_error_no_memory(err);
-    if (look_up_or_simulate(outermost, mappings, n, bound, fitness, &answered, err))
+    if (find_or_simulate(outermost, mappings, n, bound, fitness, &cache_hits, err))
         return -1;
     for (; s; s = s->parent) {
         for (int i = 0; i < n; i++)
             if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, err))
                 return -1;
         s->n_evaluations += n;
-        s->n_remembered += answered;
+        s->counts.cache_hits += cache_hits;
     }
     return 0;
 }

@@ -13,10 +13,11 @@
 
 /* What a search that takes seeds starts from. */
 typedef enum {
-    TH_SEEDS_DEFAULT,  /* as the search's type has it */
-    TH_SEEDS_RANDOM,   /* mappings drawn at random */
-    TH_SEEDS_HEURISTIC /* those of variation.h: the dynamic programme, uniform splits, a baseline */
-} th_seeds;
+    TH_INITIAL_DEFAULT,  /* as the search's type has it */
+    TH_INITIAL_RANDOM,   /* mappings drawn at random */
+    TH_INITIAL_HEURISTIC /* those of variation.h: the dynamic programme, uniform splits, a baseline
+                          */
+} th_initial_kind;
 
 typedef struct th_search_options {
     uint64_t seed;
@@ -28,7 +29,7 @@ typedef struct th_search_options {
     bool keep_late;           /* a best that misses a deadline is no error */
     const th_mapping
         *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
-    th_seeds seeds;
+    th_initial_kind initial;
     int steps;              /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to go on from (journal.h); NULL: none */
     double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */
@@ -43,7 +44,7 @@ typedef struct th_search_type {
     const char *synopsis;
     bool is_baseline;            /* draws nothing at random, and ends by itself */
     int64_t default_evaluations; /* 0: as many as it takes */
-    th_seeds seeds;              /* never TH_SEEDS_DEFAULT */
+    th_initial_kind initial;     /* never TH_INITIAL_DEFAULT */
     size_t state_size;
     int (*init)(th_search *s, th_error *err);
     /* One batch; sets s->done when there is nothing left to do. Budgets are seen to outside. */
@@ -51,11 +52,31 @@ typedef struct th_search_type {
     void (*clear)(th_search *s);
 } th_search_type;
 
-/* A best so far, and the number of the evaluation that found it. */
-typedef struct th_found {
+/* A mapping that was better than all before it: after how many evaluations, and its metrics. */
+typedef struct th_improvement {
     int64_t evaluation;
     th_metrics metrics;
-} th_found;
+} th_improvement;
+
+typedef struct th_improvements {
+    th_improvement *at; /* in the order in which they were found */
+    size_t n, capacity;
+} th_improvements;
+
+/* How the evaluations of a search ended, and what exhaustive did with partial mappings. */
+typedef struct th_search_counts {
+    int64_t infeasible;
+    int64_t stopped_early; /* by the bound */
+    int64_t cache_hits;    /* taken from the fitness cache */
+    int64_t nodes, pruned; /* partial mappings that exhaustive explored, and pruned */
+} th_search_counts;
+
+/* The checkpoint of an outermost search. */
+typedef struct th_search_journal {
+    struct th_journal *log; /* NULL: no checkpoint */
+    th_error failure;       /* its first; id "": none */
+    bool is_resumed;        /* all that the log held has been replayed */
+} th_search_journal;
 
 extern const th_search_type *const th_search_types[]; /* ends in NULL; the first is the default */
 const th_search_type *th_search_find(const char *name);
@@ -64,31 +85,30 @@ const th_search_type *th_search_find(const char *name);
 struct th_search {
     const th_search_type *type;
     th_problem problem;
-    th_search_options options;    /* seeds: never TH_SEEDS_DEFAULT */
-    th_search *parent;            /* NULL: none */
-    th_pool *pool;                /* the parent's, where there is one */
-    th_fitness_cache *remembered; /* of the outermost search; NULL in others */
-    struct th_journal *journal;   /* likewise; NULL: no checkpoint */
-    th_error journal_failure;     /* its first; id "": none */
-    bool goes_on;                 /* past what the journal had */
-    struct th_seeder *seeder;     /* likewise; NULL until one is asked for */
-    int64_t budget;               /* of evaluations; INT64_MAX: none */
+    th_search_options options; /* initial: never TH_INITIAL_DEFAULT */
+    th_search *parent;         /* NULL: none */
+    th_pool *pool;             /* the parent's, where there is one */
+    /* of the outermost search; NULL and empty in others */
+    th_fitness_cache *cache;
+    th_search_journal journal;
+    struct th_initial_generator *generator; /* NULL until a search asks for it */
+    /* budget */
+    int64_t budget; /* of evaluations; INT64_MAX: none */
     double began_s;
-    th_mapping *best;                               /* NULL until one was feasible */
-    th_fitness best_fitness;                        /* value INFINITY until then */
-    int64_t n_evaluations, n_infeasible, n_stopped; /* stopped: by the bound */
-    int64_t n_nodes, n_pruned; /* exhaustive: prefixes looked at, and cut off */
-    int64_t n_remembered;      /* evaluations that were answered from memory */
-    th_error first_misfit;     /* why the first mapping that did not fit, or could not be made, did
-                                * not; of no meaning once one fits */
-    int64_t best_found_at;     /* evaluations when the best was found */
-    th_found *found;           /* every best so far, in turn */
-    size_t n_found, found_capacity;
+    /* results so far */
+    th_mapping *best;        /* NULL until one was feasible */
+    th_fitness best_fitness; /* value INFINITY until then */
+    int64_t best_found_at;   /* evaluations when the best was found */
+    int64_t n_evaluations;
+    th_search_counts counts;
+    th_improvements improvements;
+    th_error first_infeasibility; /* why the first mapping was infeasible, or could not be made; has
+                                   * no meaning once one is feasible */
     int32_t n_batches;
     bool done;
-    bool is_cut_short; /* done because a budget was spent: it had more to look at */
-    bool is_proven; /* nothing is better than the best: it meets the bound, or all was looked at */
-    void *state;    /* the type's own */
+    bool is_out_of_budget; /* done because a budget was spent, with mappings left to try */
+    bool is_proven;        /* no mapping is better: the best meets the bound, or all were tried */
+    void *state;           /* the type's own */
 };
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
@@ -117,7 +137,7 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
 /* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
 /* The dynamic programme that the whole family of searches shares. NULL: memory is out. */
-struct th_seeder *th_search_seeder(th_search *s, th_error *err);
+struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
 /* Images that a strategy may split: those of the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);
 #endif

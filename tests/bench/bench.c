@@ -158,12 +158,12 @@ static th_search *search(const th_problem *p, const char *name, int64_t evaluati
 }
 
 static double seeded(const th_problem *p, const char *name, int64_t evaluations, uint64_t seed,
-                     th_seeds seeds)
+                     th_initial_kind seeds)
 {
     th_search_options o = th_search_defaults;
     o.evaluations = evaluations;
     o.seed = seed;
-    o.seeds = seeds;
+    o.initial = seeds;
     th_search *s = search_with(p, name, &o);
     double best = s->best_fitness.value;
     th_search_free(s);
@@ -260,12 +260,12 @@ static void bench_search(int64_t evaluations)
 static void bench_seeds(int64_t evaluations)
 {
     static const char *const titles[] = {
-        [TH_SEEDS_RANDOM] = "random", [TH_SEEDS_HEURISTIC] = "heuristic"};
+        [TH_INITIAL_RANDOM] = "random", [TH_INITIAL_HEURISTIC] = "heuristic"};
     th_system *system = read_system("f1_16xlarge");
     printf("latency in ms, %" PRId64
            " evaluations, mean of seeds 1 to 3; two_level under random, %%\n",
            evaluations);
-    for (th_seeds seeds = TH_SEEDS_RANDOM; seeds <= TH_SEEDS_HEURISTIC; seeds++) {
+    for (th_initial_kind seeds = TH_INITIAL_RANDOM; seeds <= TH_INITIAL_HEURISTIC; seeds++) {
         double sum = 0;
         for (int i = 0; i < N_NETWORKS; i++) {
             th_workload *w = read_workload(networks[i]);
@@ -315,16 +315,16 @@ enum { CHILDREN = 2000 };
 static void breed(th_search *s, th_mapping **child)
 {
     th_error e = {0};
-    th_breed b = {0};
-    if (th_breed_init(&b, s, "bench", &e))
+    th_variation b = {0};
+    if (th_variation_init(&b, s, "bench", &e))
         stop_at(&e);
     for (int i = 0; i < CHILDREN; i++) {
         child[i] = NULL;
         while (!child[i])
-            if (th_breed_child(&b, s->best, NULL, &child[i], &e))
+            if (th_variation_sharding(&b, s->best, NULL, &child[i], &e))
                 stop_at(&e);
     }
-    th_breed_clear(&b);
+    th_variation_clear(&b);
 }
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_threads.c - what more threads buy, and what keeps them from buying more.
  * The part of a search that one thread does alone (seeds, offspring, bookkeeping) is measured as
- * the CPU time of the calling thread outside th_pool_evaluate and th_pool_warm: a pool of its own
- * type stands between. That and the CPU time of the whole process bound the speed-up (Amdahl),
+ * the CPU time of the calling thread outside th_pool_evaluate and th_pool_precompute: a pool of its
+ * own type stands between. That and the CPU time of the whole process bound the speed-up (Amdahl),
  * however busy the machine is. Besides: how many bytes a mapping and its fitness are, and what
  * making and reading them takes, for docs/scaling.md. */
 #include <config.h>
@@ -81,7 +81,7 @@ static th_evaluator *evaluator(th_pool *pool)
 static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
-    int failed = th_pool_warm(((timed_pool *)pool)->threads, task, state, n, err);
+    int failed = th_pool_precompute(((timed_pool *)pool)->threads, task, state, n, err);
     clocked.in_pool_s += seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
     clocked.wall_s += seconds(CLOCK_MONOTONIC) - wall;
     return failed;
@@ -131,29 +131,29 @@ static th_search *run(const th_problem *p, const char *name, int threads, int64_
 static void measure_messages(const th_problem *p, th_mapping *m)
 {
     enum { TIMES = 20000 };
-    const th_wire_limits limits = {p->system->n_accels, p->system->n_designs,
-                                   p->workload->n_layers};
+    const th_codec_limits limits = {p->system->n_accels, p->system->n_designs,
+                                    p->workload->n_layers};
     const int which[] = {0};
-    th_wire problem = TH_WIRE_INIT, chunk = TH_WIRE_INIT;
-    th_worker_put_problem(&problem, p);
+    th_codec problem = TH_CODEC_INIT, chunk = TH_CODEC_INIT;
+    th_worker_write_problem(&problem, p);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < TIMES; i++) {
-        th_wire_clear(&chunk);
-        chunk = (th_wire)TH_WIRE_INIT;
-        th_worker_put_chunk(&chunk, &m, which, 1, INFINITY);
+        th_codec_clear(&chunk);
+        chunk = (th_codec)TH_CODEC_INIT;
+        th_worker_write_chunk(&chunk, &m, which, 1, INFINITY);
     }
     double made = (th_bench_cpu_seconds() - start) / TIMES;
     start = th_bench_cpu_seconds();
     for (int i = 0; i < TIMES; i++) {
-        th_wire in = th_wire_open(chunk.out.text + 9, chunk.out.length - 9);
-        th_mapping_free(th_wire_get_mapping(&in, &limits));
+        th_codec in = th_codec_reader(chunk.out.text + 9, chunk.out.length - 9);
+        th_mapping_free(th_codec_read_mapping(&in, &limits));
     }
     double read = (th_bench_cpu_seconds() - start) / TIMES;
     printf("%-10s %zu bytes of problem; a chunk of one mapping %zu bytes, made in %.1f us, read in "
            "%.1f us\n",
            p->workload->name, problem.out.length, chunk.out.length, made * 1e6, read * 1e6);
-    th_wire_clear(&problem);
-    th_wire_clear(&chunk);
+    th_codec_clear(&problem);
+    th_codec_clear(&chunk);
 }
 
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations)

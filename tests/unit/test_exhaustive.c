@@ -248,7 +248,8 @@ static void the_default_search_is_near_the_optimum(void)
         CU_ASSERT_TRUE(gap >= 0);
         printf("# %4d %6d %6d %12.3f %13.3f %5.2f%% %9lld %9lld %9lld\n", i, i % N_SYSTEMS,
                w->n_layers, x->best_fitness.value / 1e3, y->best_fitness.value / 1e3, 100 * gap,
-               (long long)x->n_nodes, (long long)x->n_pruned, (long long)x->n_evaluations);
+               (long long)x->counts.nodes, (long long)x->counts.pruned,
+               (long long)x->n_evaluations);
         fflush(stdout);
         sum += gap;
         worst = gap > worst ? gap : worst;
@@ -308,7 +309,7 @@ static void without_a_bound_nothing_is_cut_off(void)
     th_search *x = searched("exhaustive", &p, 0);
     CU_ASSERT_TRUE(x->is_proven);
     CU_ASSERT_EQUAL(x->best_fitness.value, force);
-    CU_ASSERT_EQUAL(x->n_pruned, 0);
+    CU_ASSERT_EQUAL(x->counts.pruned, 0);
     th_search_free(x);
     th_workload_free(w);
     th_system_free(s);

@@ -71,7 +71,7 @@ static int answered(th_journal *j, int from, int to)
     th_fitness got[4];
     for (int i = from; i < to; i++) {
         int n = i % 4 + 1;
-        if (th_journal_answer(j, 100 + (uint64_t)i, n, got, NULL) != 1)
+        if (th_journal_replay(j, 100 + (uint64_t)i, n, got, NULL) != 1)
             return i;
         for (int k = 0; k < n; k++)
             CU_ASSERT_TRUE(got[k].fit == some[k].fit && got[k].value == some[k].value &&
@@ -96,7 +96,8 @@ static void what_was_appended_is_answered(void)
     make_journal(6);
     th_journal *j = opened(&plain);
     CU_ASSERT_EQUAL(answered(j, 0, 7), 6);
-    CU_ASSERT_TRUE(th_journal_answered(j) == 1 + 2 + 3 + 4 + 1 + 2 && th_journal_cut_bytes(j) == 0);
+    CU_ASSERT_TRUE(th_journal_n_replayed(j) == 1 + 2 + 3 + 4 + 1 + 2 &&
+                   th_journal_truncated_bytes(j) == 0);
     append(j, 6, 9);
     th_journal_free(j);
     j = opened(&plain);
@@ -117,7 +118,7 @@ static void a_file_cut_anywhere_goes_on(void)
         if (have == 3)
             CU_ASSERT_EQUAL(answered(j, 3, 4), 3);
         append(j, have, 3);
-        CU_ASSERT_EQUAL((size_t)th_journal_cut_bytes(j) <= n, 1);
+        CU_ASSERT_EQUAL((size_t)th_journal_truncated_bytes(j) <= n, 1);
         th_journal_free(j);
         th_strbuf again = bytes_of_file();
         CU_ASSERT_TRUE(again.length == whole.length &&
@@ -144,7 +145,7 @@ static void a_changed_byte_ends_the_log(void)
         }
         th_journal *j = opened(&plain);
         int have = answered(j, 0, 2);
-        CU_ASSERT_TRUE(have < 2 && th_journal_cut_bytes(j) >= (int64_t)(whole.length - n));
+        CU_ASSERT_TRUE(have < 2 && th_journal_truncated_bytes(j) >= (int64_t)(whole.length - n));
         append(j, have, 2);
         th_journal_free(j);
         th_strbuf again = bytes_of_file();
@@ -177,9 +178,9 @@ static void another_batch_is_refused(void)
     th_fitness got[4];
     th_journal *j = opened(&plain);
     CU_ASSERT_EQUAL(answered(j, 0, 1), 1);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 2, got, &e), -1);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 999, 2, got, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0107");
-    CU_ASSERT_EQUAL(th_journal_answer(j, 101, 3, got, &e), -1);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 101, 3, got, &e), -1);
     CU_ASSERT_EQUAL(answered(j, 1, 3), 3);
     th_journal_free(j);
 }
@@ -196,14 +197,14 @@ static void another_budget_goes_on(void)
     j = opened(&more);
     CU_ASSERT_EQUAL(answered(j, 0, 3), 3);
     th_fitness got[4];
-    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 4, got, NULL), 0);
-    CU_ASSERT_TRUE(th_journal_cut_bytes(j) > 0);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 999, 4, got, NULL), 0);
+    CU_ASSERT_TRUE(th_journal_truncated_bytes(j) > 0);
     CU_ASSERT_EQUAL(th_journal_append(j, 999, 2, some, 3, NULL), 0);
     th_journal_free(j);
     j = opened(&more); /* of one budget again: a difference counts */
     CU_ASSERT_EQUAL(answered(j, 0, 3), 3);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 998, 2, got, NULL), -1);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 2, got, NULL), 1);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 998, 2, got, NULL), -1);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 999, 2, got, NULL), 1);
     th_journal_free(j);
 }
 
@@ -218,11 +219,11 @@ static void a_smaller_budget_leaves_the_log_alone(void)
     th_fitness got[4];
     th_journal *j = opened(&less);
     CU_ASSERT_EQUAL(answered(j, 0, 2), 2);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 1, got, NULL), 0); /* the log has three here */
+    CU_ASSERT_EQUAL(th_journal_replay(j, 999, 1, got, NULL), 0); /* the log has three here */
     CU_ASSERT_EQUAL(th_journal_append(j, 999, 1, some, 3, NULL), 0);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 103, 1, got, NULL), 0);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 103, 1, got, NULL), 0);
     CU_ASSERT_EQUAL(th_journal_append(j, 103, 1, some, 4, NULL), 0);
-    CU_ASSERT_EQUAL(th_journal_cut_bytes(j), 0);
+    CU_ASSERT_EQUAL(th_journal_truncated_bytes(j), 0);
     th_journal_free(j);
     th_strbuf after = bytes_of_file();
     CU_ASSERT_EQUAL(after.length, before.length);
@@ -243,7 +244,7 @@ static void a_difference_in_the_midst_is_refused(void)
     th_fitness got[4];
     th_journal *j = opened(&more);
     CU_ASSERT_EQUAL(answered(j, 0, 1), 1);
-    CU_ASSERT_EQUAL(th_journal_answer(j, 999, 4, got, &e), -1);
+    CU_ASSERT_EQUAL(th_journal_replay(j, 999, 4, got, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0107");
     CU_ASSERT_EQUAL(answered(j, 1, 4), 4);
     th_journal_free(j);
@@ -359,8 +360,8 @@ static th_strbuf result_of(const th_search *s)
     th_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(s->best, ring, net, &text);
     th_strbuf_printf(&text, "%a %lld %lld %lld %lld %lld %d", s->best_fitness.value,
-                     (long long)s->n_evaluations, (long long)s->n_infeasible,
-                     (long long)s->n_stopped, (long long)s->n_remembered,
+                     (long long)s->n_evaluations, (long long)s->counts.infeasible,
+                     (long long)s->counts.stopped_early, (long long)s->counts.cache_hits,
                      (long long)s->best_found_at, s->n_batches);
     return text;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/lower/lower.h"
-#include "mapper/pool/wire.h"
+#include "mapper/pool/codec.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -195,13 +195,13 @@ static void mappings_come_back(void)
         th_mapping *read = th_mapping_read_text(text.text, "m", s, w, &e);
         if (!read)
             bail_out(&e);
-        th_wire out = TH_WIRE_INIT;
-        th_wire_put_mapping(&out, m);
-        th_wire in = th_wire_open(out.out.text, out.out.length);
+        th_codec out = TH_CODEC_INIT;
+        th_codec_write_mapping(&out, m);
+        th_codec in = th_codec_reader(out.out.text, out.out.length);
         th_mapping *sent =
-            th_wire_get_mapping(&in, &(th_wire_limits){s->n_accels, s->n_designs, w->n_layers});
+            th_codec_read_mapping(&in, &(th_codec_limits){s->n_accels, s->n_designs, w->n_layers});
         CU_ASSERT_TRUE(th_mapping_equal(m, read) && sent && th_mapping_equal(m, sent));
-        th_wire_clear(&out);
+        th_codec_clear(&out);
         th_strbuf_clear(&text);
         th_mapping_free(read);
         th_mapping_free(sent);

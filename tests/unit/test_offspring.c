@@ -21,10 +21,10 @@ typedef struct {
     atomic_int tries[MEMBERS];
 } nest;
 
-static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     nest *n = state;
-    th_plans *plans = th_seeder_plans(b->seeder);
+    th_plans *plans = th_initial_plans(b->seeder);
     atomic_fetch_add(&n->tries[i], 1);
     if (n->fails_at > 0 && (i == n->fails_at || i == n->other_fails_at))
         return th_error_set(err, "MAP-0023", "member %d", i);
@@ -32,13 +32,13 @@ static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error
         atomic_fetch_add(&plans->first->held_bytes, (size_t)TH_PLANS_LIMIT + 1);
     switch (i % 4) {
     case 0:
-        return th_breed_child(b, n->mother, NULL, out, err);
+        return th_variation_sharding(b, n->mother, NULL, out, err);
     case 1:
-        return th_breed_blurred(b, n->mother, out, err);
+        return th_variation_perturbed(b, n->mother, out, err);
     case 2:
-        return th_breed_level1(b, n->mother, out, err);
+        return th_variation_partitioning(b, n->mother, out, err);
     default:
-        return th_breed_draw(b, i % 8 == 3, out, err);
+        return th_variation_random(b, i % 8 == 3, out, err);
     }
 }
 
@@ -53,16 +53,17 @@ static th_search *search_on(int threads)
 static void bring_up(int threads, int broods, nest *n, th_mapping **out)
 {
     th_error e = {"", ""};
-    th_breed b = {0};
+    th_variation b = {0};
     th_search *s = search_on(threads);
-    CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
     for (int i = 0; i < broods; i++) {
         int each = MEMBERS / broods;
-        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, n, each, TH_BREED_TRIES, out + i * each, &e),
-                        0);
+        CU_ASSERT_EQUAL(
+            th_variation_offspring(&b, offspring, n, each, TH_VARIATION_TRIES, out + i * each, &e),
+            0);
     }
     TAP_ASSERT_TEXT(e.text, "");
-    th_breed_clear(&b);
+    th_variation_clear(&b);
     th_search_free(s);
 }
 
@@ -134,26 +135,27 @@ static void the_first_failure_is_told(void)
     for (int threads = 1; threads <= 3; threads++) {
         th_error e = {"", ""};
         th_mapping *out[MEMBERS];
-        th_breed b = {0};
+        th_variation b = {0};
         live = th_alloc_live();
         th_search *s = search_on(threads);
-        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
-        CU_ASSERT_EQUAL(th_breed_brood(&b, offspring, &n, MEMBERS, TH_BREED_TRIES, out, &e), -1);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL(
+            th_variation_offspring(&b, offspring, &n, MEMBERS, TH_VARIATION_TRIES, out, &e), -1);
         TAP_ASSERT_TEXT(e.id, "MAP-0023");
         TAP_ASSERT_TEXT(e.text, "member 7");
         CU_ASSERT_PTR_NULL(out[0]);
-        th_breed_clear(&b);
+        th_variation_clear(&b);
         th_search_free(s);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
     th_mapping_free(n.mother);
 }
 
-static int nothing(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int nothing(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     nest *n = state;
     atomic_fetch_add(&n->tries[i], 1);
-    return i % 2 ? 0 : th_breed_draw(b, true, out, err);
+    return i % 2 ? 0 : th_variation_random(b, true, out, err);
 }
 
 static void what_cannot_be_made_is_tried_and_left_out(void)
@@ -163,16 +165,16 @@ static void what_cannot_be_made_is_tried_and_left_out(void)
         nest n = {.mother = NULL};
         th_error e = {"", ""};
         th_mapping *out[FEW];
-        th_breed b = {0};
+        th_variation b = {0};
         th_search *s = search_on(threads);
-        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
-        CU_ASSERT_EQUAL(th_breed_brood(&b, nothing, &n, FEW, TRIES, out, &e), 0);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL(th_variation_offspring(&b, nothing, &n, FEW, TRIES, out, &e), 0);
         for (int i = 0; i < FEW; i++) {
             CU_ASSERT_EQUAL(n.tries[i], i % 2 ? TRIES : 1);
             CU_ASSERT_EQUAL(out[i] == NULL, i % 2);
             th_mapping_free(out[i]);
         }
-        th_breed_clear(&b);
+        th_variation_clear(&b);
         th_search_free(s);
     }
 }
@@ -182,14 +184,14 @@ static int fill_within(int64_t budget, th_mapping **out, int size)
 {
     nest n = {.mother = NULL};
     th_error e = {"", ""};
-    th_breed b = {0};
+    th_variation b = {0};
     th_search_options o = th_search_defaults;
     o.evaluations = budget;
     th_search *s = search_of("two_level", &problem, &o);
-    CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
-    b.cursor.stage = TH_SEED_END;
-    int filled = th_breed_fill(&b, nothing, &n, 1, out, size, &e);
-    th_breed_clear(&b);
+    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+    b.cursor.stage = TH_STAGE_END;
+    int filled = th_variation_next_batch(&b, nothing, &n, 1, out, size, &e);
+    th_variation_clear(&b);
     th_search_free(s);
     return filled;
 }
@@ -221,17 +223,17 @@ static void no_memory_leaves_nothing_behind(void)
     for (int64_t k = 1; !done && k < 4000; k = k + 1 + k / 8) {
         th_error e = {"", ""};
         th_mapping *out[MEMBERS] = {NULL};
-        th_breed b = {0};
+        th_variation b = {0};
         th_search *s = search_on(1);
-        CU_ASSERT_EQUAL_FATAL(th_breed_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
         th_alloc_fail_at(k);
-        done = th_breed_brood(&b, offspring, &n, 4, TH_BREED_TRIES, out, &e) == 0;
+        done = th_variation_offspring(&b, offspring, &n, 4, TH_VARIATION_TRIES, out, &e) == 0;
         th_alloc_fail_at(0);
         if (!done)
             TAP_ASSERT_TEXT(e.id, "BASE-0001");
         for (int i = 0; i < 4; i++)
             th_mapping_free(out[i]);
-        th_breed_clear(&b);
+        th_variation_clear(&b);
         th_search_free(s);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }

@@ -20,8 +20,8 @@
 typedef struct {
     th_problem problem;
     th_evaluator *evaluator;
-    th_seeder *seeder;
-    th_level1 level1;
+    th_initial_generator *seeder;
+    th_partitioner level1;
 } fixture;
 
 static void set_up(fixture *f, const th_system *s, const th_workload *w)
@@ -29,15 +29,15 @@ static void set_up(fixture *f, const th_system *s, const th_workload *w)
     th_error e = {"", ""};
     f->problem = (th_problem){.system = s, .workload = w, .stream = th_stream_single};
     f->evaluator = th_evaluator_new(&f->problem, &e);
-    f->seeder = th_seeder_new(f->evaluator, &e);
-    if (th_level1_init(&f->level1, f->seeder, &f->problem, false, &e))
+    f->seeder = th_initial_new(f->evaluator, &e);
+    if (th_partitioner_init(&f->level1, f->seeder, &f->problem, false, &e))
         bail_out(&e);
 }
 
 static void tear_down(fixture *f)
 {
-    th_level1_clear(&f->level1);
-    th_seeder_free(f->seeder);
+    th_partitioner_clear(&f->level1);
+    th_initial_free(f->seeder);
     th_evaluator_free(f->evaluator);
 }
 
@@ -126,15 +126,15 @@ static void branches_go_where_they_end_earliest(void)
     bool was_there = false;
     for (size_t i = 0; i < f.level1.n; i++) {
         const th_partition *p = &f.level1.partitions[i];
-        int32_t design[TH_LEVEL1_SETS_MAX];
-        th_designs d;
+        int32_t design[TH_PARTITION_SETS_MAX];
+        th_design_vectors d;
         th_mapping *m = NULL;
-        if (p->n != 3 || p->way != TH_LAYERS_BY_FINISH)
+        if (p->n != 3 || p->way != TH_ASSIGN_EARLIEST_FINISH)
             continue;
-        CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, p, NULL), 0);
-        CU_ASSERT_TRUE(th_designs_next(&d, design));
-        CU_ASSERT_FALSE(th_designs_next(&d, design)); /* all designs are fixed */
-        CU_ASSERT_EQUAL(th_level1_mapping(&f.level1, p, design, 0, NULL, &m, NULL), 0);
+        CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, p, NULL), 0);
+        CU_ASSERT_TRUE(th_design_vectors_next(&d, design));
+        CU_ASSERT_FALSE(th_design_vectors_next(&d, design)); /* all designs are fixed */
+        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.level1, p, design, 0, NULL, &m, NULL), 0);
         CU_ASSERT_PTR_NOT_NULL_FATAL(m);
         for (int l = 0; l < w->n_layers; l++)
             TAP_ASSERT_TEXT(s->nodes[s->accel_node[m->sets[m->set_of[l]].accels[0]]].name, at[l]);
@@ -186,13 +186,13 @@ static void each_vector_of_designs_comes_once(void)
     fixture f;
     set_up(&f, s, w);
     const th_partition *halves = &f.level1.partitions[6];
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    int32_t design[TH_PARTITION_SETS_MAX];
     bool came[3][3] = {{false}};
     int n = 0;
-    th_designs d;
+    th_design_vectors d;
     CU_ASSERT_EQUAL(halves->n, 2);
-    CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, halves, NULL), 0);
-    while (th_designs_next(&d, design)) {
+    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, halves, NULL), 0);
+    while (th_design_vectors_next(&d, design)) {
         if (n == 0)
             CU_ASSERT_TRUE(design[0] == d.of[0][0] && design[1] == d.of[1][0]);
         if (n == 1 || n == 2)
@@ -202,8 +202,8 @@ static void each_vector_of_designs_comes_once(void)
         n++;
     }
     CU_ASSERT_EQUAL(n, 9);
-    CU_ASSERT_EQUAL(th_designs_init(&d, &f.level1, &f.level1.partitions[0], NULL), 0);
-    for (n = 0; th_designs_next(&d, design); n++)
+    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, &f.level1.partitions[0], NULL), 0);
+    for (n = 0; th_design_vectors_next(&d, design); n++)
         ;
     CU_ASSERT_EQUAL(n, 3);
     tear_down(&f);

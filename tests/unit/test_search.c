@@ -17,8 +17,8 @@ static void assert_same(const th_search *a, const th_search *b)
     TAP_ASSERT_TEXT(y.text, x.text);
     CU_ASSERT_TRUE(a->best_fitness.value == b->best_fitness.value &&
                    a->n_evaluations == b->n_evaluations && a->best_found_at == b->best_found_at &&
-                   a->n_stopped == b->n_stopped && a->n_infeasible == b->n_infeasible &&
-                   a->n_batches == b->n_batches);
+                   a->counts.stopped_early == b->counts.stopped_early &&
+                   a->counts.infeasible == b->counts.infeasible && a->n_batches == b->n_batches);
     th_strbuf_clear(&x);
     th_strbuf_clear(&y);
 }
@@ -80,12 +80,12 @@ static void a_budget_ends_a_baseline_early(void)
     th_search_options o = {.threads = 1};
     th_search *whole = found("uniform", &p, &o);
     int64_t all = whole->n_evaluations;
-    CU_ASSERT_TRUE(all > 100 && !whole->is_cut_short);
+    CU_ASSERT_TRUE(all > 100 && !whole->is_out_of_budget);
     for (int64_t n = all - 1; n <= all + 1; n++) {
         o.evaluations = n;
         th_search *s = found("uniform", &p, &o);
         CU_ASSERT_EQUAL(s->n_evaluations, n < all ? n : all);
-        CU_ASSERT_EQUAL(s->is_cut_short, n < all);
+        CU_ASSERT_EQUAL(s->is_out_of_budget, n < all);
         CU_ASSERT_TRUE(s->best_fitness.value >= whole->best_fitness.value);
         th_search_free(s);
     }
@@ -241,7 +241,7 @@ static void two_level_is_never_behind_chance_with_the_same_seeds(void)
         th_problem p = problem_of(small[i].system, small[i].workload);
         for (uint64_t seed = 1; seed <= TAP_REPEATS(6); seed++) {
             th_search_options o = {
-                .seed = seed, .evaluations = 200, .threads = 1, .seeds = TH_SEEDS_HEURISTIC};
+                .seed = seed, .evaluations = 200, .threads = 1, .initial = TH_INITIAL_HEURISTIC};
             th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o);
             CU_ASSERT_EQUAL(two->n_evaluations, random->n_evaluations);
             CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
@@ -284,7 +284,7 @@ static void searches_for_throughput(void)
     CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness.value);
     CU_ASSERT_TRUE(s->best_fitness.value <= herald->best_fitness.value);
     CU_ASSERT_TRUE(s->best_fitness.value <= fitness_of(&p, latency->best));
-    CU_ASSERT_EQUAL(s->n_stopped, 0);
+    CU_ASSERT_EQUAL(s->counts.stopped_early, 0);
     th_search_free(s);
     th_search_free(herald);
     th_search_free(latency);
@@ -301,7 +301,7 @@ static void micro_batches_bound_the_strategies(void)
     for (int i = 0; th_search_types[i]; i++) {
         th_search_options o = {.seed = 1, .evaluations = 100, .threads = 1};
         th_search *s = found(th_search_types[i]->name, &p, &o);
-        CU_ASSERT_EQUAL(s->n_infeasible, 0);
+        CU_ASSERT_EQUAL(s->counts.infeasible, 0);
         for (int l = 0; l < 2; l++)
             CU_ASSERT_EQUAL(s->best->strategy[l].split[TH_DIM_B], 1);
         th_search_free(s);
@@ -332,7 +332,7 @@ static void seeds_fit_into_little_memory(void)
     th_problem p = problem_of(s, w);
     th_search_options o = {.seed = 1, .evaluations = 4, .threads = 1};
     th_search *x = found("dp", &p, &o);
-    CU_ASSERT_EQUAL(x->n_infeasible, 0);
+    CU_ASSERT_EQUAL(x->counts.infeasible, 0);
     th_search_free(x);
     th_workload_free(w);
     th_system_free(s);

@@ -93,10 +93,10 @@ static void nothing_that_fits_is_an_error(void)
         TAP_ASSERT_TEXT(e.id, "MAP-0024");
         snprintf(expected, sizeof expected,
                  "%s: none of %lld mappings of \"alexnet\" onto \"t\" fits; the first: %s",
-                 x->type->name, (long long)x->n_evaluations, x->first_misfit.text);
-        TAP_ASSERT_TEXT(x->first_misfit.id, "MAP-0022");
+                 x->type->name, (long long)x->n_evaluations, x->first_infeasibility.text);
+        TAP_ASSERT_TEXT(x->first_infeasibility.id, "MAP-0022");
         TAP_ASSERT_TEXT(e.text, expected);
-        CU_ASSERT_TRUE(x->done && x->n_infeasible == x->n_evaluations && !x->best);
+        CU_ASSERT_TRUE(x->done && x->counts.infeasible == x->n_evaluations && !x->best);
         th_search_free(x);
     }
     th_system_free(s);
@@ -126,10 +126,10 @@ static void hundreds_of_accelerators(void)
 static void partitions_of_f1(void)
 {
     th_problem p = problem_of(f1, alexnet);
-    th_level1 l;
+    th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_seeder *seeder = th_seeder_new(e, NULL);
-    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
+    th_initial_generator *seeder = th_initial_new(e, NULL);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, false, NULL), 0);
     /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
                          first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
@@ -140,11 +140,11 @@ static void partitions_of_f1(void)
         CU_ASSERT_EQUAL(l.partitions[i].n, sets[i]);
         CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
     }
-    th_level1_clear(&l);
-    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, true, NULL), 0);
+    th_partitioner_clear(&l);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, true, NULL), 0);
     CU_ASSERT_EQUAL(l.n, 6);
-    th_level1_clear(&l);
-    th_seeder_free(seeder);
+    th_partitioner_clear(&l);
+    th_initial_free(seeder);
     th_evaluator_free(e);
 }
 
@@ -158,20 +158,20 @@ static void one_accelerator_runs_what_cannot_be_split(void)
                                  "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
                                  "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
     th_problem p = problem_of(f1, w);
-    th_level1 l;
+    th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_seeder *seeder = th_seeder_new(e, NULL);
-    CU_ASSERT_EQUAL(th_level1_init(&l, seeder, &p, false, NULL), 0);
+    th_initial_generator *seeder = th_initial_new(e, NULL);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, false, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(l.n, 9);
     for (int i = 7; i < 9; i++) {
         const th_partition *uneven = &l.partitions[i];
-        CU_ASSERT_TRUE(uneven->way == TH_LAYERS_UNEVEN && uneven->n == 2);
+        CU_ASSERT_TRUE(uneven->way == TH_ASSIGN_UNEVEN && uneven->n == 2);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 7 ? 2 : 4);
     }
     CU_ASSERT_EQUAL(l.tree.node[l.partitions[8].node[1]].accels[0], 4);
-    th_level1_clear(&l);
-    th_seeder_free(seeder);
+    th_partitioner_clear(&l);
+    th_initial_free(seeder);
     th_evaluator_free(e);
     th_search_options options = th_search_defaults;
     options.evaluations = 100;

@@ -37,9 +37,9 @@ static void check_search(const th_search_type *type, const th_problem *p)
     } else if (th_mapping_check(s->best, p->system, p->workload, &e) ||
                th_evaluator_run(th_pool_evaluator(s->pool), s->best, INFINITY, &fitness, &e)) {
         wrong("%s: best mapping: %s %s", type->name, e.id, e.text);
-    } else if (fitness.value != s->best_fitness.value || s->n_infeasible > 0) {
+    } else if (fitness.value != s->best_fitness.value || s->counts.infeasible > 0) {
         wrong("%s: best fitness %.17g, is %.17g; %lld infeasible", type->name,
-              s->best_fitness.value, fitness.value, (long long)s->n_infeasible);
+              s->best_fitness.value, fitness.value, (long long)s->counts.infeasible);
     }
     th_search_free(s);
 }

@@ -52,7 +52,7 @@ static void assert_dealt(const th_set_tree *t, int32_t block, const char *expect
 {
     th_strbuf text = TH_STRBUF_INIT;
     int32_t accels[8];
-    th_set_tree_deal(t, 0, block, accels);
+    th_set_tree_interleave(t, 0, block, accels);
     for (int i = 0; i < t->node[0].n; i++)
         th_strbuf_printf(&text, "%d", (int)accels[i]);
     TAP_ASSERT_TEXT(text.text, expected);
@@ -71,11 +71,11 @@ static void members_are_dealt_across_slow_links(void)
     assert_dealt(&t, 2, "01452367");
     assert_dealt(&t, 3, "01234567");
     assert_dealt(&t, 4, "01234567");
-    CU_ASSERT_TRUE(th_set_tree_can_deal(&t, 0, 1) && th_set_tree_can_deal(&t, 0, 2));
-    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 0) || th_set_tree_can_deal(&t, 0, 3) ||
-                    th_set_tree_can_deal(&t, 0, 4));
+    CU_ASSERT_TRUE(th_set_tree_can_interleave(&t, 0, 1) && th_set_tree_can_interleave(&t, 0, 2));
+    CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, 0, 0) || th_set_tree_can_interleave(&t, 0, 3) ||
+                    th_set_tree_can_interleave(&t, 0, 4));
     for (int32_t i = 1; i < (int32_t)t.n; i++)
-        CU_ASSERT_FALSE(th_set_tree_can_deal(&t, i, 1));
+        CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, i, 1));
     th_set_tree_clear(&t);
     th_system_free(s);
 }
@@ -118,7 +118,7 @@ static void rings_and_meshes_are_halved(void)
     assert_tree(mesh, "((((0)(1))(2))(((3)(4))(5)))");
     th_set_tree t;
     th_set_tree_init(&t, mesh, NULL);
-    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 1));
+    CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, 0, 1));
     assert_dealt(&t, 1, "012345");
     th_set_tree_clear(&t);
     th_system_free(ring);
@@ -142,8 +142,8 @@ static void weak_links_part_a_chain(void)
     assert_tree(s, "((((0)(1))((2)(3)))(((4)(5))(6)))");
     th_set_tree t;
     th_set_tree_init(&t, s, NULL);
-    CU_ASSERT_FALSE(th_set_tree_can_deal(&t, 0, 1)); /* parts of four and of three */
-    CU_ASSERT_TRUE(th_set_tree_can_deal(&t, 1, 1));  /* {0, 1} and {2, 3} */
+    CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, 0, 1)); /* parts of four and of three */
+    CU_ASSERT_TRUE(th_set_tree_can_interleave(&t, 1, 1));  /* {0, 1} and {2, 3} */
     th_set_tree_clear(&t);
     th_system_free(s);
 }
@@ -173,7 +173,7 @@ static void groups_become_sets(void)
 {
     th_system *f1 = shipped_system("f1_16xlarge"), *ring = shipped_system("ring8");
     th_mapping *m = th_sets_by_group(f1, 3), *r = th_sets_by_group(ring, 3);
-    CU_ASSERT_TRUE(th_sets_first_group(f1) == 4 && th_sets_first_group(ring) == 8);
+    CU_ASSERT_TRUE(th_sets_first_group_size(f1) == 4 && th_sets_first_group_size(ring) == 8);
     for (int i = 0; i < 2; i++) { /* one group of several: two halves */
         CU_ASSERT_TRUE(m->n_sets == 2 && m->sets[i].n_accels == 4 &&
                        m->sets[i].accels[3] == 4 * i + 3);
@@ -207,8 +207,10 @@ static void groups_may_be_interleaved(void)
     th_mapping *m = th_sets_by_group(s, 1);
     CU_ASSERT_TRUE(m->n_sets == 2 && m->sets[0].n_accels == 2 && m->sets[1].n_accels == 1);
     CU_ASSERT_TRUE(m->sets[0].accels[1] == 2 && m->sets[1].accels[0] == 1);
-    CU_ASSERT_TRUE(th_set_can_take(s, &m->sets[0], 0) && !th_set_can_take(s, &m->sets[0], 1));
-    CU_ASSERT_TRUE(!th_set_can_take(s, &m->sets[1], 0) && th_set_can_take(s, &m->sets[1], 1));
+    CU_ASSERT_TRUE(th_set_supports_design(s, &m->sets[0], 0) &&
+                   !th_set_supports_design(s, &m->sets[0], 1));
+    CU_ASSERT_TRUE(!th_set_supports_design(s, &m->sets[1], 0) &&
+                   th_set_supports_design(s, &m->sets[1], 1));
     th_mapping_free(m);
     th_system_free(s);
     s = shipped_system("npu_v1");

@@ -40,7 +40,7 @@ typedef struct {
 } state;
 
 typedef struct {
-    th_breed breed;
+    th_variation breed;
     state chain[CHAINS]; /* while there are seeds: by ascending value */
     int n;
     int64_t step, cycle; /* in the cycle; its length */
@@ -50,7 +50,7 @@ static int init(th_search *s, th_error *err)
 {
     annealing *a = s->state;
     a->cycle = FIRST_CYCLE;
-    return th_breed_init(&a->breed, s, "annealing", err);
+    return th_variation_init(&a->breed, s, "annealing", err);
 }
 
 static void clear(th_search *s)
@@ -58,7 +58,7 @@ static void clear(th_search *s)
     annealing *a = s->state;
     for (int i = 0; i < a->n; i++)
         th_mapping_free(a->chain[i].mapping);
-    th_breed_clear(&a->breed);
+    th_variation_clear(&a->breed);
 }
 
 /* --- seeds -------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ static int judge_seeds(th_search *s, th_error *err)
     annealing *a = s->state;
     th_mapping *batch[SEED_BATCH] = {NULL};
     th_fitness fitness[SEED_BATCH];
-    int n = th_breed_seeds(&a->breed, batch, th_search_left(s, SEED_BATCH), err);
+    int n = th_variation_initial(&a->breed, batch, th_search_left(s, SEED_BATCH), err);
     if (n < 0)
         return -1;
     double bound = a->n < CHAINS ? INFINITY : a->chain[CHAINS - 1].value;
@@ -167,16 +167,16 @@ typedef struct {
     double temperature, limit[CHAINS];
 } neighbours;
 
-static int neighbour(th_breed *b, void *all, int i, th_mapping **out, th_error *err)
+static int neighbour(th_variation *b, void *all, int i, th_mapping **out, th_error *err)
 {
     neighbours *n = all;
     const state *c = &n->of->chain[i];
     n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(b->random));
-    if (th_breed_chance(b, LEVEL1_RATE))
-        return th_breed_level1(b, c->mapping, out, err);
-    if (th_breed_chance(b, BLURRED_RATE))
-        return th_breed_blurred(b, c->mapping, out, err);
-    return th_breed_child(b, c->mapping, NULL, out, err);
+    if (th_variation_chance(b, LEVEL1_RATE))
+        return th_variation_partitioning(b, c->mapping, out, err);
+    if (th_variation_chance(b, BLURRED_RATE))
+        return th_variation_perturbed(b, c->mapping, out, err);
+    return th_variation_sharding(b, c->mapping, NULL, out, err);
 }
 
 /* A neighbour of each chain that has one, as many as the budget allows, their chains and limits.
@@ -187,7 +187,7 @@ static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *
     annealing *a = s->state;
     neighbours all = {.of = a, .temperature = temperature(s)};
     int n = 0;
-    if (th_breed_brood(&a->breed, neighbour, &all, a->n, TH_BREED_TRIES, next, err))
+    if (th_variation_offspring(&a->breed, neighbour, &all, a->n, TH_VARIATION_TRIES, next, err))
         return -1;
     for (int i = 0; i < a->n; i++) {
         if (!next[i])
@@ -196,7 +196,7 @@ static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *
         chain[n] = i;
         limit[n++] = all.limit[i];
     }
-    return th_breed_keep_to_budget(&a->breed, next, n);
+    return th_variation_cut_to_budget(&a->breed, next, n);
 }
 
 static int step(th_search *s, th_error *err)
@@ -227,7 +227,7 @@ static int step(th_search *s, th_error *err)
 static int iterate(th_search *s, th_error *err)
 {
     annealing *a = s->state;
-    if (th_breed_has_seeds(&a->breed))
+    if (th_variation_has_initial(&a->breed))
         return judge_seeds(s, err);
     if (a->n == 0) {
         s->done = true; /* no seed fits: there is nothing to start from */
@@ -249,7 +249,7 @@ const th_search_type th_search_annealing = {
     "simulated annealing over the moves of two_level, in cycles of growing length",
     false,
     4000,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(annealing),
     init,
     iterate,

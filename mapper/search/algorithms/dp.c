@@ -12,29 +12,29 @@ enum { BATCH = 32 };
 
 static int init(th_search *s, th_error *err)
 {
-    th_breed *b = s->state;
-    s->options.seeds = TH_SEEDS_HEURISTIC; /* they are all there is */
+    th_variation *b = s->state;
+    s->options.initial = TH_INITIAL_HEURISTIC; /* they are all there is */
     b->cursor.programme_alone = true;
-    return th_breed_init(b, s, "dp", err);
+    return th_variation_init(b, s, "dp", err);
 }
 
 static void clear(th_search *s)
 {
-    th_breed_clear(s->state);
+    th_variation_clear(s->state);
 }
 
 static int iterate(th_search *s, th_error *err)
 {
-    th_breed *b = s->state;
+    th_variation *b = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    int n = th_breed_seeds(b, batch, th_search_left(s, BATCH), err);
+    int n = th_variation_initial(b, batch, th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    s->done = !th_breed_has_seeds(b);
+    s->done = !th_variation_has_initial(b);
     return failed;
 }
 
@@ -43,8 +43,8 @@ const th_search_type th_search_dp = {
     "dynamic programme over the layers of each set, on candidates of level 1",
     false,
     0,
-    TH_SEEDS_HEURISTIC,
-    sizeof(th_breed),
+    TH_INITIAL_HEURISTIC,
+    sizeof(th_variation),
     init,
     iterate,
     clear,

@@ -197,7 +197,7 @@ static int add_choice(th_search *s, exhaustive *x, int set, const th_strategy *s
 {
     level *here = &x->level[x->depth];
     double least = 0;
-    s->n_nodes++;
+    s->counts.nodes++;
     if (x->prefix) {
         int status = th_prefix_push(x->prefix, &x->set[set], strategy, &least, err);
         if (status != 0)
@@ -205,7 +205,7 @@ static int add_choice(th_search *s, exhaustive *x, int set, const th_strategy *s
         th_prefix_pop(x->prefix);
     }
     if (x->prefix && !can_win(s, least)) {
-        s->n_pruned++;
+        s->counts.pruned++;
         return 0;
     }
     if (th_grow(&here->item, &here->capacity, here->n + 1, sizeof *here->item))
@@ -250,7 +250,7 @@ static int add_new_set(th_search *s, exhaustive *x, uint32_t members, th_error *
     x->members[x->n_sets] = members;
     for (int32_t d = 0; d < system->n_designs; d++) {
         fill_set(set, members, d);
-        if (!th_set_can_take(system, set, d))
+        if (!th_set_supports_design(system, set, d))
             continue;
         any = true;
         if (add_strategies(s, x, x->n_sets, err))
@@ -327,7 +327,7 @@ static int judge(th_search *s, exhaustive *x, th_error *err)
             x->batch[n++] = x->batch[i];
             continue;
         }
-        s->n_pruned++;
+        s->counts.pruned++;
         th_mapping_free(x->batch[i]);
     }
     int left = th_search_left(s, n);
@@ -395,7 +395,7 @@ static int step(th_search *s, exhaustive *x, th_error *err)
     level *here = &x->level[x->depth];
     bool is_over = here->next == here->n;
     if (!is_over && x->prefix && !can_win(s, here->item[here->next].least)) {
-        s->n_pruned += (int64_t)(here->n - here->next); /* those after it are no better */
+        s->counts.pruned += (int64_t)(here->n - here->next); /* those after it are no better */
         is_over = true;
     }
     if (is_over && x->depth == 0) {
@@ -420,8 +420,8 @@ static int run_first(th_search *s, exhaustive *x, th_error *err)
 {
     if (!x->first->done)
         return th_search_iterate(x->first, err);
-    if (!s->first_misfit.text[0])
-        s->first_misfit = x->first->first_misfit;
+    if (!s->first_infeasibility.text[0])
+        s->first_infeasibility = x->first->first_infeasibility;
     th_search_free(x->first);
     x->first = NULL;
     s->done = x->is_too_large;
@@ -450,8 +450,8 @@ static int iterate(th_search *s, th_error *err)
     exhaustive *x = s->state;
     if (x->first)
         return run_first(s, x, err);
-    int64_t until = s->n_nodes + NODES;
-    while (!s->done && s->n_nodes < until && th_search_left(s, 1) > 0)
+    int64_t until = s->counts.nodes + NODES;
+    while (!s->done && s->counts.nodes < until && th_search_left(s, 1) > 0)
         if (step(s, x, err))
             return -1;
     s->is_proven = s->done && !x->is_cut;
@@ -461,7 +461,7 @@ static int iterate(th_search *s, th_error *err)
 const th_search_type th_search_exhaustive = {
     .name = "exhaustive",
     .synopsis = "branch and bound over all mappings: proves the best of small cases",
-    .seeds = TH_SEEDS_HEURISTIC,
+    .initial = TH_INITIAL_HEURISTIC,
     .state_size = sizeof(exhaustive),
     .init = init,
     .iterate = iterate,

@@ -23,7 +23,7 @@ typedef struct {
 } individual;
 
 typedef struct {
-    th_breed breed;
+    th_variation breed;
     individual member[POPULATION]; /* by ascending value */
     int n;
 } population;
@@ -31,7 +31,7 @@ typedef struct {
 static int init(th_search *s, th_error *err)
 {
     population *p = s->state;
-    return th_breed_init(&p->breed, s, "ga", err);
+    return th_variation_init(&p->breed, s, "ga", err);
 }
 
 static void clear(th_search *s)
@@ -39,7 +39,7 @@ static void clear(th_search *s)
     population *p = s->state;
     for (int i = 0; i < p->n; i++)
         th_mapping_free(p->member[i].mapping);
-    th_breed_clear(&p->breed);
+    th_variation_clear(&p->breed);
 }
 
 static bool is_known(const population *p, const th_mapping *m, double value)
@@ -68,22 +68,22 @@ static void insert(population *p, th_mapping *m, const th_fitness *f)
 }
 
 /* The best of a few; they are in order. */
-static const th_mapping *tournament(const population *p, th_breed *b)
+static const th_mapping *tournament(const population *p, th_variation *b)
 {
     int winner = p->n - 1;
     for (int i = 0; i < TOURNAMENT; i++) {
-        int rival = th_breed_below(b, p->n);
+        int rival = th_variation_below(b, p->n);
         winner = rival < winner ? rival : winner;
     }
     return p->member[winner].mapping;
 }
 
-static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     const population *p = state;
     const th_mapping *mother = tournament(p, b), *father = tournament(p, b);
     (void)i;
-    return th_breed_flat(b, mother, father == mother ? NULL : father, out, err);
+    return th_variation_flat(b, mother, father == mother ? NULL : father, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -91,12 +91,12 @@ static int iterate(th_search *s, th_error *err)
     population *p = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_breed_has_seeds(&p->breed);
+    bool seeding = th_variation_has_initial(&p->breed);
     if (!seeding && p->n == 0) {
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&p->breed, offspring, p, TH_BREED_TRIES, batch, BATCH, err);
+    int n = th_variation_next_batch(&p->breed, offspring, p, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     double bound = p->n < POPULATION ? INFINITY : p->member[p->n - 1].value;
@@ -116,7 +116,7 @@ const th_search_type th_search_ga = {
     "flat genetic search: one population, all choices genes of one individual",
     false,
     4000,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(population),
     init,
     iterate,

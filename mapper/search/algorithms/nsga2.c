@@ -25,7 +25,7 @@ enum { POPULATION = 64, BATCH = 32 };
 static const double LEVEL1_RATE = 0.15; /* offspring that change sets, designs or ranges */
 
 typedef struct {
-    th_breed breed;
+    th_variation breed;
     th_mapping *mapping[POPULATION + BATCH];
     th_metrics metrics[POPULATION + BATCH];
     th_point point[POPULATION + BATCH];
@@ -35,7 +35,7 @@ typedef struct {
 static int init(th_search *s, th_error *err)
 {
     nsga2 *t = s->state;
-    return th_breed_init(&t->breed, s, "nsga2", err);
+    return th_variation_init(&t->breed, s, "nsga2", err);
 }
 
 static void clear(th_search *s)
@@ -43,7 +43,7 @@ static void clear(th_search *s)
     nsga2 *t = s->state;
     for (int i = 0; i < t->n; i++)
         th_mapping_free(t->mapping[i]);
-    th_breed_clear(&t->breed);
+    th_variation_clear(&t->breed);
 }
 
 /* --- selection -------------------------------------------------------------------------------- */
@@ -111,14 +111,14 @@ static void insert(nsga2 *t, th_mapping *m, const th_fitness *f, const th_goal *
 
 /* --- offspring -------------------------------------------------------------------------------- */
 
-static int tournament(const nsga2 *t, th_breed *b)
+static int tournament(const nsga2 *t, th_variation *b)
 {
-    int one = th_breed_below(b, t->n), other = th_breed_below(b, t->n);
+    int one = th_variation_below(b, t->n), other = th_variation_below(b, t->n);
     return is_before(&t->point[other], &t->point[one]) ? other : one;
 }
 
 /* Somebody with the sets, designs and layers of each set of mother; NULL: not met. */
-static const th_mapping *father_for(const nsga2 *t, th_breed *b, const th_mapping *mother)
+static const th_mapping *father_for(const nsga2 *t, th_variation *b, const th_mapping *mother)
 {
     for (int tries = 0; tries < 4; tries++) {
         const th_mapping *m = t->mapping[tournament(t, b)];
@@ -128,14 +128,14 @@ static const th_mapping *father_for(const nsga2 *t, th_breed *b, const th_mappin
     return NULL;
 }
 
-static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     const nsga2 *t = state;
     const th_mapping *mother = t->mapping[tournament(t, b)];
     (void)i;
-    if (th_breed_chance(b, LEVEL1_RATE))
-        return th_breed_level1(b, mother, out, err);
-    return th_breed_child(b, mother, father_for(t, b, mother), out, err);
+    if (th_variation_chance(b, LEVEL1_RATE))
+        return th_variation_partitioning(b, mother, out, err);
+    return th_variation_sharding(b, mother, father_for(t, b, mother), out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -143,12 +143,12 @@ static int iterate(th_search *s, th_error *err)
     nsga2 *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_breed_has_seeds(&t->breed);
+    bool seeding = th_variation_has_initial(&t->breed);
     if (!seeding && t->n == 0) {
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch, BATCH, err);
+    int n = th_variation_next_batch(&t->breed, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, INFINITY, fitness, err);
@@ -210,7 +210,7 @@ const th_search_type th_search_nsga2 = {
     "a Pareto front of several objectives by non-dominated sorting",
     false,
     4000,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(nsga2),
     init,
     iterate,

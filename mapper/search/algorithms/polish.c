@@ -44,7 +44,7 @@ typedef struct {
 } move;
 
 typedef struct {
-    th_breed breed;
+    th_variation breed;
     th_mapping *now;
     double value;
     move *moves; /* of one cycle */
@@ -56,7 +56,7 @@ static int init(th_search *s, th_error *err)
 {
     polish *p = s->state;
     p->value = INFINITY;
-    return th_breed_init(&p->breed, s, "polish", err);
+    return th_variation_init(&p->breed, s, "polish", err);
 }
 
 static void clear(th_search *s)
@@ -64,7 +64,7 @@ static void clear(th_search *s)
     polish *p = s->state;
     th_mapping_free(p->now);
     th_free(p->moves);
-    th_breed_clear(&p->breed);
+    th_variation_clear(&p->breed);
 }
 
 /* --- the moves of a cycle ----------------------------------------------------------------------
@@ -88,7 +88,8 @@ static int list_designs(polish *p)
     const th_system *system = p->breed.search->problem.system;
     for (int32_t set = 0; set < p->now->n_sets; set++)
         for (int32_t d = 0; d < system->n_designs; d++)
-            if (d != p->now->sets[set].design && th_set_can_take(system, &p->now->sets[set], d) &&
+            if (d != p->now->sets[set].design &&
+                th_set_supports_design(system, &p->now->sets[set], d) &&
                 (add(p, &(move){MOVE_DESIGN, set, d, 0, true}) ||
                  add(p, &(move){MOVE_DESIGN, set, d, 0, false})))
                 return -1;
@@ -146,7 +147,7 @@ static bool is_first_of_shape(const polish *p, int l)
 
 static const th_choices *choices_of(polish *p, int l, th_error *err)
 {
-    return th_seeder_choices(p->breed.seeder, &p->now->sets[p->now->set_of[l]], l, err);
+    return th_initial_choices(p->breed.seeder, &p->now->sets[p->now->set_of[l]], l, err);
 }
 
 /* All choices of layer l for it and the layers after it, length in all; 0: all of its shape. */
@@ -223,8 +224,8 @@ static int shift_boundary(polish *p, th_mapping *m, const move *v, th_error *err
         if (!give(p, m, l, &m->strategy[v->to > 0 ? v->at - 1 : v->at]))
             return 1;
     }
-    int failed = v->reseeded ? th_breed_reseed(&p->breed, m, lower, 0, err) : 0;
-    return failed || !v->reseeded ? failed : th_breed_reseed(&p->breed, m, upper, 0, err);
+    int failed = v->reseeded ? th_variation_reoptimise(&p->breed, m, lower, 0, err) : 0;
+    return failed || !v->reseeded ? failed : th_variation_reoptimise(&p->breed, m, upper, 0, err);
 }
 
 static int change_share(th_mapping *m, const move *v)
@@ -244,7 +245,7 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
     switch (v->kind) {
     case MOVE_DESIGN:
         m->sets[v->at].design = v->to;
-        return v->reseeded ? th_breed_reseed(&p->breed, m, v->at, 0, err) : 0;
+        return v->reseeded ? th_variation_reoptimise(&p->breed, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
     case MOVE_SHARE:
@@ -312,13 +313,13 @@ static int find_start(th_search *s, th_error *err)
     const th_search *from = s->parent ? s->parent : s;
     if (from->best && (s->parent || s->options.start))
         return start_at(p, from->best, from->best_fitness.value, err);
-    int n = th_breed_seeds(&p->breed, batch, th_search_left(s, SEED_BATCH), err);
+    int n = th_variation_initial(&p->breed, batch, th_search_left(s, SEED_BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    if (failed || th_breed_has_seeds(&p->breed))
+    if (failed || th_variation_has_initial(&p->breed))
         return failed;
     s->done = !s->best; /* nothing fits */
     return s->best ? start_at(p, s->best, s->best_fitness.value, err) : 0;
@@ -385,7 +386,7 @@ const th_search_type th_search_polish = {
     "local search: one change of a strategy, a design, a boundary, a share after the other",
     false,
     0,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(polish),
     init,
     iterate,

@@ -67,9 +67,9 @@ static int init(th_search *s, th_error *err)
     (void)err;
     if (s->options.evaluations == 0 && s->options.seconds <= 0)
         s->budget = reasonable(&s->problem);
-    p->stage = s->options.seeds != TH_SEEDS_HEURISTIC ? STAGE_ROUNDS
-               : s->problem.constraints               ? STAGE_DP /* baselines know of none */
-                                                      : STAGE_FIRST;
+    p->stage = s->options.initial != TH_INITIAL_HEURISTIC ? STAGE_ROUNDS
+               : s->problem.constraints                   ? STAGE_DP /* baselines know of none */
+                                                          : STAGE_FIRST;
     p->now = NO_TURN;
     p->best = p->round_best = p->polished = INFINITY;
     return 0;
@@ -235,7 +235,7 @@ const th_search_type th_search_portfolio = {
     "dp, the baselines, then two_level, ga, annealing and polish by turns",
     false,
     0,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(portfolio),
     init,
     iterate,

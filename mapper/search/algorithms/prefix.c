@@ -6,9 +6,10 @@
  *
  * Times of tasks and transfers are those of prefix_path.c, which hold whatever else is in the
  * program, before or after. Only the order of tasks on an accelerator, and links that are shared,
- * are left out. After a layer follows the tail that bounds.c knows of it, or what prefix_rest.c
- * knows of it as it is placed, whichever is longer. Invariant: final[l] of a decided layer l, and
- * the arrivals of its records, are lower bounds of the ends of those tasks in the first pass. */
+ * are left out. After a layer follows the tail that bounds.c knows of it, or what
+ * prefix_remaining.c knows of it as it is placed, whichever is longer. Invariant: final[l] of a
+ * decided layer l, and the arrivals of its records, are lower bounds of the ends of those tasks in
+ * the first pass. */
 #include <config.h>
 
 #include "mapper/search/algorithms/prefix.h"
@@ -19,7 +20,7 @@
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/algorithms/prefix_path.h"
-#include "mapper/search/algorithms/prefix_rest.h"
+#include "mapper/search/algorithms/prefix_remaining.h"
 
 /* One reading of a tensor by a decided layer, in the order of plans (lower.c). */
 typedef struct {
@@ -43,7 +44,7 @@ struct th_prefix {
     size_t n_arrivals, arrival_capacity;
     th_placed *consumers; /* scratch */
     th_path path;         /* of the layer that is being decided */
-    th_rest *rest;        /* what follows a layer as it is placed */
+    th_remaining *rest;   /* what follows a layer as it is placed */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ th_prefix *th_prefix_new(const th_problem *p, th_error *err)
     if (allocate(x))
         th_error_no_memory(err);
     else if (!th_path_init(&x->path, &x->problem, err) && !th_bounds_tails(p, x->tail, err) &&
-             (x->rest = th_rest_new(&x->problem, x->tail, err)))
+             (x->rest = th_remaining_new(&x->problem, x->tail, err)))
         return x;
     th_prefix_free(x);
     return NULL;
@@ -90,7 +91,7 @@ void th_prefix_free(th_prefix *x)
     if (!x)
         return;
     th_path_clear(&x->path);
-    th_rest_free(x->rest);
+    th_remaining_free(x->rest);
     th_free(x->placed);
     th_free(x->plan);
     th_free(x->final);
@@ -217,7 +218,7 @@ static int find_least(th_prefix *x, const th_layer_plan *plan, const double *fin
     const th_placed *at = &x->placed[x->n];
     double least = x->n > 0 ? x->least[x->n - 1] : 0;
     const double *rest;
-    if (th_rest_of(x->rest, x->n, at->set, &at->strategy, &rest, err))
+    if (th_remaining_after(x->rest, x->n, at->set, &at->strategy, &rest, err))
         return -1;
     for (int r = 0; r < plan->n; r++) {
         double leaves;

@@ -14,27 +14,28 @@ enum { BATCH = 32, TRIES_PER_DRAW = 64 };
 
 static int init(th_search *s, th_error *err)
 {
-    return th_breed_init(s->state, s, "random", err);
+    return th_variation_init(s->state, s, "random", err);
 }
 
 static void clear(th_search *s)
 {
-    th_breed_clear(s->state);
+    th_variation_clear(s->state);
 }
 
-static int draw(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int draw(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     const th_search *s = state;
-    bool by_programme = s->options.seeds == TH_SEEDS_HEURISTIC && (s->n_evaluations + i) % 2 == 0;
-    return th_breed_draw(b, by_programme, out, err);
+    bool by_programme =
+        s->options.initial == TH_INITIAL_HEURISTIC && (s->n_evaluations + i) % 2 == 0;
+    return th_variation_random(b, by_programme, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
 {
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_breed_has_seeds(s->state);
-    int n = th_breed_fill(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
+    bool seeding = th_variation_has_initial(s->state);
+    int n = th_variation_next_batch(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
@@ -49,8 +50,8 @@ const th_search_type th_search_random = {
     "mappings drawn at random: the control with as many evaluations",
     false,
     4000,
-    TH_SEEDS_RANDOM,
-    sizeof(th_breed),
+    TH_INITIAL_RANDOM,
+    sizeof(th_variation),
     init,
     iterate,
     clear,

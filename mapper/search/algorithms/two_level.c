@@ -45,7 +45,7 @@ typedef struct {
 } configuration;
 
 typedef struct {
-    th_breed breed;
+    th_variation breed;
     configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
     double taken_in; /* the value of the last mapping that came from the parent */
@@ -55,7 +55,7 @@ static int init(th_search *s, th_error *err)
 {
     two_level *t = s->state;
     t->taken_in = INFINITY;
-    return th_breed_init(&t->breed, s, "two_level", err);
+    return th_variation_init(&t->breed, s, "two_level", err);
 }
 
 static void clear(th_search *s)
@@ -64,7 +64,7 @@ static void clear(th_search *s)
     for (int c = 0; c < t->n; c++)
         for (int i = 0; i < t->table[c].n; i++)
             th_mapping_free(t->table[c].member[i].mapping);
-    th_breed_clear(&t->breed);
+    th_variation_clear(&t->breed);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -134,25 +134,26 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
 /* --- generations ------------------------------------------------------------------------------ */
 
 /* By rank; now and then any, since those that are good only after much work would never get it. */
-static const configuration *choose(const two_level *t, th_breed *b)
+static const configuration *choose(const two_level *t, th_variation *b)
 {
-    if (th_breed_chance(b, ANY_RATE))
-        return &t->table[th_breed_below(b, t->n)];
-    return &t->table[th_breed_rank(b, t->n)];
+    if (th_variation_chance(b, ANY_RATE))
+        return &t->table[th_variation_below(b, t->n)];
+    return &t->table[th_variation_rank(b, t->n)];
 }
 
-static int offspring(th_breed *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     const two_level *t = state;
     const configuration *c = choose(t, b);
     (void)i;
-    if (th_breed_chance(b, LEVEL1_RATE))
-        return th_breed_level1(b, c->member[0].mapping, out, err);
-    const individual *mother = &c->member[th_breed_rank(b, c->n)],
-                     *father = &c->member[th_breed_below(b, c->n)];
-    if (th_breed_chance(b, BLURRED_RATE))
-        return th_breed_blurred(b, mother->mapping, out, err);
-    return th_breed_child(b, mother->mapping, father == mother ? NULL : father->mapping, out, err);
+    if (th_variation_chance(b, LEVEL1_RATE))
+        return th_variation_partitioning(b, c->member[0].mapping, out, err);
+    const individual *mother = &c->member[th_variation_rank(b, c->n)],
+                     *father = &c->member[th_variation_below(b, c->n)];
+    if (th_variation_chance(b, BLURRED_RATE))
+        return th_variation_perturbed(b, mother->mapping, out, err);
+    return th_variation_sharding(b, mother->mapping, father == mother ? NULL : father->mapping, out,
+                                 err);
 }
 
 /* What the searches before this one have found. */
@@ -181,12 +182,12 @@ static int iterate(th_search *s, th_error *err)
     th_fitness fitness[BATCH];
     if (take_in(s, t, err))
         return -1;
-    bool seeding = th_breed_has_seeds(&t->breed);
+    bool seeding = th_variation_has_initial(&t->breed);
     if (!seeding && t->n == 0) {
         s->done = true; /* no seed fits: there is nothing to breed from */
         return 0;
     }
-    int n = th_breed_fill(&t->breed, offspring, t, TH_BREED_TRIES, batch, BATCH, err);
+    int n = th_variation_next_batch(&t->breed, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);
@@ -205,7 +206,7 @@ const th_search_type th_search_two_level = {
     "two-level genetic search over sets, designs and layers (1), and strategies (2)",
     false,
     4000,
-    TH_SEEDS_HEURISTIC,
+    TH_INITIAL_HEURISTIC,
     sizeof(two_level),
     init,
     iterate,

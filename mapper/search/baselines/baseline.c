@@ -21,10 +21,10 @@ int th_candidates_add(th_search *s, th_mapping *m, th_error *err)
     return 0;
 }
 
-void th_candidates_note_misfit(th_search *s, const th_error *reason)
+void th_candidates_note_infeasible(th_search *s, const th_error *reason)
 {
-    if (!s->first_misfit.id[0])
-        s->first_misfit = *reason;
+    if (!s->first_infeasibility.id[0])
+        s->first_infeasibility = *reason;
 }
 
 /* What no candidate need be followed past: the best of this search, and of those that it runs in.
@@ -62,7 +62,7 @@ void th_candidates_clear(th_search *s)
     th_free(c->mapping);
 }
 
-int32_t th_baseline_crew(const th_search *s, int32_t design, int32_t *accels, int32_t *in_group)
+int32_t th_baseline_members(const th_search *s, int32_t design, int32_t *accels, int32_t *in_group)
 {
     const th_system *system = s->problem.system;
     int32_t n = 0;
@@ -71,7 +71,7 @@ int32_t th_baseline_crew(const th_search *s, int32_t design, int32_t *accels, in
             const th_set alone = {.design = design, .n_accels = 1, .accels = &a};
             if ((system->nodes[system->accel_node[a]].group ==
                  system->nodes[system->accel_node[0]].group) == own &&
-                th_set_can_take(system, &alone, design))
+                th_set_supports_design(system, &alone, design))
                 accels[n++] = a;
         }
         if (own)
@@ -80,7 +80,8 @@ int32_t th_baseline_crew(const th_search *s, int32_t design, int32_t *accels, in
     return n;
 }
 
-th_mapping *th_baseline_on(const th_search *s, int32_t design, const int32_t *accels, int32_t n)
+th_mapping *th_baseline_mapping(const th_search *s, int32_t design, const int32_t *accels,
+                                int32_t n)
 {
     th_mapping *m = th_mapping_new(1, &n, s->problem.workload->n_layers);
     if (!m)

@@ -21,12 +21,12 @@ typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
 
 typedef struct {
     th_search *search;
-    th_seeder *seeder;
+    th_initial_generator *seeder;
     th_plans *plans;
     th_mapping *mapping;
-    th_placed *placed;      /* per layer, once it has its strategy */
-    th_timed **timed;       /* per layer, NULL where an earlier layer of its shape has them */
-    int *n_timed, *same_as; /* that layer; the layer itself where it is the first */
+    th_placed *placed;         /* per layer, once it has its strategy */
+    th_timed_strategy **timed; /* per layer, NULL where an earlier layer of its shape has them */
+    int *n_timed, *same_as;    /* that layer; the layer itself where it is the first */
     allowed what;
 } walk;
 
@@ -51,7 +51,7 @@ static int rank_of(const walk *k, const th_strategy *s)
 }
 
 /* Of model parallelism: strategies of several dimensions only where there are none of one. */
-static int keep_allowed(const walk *k, th_timed *all, int n)
+static int keep_allowed(const walk *k, th_timed_strategy *all, int n)
 {
     int least = TH_N_DIMS, kept = 0;
     for (int i = 0; i < n; i++) {
@@ -74,7 +74,8 @@ static int list_times(walk *k, int layer, th_error *err)
     k->same_as[layer] = same;
     if (same < layer)
         return 0;
-    int n = th_seeder_times(k->seeder, &k->mapping->sets[0], layer, &k->timed[layer], err);
+    int n =
+        th_initial_timed_strategies(k->seeder, &k->mapping->sets[0], layer, &k->timed[layer], err);
     if (n < 0)
         return -1;
     k->n_timed[layer] = keep_allowed(k, k->timed[layer], n);
@@ -107,7 +108,7 @@ static int take_least(walk *k, int layer, th_error *err)
     th_time least = TH_TIME_MAX;
     if (list_times(k, layer, err))
         return -1;
-    const th_timed *all = k->timed[k->same_as[layer]];
+    const th_timed_strategy *all = k->timed[k->same_as[layer]];
     for (int i = 0; i < k->n_timed[k->same_as[layer]] && all[i].time < least; i++) {
         th_placed at;
         if (th_plans_place(k->plans, layer, &k->mapping->sets[0], &all[i].strategy, &at, err))
@@ -152,7 +153,8 @@ static int walk_layers(walk *k, th_error *err)
 }
 
 /* 0, 1 (a layer cannot be shared by so many) or -1. */
-static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, allowed what, th_error *err)
+static int add_walk(th_search *s, th_initial_generator *seeder, th_mapping *m, allowed what,
+                    th_error *err)
 {
     size_t n = (size_t)s->problem.workload->n_layers;
     walk k = {.search = s, .seeder = seeder, .mapping = m, .what = what};
@@ -178,13 +180,13 @@ static int add_walk(th_search *s, th_seeder *seeder, th_mapping *m, allowed what
 /* --- the searches ----------------------------------------------------------------------------- */
 
 /* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
-static int add_orders(th_search *s, th_seeder *seeder, int32_t design, const int32_t *accels,
-                      int32_t n, allowed what, th_error *err)
+static int add_orders(th_search *s, th_initial_generator *seeder, int32_t design,
+                      const int32_t *accels, int32_t n, allowed what, th_error *err)
 {
     int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
     int failed = n_orders < 0 ? th_error_no_memory(err) : 1;
     for (int32_t i = 0; i < n_orders && failed >= 0; i++) {
-        th_mapping *m = th_baseline_on(s, design, orders + (size_t)i * (size_t)n, n);
+        th_mapping *m = th_baseline_mapping(s, design, orders + (size_t)i * (size_t)n, n);
         int walked = add_walk(s, seeder, m, what, err);
         failed = walked < failed ? walked : failed;
     }
@@ -192,13 +194,13 @@ static int add_orders(th_search *s, th_seeder *seeder, int32_t design, const int
     return failed;
 }
 
-static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *err)
+static int add_designs(th_search *s, th_initial_generator *seeder, allowed what, th_error *err)
 {
     const th_system *system = s->problem.system;
     int32_t in_group, *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
-        int32_t n = th_baseline_crew(s, d, accels, &in_group);
+        int32_t n = th_baseline_members(s, d, accels, &in_group);
         for (failed = 1; failed > 0 && n > 0; n /= 2)
             failed = add_orders(s, seeder, d, accels, n, what, err);
     }
@@ -208,11 +210,11 @@ static int add_designs(th_search *s, th_seeder *seeder, allowed what, th_error *
 
 static int init(th_search *s, allowed what, th_error *err)
 {
-    th_seeder *seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(s->pool), err);
     int failed = seeder ? add_designs(s, seeder, what, err) : -1;
     if (seeder)
-        th_candidates_note_misfit(s, th_seeder_misfit(seeder));
-    th_seeder_free(seeder);
+        th_candidates_note_infeasible(s, th_initial_infeasibility(seeder));
+    th_initial_free(seeder);
     return failed;
 }
 
@@ -236,7 +238,7 @@ const th_search_type th_search_greedy = {
     "one set; each layer in turn takes the least transfer + compute + reduction",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init_greedy,
     th_candidates_iterate,
@@ -248,7 +250,7 @@ const th_search_type th_search_greedy_rotating = {
     "greedy among strategies that rotate an operand too",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init_rotating,
     th_candidates_iterate,
@@ -260,7 +262,7 @@ const th_search_type th_search_model_parallel = {
     "one set; each layer splits one of K C H W, the quickest in turn",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init_model_parallel,
     th_candidates_iterate,

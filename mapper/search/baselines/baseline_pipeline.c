@@ -20,7 +20,7 @@
 
 typedef struct {
     th_search *search;
-    th_seeder *seeder;
+    th_initial_generator *seeder;
     th_mapping *mapping; /* a set per stage */
     th_time *time;       /* by stage, design and layer; -1: cannot be */
 } stages;
@@ -42,7 +42,7 @@ static int time_layer(stages *k, const th_set *set, int layer, th_time *time, th
     th_error reason;
     *time = -1;
     if (th_layer_has_macs(l)) {
-        const th_choices *c = th_seeder_choices(k->seeder, set, layer, err);
+        const th_choices *c = th_initial_choices(k->seeder, set, layer, err);
         if (c && c->n > 0)
             *time = c->time[0];
         return c ? 0 : -1;
@@ -53,7 +53,7 @@ static int time_layer(stages *k, const th_set *set, int layer, th_time *time, th
     if (*time < 0 && th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
     if (*time < 0)
-        th_candidates_note_misfit(k->search, &reason);
+        th_candidates_note_infeasible(k->search, &reason);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int time_stages(stages *k, th_error *err)
         for (int d = 0; d < p->system->n_designs; d++) {
             th_time *time = times_of(k, i, d);
             th_set set = k->mapping->sets[i];
-            bool can_be = th_set_can_take(p->system, &set, d);
+            bool can_be = th_set_supports_design(p->system, &set, d);
             set.design = d;
             for (int l = 0; l < p->workload->n_layers; l++) {
                 time[l] = -1;
@@ -180,7 +180,7 @@ static int choose_strategies(stages *k, th_error *err)
     int failed = 0;
     for (int32_t i = 0; !failed && i < k->mapping->n_sets; i++) {
         th_time estimate;
-        failed = th_seeder_run(k->seeder, k->mapping, i, 0, NULL, &estimate, err);
+        failed = th_initial_solve(k->seeder, k->mapping, i, 0, NULL, &estimate, err);
     }
     return failed;
 }
@@ -205,7 +205,7 @@ static int balance(stages *k, th_error *err)
 }
 
 /* Takes m, which has the stages as sets. */
-static int add_stages(th_search *s, th_seeder *seeder, th_mapping *m, th_error *err)
+static int add_stages(th_search *s, th_initial_generator *seeder, th_mapping *m, th_error *err)
 {
     stages k = {s, seeder, m, NULL};
     int failed = m ? balance(&k, err) : th_error_no_memory(err);
@@ -230,14 +230,14 @@ static th_mapping *one_by_one(const th_problem *p)
 
 static int init(th_search *s, th_error *err)
 {
-    th_seeder *seeder = th_seeder_new(th_pool_evaluator(s->pool), err);
+    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(s->pool), err);
     int failed = seeder ? add_stages(s, seeder, one_by_one(&s->problem), err) : -1;
     if (!failed)
         failed = add_stages(
             s, seeder, th_sets_by_group(s->problem.system, s->problem.workload->n_layers), err);
     if (seeder)
-        th_candidates_note_misfit(s, th_seeder_misfit(seeder));
-    th_seeder_free(seeder);
+        th_candidates_note_infeasible(s, th_initial_infeasibility(seeder));
+    th_initial_free(seeder);
     return failed;
 }
 
@@ -246,7 +246,7 @@ const th_search_type th_search_pipeline_parallel = {
     "accelerators, or groups, are stages with contiguous layers, balanced by time",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init,
     th_candidates_iterate,

@@ -20,8 +20,8 @@ static int init_single(th_search *s, th_error *err)
     for (int32_t a = 0; a < system->n_accels; a++) {
         for (int32_t d = 0; d < system->n_designs; d++) {
             const th_set alone = {.design = d, .n_accels = 1, .accels = &a};
-            if (th_set_can_take(system, &alone, d) &&
-                th_candidates_add(s, th_baseline_on(s, d, &a, 1), err))
+            if (th_set_supports_design(system, &alone, d) &&
+                th_candidates_add(s, th_baseline_mapping(s, d, &a, 1), err))
                 return -1;
         }
     }
@@ -33,7 +33,7 @@ const th_search_type th_search_single = {
     "the whole network on one accelerator: the best accelerator and design",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init_single,
     th_candidates_iterate,
@@ -45,7 +45,7 @@ const th_search_type th_search_single = {
 static int add_data_parallel(th_search *s, int32_t design, const int32_t *accels, int32_t n,
                              th_error *err)
 {
-    th_mapping *m = th_baseline_on(s, design, accels, n);
+    th_mapping *m = th_baseline_mapping(s, design, accels, n);
     for (int l = 0; m && l < m->n_layers; l++) {
         m->strategy[l] = th_strategy_single;
         m->strategy[l].split[TH_DIM_B] = n;
@@ -68,7 +68,7 @@ static int init_data_parallel(th_search *s, th_error *err)
             *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t d = 0; !failed && d < system->n_designs; d++) {
-        int32_t n = at_most(th_baseline_crew(s, d, accels, &in_group), images);
+        int32_t n = at_most(th_baseline_members(s, d, accels, &in_group), images);
         in_group = at_most(in_group, images);
         if (in_group > 0)
             failed = add_data_parallel(s, d, accels, in_group, err);
@@ -84,7 +84,7 @@ const th_search_type th_search_data_parallel = {
     "every layer split by images alone, over as many accelerators as images at most",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init_data_parallel,
     th_candidates_iterate,

@@ -52,7 +52,7 @@ typedef struct {
 static int make(const combinations *k, int32_t design, int conv, int dense, th_mapping **out)
 {
     const th_workload *w = k->search->problem.workload;
-    th_mapping *m = th_baseline_on(k->search, design, k->set.accels, k->set.n_accels);
+    th_mapping *m = th_baseline_mapping(k->search, design, k->set.accels, k->set.n_accels);
     bool fits = true;
     *out = m;
     if (!m)
@@ -216,7 +216,7 @@ static int list_combinations(combinations *k)
 {
     const th_search *s = k->search;
     for (int32_t d = 0; d < s->problem.system->n_designs; d++) {
-        if (!th_set_can_take(s->problem.system, &k->set, d))
+        if (!th_set_supports_design(s->problem.system, &k->set, d))
             continue;
         size_t more = (size_t)k->conv.n * (size_t)k->dense.n;
         if (th_grow(&k->all, &k->capacity, k->n + more, sizeof *k->all))
@@ -278,7 +278,7 @@ static int add_orders(th_search *s, const int32_t *accels, int32_t n, th_error *
 static int init(th_search *s, th_error *err)
 {
     const th_system *system = s->problem.system;
-    int32_t all = system->n_accels, group = th_sets_first_group(system);
+    int32_t all = system->n_accels, group = th_sets_first_group_size(system);
     int32_t n = 0, *accels = th_alloc_zero((size_t)all, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t own = 1; !failed && own >= 0; own--) /* the group's first, then the rest */
@@ -299,7 +299,7 @@ const th_search_type th_search_uniform = {
     "one set, one design, one split per kind of layer: the best of all",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     sizeof(th_candidates),
     init,
     th_candidates_iterate,

@@ -68,7 +68,7 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
     if (!trial)
         return th_error_no_memory(err);
     for (int32_t d = 0; d < s->problem.system->n_designs; d++) {
-        if (!th_set_can_take(s->problem.system, &h->mapping->sets[set], d))
+        if (!th_set_supports_design(s->problem.system, &h->mapping->sets[set], d))
             continue;
         th_time sum = reckon(s, h, set, d, trial, &reason);
         if (sum < 0 && th_plans_is_fatal(&reason)) {
@@ -181,7 +181,7 @@ const th_search_type th_search_computation_prioritized = {
     "one set per group, each layer where its compute ends soonest (Herald manner)",
     true,
     0,
-    TH_SEEDS_RANDOM,
+    TH_INITIAL_RANDOM,
     0,
     init_nothing,
     iterate_computation_prioritized,

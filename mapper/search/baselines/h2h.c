@@ -77,8 +77,8 @@ static int reckon(h2h *h, int32_t layer, int32_t accel, th_error *err)
     th_time time = plan ? th_plan_serial_whole_time(plans, &at, plan) : -1;
     if (!plan && th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    if (!plan && !h->search->first_misfit.text[0])
-        h->search->first_misfit = reason;
+    if (!plan && !h->search->first_infeasibility.text[0])
+        h->search->first_infeasibility = reason;
     *time_of(h, layer, accel) = time;
     return 0;
 }
@@ -215,7 +215,8 @@ static int place_round(h2h *h, round_ *r, th_error *err)
     r->found = false;
     if (r->n_accels == 0)
         return th_error_set(err, "MAP-0191", "h2h: no accelerator can run layer \"%s\": %s",
-                            h->workload->layers[r->layer[0]].name, h->search->first_misfit.text);
+                            h->workload->layers[r->layer[0]].name,
+                            h->search->first_infeasibility.text);
     if (r->n_layers < r->n_accels)
         try_all_assignments(h, r);
     else
@@ -464,7 +465,7 @@ const th_search_type th_search_h2h = {
     .name = "h2h",
     .synopsis = "whole layers on accelerators in four steps (H2H, DAC'22)",
     .is_baseline = true,
-    .seeds = TH_SEEDS_RANDOM,
+    .initial = TH_INITIAL_RANDOM,
     .state_size = sizeof(h2h),
     .init = init,
     .iterate = iterate,

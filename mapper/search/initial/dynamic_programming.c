@@ -15,8 +15,8 @@
 
 typedef struct {
     const th_choices *choices; /* NULL: not on this set, or of the vector unit */
-    th_seed_matrix *matrix;
-    th_seed_path way;
+    th_transition_matrix *matrix;
+    th_initial_path way;
     int ancestor, chosen;
     th_time *own;   /* by own choice: its time, blurred */
     th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
@@ -26,7 +26,7 @@ typedef struct {
 } cell;
 
 typedef struct {
-    th_seeder *seeder;
+    th_initial_generator *seeder;
     th_mapping *mapping;
     int set;
     double jitter;
@@ -37,18 +37,18 @@ typedef struct {
 
 static int prepare(programme *p, int l, th_error *err)
 {
-    th_seeder *s = p->seeder;
+    th_initial_generator *s = p->seeder;
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
     if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
         return 0;
-    c->way = th_seed_path_to(s, p->mapping, l);
-    c->choices = th_seeder_choices(s, set, l, err);
+    c->way = th_initial_path_to(s, p->mapping, l);
+    c->choices = th_initial_choices(s, set, l, err);
     if (!c->choices)
         return -1;
     if (c->choices->n == 0)
         return 1;
-    c->matrix = th_seed_matrix_of(s, set, &c->way, l, err);
+    c->matrix = th_transition_matrix_of(s, set, &c->way, l, err);
     if (!c->matrix)
         return -1;
     c->ancestor = c->way.ancestor;
@@ -82,7 +82,7 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
-    const th_seed_time *known = th_seed_known_after(c->matrix, i);
+    const th_cached_time *known = th_transition_row(c->matrix, i);
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
@@ -90,9 +90,9 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
         if (c->total[j] > least)
             break;
         if (way < 0) {
-            if (th_seed_make_room(p->seeder))
+            if (th_initial_trim_plans(p->seeder))
                 return -1;
-            way = th_seed_transition(p->seeder, set, &c->way, l, c->matrix, i, j,
+            way = th_transition_time(p->seeder, set, &c->way, l, c->matrix, i, j,
                                      least - c->total[j], err); /* with more it cannot win */
         }
         if (way < 0)
@@ -271,14 +271,14 @@ static int fit_memory(programme *p, th_time *estimate, th_error *err)
     return failed;
 }
 
-int th_seeder_run(th_seeder *s, th_mapping *m, int set, double jitter, gsl_rng *r,
-                  th_time *estimate, th_error *err)
+int th_initial_solve(th_initial_generator *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+                     th_time *estimate, th_error *err)
 {
     int n = s->workload->n_layers, failed = 0;
     programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
-    failed = th_seeder_warm(s, m, set, err);
+    failed = th_initial_precompute(s, m, set, err);
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)

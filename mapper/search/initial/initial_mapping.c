@@ -26,14 +26,14 @@ static void free_choices(th_choices *c)
     th_free(c);
 }
 
-static void free_memo(th_seed_memo *m)
+static void free_memo(th_initial_cache *m)
 {
     if (!m)
         return;
     for (size_t i = 0; i < m->n_choices; i++)
         free_choices(m->choices[i]);
     for (size_t i = 0; i < m->n_matrices; i++)
-        th_seed_matrix_free(m->matrices[i]);
+        th_transition_matrix_free(m->matrices[i]);
     th_free(m->choices);
     th_free(m->matrices);
     th_shared_map_free(m->choices_by_key);
@@ -43,9 +43,9 @@ static void free_memo(th_seed_memo *m)
 }
 
 /* NULL: memory is out. */
-static th_seed_memo *new_memo(void)
+static th_initial_cache *new_memo(void)
 {
-    th_seed_memo *m = th_alloc_zero(1, sizeof *m);
+    th_initial_cache *m = th_alloc_zero(1, sizeof *m);
     if (!m)
         return NULL;
     pthread_mutex_init(&m->lock, NULL);
@@ -57,10 +57,10 @@ static th_seed_memo *new_memo(void)
     return NULL;
 }
 
-th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
+th_initial_generator *th_initial_new(th_evaluator *e, th_error *err)
 {
     const th_problem *p = th_evaluator_problem(e);
-    th_seeder *s = th_alloc_zero(1, sizeof *s);
+    th_initial_generator *s = th_alloc_zero(1, sizeof *s);
     if (s) {
         s->evaluator = e;
         s->plans = th_lower_plans(th_evaluator_lower(e));
@@ -72,13 +72,13 @@ th_seeder *th_seeder_new(th_evaluator *e, th_error *err)
             return s;
     }
     th_error_no_memory(err);
-    th_seeder_free(s);
+    th_initial_free(s);
     return NULL;
 }
 
-th_seeder th_seed_view(const th_seeder *s, th_evaluator *e)
+th_initial_generator th_initial_view(const th_initial_generator *s, th_evaluator *e)
 {
-    th_seeder view = *s;
+    th_initial_generator view = *s;
     view.evaluator = e;
     view.plans = th_lower_plans(th_evaluator_lower(e));
     view.pool = NULL;
@@ -86,22 +86,22 @@ th_seeder th_seed_view(const th_seeder *s, th_evaluator *e)
     return view;
 }
 
-th_seeder *th_seeder_share(th_seeder *s, th_evaluator *e, th_error *err)
+th_initial_generator *th_initial_share(th_initial_generator *s, th_evaluator *e, th_error *err)
 {
-    th_seeder *view = th_alloc_zero(1, sizeof *view);
+    th_initial_generator *view = th_alloc_zero(1, sizeof *view);
     if (view)
-        *view = th_seed_view(s, e);
+        *view = th_initial_view(s, e);
     else
         th_error_no_memory(err);
     return view;
 }
 
-bool th_seeder_is_full(const th_seeder *s)
+bool th_initial_is_full(const th_initial_generator *s)
 {
     return s->is_full;
 }
 
-int th_seed_make_room(th_seeder *s)
+int th_initial_trim_plans(th_initial_generator *s)
 {
     if (!s->shares)
         th_plans_trim(s->plans, TH_PLANS_LIMIT);
@@ -110,24 +110,24 @@ int th_seed_make_room(th_seeder *s)
     return s->is_full ? -1 : 0;
 }
 
-void th_seeder_free(th_seeder *s)
+void th_initial_free(th_initial_generator *s)
 {
     if (s && !s->shares)
         free_memo(s->memo);
     th_free(s);
 }
 
-void th_seeder_use_pool(th_seeder *s, th_pool *pool)
+void th_initial_use_pool(th_initial_generator *s, th_pool *pool)
 {
     s->pool = pool;
 }
 
-th_plans *th_seeder_plans(const th_seeder *s)
+th_plans *th_initial_plans(const th_initial_generator *s)
 {
     return s->plans;
 }
 
-const th_error *th_seeder_misfit(const th_seeder *s)
+const th_error *th_initial_infeasibility(const th_initial_generator *s)
 {
     return &s->misfit;
 }
@@ -136,23 +136,23 @@ const th_error *th_seeder_misfit(const th_seeder *s)
 
 static int by_time(const void *a, const void *b)
 {
-    const th_timed *x = a, *y = b;
+    const th_timed_strategy *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return x->order - y->order;
 }
 
 /* A set of one needs no split, so it is a design that leaves a layer without a way. */
-static void note_misfit(th_seeder *s, const th_error *reason, bool is_of_design)
+static void note_misfit(th_initial_generator *s, const th_error *reason, bool is_of_design)
 {
-    if (s->misfit.id[0] && s->misfit_is_of_design >= is_of_design)
+    if (s->misfit.id[0] && s->infeasibility_is_of_design >= is_of_design)
         return;
     s->misfit = *reason;
-    s->misfit_is_of_design = is_of_design;
+    s->infeasibility_is_of_design = is_of_design;
 }
 
-th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
-                         th_error *err)
+th_time th_initial_layer_time(th_initial_generator *s, const th_set *set, int layer,
+                              const th_strategy *strategy, th_error *err)
 {
     th_placed at;
     th_error reason;
@@ -189,13 +189,13 @@ static bool is_new_split(const th_choices *c, const th_strategy *s)
     return i == c->n;
 }
 
-static bool is_kept(const th_choices *c, const th_timed *t, int rank, bool is_large)
+static bool is_kept(const th_choices *c, const th_timed_strategy *t, int rank, bool is_large)
 {
     return rank < KEPT || is_pure(&t->strategy) ||
            (is_large && c->n < KEPT_SPLITS && is_new_split(c, &t->strategy));
 }
 
-static th_choices *keep_best(const th_timed *all, int n, bool is_large)
+static th_choices *keep_best(const th_timed_strategy *all, int n, bool is_large)
 {
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
@@ -217,17 +217,17 @@ static th_choices *keep_best(const th_timed *all, int n, bool is_large)
 }
 
 /* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
-static int time_one(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int i,
-                    th_timed *all, int *n, th_error *err)
+static int time_one(th_initial_generator *s, const th_set *set, int layer, const th_strategy *list,
+                    int i, th_timed_strategy *all, int *n, th_error *err)
 {
-    all[*n] = (th_timed){list[i], th_seed_own_time(s, set, layer, &list[i], err), i};
+    all[*n] = (th_timed_strategy){list[i], th_initial_layer_time(s, set, layer, &list[i], err), i};
     if (all[*n].time < 0)
         return -1;
     *n += all[*n].time < TH_TIME_MAX;
     return 0;
 }
 
-static bool is_among(const th_timed *some, int n, int order)
+static bool is_among(const th_timed_strategy *some, int n, int order)
 {
     bool found = false;
     for (int i = 0; i < n; i++)
@@ -238,8 +238,8 @@ static bool is_among(const th_timed *some, int n, int order)
 /* Strategies that the set's design can run, with their times, into all; their number, or -1. Of
  * very many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
  * exchange, seldom time. In the list each split stands before its rotations. */
-static int time_all(th_seeder *s, const th_set *set, int layer, const th_strategy *list, int n,
-                    th_timed *all, th_error *err)
+static int time_all(th_initial_generator *s, const th_set *set, int layer, const th_strategy *list,
+                    int n, th_timed_strategy *all, th_error *err)
 {
     enum { MANY = 256, ROTATED_SPLITS = 24 };
     int kept = 0, split = 0;
@@ -274,14 +274,15 @@ static int only(const th_strategy *given, const th_layer *l, int32_t batch, int 
     return 1;
 }
 
-int32_t th_seed_given(const th_seeder *s, int layer)
+int32_t th_initial_given(const th_initial_generator *s, int layer)
 {
     return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
 }
 
-int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, th_error *err)
+int th_initial_timed_strategies(th_initial_generator *s, const th_set *set, int layer,
+                                th_timed_strategy **out, th_error *err)
 {
-    if (th_seed_make_room(s))
+    if (th_initial_trim_plans(s))
         return -1;
     const th_layer *l = &s->workload->layers[layer];
     th_error none;
@@ -289,7 +290,7 @@ int th_seeder_times(th_seeder *s, const th_set *set, int layer, th_timed **out, 
     const th_strategy *given = th_constraints_strategy(s->constraints, layer);
     int n = given ? only(given, l, s->batch, set->n_accels, &list)
                   : th_strategies_list(l, s->batch, set->n_accels, &list);
-    th_timed *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
+    th_timed_strategy *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
     int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
     if (n == 0) {
         th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s",
@@ -318,13 +319,14 @@ static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_str
     return most;
 }
 
-static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+static th_choices *make_choices(th_initial_generator *s, const th_set *set, int layer,
+                                th_error *err)
 {
-    th_timed *all;
-    int n = th_seeder_times(s, set, layer, &all, err);
+    th_timed_strategy *all;
+    int n = th_initial_timed_strategies(s, set, layer, &all, err);
     if (n < 0)
         return NULL;
-    th_choices *c = keep_best(all, n, set->n_accels >= TH_SEED_LARGE_SET);
+    th_choices *c = keep_best(all, n, set->n_accels >= TH_INITIAL_LARGE_SET);
     if (!c)
         th_error_no_memory(err);
     for (int i = 0; c && i < c->n; i++)
@@ -336,18 +338,18 @@ static th_choices *make_choices(th_seeder *s, const th_set *set, int layer, th_e
 enum { CHOICE_WORDS = 3 };
 
 /* 0 or -1. */
-static int key_of_choices(const th_seeder *s, const th_set *set, int layer, int32_t *key,
+static int key_of_choices(const th_initial_generator *s, const th_set *set, int layer, int32_t *key,
                           th_error *err)
 {
     key[0] = th_plans_alike(s->plans, set, err);
     if (key[0] < 0)
         return -1;
     key[1] = th_plans_class(s->plans, layer);
-    key[2] = th_seed_given(s, layer);
+    key[2] = th_initial_given(s, layer);
     return 0;
 }
 
-int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+int th_initial_has_choices(th_initial_generator *s, const th_set *set, int layer, th_error *err)
 {
     int32_t key[CHOICE_WORDS];
     if (key_of_choices(s, set, layer, key, err))
@@ -357,7 +359,7 @@ int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *
 
 /* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out.
  */
-static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_t bytes,
+static const th_choices *keep_choices(th_initial_cache *m, const int32_t *key, size_t bytes,
                                       th_choices *c)
 {
     const th_choices *kept = NULL;
@@ -372,7 +374,8 @@ static const th_choices *keep_choices(th_seed_memo *m, const int32_t *key, size_
     return kept;
 }
 
-const th_choices *th_seeder_choices(th_seeder *s, const th_set *set, int layer, th_error *err)
+const th_choices *th_initial_choices(th_initial_generator *s, const th_set *set, int layer,
+                                     th_error *err)
 {
     int32_t key[CHOICE_WORDS];
     if (key_of_choices(s, set, layer, key, err))

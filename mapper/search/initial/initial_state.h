@@ -10,74 +10,75 @@
 
 /* What those who share remember. With the lock: what is added to the arrays, which know all that is
  * to be freed, and rows of matrices that are filled. */
-typedef struct th_seed_memo {
+typedef struct th_initial_cache {
     th_shared_map *choices_by_key, *matrices_by_key;
     pthread_mutex_t lock;
     th_choices **choices;
     size_t n_choices, choice_capacity;
-    struct th_seed_matrix **matrices;
+    struct th_transition_matrix **matrices;
     size_t n_matrices, matrix_capacity;
-} th_seed_memo;
+} th_initial_cache;
 
-struct th_seeder {
+struct th_initial_generator {
     th_evaluator *evaluator;
     th_pool *pool; /* NULL: works alone */
     th_plans *plans;
     const th_workload *workload;
     const th_constraints *constraints;
     int32_t batch;
-    th_seed_memo *memo;
+    th_initial_cache *memo;
     bool shares, is_full; /* of another seeder; it would have had to drop plans, and may not */
     th_error misfit;      /* the first of a design; before there is one, the first of a split */
-    bool misfit_is_of_design;
+    bool infeasibility_is_of_design;
 };
 
-enum { TH_SEED_PATH_MAX = 8 };
+enum { TH_INITIAL_PATH_MAX = 8 };
 
 /* From an ancestor to a layer, over the layers of the vector unit between them. */
-typedef struct th_seed_path {
+typedef struct th_initial_path {
     int ancestor; /* -1: the external input, or another set */
     bool is_external;
     int n;
-    int between[TH_SEED_PATH_MAX]; /* in order of computation */
-} th_seed_path;
+    int between[TH_INITIAL_PATH_MAX]; /* in order of computation */
+} th_initial_path;
 
 /* Accelerators of a set from which on there are more choices, and transitions are planned one by
  * one. */
-enum { TH_SEED_LARGE_SET = 32 };
+enum { TH_INITIAL_LARGE_SET = 32 };
 
 /* --- initial_mapping.c
  * ----------------------------------------------------------------------------------- */
 
 /* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
-th_time th_seed_own_time(th_seeder *s, const th_set *set, int layer, const th_strategy *strategy,
-                         th_error *err);
+th_time th_initial_layer_time(th_initial_generator *s, const th_set *set, int layer,
+                              const th_strategy *strategy, th_error *err);
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer
  * itself; else -1. */
-int32_t th_seed_given(const th_seeder *s, int layer);
+int32_t th_initial_given(const th_initial_generator *s, int layer);
 /* The seeder as another thread may use it, whose evaluator is given; it needs no freeing. */
-th_seeder th_seed_view(const th_seeder *s, th_evaluator *e);
+th_initial_generator th_initial_view(const th_initial_generator *s, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
-int th_seed_make_room(th_seeder *s);
+int th_initial_trim_plans(th_initial_generator *s);
 /* Are they known by now? -1: memory is out. */
-int th_seed_knows_choices(th_seeder *s, const th_set *set, int layer, th_error *err);
+int th_initial_has_choices(th_initial_generator *s, const th_set *set, int layer, th_error *err);
 
 /* --- transition.c ------------------------------------------------------------------------ */
 
-th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer);
-typedef struct th_seed_matrix th_seed_matrix;
+th_initial_path th_initial_path_to(const th_initial_generator *s, const th_mapping *m, int layer);
+typedef struct th_transition_matrix th_transition_matrix;
 /* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's.
  * NULL: error. */
-th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                                  th_error *err);
-void th_seed_matrix_free(th_seed_matrix *m);
+th_transition_matrix *th_transition_matrix_of(th_initial_generator *s, const th_set *set,
+                                              const th_initial_path *p, int layer, th_error *err);
+void th_transition_matrix_free(th_transition_matrix *m);
 /* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be
  * writing them. */
-typedef _Atomic th_time th_seed_time;
-const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from);
+typedef _Atomic th_time th_cached_time;
+const th_cached_time *th_transition_row(const th_transition_matrix *m, int from);
 /* One of the times, of the matrix of this path; or, where that is more than enough, at least more
  * than enough and at most that. -1: error. It drops no plans. */
-th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                           th_seed_matrix *m, int from, int to, th_time enough, th_error *err);
+th_time th_transition_time(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                           int layer, th_transition_matrix *m, int from, int to, th_time enough,
+                           th_error *err);
 
 #endif

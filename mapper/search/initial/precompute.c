@@ -7,7 +7,7 @@
 #include "mapper/search/initial/initial_state.h"
 
 typedef struct {
-    const th_seeder *seeder;
+    const th_initial_generator *seeder;
     const th_set *set;
     int *layers; /* of different shapes, whose choices are not known */
     int n;
@@ -16,9 +16,9 @@ typedef struct {
 static int choose(void *state, th_evaluator *e, int i)
 {
     const work *w = state;
-    th_seeder view = th_seed_view(w->seeder, e);
+    th_initial_generator view = th_initial_view(w->seeder, e);
     th_error reason = {"", ""};
-    bool failed = th_seeder_choices(&view, w->set, w->layers[i], &reason) == NULL;
+    bool failed = th_initial_choices(&view, w->set, w->layers[i], &reason) == NULL;
     return failed && th_error_is_no_memory(&reason) ? -1 : 0;
 }
 
@@ -32,12 +32,13 @@ static bool has_like(const work *w, int layer)
 }
 
 /* Of the layers that m, if it is given, has on this set. 0 or -1. */
-static int list_layers(th_seeder *s, work *w, const th_mapping *m, int set, th_error *err)
+static int list_layers(th_initial_generator *s, work *w, const th_mapping *m, int set,
+                       th_error *err)
 {
     for (int l = 0; l < s->workload->n_layers; l++) {
         if ((m && m->set_of[l] != set) || !th_layer_has_macs(&s->workload->layers[l]))
             continue;
-        int knows = th_seed_knows_choices(s, w->set, l, err);
+        int knows = th_initial_has_choices(s, w->set, l, err);
         if (knows < 0)
             return -1;
         if (!knows && !has_like(w, l))
@@ -46,24 +47,25 @@ static int list_layers(th_seeder *s, work *w, const th_mapping *m, int set, th_e
     return 0;
 }
 
-static int warm(th_seeder *s, const th_set *set, const th_mapping *m, int number, th_error *err)
+static int warm(th_initial_generator *s, const th_set *set, const th_mapping *m, int number,
+                th_error *err)
 {
     if (!s->pool)
         return 0;
     work w = {s, set, th_alloc_array((size_t)s->workload->n_layers + 1, sizeof *w.layers), 0};
     int failed = w.layers ? list_layers(s, &w, m, number, err) : th_error_no_memory(err);
     if (!failed && w.n > 0)
-        failed = th_pool_warm(s->pool, choose, &w, w.n, err);
+        failed = th_pool_precompute(s->pool, choose, &w, w.n, err);
     th_free(w.layers);
     return failed;
 }
 
-int th_seeder_warm(th_seeder *s, const th_mapping *m, int set, th_error *err)
+int th_initial_precompute(th_initial_generator *s, const th_mapping *m, int set, th_error *err)
 {
     return warm(s, &m->sets[set], m, set, err);
 }
 
-int th_seeder_warm_set(th_seeder *s, const th_set *set, th_error *err)
+int th_initial_precompute_set(th_initial_generator *s, const th_set *set, th_error *err)
 {
     return warm(s, set, NULL, 0, err);
 }

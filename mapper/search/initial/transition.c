@@ -32,20 +32,20 @@ typedef struct {
     th_strategy strategy; /* of the last one */
 } row;
 
-struct th_seed_matrix {
+struct th_transition_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    th_seed_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but
-                         * that it is at least -1 minus that */
+    th_cached_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but
+                           * that it is at least -1 minus that */
 };
 
-th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
+th_initial_path th_initial_path_to(const th_initial_generator *s, const th_mapping *m, int layer)
 {
-    th_seed_path p = {-1, false, 0, {0}};
-    int at = s->workload->layers[layer].inputs[0], reversed[TH_SEED_PATH_MAX];
+    th_initial_path p = {-1, false, 0, {0}};
+    int at = s->workload->layers[layer].inputs[0], reversed[TH_INITIAL_PATH_MAX];
     while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
            !th_layer_has_macs(&s->workload->layers[at])) {
-        if (p.n == TH_SEED_PATH_MAX)
+        if (p.n == TH_INITIAL_PATH_MAX)
             return p;
         reversed[p.n++] = at;
         at = s->workload->layers[at].inputs[0];
@@ -57,14 +57,15 @@ th_seed_path th_seed_path_to(const th_seeder *s, const th_mapping *m, int layer)
     return p;
 }
 
-static th_time edge_time(th_seeder *s, const th_placed *from, const th_placed *to, th_error *err)
+static th_time edge_time(th_initial_generator *s, const th_placed *from, const th_placed *to,
+                         th_error *err)
 {
     return th_plans_transition_time(s->plans, from, to, s->batch, TH_TIME_MAX, err);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
 
-void th_seed_matrix_free(th_seed_matrix *m)
+void th_transition_matrix_free(th_transition_matrix *m)
 {
     if (!m)
         return;
@@ -73,10 +74,10 @@ void th_seed_matrix_free(th_seed_matrix *m)
     th_free(m);
 }
 
-static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
+static th_transition_matrix *new_matrix(const th_choices *from, const th_choices *to)
 {
     size_t rows = from ? (size_t)from->n : 1, n = rows * (size_t)to->n;
-    th_seed_matrix *m = th_alloc_zero(1, sizeof *m);
+    th_transition_matrix *m = th_alloc_zero(1, sizeof *m);
     if (!m)
         return NULL;
     m->from = from;
@@ -84,7 +85,7 @@ static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
     m->rows = th_alloc_zero(rows + 1, sizeof *m->rows);
     m->time = th_alloc_array(n + 1, sizeof *m->time);
     if (!m->rows || !m->time) {
-        th_seed_matrix_free(m);
+        th_transition_matrix_free(m);
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
@@ -93,10 +94,10 @@ static th_seed_matrix *new_matrix(const th_choices *from, const th_choices *to)
 }
 
 /* Takes x over: the one that the key has from now on, this or another. NULL: memory is out. */
-static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t bytes,
-                                   th_seed_matrix *x)
+static th_transition_matrix *keep_matrix(th_initial_cache *m, const int32_t *key, size_t bytes,
+                                         th_transition_matrix *x)
 {
-    const th_seed_matrix *kept = NULL;
+    const th_transition_matrix *kept = NULL;
     pthread_mutex_lock(&m->lock);
     if (th_grow(&m->matrices, &m->matrix_capacity, m->n_matrices + 1, sizeof *m->matrices) == 0)
         kept = th_shared_map_add(m->matrices_by_key, key, bytes, x);
@@ -104,44 +105,45 @@ static th_seed_matrix *keep_matrix(th_seed_memo *m, const int32_t *key, size_t b
         m->matrices[m->n_matrices++] = x;
     pthread_mutex_unlock(&m->lock);
     if (kept != x)
-        th_seed_matrix_free(x);
-    return (th_seed_matrix *)kept;
+        th_transition_matrix_free(x);
+    return (th_transition_matrix *)kept;
 }
 
-static th_seed_matrix *find_matrix(const th_seed_memo *m, const int32_t *key, size_t bytes)
+static th_transition_matrix *find_matrix(const th_initial_cache *m, const int32_t *key,
+                                         size_t bytes)
 {
-    return (th_seed_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
+    return (th_transition_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
 }
 
-enum { MATRIX_WORDS = TH_SEED_PATH_MAX + 5 };
+enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
 
 /* 0 or -1. */
-static int key_of(const th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                  int32_t *key, th_error *err)
+static int key_of(const th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                  int layer, int32_t *key, th_error *err)
 {
     key[0] = th_plans_alike(s->plans, set, err);
     if (key[0] < 0)
         return -1;
     key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
     key[2] = th_plans_class(s->plans, layer);
-    for (int i = 0; i < TH_SEED_PATH_MAX; i++)
+    for (int i = 0; i < TH_INITIAL_PATH_MAX; i++)
         key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
-    key[TH_SEED_PATH_MAX + 3] = th_seed_given(s, layer);
-    key[TH_SEED_PATH_MAX + 4] = th_seed_given(s, p->ancestor);
+    key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(s, layer);
+    key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(s, p->ancestor);
     return 0;
 }
 
-th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                                  th_error *err)
+th_transition_matrix *th_transition_matrix_of(th_initial_generator *s, const th_set *set,
+                                              const th_initial_path *p, int layer, th_error *err)
 {
     int32_t key[MATRIX_WORDS];
     if (key_of(s, set, p, layer, key, err))
         return NULL;
-    th_seed_matrix *m = find_matrix(s->memo, key, sizeof key);
+    th_transition_matrix *m = find_matrix(s->memo, key, sizeof key);
     if (m)
         return m;
-    const th_choices *to = th_seeder_choices(s, set, layer, err);
-    const th_choices *from = p->ancestor < 0 ? NULL : th_seeder_choices(s, set, p->ancestor, err);
+    const th_choices *to = th_initial_choices(s, set, layer, err);
+    const th_choices *from = p->ancestor < 0 ? NULL : th_initial_choices(s, set, p->ancestor, err);
     if (!to || (p->ancestor >= 0 && !from))
         return NULL;
     m = new_matrix(from, to);
@@ -155,8 +157,8 @@ th_seed_matrix *th_seed_matrix_of(th_seeder *s, const th_set *set, const th_seed
 
 /* The last layer before this one, as the row has it. *none: there is nothing before it but the
  * host. */
-static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p,
-                      const th_seed_matrix *m, const row *r, th_placed *out, bool *none,
+static int place_last(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                      const th_transition_matrix *m, const row *r, th_placed *out, bool *none,
                       th_error *err)
 {
     *none = !m->from && p->n == 0;
@@ -167,8 +169,8 @@ static int place_last(th_seeder *s, const th_set *set, const th_seed_path *p,
 
 /* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1:
  * it leads nowhere; -1. */
-static int walk(th_seeder *s, const th_set *set, const th_seed_path *p, bool is_external, row *r,
-                th_error *err)
+static int walk(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                bool is_external, row *r, th_error *err)
 {
     th_placed at, next;
     const th_strategy *producer = is_external ? NULL : &r->strategy;
@@ -181,7 +183,7 @@ static int walk(th_seeder *s, const th_set *set, const th_seed_path *p, bool is_
             return 1;
         if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
             return -1;
-        th_time own = th_seed_own_time(s, set, p->between[i], &follows, err);
+        th_time own = th_initial_layer_time(s, set, p->between[i], &follows, err);
         if (own == TH_TIME_MAX)
             return 1;
         th_time edge = edge_time(s, producer ? &at : NULL, &next, err);
@@ -200,8 +202,8 @@ static row_state row_is(const row *r)
     return atomic_load_explicit(&r->state, memory_order_acquire);
 }
 
-static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_seed_matrix *m,
-                    int i, th_error *err)
+static int fill_row(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                    th_transition_matrix *m, int i, th_error *err)
 {
     row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
     if (row_is(r) != ROW_NEW)
@@ -220,9 +222,10 @@ static int fill_row(th_seeder *s, const th_set *set, const th_seed_path *p, th_s
     return 0;
 }
 
-/* As th_seed_transition, of which nothing is known. */
-static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                        th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
+/* As th_transition_time, of which nothing is known. */
+static th_time work_out(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                        int layer, th_transition_matrix *m, int from, int to, th_time enough,
+                        th_error *err)
 {
     th_placed last, at;
     bool none;
@@ -241,15 +244,16 @@ static th_time work_out(th_seeder *s, const th_set *set, const th_seed_path *p, 
     return edge < 0 ? -1 : r->sum + edge;
 }
 
-const th_seed_time *th_seed_known_after(const th_seed_matrix *m, int from)
+const th_cached_time *th_transition_row(const th_transition_matrix *m, int from)
 {
     return &m->time[(size_t)from * (size_t)m->to->n];
 }
 
-th_time th_seed_transition(th_seeder *s, const th_set *set, const th_seed_path *p, int layer,
-                           th_seed_matrix *m, int from, int to, th_time enough, th_error *err)
+th_time th_transition_time(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+                           int layer, th_transition_matrix *m, int from, int to, th_time enough,
+                           th_error *err)
 {
-    th_seed_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
     th_time known = atomic_load_explicit(place, memory_order_relaxed), least = -1 - known;
     if (known >= 0)
         return known;

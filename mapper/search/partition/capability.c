@@ -21,7 +21,7 @@ enum { FINEST_SHARE = 1000 }; /* of the quickest member */
 
 /* --- the problem ------------------------------------------------------------------------------ */
 
-static bool are_alike(const th_level1 *l, const th_works *works, int a, int b)
+static bool are_alike(const th_partitioner *l, const th_works *works, int a, int b)
 {
     const th_system *s = l->problem->system;
     const th_accel *x = &s->nodes[s->accel_node[a]].a, *y = &s->nodes[s->accel_node[b]].a;
@@ -31,9 +31,9 @@ static bool are_alike(const th_level1 *l, const th_works *works, int a, int b)
             memcmp(x->designs, y->designs, (size_t)x->n_designs * sizeof *x->designs) == 0);
 }
 
-static void find_kinds(th_level1 *l)
+static void find_kinds(th_partitioner *l)
 {
-    const th_works *works = th_plans_works(th_seeder_plans(l->seeder));
+    const th_works *works = th_plans_works(th_initial_plans(l->seeder));
     for (int a = 0; a < l->problem->system->n_accels; a++) {
         int same = 0;
         while (same < a && !are_alike(l, works, same, a))
@@ -42,7 +42,7 @@ static void find_kinds(th_level1 *l)
     }
 }
 
-static void find_branches(th_level1 *l)
+static void find_branches(th_partitioner *l)
 {
     const th_workload *w = l->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
@@ -75,7 +75,7 @@ static bool reads(const th_layer *layer, int producer)
 }
 
 /* Follows a branch as long as it can be followed, then takes the first layer that is ready. */
-static void order_by_branch(th_level1 *l, bool *is_placed)
+static void order_by_branch(th_partitioner *l, bool *is_placed)
 {
     const th_workload *w = l->problem->workload;
     int n = 0, first = 0;
@@ -94,9 +94,9 @@ static void order_by_branch(th_level1 *l, bool *is_placed)
 }
 
 /* NULL: memory is out. */
-static th_abilities *new_abilities(void)
+static th_capability_cache *new_abilities(void)
 {
-    th_abilities *known = th_alloc_zero(1, sizeof *known);
+    th_capability_cache *known = th_alloc_zero(1, sizeof *known);
     if (known && !(known->by_key = th_shared_map_new())) {
         th_free(known);
         return NULL;
@@ -104,7 +104,7 @@ static th_abilities *new_abilities(void)
     return known;
 }
 
-int th_level1_look(th_level1 *l, th_error *err)
+int th_partitioner_analyze(th_partitioner *l, th_error *err)
 {
     size_t layers = (size_t)l->problem->workload->n_layers + 1,
            accels = (size_t)l->problem->system->n_accels + 1;
@@ -130,7 +130,7 @@ int th_level1_look(th_level1 *l, th_error *err)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-bool th_level1_can_share(const th_level1 *l, int layer, int32_t n)
+bool th_partitioner_can_split(const th_partitioner *l, int layer, int32_t n)
 {
     const th_workload *w = l->problem->workload;
     th_strategy s = th_strategy_single;
@@ -138,7 +138,7 @@ bool th_level1_can_share(const th_level1 *l, int layer, int32_t n)
                               n);
 }
 
-static bool has_unlike(const th_level1 *l, const th_set *set)
+static bool has_unlike(const th_partitioner *l, const th_set *set)
 {
     bool unlike = false;
     for (int i = 1; i < set->n_accels; i++)
@@ -146,17 +146,18 @@ static bool has_unlike(const th_level1 *l, const th_set *set)
     return unlike;
 }
 
-static const th_ability *ability_alone(th_level1 *l, int32_t accel, int32_t design, th_error *err)
+static const th_capability *ability_alone(th_partitioner *l, int32_t accel, int32_t design,
+                                          th_error *err)
 {
-    return th_level1_ability_of(l, &(th_set){design, 1, &accel, NULL}, err);
+    return th_partitioner_capability(l, &(th_set){design, 1, &accel, NULL}, err);
 }
 
-int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err)
+int th_partitioner_runs_alone(th_partitioner *l, int32_t accel, int layer, th_error *err)
 {
     const th_system *s = l->problem->system;
     const th_accel *a = &s->nodes[s->accel_node[accel]].a;
     for (int d = 0; d < a->n_designs; d++) {
-        const th_ability *alone = ability_alone(l, accel, a->designs[d], err);
+        const th_capability *alone = ability_alone(l, accel, a->designs[d], err);
         if (!alone)
             return -1;
         if (alone->time[layer] < TH_TIME_MAX)
@@ -165,7 +166,7 @@ int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err)
     return 0;
 }
 
-bool th_level1_may(const th_level1 *l, int layer, int32_t node)
+bool th_partitioner_may_run(const th_partitioner *l, int layer, int32_t node)
 {
     const th_set_node *n = &l->tree.node[node];
     return th_constraints_may_on(l->problem->constraints, layer,
@@ -173,10 +174,10 @@ bool th_level1_may(const th_level1 *l, int layer, int32_t node)
 }
 
 /* Layers that some member cannot run do not count. */
-static int leave_common(th_level1 *l, const th_set *set, bool *counts, th_error *err)
+static int leave_common(th_partitioner *l, const th_set *set, bool *counts, th_error *err)
 {
     for (int r = 0; r < set->n_accels; r++) {
-        const th_ability *alone = ability_alone(l, set->accels[r], set->design, err);
+        const th_capability *alone = ability_alone(l, set->accels[r], set->design, err);
         if (!alone)
             return -1;
         for (int i = 0; i < l->problem->workload->n_layers; i++)
@@ -186,14 +187,14 @@ static int leave_common(th_level1 *l, const th_set *set, bool *counts, th_error 
 }
 
 /* Into set->shares, NULL for equal ones. counts: layers concerned; changed. 0 or -1. */
-static int share_by_speed(th_level1 *l, th_set *set, bool *counts, th_error *err)
+static int share_by_speed(th_partitioner *l, th_set *set, bool *counts, th_error *err)
 {
     double *sum = th_alloc_zero((size_t)set->n_accels + 1, sizeof *sum), least = 0;
     int32_t *shares = th_alloc_zero((size_t)set->n_accels + 1, sizeof *shares);
     bool is_equal = true;
     int failed = sum && shares ? leave_common(l, set, counts, err) : th_error_no_memory(err);
     for (int r = 0; !failed && r < set->n_accels; r++) {
-        const th_ability *alone = /* known by now */
+        const th_capability *alone = /* known by now */
             ability_alone(l, set->accels[r], set->design, err);
         for (int i = 0; i < l->problem->workload->n_layers; i++)
             sum[r] += counts[i] ? (double)alone->time[i] : 0;
@@ -211,7 +212,7 @@ static int share_by_speed(th_level1 *l, th_set *set, bool *counts, th_error *err
     return failed;
 }
 
-int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err)
+int th_partitioner_set_shares(th_partitioner *l, th_mapping *m, int set, th_error *err)
 {
     th_set *s = &m->sets[set];
     const th_set *given = th_constraints_set(l->problem->constraints, s);
@@ -233,17 +234,17 @@ int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err)
 
 /* --- abilities -------------------------------------------------------------------------------- */
 
-static int estimate(th_level1 *l, const th_set *set, th_time *time, th_error *err)
+static int estimate(th_partitioner *l, const th_set *set, th_time *time, th_error *err)
 {
     const th_workload *w = l->problem->workload;
-    if (th_seeder_warm_set(l->seeder, set, err))
+    if (th_initial_precompute_set(l->seeder, set, err))
         return -1;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
-            time[i] = th_level1_can_share(l, i, set->n_accels) ? 0 : TH_TIME_MAX;
+            time[i] = th_partitioner_can_split(l, i, set->n_accels) ? 0 : TH_TIME_MAX;
             continue;
         }
-        const th_choices *c = th_seeder_choices(l->seeder, set, i, err);
+        const th_choices *c = th_initial_choices(l->seeder, set, i, err);
         if (!c)
             return -1;
         time[i] = c->n > 0 ? c->time[0] : TH_TIME_MAX;
@@ -251,7 +252,7 @@ static int estimate(th_level1 *l, const th_set *set, th_time *time, th_error *er
     return 0;
 }
 
-static int make_ability(th_level1 *l, const th_set *of, th_ability *out, th_error *err)
+static int make_ability(th_partitioner *l, const th_set *of, th_capability *out, th_error *err)
 {
     const th_workload *w = l->problem->workload;
     th_set set = {of->design, of->n_accels, of->accels, NULL};
@@ -269,7 +270,7 @@ static int make_ability(th_level1 *l, const th_set *of, th_ability *out, th_erro
     return failed;
 }
 
-static void free_ability(th_ability *a)
+static void free_ability(th_capability *a)
 {
     th_free(a->time);
     th_free(a->shares);
@@ -278,9 +279,10 @@ static void free_ability(th_ability *a)
 
 /* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is
  * out. */
-static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t *key, size_t bytes)
+static const th_capability *keep(th_capability_cache *known, th_capability *a, const int32_t *key,
+                                 size_t bytes)
 {
-    const th_ability *kept = th_shared_map_add(known->by_key, key, bytes, a);
+    const th_capability *kept = th_shared_map_add(known->by_key, key, bytes, a);
     if (kept != a) {
         free_ability(a);
         return kept;
@@ -291,10 +293,10 @@ static const th_ability *keep(th_abilities *known, th_ability *a, const int32_t 
     return a;
 }
 
-static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const int32_t *key,
-                                       size_t bytes, th_error *err)
+static const th_capability *make_and_keep(th_partitioner *l, const th_set *set, const int32_t *key,
+                                          size_t bytes, th_error *err)
 {
-    th_ability *made = th_alloc_zero(1, sizeof *made);
+    th_capability *made = th_alloc_zero(1, sizeof *made);
     if (!made) {
         th_error_no_memory(err);
         return NULL;
@@ -303,13 +305,13 @@ static const th_ability *make_and_keep(th_level1 *l, const th_set *set, const in
         free_ability(made);
         return NULL;
     }
-    const th_ability *kept = keep(l->abilities, made, key, bytes);
+    const th_capability *kept = keep(l->abilities, made, key, bytes);
     if (!kept)
         th_error_no_memory(err);
     return kept;
 }
 
-const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err)
+const th_capability *th_partitioner_capability(th_partitioner *l, const th_set *set, th_error *err)
 {
     size_t n = (size_t)set->n_accels + 1;
     int32_t *key = th_alloc_array(n, sizeof *key);
@@ -320,24 +322,25 @@ const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error
     key[0] = set->design;
     for (size_t i = 1; i < n; i++)
         key[i] = l->kind_of[set->accels[i - 1]];
-    const th_ability *known = th_shared_map_find(l->abilities->by_key, key, n * sizeof *key);
+    const th_capability *known = th_shared_map_find(l->abilities->by_key, key, n * sizeof *key);
     if (!known)
         known = make_and_keep(l, set, key, n * sizeof *key, err);
     th_free(key);
     return known;
 }
 
-const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err)
+const th_capability *th_partitioner_node_capability(th_partitioner *l, int32_t node, int32_t design,
+                                                    th_error *err)
 {
     const th_set_node *n = &l->tree.node[node];
-    return th_level1_ability_of(l, &(th_set){design, n->n, n->accels, NULL}, err);
+    return th_partitioner_capability(l, &(th_set){design, n->n, n->accels, NULL}, err);
 }
 
-static void free_abilities(th_abilities *known)
+static void free_abilities(th_capability_cache *known)
 {
     if (!known)
         return;
-    for (th_ability *a = atomic_load(&known->all), *next; a; a = next) {
+    for (th_capability *a = atomic_load(&known->all), *next; a; a = next) {
         next = a->next;
         free_ability(a);
     }
@@ -345,7 +348,7 @@ static void free_abilities(th_abilities *known)
     th_free(known);
 }
 
-void th_level1_forget(th_level1 *l)
+void th_partitioner_clear_analysis(th_partitioner *l)
 {
     free_abilities(l->abilities);
     th_free(l->kind_of);

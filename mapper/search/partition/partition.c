@@ -16,7 +16,7 @@ static const int FRONTIER_SETS_MAX = 16; /* finer frontiers of the tree are not 
 /* --- partitions ------------------------------------------------------------------------------- */
 
 /* Of a set of the partial mapping; TH_DESIGN_ANY where it leaves that open, and of other sets. */
-static int32_t given_design(const th_level1 *l, int32_t node)
+static int32_t given_design(const th_partitioner *l, int32_t node)
 {
     const th_set_node *at = &l->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL},
@@ -28,7 +28,7 @@ static int32_t given_design(const th_level1 *l, int32_t node)
 
 /* The designs that all accelerators of the node can take, at most max, or TH_DESIGN_OWN alone when
  * there is none. Their number. */
-static int32_t designs_of(const th_level1 *l, int32_t node, int32_t *design, int32_t max)
+static int32_t designs_of(const th_partitioner *l, int32_t node, int32_t *design, int32_t max)
 {
     const th_set_node *at = &l->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL};
@@ -36,14 +36,14 @@ static int32_t designs_of(const th_level1 *l, int32_t node, int32_t *design, int
     if (given != TH_DESIGN_ANY)
         design[n++] = given;
     for (int32_t d = 0; given == TH_DESIGN_ANY && d < l->problem->system->n_designs && n < max; d++)
-        if (th_set_can_take(l->problem->system, &set, d))
+        if (th_set_supports_design(l->problem->system, &set, d))
             design[n++] = d;
     if (n == 0)
         design[n++] = TH_DESIGN_OWN;
     return n;
 }
 
-static bool has_own_designs(const th_level1 *l, const th_set_node *node)
+static bool has_own_designs(const th_partitioner *l, const th_set_node *node)
 {
     const th_system *s = l->problem->system;
     bool all = true;
@@ -53,14 +53,14 @@ static bool has_own_designs(const th_level1 *l, const th_set_node *node)
 }
 
 /* Inside a group if that is asked for, and with designs. */
-static bool can_be_set(const th_level1 *l, int32_t node)
+static bool can_be_set(const th_partitioner *l, int32_t node)
 {
     if (l->inside_groups && l->tree.node[node].spans_groups)
         return false;
     return l->tree.node[node].n > 0 && has_own_designs(l, &l->tree.node[node]);
 }
 
-static bool is_known(const th_level1 *l, const th_partition *p)
+static bool is_known(const th_partitioner *l, const th_partition *p)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->partitions[i].n == p->n && l->partitions[i].way == p->way &&
@@ -72,28 +72,28 @@ static bool is_known(const th_level1 *l, const th_partition *p)
 
 /* The same sets with their members dealt out in blocks, wherever one of them can be: which links
  * neighbouring shards talk over is as much a choice as the sets themselves. */
-static int add_dealt(th_level1 *l, const th_partition *p)
+static int add_dealt(th_partitioner *l, const th_partition *p)
 {
     for (int32_t block = 1; p->block == 0 && block < l->problem->system->n_accels; block++) {
         th_partition dealt = *p;
         bool can = false;
         for (int32_t i = 0; i < p->n; i++)
-            can |= th_set_tree_can_deal(&l->tree, p->node[i], block);
+            can |= th_set_tree_can_interleave(&l->tree, p->node[i], block);
         dealt.block = block;
-        if (can && th_level1_add(l, &dealt))
+        if (can && th_partitioner_add(l, &dealt))
             return -1;
     }
     return 0;
 }
 
-int th_level1_add(th_level1 *l, const th_partition *p)
+int th_partitioner_add(th_partitioner *l, const th_partition *p)
 {
     th_partition with = {.n = l->n_given, .way = p->way, .block = p->block};
     for (int32_t i = 0; i < p->n; i++)
         if (!can_be_set(l, p->node[i]))
             return 0;
-    bool is_idle = p->way == TH_LAYERS_BY_RANGES && p->n > l->problem->workload->n_layers;
-    if (is_idle || p->n + l->n_given > TH_LEVEL1_SETS_MAX)
+    bool is_idle = p->way == TH_ASSIGN_RANGES && p->n > l->problem->workload->n_layers;
+    if (is_idle || p->n + l->n_given > TH_PARTITION_SETS_MAX)
         return 0;
     for (int32_t i = 0; i < l->n_given; i++)
         with.node[i] = l->first_given + i;
@@ -107,7 +107,7 @@ int th_level1_add(th_level1 *l, const th_partition *p)
     return add_dealt(l, p);
 }
 
-static bool are_of_a_kind(const th_level1 *l, const th_set_node *a, const th_set_node *b)
+static bool are_of_a_kind(const th_partitioner *l, const th_set_node *a, const th_set_node *b)
 {
     bool same = a->n == b->n;
     for (int i = 0; same && i < a->n; i++)
@@ -116,14 +116,14 @@ static bool are_of_a_kind(const th_level1 *l, const th_set_node *a, const th_set
 }
 
 /* One set alone: the first of every size and row of kinds that can be one, the others idle. */
-static int add_single_sets(th_level1 *l)
+static int add_single_sets(th_partitioner *l)
 {
     for (size_t i = 0; i < (size_t)l->first_given; i++) {
         size_t same = 0;
         while (same < i && (!are_of_a_kind(l, &l->tree.node[same], &l->tree.node[i]) ||
                             !can_be_set(l, (int32_t)same)))
             same++;
-        if (same == i && th_level1_add(l, &(th_partition){1, {(int32_t)i}, TH_LAYERS_BY_RANGES}))
+        if (same == i && th_partitioner_add(l, &(th_partition){1, {(int32_t)i}, TH_ASSIGN_RANGES}))
             return -1;
     }
     return 0;
@@ -131,7 +131,7 @@ static int add_single_sets(th_level1 *l)
 
 /* The frontier below p: every node that has children is replaced by them. False when nothing
  * changes or there are too many. */
-static bool descend(const th_level1 *l, const th_partition *p, th_partition *out)
+static bool descend(const th_partitioner *l, const th_partition *p, th_partition *out)
 {
     *out = (th_partition){0};
     for (int32_t i = 0; i < p->n; i++) {
@@ -147,11 +147,11 @@ static bool descend(const th_level1 *l, const th_partition *p, th_partition *out
     return out->n > p->n;
 }
 
-static bool can_share_some_layers(const th_level1 *l, int32_t n)
+static bool can_share_some_layers(const th_partitioner *l, int32_t n)
 {
     int n_layers = l->problem->workload->n_layers, shared = 0;
     for (int i = 0; i < n_layers; i++)
-        shared += th_level1_can_share(l, i, n);
+        shared += th_partitioner_can_split(l, i, n);
     return shared > 0 && shared < n_layers;
 }
 
@@ -167,7 +167,7 @@ static int32_t largest_sibling(const th_set_tree *t, int32_t first)
 
 /* The first accelerator, for the layers that only one can run, beside a set for all others: on
  * every way from it to the root the largest part that it is not in. */
-static int add_uneven(th_level1 *l)
+static int add_uneven(th_partitioner *l)
 {
     const th_set_tree *t = &l->tree;
     int32_t leaf = 0;
@@ -175,25 +175,25 @@ static int add_uneven(th_level1 *l)
         leaf = t->node[leaf].first_child;
     for (int32_t i = leaf; t->node[i].parent >= 0; i = t->node[i].parent) {
         int32_t beside = largest_sibling(t, i);
-        const th_partition p = {2, {leaf, beside}, TH_LAYERS_UNEVEN};
-        if (can_share_some_layers(l, t->node[beside].n) && th_level1_add(l, &p))
+        const th_partition p = {2, {leaf, beside}, TH_ASSIGN_UNEVEN};
+        if (can_share_some_layers(l, t->node[beside].n) && th_partitioner_add(l, &p))
             return -1;
     }
     return 0;
 }
 
-static int add_frontiers(th_level1 *l)
+static int add_frontiers(th_partitioner *l)
 {
-    th_partition now = {1, {0}, TH_LAYERS_BY_RANGES}, next;
+    th_partition now = {1, {0}, TH_ASSIGN_RANGES}, next;
     while (descend(l, &now, &next)) {
-        if (th_level1_add(l, &next))
+        if (th_partitioner_add(l, &next))
             return -1;
         now = next;
     }
     return 0;
 }
 
-static bool has_several_kinds(const th_level1 *l)
+static bool has_several_kinds(const th_partitioner *l)
 {
     bool several = false;
     for (int a = 0; a < l->problem->system->n_accels; a++)
@@ -202,7 +202,7 @@ static bool has_several_kinds(const th_level1 *l)
 }
 
 /* Multiply-accumulates in all against those of the longest way through the network. */
-static bool has_parallel_work(const th_level1 *l, int64_t *longest)
+static bool has_parallel_work(const th_partitioner *l, int64_t *longest)
 {
     const double WORTH_IT = 1.25;
     const th_workload *w = l->problem->workload;
@@ -223,7 +223,7 @@ static bool has_parallel_work(const th_level1 *l, int64_t *longest)
 
 /* Where there is work to be done side by side, the same sets again with layers where they end
  * earliest. */
-static int add_by_finish(th_level1 *l)
+static int add_by_finish(th_partitioner *l)
 {
     size_t n = l->n; /* of those with given sets the second way would be put before them again */
     int64_t *longest = th_alloc_zero((size_t)l->problem->workload->n_layers + 1, sizeof *longest);
@@ -233,17 +233,17 @@ static int add_by_finish(th_level1 *l)
     th_free(longest);
     for (size_t i = 0; i < n && is_parallel; i++) {
         th_partition p = l->partitions[i];
-        p.way = TH_LAYERS_BY_FINISH;
+        p.way = TH_ASSIGN_EARLIEST_FINISH;
         memmove(p.node, p.node + l->n_given, sizeof *p.node * (size_t)(p.n - l->n_given));
         p.n -= l->n_given;
-        if (p.n + l->n_given > 1 && th_level1_add(l, &p))
+        if (p.n + l->n_given > 1 && th_partitioner_add(l, &p))
             return -1;
     }
     return 0;
 }
 
 /* The accelerators that the partial mapping leaves, as a tree, and its sets behind it. */
-static int make_tree(th_level1 *l)
+static int make_tree(th_partitioner *l)
 {
     const th_system *s = l->problem->system;
     const th_constraints *c = l->problem->constraints;
@@ -264,7 +264,7 @@ static int make_tree(th_level1 *l)
 
 /* The first layer on the array that no accelerator it may use can run alone: why searches find
  * nothing, if they do not. */
-static int look_for_misfit(th_level1 *l, th_error *err)
+static int look_for_misfit(th_partitioner *l, th_error *err)
 {
     const th_workload *w = l->problem->workload;
     const th_system *s = l->problem->system;
@@ -274,7 +274,7 @@ static int look_for_misfit(th_level1 *l, th_error *err)
         for (int32_t a = 0; !can && a < s->n_accels; a++) {
             if (!th_constraints_may(l->problem->constraints, i, a))
                 continue;
-            int able = th_level1_can_alone(l, a, i, err);
+            int able = th_partitioner_runs_alone(l, a, i, err);
             if (able < 0) {
                 th_strbuf_clear(&names);
                 return -1;
@@ -294,25 +294,25 @@ static int look_for_misfit(th_level1 *l, th_error *err)
     return 0;
 }
 
-int th_level1_init(th_level1 *l, th_seeder *s, const th_problem *p, bool inside_groups,
-                   th_error *err)
+int th_partitioner_init(th_partitioner *l, th_initial_generator *s, const th_problem *p,
+                        bool inside_groups, th_error *err)
 {
-    *l = (th_level1){.problem = p, .seeder = s, .inside_groups = inside_groups};
+    *l = (th_partitioner){.problem = p, .seeder = s, .inside_groups = inside_groups};
     if (make_tree(l))
         return th_error_no_memory(err);
-    if (th_level1_look(l, err) || (p->constraints && look_for_misfit(l, err)))
+    if (th_partitioner_analyze(l, err) || (p->constraints && look_for_misfit(l, err)))
         return -1;
-    if (l->n_given > 0 && th_level1_add(l, &(th_partition){.way = TH_LAYERS_BY_FINISH}))
+    if (l->n_given > 0 && th_partitioner_add(l, &(th_partition){.way = TH_ASSIGN_EARLIEST_FINISH}))
         return th_error_no_memory(err);
     if (add_single_sets(l) || add_frontiers(l) || (l->n_given == 0 && add_uneven(l)) ||
         add_by_finish(l))
         return th_error_no_memory(err);
-    return has_several_kinds(l) || p->constraints ? th_level1_add_kinds(l, err) : 0;
+    return has_several_kinds(l) || p->constraints ? th_partitioner_add_heterogeneous(l, err) : 0;
 }
 
-void th_level1_clear(th_level1 *l)
+void th_partitioner_clear(th_partitioner *l)
 {
-    th_level1_forget(l);
+    th_partitioner_clear_analysis(l);
     th_set_tree_clear(&l->tree);
     th_free(l->partitions);
 }
@@ -336,7 +336,7 @@ static int by_sum(const void *a, const void *b)
 }
 
 /* The designs of a set by the time for its layers; set_of NULL: for all layers. */
-static int rank_designs(th_designs *d, th_level1 *l, const th_partition *p, int32_t set,
+static int rank_designs(th_design_vectors *d, th_partitioner *l, const th_partition *p, int32_t set,
                         const int32_t *set_of, th_error *err)
 {
     int32_t n_designs = l->problem->system->n_designs, n;
@@ -345,7 +345,7 @@ static int rank_designs(th_designs *d, th_level1 *l, const th_partition *p, int3
     int failed = can && all ? 0 : th_error_no_memory(err);
     n = failed ? 0 : designs_of(l, p->node[set], can, n_designs);
     for (int32_t i = 0; !failed && i < n; i++) {
-        const th_ability *a = th_level1_ability(l, p->node[set], can[i], err);
+        const th_capability *a = th_partitioner_node_capability(l, p->node[set], can[i], err);
         failed = a ? 0 : -1;
         all[i].design = can[i];
         for (int k = 0; a && k < l->problem->workload->n_layers; k++) {
@@ -357,7 +357,7 @@ static int rank_designs(th_designs *d, th_level1 *l, const th_partition *p, int3
     }
     if (!failed) {
         qsort(all, (size_t)n, sizeof *all, by_sum);
-        d->n_of[set] = n < TH_LEVEL1_DESIGNS_MAX ? n : TH_LEVEL1_DESIGNS_MAX;
+        d->n_of[set] = n < TH_PARTITION_DESIGNS_MAX ? n : TH_PARTITION_DESIGNS_MAX;
         for (int32_t i = 0; i < d->n_of[set]; i++)
             d->of[set][i] = all[i].design;
     }
@@ -366,8 +366,8 @@ static int rank_designs(th_designs *d, th_level1 *l, const th_partition *p, int3
     return failed;
 }
 
-static int rank_all(th_designs *d, th_level1 *l, const th_partition *p, const int32_t *set_of,
-                    th_error *err)
+static int rank_all(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+                    const int32_t *set_of, th_error *err)
 {
     for (int32_t set = 0; set < p->n; set++)
         if (rank_designs(d, l, p, set, set_of, err))
@@ -375,23 +375,24 @@ static int rank_all(th_designs *d, th_level1 *l, const th_partition *p, const in
     return 0;
 }
 
-int th_designs_init(th_designs *d, th_level1 *l, const th_partition *p, th_error *err)
+int th_design_vectors_init(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+                           th_error *err)
 {
-    int32_t first[TH_LEVEL1_SETS_MAX],
+    int32_t first[TH_PARTITION_SETS_MAX],
         *set_of = th_alloc_zero((size_t)l->problem->workload->n_layers + 1, sizeof *set_of);
-    *d = (th_designs){.n = p->n, .uniform = -1};
+    *d = (th_design_vectors){.n = p->n, .uniform = -1};
     int failed = set_of ? rank_all(d, l, p, NULL, err) : th_error_no_memory(err);
     for (int32_t i = 0; i < p->n; i++)
         first[i] = d->of[i][0];
     if (!failed)
-        failed = th_level1_give_layers(l, p, first, 0, NULL, set_of, err);
+        failed = th_partitioner_assign_layers(l, p, first, 0, NULL, set_of, err);
     if (failed == 0) /* else every design leaves some layer out */
         failed = rank_all(d, l, p, set_of, err);
     th_free(set_of);
     return failed < 0 ? -1 : 0;
 }
 
-static bool can_have(const th_designs *d, int32_t set, int32_t design)
+static bool can_have(const th_design_vectors *d, int32_t set, int32_t design)
 {
     bool can = false;
     for (int32_t i = 0; i < d->n_of[set]; i++)
@@ -399,13 +400,13 @@ static bool can_have(const th_designs *d, int32_t set, int32_t design)
     return can;
 }
 
-static void read_digits(const th_designs *d, int32_t *design)
+static void read_digits(const th_design_vectors *d, int32_t *design)
 {
     for (int32_t i = 0; i < d->n; i++)
         design[i] = d->of[i][d->digit[i]];
 }
 
-static bool is_uniform(const th_designs *d)
+static bool is_uniform(const th_design_vectors *d)
 {
     int32_t first = d->of[0][d->digit[0]];
     bool same = first != TH_DESIGN_OWN;
@@ -415,7 +416,7 @@ static bool is_uniform(const th_designs *d)
 }
 
 /* The next design that all sets can have, the first one's order. */
-static bool next_uniform(th_designs *d, int32_t *design)
+static bool next_uniform(th_design_vectors *d, int32_t *design)
 {
     while (d->uniform < d->n_of[0]) {
         int32_t which = d->of[0][d->uniform++];
@@ -433,7 +434,7 @@ static bool next_uniform(th_designs *d, int32_t *design)
 }
 
 /* Deals sum out to the digits from set i on, the last ones first; what is left over. */
-static int32_t deal_out(th_designs *d, int32_t i, int32_t sum)
+static int32_t deal_out(th_design_vectors *d, int32_t i, int32_t sum)
 {
     for (int32_t at = d->n - 1; at >= i; at--) {
         int32_t most = d->n_of[at] - 1;
@@ -444,7 +445,7 @@ static int32_t deal_out(th_designs *d, int32_t i, int32_t sum)
 }
 
 /* The next digits with the same sum, counting up, or else the first with the next sum. */
-static bool next_digits(th_designs *d)
+static bool next_digits(th_design_vectors *d)
 {
     int32_t behind = 0;
     for (int32_t i = d->n - 1; i >= 0; i--) {
@@ -458,7 +459,7 @@ static bool next_digits(th_designs *d)
     return deal_out(d, 0, ++d->sum) == 0;
 }
 
-bool th_designs_next(th_designs *d, int32_t *design)
+bool th_design_vectors_next(th_design_vectors *d, int32_t *design)
 {
     if (d->uniform < 0) {
         d->uniform = 0;
@@ -476,7 +477,7 @@ bool th_designs_next(th_designs *d, int32_t *design)
     return false;
 }
 
-void th_designs_draw(const th_designs *d, gsl_rng *r, int32_t *design)
+void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r, int32_t *design)
 {
     for (int32_t i = 0; i < d->n; i++)
         design[i] = d->of[i][th_random_below(r, (uint64_t)d->n_of[i])];

@@ -10,45 +10,45 @@
 #include "mapper/search/partition/sets.h"
 
 enum {
-    TH_LEVEL1_SETS_MAX = 64,
-    TH_LEVEL1_DESIGNS_MAX = 8 /* of a set: the quickest are kept */
+    TH_PARTITION_SETS_MAX = 64,
+    TH_PARTITION_DESIGNS_MAX = 8 /* of a set: the quickest are kept */
 };
 
 /* How a partition gets its layers. A layer that its set cannot run goes to the one that runs it
  * quickest. */
 typedef enum {
-    TH_LAYERS_BY_RANGES, /* contiguous in an order of whole branches, near-equal times */
-    TH_LAYERS_BY_FINISH, /* list scheduling: where a layer ends earliest */
-    TH_LAYERS_UNEVEN     /* the second set has all that it can run */
-} th_layers_way;
+    TH_ASSIGN_RANGES,          /* contiguous in an order of whole branches, near-equal times */
+    TH_ASSIGN_EARLIEST_FINISH, /* list scheduling: where a layer ends earliest */
+    TH_ASSIGN_UNEVEN           /* the second set has all that it can run */
+} th_layer_assignment;
 
 /* A partition of the system: nodes of the tree that do not overlap, those of the partial mapping
  * first. */
 typedef struct th_partition {
     int32_t n;
-    int32_t node[TH_LEVEL1_SETS_MAX];
-    th_layers_way way;
+    int32_t node[TH_PARTITION_SETS_MAX];
+    th_layer_assignment way;
     int32_t block; /* members of a node are dealt out in such blocks where they can (sets.h); 0:
                       none are */
 } th_partition;
 
 /* What a set of accelerators of certain kinds can do with a design. */
-typedef struct th_ability {
-    struct th_ability *next; /* of all that there are */
-    th_time *time;           /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
+typedef struct th_capability {
+    struct th_capability *next; /* of all that there are */
+    th_time *time; /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
     int32_t
         *shares; /* in proportion to speed, over all layers that each member can run; NULL: equal */
-} th_ability;
+} th_capability;
 
 /* For all copies of a level. */
-typedef struct th_abilities {
+typedef struct th_capability_cache {
     th_shared_map *by_key;
-    _Atomic(th_ability *) all;
-} th_abilities;
+    _Atomic(th_capability *) all;
+} th_capability_cache;
 
-typedef struct th_level1 {
+typedef struct th_partitioner {
     const th_problem *problem;
-    th_seeder *seeder;
+    th_initial_generator *seeder;
     th_set_tree tree; /* behind it, further sets: of accelerators that can run the same layers */
     bool inside_groups;
     int32_t first_given,
@@ -62,40 +62,42 @@ typedef struct th_level1 {
         *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */
-    th_abilities *abilities;
-} th_level1;
+    th_capability_cache *abilities;
+} th_partitioner;
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
  * layer cannot be split over a set, one accelerator beside it; where accelerators are unlike, those
- * of accelerator_kinds.c. With inside_groups no set spans groups. The seeder and the problem must
+ * of heterogeneous_sets.c. With inside_groups no set spans groups. The seeder and the problem must
  * outlive it. 0 or -1 (clear all the same). */
-int th_level1_init(th_level1 *l, th_seeder *s, const th_problem *p, bool inside_groups,
-                   th_error *err);
-void th_level1_clear(th_level1 *l);
+int th_partitioner_init(th_partitioner *l, th_initial_generator *s, const th_problem *p,
+                        bool inside_groups, th_error *err);
+void th_partitioner_clear(th_partitioner *l);
 
 /* The designs that the sets of a partition can have: one that all members can take, or, where there
  * is none, each its own. Quick ones for the layers that the set would run come first. */
-typedef struct th_designs {
-    int32_t n, n_of[TH_LEVEL1_SETS_MAX], of[TH_LEVEL1_SETS_MAX][TH_LEVEL1_DESIGNS_MAX];
+typedef struct th_design_vectors {
+    int32_t n, n_of[TH_PARTITION_SETS_MAX], of[TH_PARTITION_SETS_MAX][TH_PARTITION_DESIGNS_MAX];
     /* private: which come next */
-    int32_t digit[TH_LEVEL1_SETS_MAX], sum, uniform;
-} th_designs;
+    int32_t digit[TH_PARTITION_SETS_MAX], sum, uniform;
+} th_design_vectors;
 
-int th_designs_init(th_designs *d, th_level1 *l, const th_partition *p, th_error *err);
+int th_design_vectors_init(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+                           th_error *err);
 /* The next vector into design[i] of set i: the quickest of every set; one design for all; then the
  * others, those that depart from the quickest by fewer ranks first. False, and design
  * unchanged: there is none left. */
-bool th_designs_next(th_designs *d, int32_t *design);
-void th_designs_draw(const th_designs *d, gsl_rng *r, int32_t *design); /* all equally likely */
+bool th_design_vectors_next(th_design_vectors *d, int32_t *design);
+void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r,
+                            int32_t *design); /* all equally likely */
 
 /* A mapping with these sets and designs (design[i] of set i), shares in proportion to the speeds of
  * unlike members, layers as the partition's way has it (times blurred by jitter), strategies by the
  * dynamic programme. *out NULL when some layer cannot run anywhere. 0 or -1. */
-int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
-                      gsl_rng *r, th_mapping **out, th_error *err);
+int th_partitioner_mapping(th_partitioner *l, const th_partition *p, const int32_t *design,
+                           double jitter, gsl_rng *r, th_mapping **out, th_error *err);
 
 /* New shares for the layers that the set of m runs now: in proportion to speed where its members
  * are unlike, else none. 0 or -1. */
-int th_level1_share(th_level1 *l, th_mapping *m, int set, th_error *err);
+int th_partitioner_set_shares(th_partitioner *l, th_mapping *m, int set, th_error *err);
 
 #endif

@@ -7,36 +7,38 @@
 /* --- capability.c ------------------------------------------------------------------------- */
 
 /* Kinds of accelerators, branches and the order of layers. 0 or -1. */
-int th_level1_look(th_level1 *l, th_error *err);
+int th_partitioner_analyze(th_partitioner *l, th_error *err);
 /* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own), until clear. NULL
  * on failure. */
-const th_ability *th_level1_ability(th_level1 *l, int32_t node, int32_t design, th_error *err);
+const th_capability *th_partitioner_node_capability(th_partitioner *l, int32_t node, int32_t design,
+                                                    th_error *err);
 /* The same for any set; its own shares do not count. */
-const th_ability *th_level1_ability_of(th_level1 *l, const th_set *set, th_error *err);
-void th_level1_forget(th_level1 *l);
+const th_capability *th_partitioner_capability(th_partitioner *l, const th_set *set, th_error *err);
+void th_partitioner_clear_analysis(th_partitioner *l);
 /* Has the accelerator a design for the layer? 1, 0, or -1 on failure. */
-int th_level1_can_alone(th_level1 *l, int32_t accel, int layer, th_error *err);
+int th_partitioner_runs_alone(th_partitioner *l, int32_t accel, int layer, th_error *err);
 /* May the layer run on the node's accelerators? */
-bool th_level1_may(const th_level1 *l, int layer, int32_t node);
+bool th_partitioner_may_run(const th_partitioner *l, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
-bool th_level1_can_share(const th_level1 *l, int layer, int32_t n);
+bool th_partitioner_can_split(const th_partitioner *l, int layer, int32_t n);
 
 /* --- partition.c ---------------------------------------------------------------------------------
  */
 
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
  * layers enough for ranges, and it is new. 0, or -1: memory is out. */
-int th_level1_add(th_level1 *l, const th_partition *p);
+int th_partitioner_add(th_partitioner *l, const th_partition *p);
 
-/* --- accelerator_kinds.c
+/* --- heterogeneous_sets.c
  * --------------------------------------------------------------------------- */
 
 /* Candidates for unlike accelerators. 0 or -1. */
-int th_level1_add_kinds(th_level1 *l, th_error *err);
+int th_partitioner_add_heterogeneous(th_partitioner *l, th_error *err);
 
-/* --- layer_ranges.c -------------------------------------------------------------------------- */
+/* --- layer_assignment.c --------------------------------------------------------------------------
+ */
 
 /* Layers to the sets of a partition. 0; 1: some layer can run on none; -1. */
-int th_level1_give_layers(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
-                          gsl_rng *r, int32_t *set_of, th_error *err);
+int th_partitioner_assign_layers(th_partitioner *l, const th_partition *p, const int32_t *design,
+                                 double jitter, gsl_rng *r, int32_t *set_of, th_error *err);
 #endif

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 
-bool th_set_can_take(const th_system *s, const th_set *set, int32_t design)
+bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design)
 {
     for (int i = 0; i < set->n_accels; i++) {
         const th_accel *a = &s->nodes[s->accel_node[set->accels[i]]].a;
@@ -31,7 +31,7 @@ static int group_of(const th_system *s, int accel)
     return s->nodes[s->accel_node[accel]].group;
 }
 
-int32_t th_sets_first_group(const th_system *s)
+int32_t th_sets_first_group_size(const th_system *s)
 {
     int32_t n = 0;
     for (int a = 0; a < s->n_accels; a++)
@@ -41,7 +41,7 @@ int32_t th_sets_first_group(const th_system *s)
 
 th_mapping *th_sets_by_group(const th_system *s, int n_layers)
 {
-    bool one_group = th_sets_first_group(s) == s->n_accels;
+    bool one_group = th_sets_first_group_size(s) == s->n_accels;
     int32_t *set_of = th_alloc_zero((size_t)s->n_accels, sizeof *set_of);
     int32_t *sizes = th_alloc_zero((size_t)s->n_accels, sizeof *sizes);
     th_mapping *m = NULL;
@@ -224,7 +224,7 @@ int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accel
     return node;
 }
 
-bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block)
+bool th_set_tree_can_interleave(const th_set_tree *t, int32_t node, int32_t block)
 {
     const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
     bool can = at->is_parted_by_links && block > 0 && block < child->n && child->n % block == 0;
@@ -233,11 +233,11 @@ bool th_set_tree_can_deal(const th_set_tree *t, int32_t node, int32_t block)
     return can;
 }
 
-void th_set_tree_deal(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels)
+void th_set_tree_interleave(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels)
 {
     const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
     memcpy(accels, at->accels, (size_t)at->n * sizeof *accels);
-    if (!th_set_tree_can_deal(t, node, block))
+    if (!th_set_tree_can_interleave(t, node, block))
         return;
     for (int32_t i = 0; i < at->n; i++) {
         int32_t round = i / (block * at->n_children), c = i / block % at->n_children;
@@ -250,11 +250,11 @@ static int32_t list_orders(const th_set_tree *t, int32_t n, int32_t **out)
 {
     int32_t n_orders = 1;
     for (int32_t block = 1; block < n; block++)
-        n_orders += th_set_tree_can_deal(t, 0, block);
+        n_orders += th_set_tree_can_interleave(t, 0, block);
     *out = th_alloc_array((size_t)n_orders * (size_t)n, sizeof **out);
     for (int32_t block = 1, i = 1; *out && i < n_orders; block++)
-        if (th_set_tree_can_deal(t, 0, block))
-            th_set_tree_deal(t, 0, block, *out + (size_t)i++ * (size_t)n);
+        if (th_set_tree_can_interleave(t, 0, block))
+            th_set_tree_interleave(t, 0, block, *out + (size_t)i++ * (size_t)n);
     return *out ? n_orders : -1;
 }
 

@@ -23,21 +23,22 @@ enum {
 static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
 enum { N_JITTERS = sizeof JITTERS / sizeof *JITTERS };
 
-void th_breed_seeds_clear(th_breed *b)
+void th_variation_initial_clear(th_variation *b)
 {
     th_free(b->cursor.splits);
     th_mapping_free(b->cursor.like);
 }
 
-bool th_breed_has_seeds(const th_breed *b)
+bool th_variation_has_initial(const th_variation *b)
 {
-    return b->cursor.stage != TH_SEED_END;
+    return b->cursor.stage != TH_STAGE_END;
 }
 
-static int start_of_search(th_breed *b, th_mapping **out, th_error *err)
+static int start_of_search(th_variation *b, th_mapping **out, th_error *err)
 {
     const th_search_options *o = &b->search->options;
-    b->cursor.stage = o->seeds == TH_SEEDS_HEURISTIC ? TH_SEED_PROGRAMME : TH_SEED_RANDOM;
+    b->cursor.stage =
+        o->initial == TH_INITIAL_HEURISTIC ? TH_STAGE_DYNAMIC_PROGRAMMING : TH_STAGE_RANDOM;
     *out = o->start ? th_mapping_copy(o->start) : NULL;
     return o->start && !*out ? th_error_no_memory(err) : 0;
 }
@@ -46,37 +47,38 @@ static int start_of_search(th_breed *b, th_mapping **out, th_error *err)
  */
 
 /* All partitions were looked at. */
-static void come_round(th_seed_cursor *c)
+static void come_round(th_initial_cursor *c)
 {
     c->partition = 0;
     if (c->others)
-        c->stage = c->programme_alone ? TH_SEED_END : TH_SEED_HERALD;
+        c->stage = c->programme_alone ? TH_STAGE_END : TH_STAGE_COMPUTATION_PRIORITIZED;
     c->others = true;
 }
 
 /* What the programme is to be run on. */
 typedef struct {
     const th_partition *partition;
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    int32_t design[TH_PARTITION_SETS_MAX];
     double jitter;
 } order;
 
 /* Every partition with its quickest designs first, so that a small budget has seen them all; then
  * with the others. 1; 0: none this time; or -1. */
-static int next_order(th_breed *b, order *out, th_error *err)
+static int next_order(th_variation *b, order *out, th_error *err)
 {
-    th_seed_cursor *c = &b->cursor;
+    th_initial_cursor *c = &b->cursor;
     if (c->partition == b->level1.n) {
         come_round(c);
         return 0;
     }
     const th_partition *p = &b->level1.partitions[c->partition];
     int limit = !c->others ? 1 : c->programme_alone ? PROGRAMME_VECTORS : SEED_VECTORS;
-    if (c->vector == 0 && th_designs_init(&c->designs, &b->level1, p, err))
+    if (c->vector == 0 && th_design_vectors_init(&c->designs, &b->level1, p, err))
         return -1;
     if (c->vector == 0 && c->others)
-        c->vector += th_designs_next(&c->designs, c->design);
-    if (c->jitter == 0 && (c->vector++ == limit || !th_designs_next(&c->designs, c->design))) {
+        c->vector += th_design_vectors_next(&c->designs, c->design);
+    if (c->jitter == 0 &&
+        (c->vector++ == limit || !th_design_vectors_next(&c->designs, c->design))) {
         c->partition++;
         c->vector = 0;
         return 0;
@@ -88,27 +90,28 @@ static int next_order(th_breed *b, order *out, th_error *err)
     return 1;
 }
 
-static int by_order(th_breed *b, void *orders, int i, th_mapping **out, th_error *err)
+static int by_order(th_variation *b, void *orders, int i, th_mapping **out, th_error *err)
 {
     const order *o = (const order *)orders + i;
-    return th_level1_mapping(&b->level1, o->partition, o->design, o->jitter, b->random, out, err);
+    return th_partitioner_mapping(&b->level1, o->partition, o->design, o->jitter, b->random, out,
+                                  err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
-static int by_programme(th_breed *b, th_mapping **batch, int wanted, th_error *err)
+static int by_programme(th_variation *b, th_mapping **batch, int wanted, th_error *err)
 {
-    th_seed_cursor *c = &b->cursor;
+    th_initial_cursor *c = &b->cursor;
     order *orders = th_alloc_zero((size_t)wanted, sizeof *orders);
     int n = 0, got = orders ? 0 : th_error_no_memory(err);
-    while (got >= 0 && n < wanted && c->stage == TH_SEED_PROGRAMME) {
+    while (got >= 0 && n < wanted && c->stage == TH_STAGE_DYNAMIC_PROGRAMMING) {
         got = next_order(b, &orders[n], err);
         n += got > 0;
     }
     /* Random numbers of the seeds alone, so that searches of one seed have the same ones. */
-    th_brood_numbers numbers = {"seeds", c->n_ordered};
+    th_offspring_numbers numbers = {"seeds", c->n_ordered};
     c->n_ordered += (uint64_t)n;
     if (got >= 0)
-        got = th_breed_make_brood(b, &numbers, by_order, orders, n, 1, batch, err);
+        got = th_variation_make_batch(b, &numbers, by_order, orders, n, 1, batch, err);
     th_free(orders);
     return got < 0 ? -1 : n;
 }
@@ -117,10 +120,10 @@ static int by_programme(th_breed *b, th_mapping **batch, int wanted, th_error *e
  */
 
 /* The baseline's mapping, where it has one. */
-static int herald(th_breed *b, th_mapping **out, th_error *err)
+static int herald(th_variation *b, th_mapping **out, th_error *err)
 {
     th_error reason = {"", ""};
-    b->cursor.stage = b->level1.n > 0 ? TH_SEED_UNIFORM : TH_SEED_END;
+    b->cursor.stage = b->level1.n > 0 ? TH_STAGE_UNIFORM : TH_STAGE_END;
     if (th_baseline_computation_prioritized(b->search, out, &reason) == 0)
         return 0;
     *out = NULL;
@@ -128,10 +131,10 @@ static int herald(th_breed *b, th_mapping **out, th_error *err)
 }
 
 /* Splits that the layer with most work can have, without rotation and partial sums. */
-static int list_splits(th_breed *b, int32_t n_accels, th_error *err)
+static int list_splits(th_variation *b, int32_t n_accels, th_error *err)
 {
     const th_workload *w = b->search->problem.workload;
-    th_seed_cursor *c = &b->cursor;
+    th_initial_cursor *c = &b->cursor;
     int widest = 0, kept = 0;
     for (int l = 1; l < w->n_layers; l++)
         if (th_layer_macs(&w->layers[l]) > th_layer_macs(&w->layers[widest]))
@@ -147,7 +150,7 @@ static int list_splits(th_breed *b, int32_t n_accels, th_error *err)
 
 /* One split for all layers (the nearest where it does not fit) of a mapping with one set. *out
  * NULL: some layer cannot have any. */
-static int uniform_mapping(const th_breed *b, const th_mapping *like, const th_strategy *split,
+static int uniform_mapping(const th_variation *b, const th_mapping *like, const th_strategy *split,
                            th_mapping **out, th_error *err)
 {
     const th_workload *w = b->search->problem.workload;
@@ -171,20 +174,20 @@ static int uniform_mapping(const th_breed *b, const th_mapping *like, const th_s
 
 /* Uniform splits on the largest set alone, with every design. Where a partial mapping gives sets,
  * there is none that is alone. */
-static int uniform(th_breed *b, th_mapping **out, th_error *err)
+static int uniform(th_variation *b, th_mapping **out, th_error *err)
 {
-    th_seed_cursor *c = &b->cursor;
+    th_initial_cursor *c = &b->cursor;
     const th_partition *p = &b->level1.partitions[0];
     if (p->n > 1 || c->uniform_design == b->search->problem.system->n_designs) {
-        c->stage = TH_SEED_END;
+        c->stage = TH_STAGE_END;
         return 0;
     }
     if (!c->splits && list_splits(b, b->level1.tree.node[p->node[0]].n, err))
         return -1;
     const th_set_node *node = &b->level1.tree.node[p->node[0]];
     const th_set set = {c->uniform_design, node->n, node->accels, NULL};
-    if (c->split == 0 && th_set_can_take(b->search->problem.system, &set, set.design) &&
-        th_level1_mapping(&b->level1, p, &set.design, 0, b->random, &c->like, err))
+    if (c->split == 0 && th_set_supports_design(b->search->problem.system, &set, set.design) &&
+        th_partitioner_mapping(&b->level1, p, &set.design, 0, b->random, &c->like, err))
         return -1;
     if (c->like && c->split < c->n_splits)
         return uniform_mapping(b, c->like, &c->splits[c->split++], out, err);
@@ -195,14 +198,14 @@ static int uniform(th_breed *b, th_mapping **out, th_error *err)
     return 0;
 }
 
-static int at_random(th_breed *b, th_mapping **out, th_error *err)
+static int at_random(th_variation *b, th_mapping **out, th_error *err)
 {
-    th_seed_cursor *c = &b->cursor;
+    th_initial_cursor *c = &b->cursor;
     if (c->n_drawn == RANDOM_SEEDS || c->tries++ == TRIES_PER_RANDOM_SEED * RANDOM_SEEDS) {
-        c->stage = TH_SEED_END;
+        c->stage = TH_STAGE_END;
         return 0;
     }
-    int failed = th_breed_draw(b, false, out, err);
+    int failed = th_variation_random(b, false, out, err);
     c->n_drawn += !failed && *out;
     return failed;
 }
@@ -210,33 +213,33 @@ static int at_random(th_breed *b, th_mapping **out, th_error *err)
 /* Why the programme leaves layers without a way, asked of a seeder and a level 1 that have met
  * nothing before: so it does not depend on who met what first. *why stays where nothing is left
  * out. 0 or -1. */
-static int look_for_misfit(th_breed *b, th_error *why, th_error *err)
+static int look_for_misfit(th_variation *b, th_error *why, th_error *err)
 {
-    th_seeder *seeder = th_seeder_new(th_pool_evaluator(b->search->pool), err);
-    th_level1 fresh = {0};
-    th_designs designs;
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(b->search->pool), err);
+    th_partitioner fresh = {0};
+    th_design_vectors designs;
+    int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *made = NULL;
     if (!seeder)
         return -1;
-    int failed = th_level1_init(&fresh, seeder, &b->search->problem,
-                                b->search->options.sets_inside_groups, err);
+    int failed = th_partitioner_init(&fresh, seeder, &b->search->problem,
+                                     b->search->options.sets_inside_groups, err);
     if (!failed && fresh.n > 0) {
-        failed = th_designs_init(&designs, &fresh, &fresh.partitions[0], err);
-        if (!failed && th_designs_next(&designs, design))
-            failed =
-                th_level1_mapping(&fresh, &fresh.partitions[0], design, 0, b->random, &made, err);
+        failed = th_design_vectors_init(&designs, &fresh, &fresh.partitions[0], err);
+        if (!failed && th_design_vectors_next(&designs, design))
+            failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design, 0, b->random,
+                                            &made, err);
     }
-    if (!failed && th_seeder_misfit(seeder)->id[0])
-        *why = *th_seeder_misfit(seeder);
+    if (!failed && th_initial_infeasibility(seeder)->id[0])
+        *why = *th_initial_infeasibility(seeder);
     th_mapping_free(made);
-    th_level1_clear(&fresh);
-    th_seeder_free(seeder);
+    th_partitioner_clear(&fresh);
+    th_initial_free(seeder);
     return failed;
 }
 
 /* Of interest when nothing was ever made. 0 or -1. */
-static int note_misfit(th_breed *b, th_error *err)
+static int note_misfit(th_variation *b, th_error *err)
 {
     th_error why = b->level1.misfit;
     if (b->search->n_evaluations > 0)
@@ -244,33 +247,34 @@ static int note_misfit(th_breed *b, th_error *err)
     if (!why.id[0] && look_for_misfit(b, &why, err))
         return -1;
     for (th_search *s = b->search; s; s = s->parent)
-        if (s->n_evaluations == 0 && !s->first_misfit.text[0])
-            s->first_misfit = why;
+        if (s->n_evaluations == 0 && !s->first_infeasibility.text[0])
+            s->first_infeasibility = why;
     return 0;
 }
 
 /* The next one that is not the programme's; *out NULL: none this time. */
-static int one_by_one(th_breed *b, th_mapping **out, th_error *err)
+static int one_by_one(th_variation *b, th_mapping **out, th_error *err)
 {
-    static int (*const make[])(th_breed *, th_mapping **, th_error *) = {
-        [TH_SEED_START] = start_of_search,
-        [TH_SEED_HERALD] = herald,
-        [TH_SEED_UNIFORM] = uniform,
-        [TH_SEED_RANDOM] = at_random,
+    static int (*const make[])(th_variation *, th_mapping **, th_error *) = {
+        [TH_STAGE_START] = start_of_search,
+        [TH_STAGE_COMPUTATION_PRIORITIZED] = herald,
+        [TH_STAGE_UNIFORM] = uniform,
+        [TH_STAGE_RANDOM] = at_random,
     };
     *out = NULL;
     return make[b->cursor.stage](b, out, err) ? -1 : 1;
 }
 
-int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err)
+int th_variation_initial(th_variation *b, th_mapping **batch, int wanted, th_error *err)
 {
     int n = 0, got = 0;
-    while (got >= 0 && n < wanted && th_breed_has_seeds(b)) {
-        got = b->cursor.stage == TH_SEED_PROGRAMME ? by_programme(b, &batch[n], wanted - n, err)
-                                                   : one_by_one(b, &batch[n], err);
+    while (got >= 0 && n < wanted && th_variation_has_initial(b)) {
+        got = b->cursor.stage == TH_STAGE_DYNAMIC_PROGRAMMING
+                  ? by_programme(b, &batch[n], wanted - n, err)
+                  : one_by_one(b, &batch[n], err);
         if (got > 0)
-            n += th_breed_close_ranks(&batch[n], got);
-        if (got >= 0 && n == 0 && !th_breed_has_seeds(b) && note_misfit(b, err))
+            n += th_mappings_compact(&batch[n], got);
+        if (got >= 0 && n == 0 && !th_variation_has_initial(b) && note_misfit(b, err))
             got = -1;
     }
     while (got < 0 && n > 0)

@@ -19,16 +19,16 @@ typedef struct {
 } member;
 
 typedef struct {
-    th_breed *breed;
-    th_breed_make *make;
+    th_variation *breed;
+    th_offspring_function *make;
     void *state;
-    th_brood_numbers numbers;
+    th_offspring_numbers numbers;
     int tries;
     member *members;
 } brood;
 
 /* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
-static int try_all(const brood *w, th_breed *b, int i, th_mapping **out, th_error *err)
+static int try_all(const brood *w, th_variation *b, int i, th_mapping **out, th_error *err)
 {
     int failed = 0;
     b->random = th_random_stream(b->search->options.seed, w->numbers.stream,
@@ -45,24 +45,24 @@ static int make_beside_others(void *state, th_evaluator *e, int i)
 {
     const brood *w = state;
     member *m = &w->members[i];
-    th_breed own = *w->breed;
-    own.seeder = own.level1.seeder = th_seeder_share(w->breed->seeder, e, &m->error);
+    th_variation own = *w->breed;
+    own.seeder = own.level1.seeder = th_initial_share(w->breed->seeder, e, &m->error);
     if (!own.seeder)
         return -1;
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
-    m->is_made = !th_seeder_is_full(own.seeder);
+    m->is_made = !th_initial_is_full(own.seeder);
     if (!m->is_made) {
         th_mapping_free(m->mapping);
         m->mapping = NULL;
     }
-    th_seeder_free(own.seeder);
+    th_initial_free(own.seeder);
     return 0;
 }
 
 static void make_alone(const brood *w, int i)
 {
     member *m = &w->members[i];
-    th_breed own = *w->breed;
+    th_variation own = *w->breed;
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
     m->is_made = true;
 }
@@ -70,7 +70,7 @@ static void make_alone(const brood *w, int i)
 /* All members, up to the first that fails. 0 or -1. */
 static int make_all(brood *w, int n, th_error *err)
 {
-    if (th_pool_warm(w->breed->search->pool, make_beside_others, w, n, err))
+    if (th_pool_precompute(w->breed->search->pool, make_beside_others, w, n, err))
         return -1;
     for (int i = 0; i < n; i++) {
         member *m = &w->members[i];
@@ -82,8 +82,9 @@ static int make_all(brood *w, int n, th_error *err)
     return 0;
 }
 
-int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make,
-                        void *state, int n, int tries, th_mapping **out, th_error *err)
+int th_variation_make_batch(th_variation *b, const th_offspring_numbers *numbers,
+                            th_offspring_function *make, void *state, int n, int tries,
+                            th_mapping **out, th_error *err)
 {
     brood w = {b, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
     if (!w.members)
@@ -98,15 +99,15 @@ int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_m
     return failed;
 }
 
-int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries,
-                   th_mapping **out, th_error *err)
+int th_variation_offspring(th_variation *b, th_offspring_function *make, void *state, int n,
+                           int tries, th_mapping **out, th_error *err)
 {
-    th_brood_numbers numbers = {b->stream, b->n_bred};
+    th_offspring_numbers numbers = {b->stream, b->n_bred};
     b->n_bred += (uint64_t)n;
-    return th_breed_make_brood(b, &numbers, make, state, n, tries, out, err);
+    return th_variation_make_batch(b, &numbers, make, state, n, tries, out, err);
 }
 
-int th_breed_close_ranks(th_mapping **batch, int n)
+int th_mappings_compact(th_mapping **batch, int n)
 {
     int kept = 0;
     for (int i = 0; i < n; i++)
@@ -115,7 +116,7 @@ int th_breed_close_ranks(th_mapping **batch, int n)
     return kept;
 }
 
-int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n)
+int th_variation_cut_to_budget(const th_variation *b, th_mapping **batch, int n)
 {
     int left = th_search_left(b->search, n);
     while (n > left)
@@ -123,12 +124,12 @@ int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n)
     return n;
 }
 
-int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
-                  int size, th_error *err)
+int th_variation_next_batch(th_variation *b, th_offspring_function *offspring, void *state,
+                            int tries, th_mapping **batch, int size, th_error *err)
 {
-    if (th_breed_has_seeds(b))
-        return th_breed_seeds(b, batch, th_search_left(b->search, size), err);
-    if (th_breed_brood(b, offspring, state, size, tries, batch, err))
+    if (th_variation_has_initial(b))
+        return th_variation_initial(b, batch, th_search_left(b->search, size), err);
+    if (th_variation_offspring(b, offspring, state, size, tries, batch, err))
         return -1;
-    return th_breed_keep_to_budget(b, batch, th_breed_close_ranks(batch, size));
+    return th_variation_cut_to_budget(b, batch, th_mappings_compact(batch, size));
 }

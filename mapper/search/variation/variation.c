@@ -12,41 +12,41 @@
 
 static const double CROSS_RATE = 0.4; /* children that have a father's run of layers */
 
-bool th_breed_chance(th_breed *b, double p)
+bool th_variation_chance(th_variation *b, double p)
 {
     return th_random_unit(b->random) < p;
 }
 
-int th_breed_below(th_breed *b, int n)
+int th_variation_below(th_variation *b, int n)
 {
     return (int)th_random_below(b->random, (uint64_t)n);
 }
 
-int th_breed_rank(th_breed *b, int n)
+int th_variation_rank(th_variation *b, int n)
 {
     int rank = 0;
-    while (rank < n - 1 && th_breed_chance(b, 0.5))
+    while (rank < n - 1 && th_variation_chance(b, 0.5))
         rank++;
     return rank;
 }
 
-int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err)
+int th_variation_init(th_variation *b, th_search *s, const char *stream, th_error *err)
 {
     b->search = s;
     b->stream = stream;
     b->random = th_random_stream(s->options.seed, stream, 0);
-    b->seeder = th_search_seeder(s, err);
+    b->seeder = th_search_initial_generator(s, err);
     if (!b->random)
         return th_error_no_memory(err);
-    return b->seeder ? th_level1_init(&b->level1, b->seeder, &s->problem,
-                                      s->options.sets_inside_groups, err)
+    return b->seeder ? th_partitioner_init(&b->level1, b->seeder, &s->problem,
+                                           s->options.sets_inside_groups, err)
                      : -1;
 }
 
-void th_breed_clear(th_breed *b)
+void th_variation_clear(th_variation *b)
 {
-    th_breed_seeds_clear(b);
-    th_level1_clear(&b->level1);
+    th_variation_initial_clear(b);
+    th_partitioner_clear(&b->level1);
     if (b->random)
         gsl_rng_free(b->random);
 }
@@ -54,17 +54,17 @@ void th_breed_clear(th_breed *b)
 /* --- strategies --------------------------------------------------------------------------------
  */
 
-static void cross(th_breed *b, th_mapping *child, const th_mapping *other)
+static void cross(th_variation *b, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_breed_below(b, n),
-        to = from + 1 + th_breed_below(b, n - from);
+    int n = child->n_layers, from = th_variation_below(b, n),
+        to = from + 1 + th_variation_below(b, n - from);
     memcpy(child->strategy + from, other->strategy + from,
            (size_t)(to - from) * sizeof *child->strategy);
 }
 
-static int random_weighted_layer(th_breed *b, const th_workload *w)
+static int random_weighted_layer(th_variation *b, const th_workload *w)
 {
-    int l = th_breed_below(b, w->n_layers);
+    int l = th_variation_below(b, w->n_layers);
     for (int i = 0; i < w->n_layers && !th_layer_has_macs(&w->layers[l]); i++)
         l = (l + 1) % w->n_layers;
     return l;
@@ -72,9 +72,9 @@ static int random_weighted_layer(th_breed *b, const th_workload *w)
 
 /* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can
  * run. */
-static int draw_strategy(th_breed *b, th_mapping *m, int l, th_strategy *out, th_error *err)
+static int draw_strategy(th_variation *b, th_mapping *m, int l, th_strategy *out, th_error *err)
 {
-    const th_choices *c = th_seeder_choices(b->seeder, &m->sets[m->set_of[l]], l, err);
+    const th_choices *c = th_initial_choices(b->seeder, &m->sets[m->set_of[l]], l, err);
     if (!c)
         return -1;
     if (c->n > 0) {
@@ -84,22 +84,22 @@ static int draw_strategy(th_breed *b, th_mapping *m, int l, th_strategy *out, th
     return 0;
 }
 
-static bool same_shape(const th_breed *b, int one, int other)
+static bool same_shape(const th_variation *b, int one, int other)
 {
     const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(b->search->pool)));
     return th_plans_class(plans, one) == th_plans_class(plans, other);
 }
 
 /* One layer, a run of layers, or all layers of a shape get a strategy. */
-static int mutate(th_breed *b, th_mapping *m, th_error *err)
+static int mutate(th_variation *b, th_mapping *m, th_error *err)
 {
     const th_workload *w = b->search->problem.workload;
-    int l = random_weighted_layer(b, w), kind = th_breed_below(b, 4),
-        run = kind == 1 ? 1 + th_breed_below(b, 8) : 1;
+    int l = random_weighted_layer(b, w), kind = th_variation_below(b, 4),
+        run = kind == 1 ? 1 + th_variation_below(b, 8) : 1;
     th_strategy drawn = m->strategy[l];
     if (!th_layer_has_macs(&w->layers[l]))
         return 0;
-    if (th_breed_chance(b, 0.25))
+    if (th_variation_chance(b, 0.25))
         drawn = m->strategy[random_weighted_layer(b, w)];
     else if (draw_strategy(b, m, l, &drawn, err))
         return -1;
@@ -114,20 +114,20 @@ static int mutate(th_breed *b, th_mapping *m, th_error *err)
     return 0;
 }
 
-int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *father,
-                   th_mapping **out, th_error *err)
+int th_variation_sharding(th_variation *b, const th_mapping *mother, const th_mapping *father,
+                          th_mapping **out, th_error *err)
 {
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    if (father && th_breed_chance(b, CROSS_RATE))
+    if (father && th_variation_chance(b, CROSS_RATE))
         cross(b, m, father);
     do {
         if (mutate(b, m, err)) {
             th_mapping_free(m);
             return -1;
         }
-    } while (th_breed_chance(b, 0.5));
+    } while (th_variation_chance(b, 0.5));
     if (!th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search))) {
         th_mapping_free(m);
         m = NULL;
@@ -140,7 +140,7 @@ int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *fath
  */
 
 /* In line with a partial mapping; what breaks a constraint is dropped. */
-static int keep_lawful(const th_breed *b, th_mapping **m, th_error *err)
+static int keep_lawful(const th_variation *b, th_mapping **m, th_error *err)
 {
     const th_problem *p = &b->search->problem;
     if (!*m || !p->constraints)
@@ -158,17 +158,17 @@ static int keep_lawful(const th_breed *b, th_mapping **m, th_error *err)
  */
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
-static void move_boundary(th_breed *b, th_mapping *m)
+static void move_boundary(th_variation *b, th_mapping *m)
 {
     if (m->n_layers < 2)
         return;
-    int l = 1 + th_breed_below(b, m->n_layers - 1), by = 1 + th_breed_below(b, 4);
+    int l = 1 + th_variation_below(b, m->n_layers - 1), by = 1 + th_variation_below(b, 4);
     while (l < m->n_layers && m->set_of[l] == m->set_of[l - 1])
         l++;
     if (l == m->n_layers)
         return;
     int32_t lower = m->set_of[l - 1], upper = m->set_of[l];
-    bool up = th_breed_chance(b, 0.5);
+    bool up = th_variation_chance(b, 0.5);
     for (int i = 0; i < by; i++) {
         if (up && l + i < m->n_layers && m->set_of[l + i] == upper)
             m->set_of[l + i] = lower;
@@ -179,11 +179,11 @@ static void move_boundary(th_breed *b, th_mapping *m)
 
 /* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators
  * of its own. */
-static void move_run(th_breed *b, th_mapping *m)
+static void move_run(th_variation *b, th_mapping *m)
 {
     const th_workload *w = b->search->problem.workload;
-    int l = th_breed_below(b, m->n_layers), length = 1 + th_breed_below(b, 8);
-    int32_t set = (int32_t)th_breed_below(b, m->n_sets);
+    int l = th_variation_below(b, m->n_layers), length = 1 + th_variation_below(b, 8);
+    int32_t set = (int32_t)th_variation_below(b, m->n_sets);
     for (int i = l; i < m->n_layers && i < l + length; i++) {
         if (i > l && (w->layers[i].n_inputs > 1 || w->layers[i].inputs[0] != i - 1))
             break;
@@ -191,47 +191,49 @@ static void move_run(th_breed *b, th_mapping *m)
     }
 }
 
-static void change_design(th_breed *b, th_mapping *m)
+static void change_design(th_variation *b, th_mapping *m)
 {
-    th_set *set = &m->sets[th_breed_below(b, m->n_sets)];
-    int32_t d = (int32_t)th_breed_below(b, b->search->problem.system->n_designs);
-    if (th_set_can_take(b->search->problem.system, set, d))
+    th_set *set = &m->sets[th_variation_below(b, m->n_sets)];
+    int32_t d = (int32_t)th_variation_below(b, b->search->problem.system->n_designs);
+    if (th_set_supports_design(b->search->problem.system, set, d))
         set->design = d;
 }
 
-int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err)
+int th_variation_reoptimise(th_variation *b, th_mapping *m, int set, double jitter, th_error *err)
 {
     th_time estimate;
-    int failed = th_level1_share(&b->level1, m, set, err);
-    return failed ? failed : th_seeder_run(b->seeder, m, set, jitter, b->random, &estimate, err);
+    int failed = th_partitioner_set_shares(&b->level1, m, set, err);
+    return failed ? failed : th_initial_solve(b->seeder, m, set, jitter, b->random, &estimate, err);
 }
 
 /* New strategies for all sets, since what is best depends on design and range. */
-static int reseed(th_breed *b, th_mapping *m, double jitter, th_error *err)
+static int reseed(th_variation *b, th_mapping *m, double jitter, th_error *err)
 {
     int failed = 0;
     for (int set = 0; !failed && set < m->n_sets; set++)
-        failed = th_breed_reseed(b, m, set, jitter, err);
+        failed = th_variation_reoptimise(b, m, set, jitter, err);
     return failed;
 }
 
 /* Mother's strategies everywhere but in a run of layers. */
-static void keep_all_but_a_run(th_breed *b, th_mapping *m, const th_mapping *mother)
+static void keep_all_but_a_run(th_variation *b, th_mapping *m, const th_mapping *mother)
 {
-    int n = m->n_layers, from = th_breed_below(b, n), to = from + 1 + th_breed_below(b, n - from);
+    int n = m->n_layers, from = th_variation_below(b, n),
+        to = from + 1 + th_variation_below(b, n - from);
     for (int l = 0; l < n; l++)
         if (l < from || l >= to)
             m->strategy[l] = mother->strategy[l];
 }
 
-int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err)
+int th_variation_perturbed(th_variation *b, const th_mapping *mother, th_mapping **out,
+                           th_error *err)
 {
     const double WHOLE_RATE = 0.5;
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
     int failed = reseed(b, m, th_random_unit(b->random), err);
-    if (!failed && !th_breed_chance(b, WHOLE_RATE)) {
+    if (!failed && !th_variation_chance(b, WHOLE_RATE)) {
         keep_all_but_a_run(b, m, mother);
         failed = !th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search));
     }
@@ -242,33 +244,34 @@ int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th
 }
 
 /* NULL on failure. */
-static const th_partition *draw_level1(th_breed *b, int32_t *design, th_error *err)
+static const th_partition *draw_level1(th_variation *b, int32_t *design, th_error *err)
 {
-    th_designs designs;
-    const th_partition *p = &b->level1.partitions[th_breed_below(b, (int)b->level1.n)];
-    if (th_designs_init(&designs, &b->level1, p, err))
+    th_design_vectors designs;
+    const th_partition *p = &b->level1.partitions[th_variation_below(b, (int)b->level1.n)];
+    if (th_design_vectors_init(&designs, &b->level1, p, err))
         return NULL;
-    th_designs_draw(&designs, b->random, design);
+    th_design_vectors_draw(&designs, b->random, design);
     return p;
 }
 
-static int another_partition(th_breed *b, th_mapping **out, th_error *err)
+static int another_partition(th_variation *b, th_mapping **out, th_error *err)
 {
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    int32_t design[TH_PARTITION_SETS_MAX];
     const th_partition *p = draw_level1(b, design, err);
-    return p ? th_level1_mapping(&b->level1, p, design, th_random_unit(b->random), b->random, out,
-                                 err)
+    return p ? th_partitioner_mapping(&b->level1, p, design, th_random_unit(b->random), b->random,
+                                      out, err)
              : -1;
 }
 
-int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err)
+int th_variation_partitioning(th_variation *b, const th_mapping *mother, th_mapping **out,
+                              th_error *err)
 {
-    if (mother->n_sets == 1 || th_breed_chance(b, 0.3))
+    if (mother->n_sets == 1 || th_variation_chance(b, 0.3))
         return another_partition(b, out, err);
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    switch (th_breed_below(b, 3)) {
+    switch (th_variation_below(b, 3)) {
     case 0:
         move_boundary(b, m);
         break;
@@ -280,7 +283,7 @@ int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_
     }
     int failed = keep_lawful(b, &m, err);
     if (!failed && m)
-        failed = reseed(b, m, th_breed_chance(b, 0.5) ? 0.3 : 0, err);
+        failed = reseed(b, m, th_variation_chance(b, 0.5) ? 0.3 : 0, err);
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);
@@ -291,7 +294,7 @@ int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_
  */
 
 /* Every layer on the array: a strategy that its set can have, the one it has or the nearest. */
-static bool fit_strategies(th_breed *b, th_mapping *m)
+static bool fit_strategies(th_variation *b, th_mapping *m)
 {
     const th_workload *w = b->search->problem.workload;
     for (int l = 0; l < m->n_layers; l++)
@@ -303,12 +306,12 @@ static bool fit_strategies(th_breed *b, th_mapping *m)
 }
 
 /* Other sets; the layers are dealt out anew in ranges, by number. *m is replaced. */
-static int swap_sets(th_breed *b, th_mapping **m, th_error *err)
+static int swap_sets(th_variation *b, th_mapping **m, th_error *err)
 {
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *other;
     const th_partition *p = draw_level1(b, design, err);
-    if (!p || th_level1_mapping(&b->level1, p, design, 0, b->random, &other, err))
+    if (!p || th_partitioner_mapping(&b->level1, p, design, 0, b->random, &other, err))
         return -1;
     if (!other)
         return 0;
@@ -318,9 +321,9 @@ static int swap_sets(th_breed *b, th_mapping **m, th_error *err)
     return 0;
 }
 
-static int mutate_flat(th_breed *b, th_mapping **m, th_error *err)
+static int mutate_flat(th_variation *b, th_mapping **m, th_error *err)
 {
-    switch (th_breed_below(b, 8)) {
+    switch (th_variation_below(b, 8)) {
     case 0:
         return swap_sets(b, m, err);
     case 1:
@@ -337,26 +340,26 @@ static int mutate_flat(th_breed *b, th_mapping **m, th_error *err)
     }
 }
 
-static void cross_flat(th_breed *b, th_mapping *child, const th_mapping *other)
+static void cross_flat(th_variation *b, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_breed_below(b, n),
-        to = from + 1 + th_breed_below(b, n - from);
+    int n = child->n_layers, from = th_variation_below(b, n),
+        to = from + 1 + th_variation_below(b, n - from);
     for (int l = from; l < to; l++) {
         child->strategy[l] = other->strategy[l];
         child->set_of[l] = other->set_of[l] % child->n_sets;
     }
 }
 
-int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father, th_mapping **out,
-                  th_error *err)
+int th_variation_flat(th_variation *b, const th_mapping *mother, const th_mapping *father,
+                      th_mapping **out, th_error *err)
 {
     th_mapping *m = th_mapping_copy(mother);
     int failed = m ? 0 : th_error_no_memory(err);
-    if (m && father && th_breed_chance(b, CROSS_RATE))
+    if (m && father && th_variation_chance(b, CROSS_RATE))
         cross_flat(b, m, father);
     do {
         failed = failed ? failed : mutate_flat(b, &m, err);
-    } while (!failed && th_breed_chance(b, 0.5));
+    } while (!failed && th_variation_chance(b, 0.5));
     *out = !failed && fit_strategies(b, m) ? m : NULL;
     if (!*out)
         th_mapping_free(m);
@@ -365,7 +368,7 @@ int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *fathe
 
 /* --- at random -------------------------------------------------------------------------------- */
 
-static int randomize(th_breed *b, th_mapping *m, th_error *err)
+static int randomize(th_variation *b, th_mapping *m, th_error *err)
 {
     const th_workload *w = b->search->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
@@ -383,14 +386,14 @@ static int randomize(th_breed *b, th_mapping *m, th_error *err)
     return th_mapping_follow(m, w, th_search_batch(b->search)) ? 0 : 1;
 }
 
-int th_breed_draw(th_breed *b, bool by_programme, th_mapping **out, th_error *err)
+int th_variation_random(th_variation *b, bool by_programme, th_mapping **out, th_error *err)
 {
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    int32_t design[TH_PARTITION_SETS_MAX];
     *out = NULL;
     if (b->level1.n == 0)
         return 0;
     const th_partition *p = draw_level1(b, design, err);
-    if (!p || th_level1_mapping(&b->level1, p, design, 1.0, b->random, out, err))
+    if (!p || th_partitioner_mapping(&b->level1, p, design, 1.0, b->random, out, err))
         return -1;
     if (!*out || by_programme)
         return 0;

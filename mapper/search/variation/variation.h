@@ -10,109 +10,116 @@
 #include "mapper/search/search.h"
 
 typedef enum {
-    TH_SEED_START,     /* what the search was told to start from */
-    TH_SEED_PROGRAMME, /* the dynamic programme on candidates of level 1, exact and blurred */
-    TH_SEED_HERALD,    /* computation_prioritized */
-    TH_SEED_UNIFORM,
-    TH_SEED_RANDOM,
-    TH_SEED_END
-} th_seed_stage;
+    TH_STAGE_START,                   /* what the search was told to start from */
+    TH_STAGE_DYNAMIC_PROGRAMMING,     /* the dynamic programme on candidates of level 1, exact and
+                                         blurred */
+    TH_STAGE_COMPUTATION_PRIORITIZED, /* computation_prioritized */
+    TH_STAGE_UNIFORM,
+    TH_STAGE_RANDOM,
+    TH_STAGE_END
+} th_initial_stage;
 
 /* Where the seeds stand; all 0 at init. */
-typedef struct th_seed_cursor {
-    th_seed_stage stage;
+typedef struct th_initial_cursor {
+    th_initial_stage stage;
     bool programme_alone; /* not blurred, and nothing after it */
     uint64_t n_ordered;   /* of the programme, so far */
     size_t partition;
     bool others;        /* the quickest designs of every partition came, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
-    th_designs designs;
-    int32_t design[TH_LEVEL1_SETS_MAX];
+    th_design_vectors designs;
+    int32_t design[TH_PARTITION_SETS_MAX];
     th_strategy *splits; /* of the uniform ones */
     int n_splits, split;
     int32_t uniform_design;
     th_mapping *like; /* sets and design of the uniform ones */
     int n_drawn, tries;
-} th_seed_cursor;
+} th_initial_cursor;
 
-typedef struct th_breed {
+typedef struct th_variation {
     th_search *search;
-    th_level1 level1;
-    th_seeder *seeder; /* of the outermost search */
+    th_partitioner level1;
+    th_initial_generator *seeder; /* of the outermost search */
     gsl_rng *random;
     const char *stream;
     uint64_t n_bred; /* members of broods so far */
-    th_seed_cursor cursor;
-} th_breed;
+    th_initial_cursor cursor;
+} th_variation;
 
 /* Seeds are those that the search's options ask for. stream: the name of the random numbers, a
  * literal. 0 or -1 (clear all the same). */
-int th_breed_init(th_breed *b, th_search *s, const char *stream, th_error *err);
-void th_breed_clear(th_breed *b);
-void th_breed_seeds_clear(th_breed *b); /* of clear */
+int th_variation_init(th_variation *b, th_search *s, const char *stream, th_error *err);
+void th_variation_clear(th_variation *b);
+void th_variation_initial_clear(th_variation *b); /* of clear */
 
 /* The next seeds into batch, the caller's to free: as many as are wanted while there are any. Their
  * number, or -1. */
-int th_breed_seeds(th_breed *b, th_mapping **batch, int wanted, th_error *err);
-bool th_breed_has_seeds(const th_breed *b); /* there may be more */
+int th_variation_initial(th_variation *b, th_mapping **batch, int wanted, th_error *err);
+bool th_variation_has_initial(const th_variation *b); /* there may be more */
 
-enum { TH_BREED_TRIES = 8 }; /* for offspring of parents; what is drawn at random may want more */
+enum {
+    TH_VARIATION_TRIES = 8
+}; /* for offspring of parents; what is drawn at random may want more */
 
 /* Makes the i-th member of a brood by b, which is the searcher's own or a thread's, with the random
  * numbers of this member: what else it writes is this member's alone. 0 or -1; *out NULL where what
  * was drawn cannot be made. */
-typedef int th_breed_make(th_breed *b, void *state, int i, th_mapping **out, th_error *err);
+typedef int th_offspring_function(th_variation *b, void *state, int i, th_mapping **out,
+                                  th_error *err);
 /* The members 0 .. n - 1 of a brood into out, several at once where the pool has threads; each is
  * tried so many times, and NULL if none of them brought it. 0 or -1. */
-int th_breed_brood(th_breed *b, th_breed_make *make, void *state, int n, int tries,
-                   th_mapping **out, th_error *err);
+int th_variation_offspring(th_variation *b, th_offspring_function *make, void *state, int n,
+                           int tries, th_mapping **out, th_error *err);
 /* The same with these random numbers, not those of offspring. stream: a literal; first: of these
  * members in it. */
-typedef struct th_brood_numbers {
+typedef struct th_offspring_numbers {
     const char *stream;
     uint64_t first;
-} th_brood_numbers;
-int th_breed_make_brood(th_breed *b, const th_brood_numbers *numbers, th_breed_make *make,
-                        void *state, int n, int tries, th_mapping **out, th_error *err);
+} th_offspring_numbers;
+int th_variation_make_batch(th_variation *b, const th_offspring_numbers *numbers,
+                            th_offspring_function *make, void *state, int n, int tries,
+                            th_mapping **out, th_error *err);
 /* Those that there are to the front; their number. */
-int th_breed_close_ranks(th_mapping **batch, int n);
+int th_mappings_compact(th_mapping **batch, int n);
 
 /* The first of n mappings that the search's budget still allows; frees the others. Their number. A
  * brood is made whole and cut by this, so that a search with a smaller budget is the beginning of
  * one with a larger. */
-int th_breed_keep_to_budget(const th_breed *b, th_mapping **batch, int n);
+int th_variation_cut_to_budget(const th_variation *b, th_mapping **batch, int n);
 
 /* The next mappings to evaluate into batch[size], within the budget: seeds while there are some,
  * then a brood, so that the offspring of seeds come when these have been judged. Their number, none
  * where nothing more can be made or the budget is spent; or -1. */
-int th_breed_fill(th_breed *b, th_breed_make *offspring, void *state, int tries, th_mapping **batch,
-                  int size, th_error *err);
+int th_variation_next_batch(th_variation *b, th_offspring_function *offspring, void *state,
+                            int tries, th_mapping **batch, int size, th_error *err);
 
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 
 /* Sets, designs and ranges of layers drawn at random; strategies at random, or by the dynamic
  * programme with blurred estimates. */
-int th_breed_draw(th_breed *b, bool by_programme, th_mapping **out, th_error *err);
+int th_variation_random(th_variation *b, bool by_programme, th_mapping **out, th_error *err);
 /* Strategies changed: now and then a run of layers taken from father (NULL: none), then mutations
  * of one layer, a run, or all layers of one shape. Sets and designs are mother's. */
-int th_breed_child(th_breed *b, const th_mapping *mother, const th_mapping *father,
-                   th_mapping **out, th_error *err);
+int th_variation_sharding(th_variation *b, const th_mapping *mother, const th_mapping *father,
+                          th_mapping **out, th_error *err);
 /* New shares for unlike members of a set, and strategies by the programme: what is best depends on
  * design and range. 0; 1: some layer cannot run there; -1: error. */
-int th_breed_reseed(th_breed *b, th_mapping *m, int set, double jitter, th_error *err);
+int th_variation_reoptimise(th_variation *b, th_mapping *m, int set, double jitter, th_error *err);
 /* Strategies of a run of layers, or of all, by the dynamic programme with blurred estimates; the
  * others, and sets and designs, are mother's. */
-int th_breed_blurred(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
+int th_variation_perturbed(th_variation *b, const th_mapping *mother, th_mapping **out,
+                           th_error *err);
 /* Sets, designs or ranges changed, strategies by the dynamic programme. */
-int th_breed_level1(th_breed *b, const th_mapping *mother, th_mapping **out, th_error *err);
+int th_variation_partitioning(th_variation *b, const th_mapping *mother, th_mapping **out,
+                              th_error *err);
 
 /* All genes alike, those of level 1 too, and no programme: sets and designs of mother, layers' sets
  * and strategies of either, then mutations of any of them. */
-int th_breed_flat(th_breed *b, const th_mapping *mother, const th_mapping *father, th_mapping **out,
-                  th_error *err);
+int th_variation_flat(th_variation *b, const th_mapping *mother, const th_mapping *father,
+                      th_mapping **out, th_error *err);
 
-bool th_breed_chance(th_breed *b, double p);
-int th_breed_below(th_breed *b, int n);
-int th_breed_rank(th_breed *b, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */
+bool th_variation_chance(th_variation *b, double p);
+int th_variation_below(th_variation *b, int n);
+int th_variation_rank(th_variation *b, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */
 
 #endif

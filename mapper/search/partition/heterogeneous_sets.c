@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_kinds.c - candidate sets for unlike accelerators.
+/* heterogeneous_sets.c - candidate sets for unlike accelerators.
  *
  * A class is the accelerators that can run the same layers (and, where sets may not span groups, of
  * one group). Sets are formed inside classes alone, quick members first. Candidates, few on
@@ -33,7 +33,7 @@ typedef struct {
 } class;
 
 typedef struct {
-    th_level1 *l;
+    th_partitioner *l;
     member *all;
     class *classes;
     int32_t n;
@@ -44,7 +44,7 @@ typedef struct {
 /* --- classes ---------------------------------------------------------------------------------- */
 
 /* Layers that a partial mapping has placed are no matter of the sets that are formed here. */
-static bool may_now(const th_level1 *l, int layer, int32_t accel)
+static bool may_now(const th_partitioner *l, int layer, int32_t accel)
 {
     const th_constraints *c = l->problem->constraints;
     return th_constraints_may(c, layer, accel) && !th_constraints_is_placed(c, layer);
@@ -53,14 +53,14 @@ static bool may_now(const th_level1 *l, int layer, int32_t accel)
 /* What an accelerator can do with the best of its designs; *time NULL: on failure. */
 static int alone(kinds *k, int32_t accel, th_time *time, th_error *err)
 {
-    th_level1 *l = k->l;
+    th_partitioner *l = k->l;
     const th_accel *a = &l->problem->system->nodes[l->problem->system->accel_node[accel]].a;
     int n = l->problem->workload->n_layers;
     for (int i = 0; i < n; i++)
         time[i] = TH_TIME_MAX;
     for (int d = 0; d < a->n_designs; d++) {
-        const th_ability *with =
-            th_level1_ability_of(l, &(th_set){a->designs[d], 1, &accel, NULL}, err);
+        const th_capability *with =
+            th_partitioner_capability(l, &(th_set){a->designs[d], 1, &accel, NULL}, err);
         if (!with)
             return -1;
         for (int i = 0; i < n; i++)
@@ -102,7 +102,7 @@ static int by_speed(const void *a, const void *b)
     return x->accel - y->accel;
 }
 
-static int group_of(const th_level1 *l, int32_t accel)
+static int group_of(const th_partitioner *l, int32_t accel)
 {
     return l->problem->system->nodes[l->problem->system->accel_node[accel]].group;
 }
@@ -148,7 +148,7 @@ static int find_classes(kinds *k, th_error *err)
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 /* The node of these accelerators, in this order; -1: memory is out. */
-static int32_t node_of(th_level1 *l, const int32_t *accels, int32_t n)
+static int32_t node_of(th_partitioner *l, const int32_t *accels, int32_t n)
 {
     for (size_t i = 0; i < l->tree.n; i++)
         if (l->tree.node[i].n == n &&
@@ -169,19 +169,19 @@ static int add_part(kinds *k, const class *c, int32_t part, th_partition *p)
     th_free(accels);
     if (n > 0 && node < 0)
         return -1;
-    if (n > 0 && p->n < TH_LEVEL1_SETS_MAX)
+    if (n > 0 && p->n < TH_PARTITION_SETS_MAX)
         p->node[p->n++] = node;
     return accels ? 0 : -1;
 }
 
 static int add_both_ways(kinds *k, th_partition *p)
 {
-    p->way = TH_LAYERS_BY_FINISH;
-    if (p->n == 0 || th_level1_add(k->l, p))
+    p->way = TH_ASSIGN_EARLIEST_FINISH;
+    if (p->n == 0 || th_partitioner_add(k->l, p))
         return p->n == 0 ? 0 : -1;
     const th_stream *stream = &k->l->problem->stream;
-    p->way = TH_LAYERS_BY_RANGES;
-    return stream->n_inputs > 1 || stream->micro_batches > 1 ? th_level1_add(k->l, p) : 0;
+    p->way = TH_ASSIGN_RANGES;
+    return stream->n_inputs > 1 || stream->micro_batches > 1 ? th_partitioner_add(k->l, p) : 0;
 }
 
 /* --- candidates ------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static int add_all(kinds *k, th_error *err)
     return failed ? th_error_no_memory(err) : add_by_branches(k, err);
 }
 
-int th_level1_add_kinds(th_level1 *l, th_error *err)
+int th_partitioner_add_heterogeneous(th_partitioner *l, th_error *err)
 {
     size_t n = (size_t)l->problem->system->n_accels + 1, branches = (size_t)l->n_branches + n;
     kinds k = {.l = l,

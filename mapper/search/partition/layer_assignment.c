@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_ranges.c - which layers each set of a partition runs.
+/* layer_assignment.c - which layers each set of a partition runs.
  *
  *   mapping: abilities of the sets -> by ranges | by finish | uneven -> what a set cannot run goes
  *   elsewhere -> shares -> strategies
@@ -26,7 +26,7 @@
 enum { BISECTIONS = 40 };
 
 typedef struct {
-    const th_level1 *l;
+    const th_partitioner *l;
     const th_partition *p;
     const th_workload *workload;
     th_time *time; /* per set and layer, blurred; TH_TIME_MAX: cannot */
@@ -36,7 +36,7 @@ typedef struct {
     double *rank;
     int32_t *order;
     double *end;
-    double set_end[TH_LEVEL1_SETS_MAX];
+    double set_end[TH_PARTITION_SETS_MAX];
     double *seconds_per_byte, *latency; /* n x n, in ps */
 } giver;
 
@@ -52,18 +52,19 @@ static double blur_by(double jitter, gsl_rng *r)
     return jitter > 0 ? 1 + jitter * th_random_unit(r) : 1;
 }
 
-static int get_times(giver *g, th_level1 *l, const int32_t *design, double jitter, gsl_rng *r,
+static int get_times(giver *g, th_partitioner *l, const int32_t *design, double jitter, gsl_rng *r,
                      th_error *err)
 {
     int n = g->workload->n_layers;
     g->is_alike = true;
     for (int32_t set = 0; set < g->p->n; set++) {
-        const th_ability *a = th_level1_ability(l, g->p->node[set], design[set], err);
+        const th_capability *a =
+            th_partitioner_node_capability(l, g->p->node[set], design[set], err);
         if (!a)
             return -1;
         for (int i = 0; i < n; i++) {
             th_time *own = &g->time[(size_t)set * (size_t)n + (size_t)i];
-            *own = th_level1_may(l, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
+            *own = th_partitioner_may_run(l, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
             g->is_alike &= *own == g->time[i];
             if (*own < TH_TIME_MAX)
                 *own = (th_time)((double)*own * blur_by(jitter, r));
@@ -308,13 +309,13 @@ static int by_finish(giver *g, th_error *err)
 static int give(giver *g, th_error *err)
 {
     switch (g->p->way) {
-    case TH_LAYERS_BY_FINISH:
+    case TH_ASSIGN_EARLIEST_FINISH:
         return by_finish(g, err);
-    case TH_LAYERS_UNEVEN:
+    case TH_ASSIGN_UNEVEN:
         for (int i = 0; i < g->workload->n_layers; i++)
             g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX;
         break;
-    case TH_LAYERS_BY_RANGES:
+    case TH_ASSIGN_RANGES:
         if (g->is_alike)
             cut_evenly(g);
         else
@@ -324,11 +325,11 @@ static int give(giver *g, th_error *err)
     return mend(g);
 }
 
-int th_level1_give_layers(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
-                          gsl_rng *r, int32_t *set_of, th_error *err)
+int th_partitioner_assign_layers(th_partitioner *l, const th_partition *p, const int32_t *design,
+                                 double jitter, gsl_rng *r, int32_t *set_of, th_error *err)
 {
     giver g = {.l = l, .p = p, .workload = l->problem->workload, .set_of = set_of};
-    double blur = p->way == TH_LAYERS_BY_FINISH ? jitter : 0;
+    double blur = p->way == TH_ASSIGN_EARLIEST_FINISH ? jitter : 0;
     g.time = th_alloc_zero((size_t)p->n * (size_t)g.workload->n_layers + 1, sizeof *g.time);
     int failed = g.time ? get_times(&g, l, design, blur, r, err) : th_error_no_memory(err);
     if (!failed)
@@ -342,31 +343,32 @@ int th_level1_give_layers(th_level1 *l, const th_partition *p, const int32_t *de
     return failed;
 }
 
-static th_mapping *empty_mapping(const th_level1 *l, const th_partition *p, const int32_t *design)
+static th_mapping *empty_mapping(const th_partitioner *l, const th_partition *p,
+                                 const int32_t *design)
 {
-    int32_t sizes[TH_LEVEL1_SETS_MAX];
+    int32_t sizes[TH_PARTITION_SETS_MAX];
     for (int32_t i = 0; i < p->n; i++)
         sizes[i] = l->tree.node[p->node[i]].n;
     th_mapping *m = th_mapping_new(p->n, sizes, l->problem->workload->n_layers);
     for (int32_t i = 0; m && i < p->n; i++) {
         m->sets[i].design = design[i];
-        th_set_tree_deal(&l->tree, p->node[i], p->block, m->sets[i].accels);
+        th_set_tree_interleave(&l->tree, p->node[i], p->block, m->sets[i].accels);
     }
     return m;
 }
 
-int th_level1_mapping(th_level1 *l, const th_partition *p, const int32_t *design, double jitter,
-                      gsl_rng *r, th_mapping **out, th_error *err)
+int th_partitioner_mapping(th_partitioner *l, const th_partition *p, const int32_t *design,
+                           double jitter, gsl_rng *r, th_mapping **out, th_error *err)
 {
     const th_problem *problem = l->problem;
     th_mapping *m = empty_mapping(l, p, design);
-    int failed = m ? th_level1_give_layers(l, p, design, jitter, r, m->set_of, err)
+    int failed = m ? th_partitioner_assign_layers(l, p, design, jitter, r, m->set_of, err)
                    : th_error_no_memory(err);
     for (int32_t set = 0; !failed && set < p->n; set++) {
         th_time estimate;
-        failed = th_level1_share(l, m, set, err);
+        failed = th_partitioner_set_shares(l, m, set, err);
         if (!failed)
-            failed = th_seeder_run(l->seeder, m, set, jitter, r, &estimate, err);
+            failed = th_initial_solve(l->seeder, m, set, jitter, r, &estimate, err);
     }
     if (!failed && th_constraints_impose(problem->constraints, m, problem->workload,
                                          problem->workload->batch / problem->stream.micro_batches))

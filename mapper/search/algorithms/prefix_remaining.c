@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_rest.c - how long a pass goes on at least after a layer, given its set and strategy.
+/* prefix_remaining.c - how long a pass goes on at least after a layer, given its set and strategy.
  *
  *   of: what is known | the first reader: every set and strategy it may have -> what they take
  * after each position -> the least
@@ -15,7 +15,7 @@
  * Invariant: value[n_accels i ..] is the rest of the placement with number i. */
 #include <config.h>
 
-#include "mapper/search/algorithms/prefix_rest.h"
+#include "mapper/search/algorithms/prefix_remaining.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ typedef struct {
     th_strategy *item;
 } strategies;
 
-struct th_rest {
+struct th_remaining {
     const th_problem *problem;
     const double *tail;
     th_path path;
@@ -57,7 +57,7 @@ struct th_rest {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int add_crew(th_rest *x, uint32_t members, int32_t design)
+static int add_crew(th_remaining *x, uint32_t members, int32_t design)
 {
     if (th_grow(&x->crews, &x->crew_capacity, x->n_crews + 1, sizeof *x->crews))
         return -1;
@@ -72,14 +72,14 @@ static int add_crew(th_rest *x, uint32_t members, int32_t design)
 }
 
 /* With each design that all members can take, or else each its own. */
-static int add_crews(th_rest *x, uint32_t members)
+static int add_crews(th_remaining *x, uint32_t members)
 {
     const th_system *s = x->problem->system;
     size_t first = x->n_crews;
     if (add_crew(x, members, TH_DESIGN_OWN))
         return -1;
     for (int32_t d = 0; d < s->n_designs; d++) {
-        if (!th_set_can_take(s, &x->crews[first].set, d))
+        if (!th_set_supports_design(s, &x->crews[first].set, d))
             continue;
         if (x->crews[first].set.design == TH_DESIGN_OWN)
             x->crews[first].set.design = d;
@@ -89,12 +89,12 @@ static int add_crews(th_rest *x, uint32_t members)
     return 0;
 }
 
-static strategies *listed(const th_rest *x, int layer, int size)
+static strategies *listed(const th_remaining *x, int layer, int size)
 {
     return &x->listed[layer * (x->n_accels + 1) + size];
 }
 
-static int list_ways(th_rest *x)
+static int list_ways(th_remaining *x)
 {
     const th_workload *w = x->problem->workload;
     int32_t batch = x->path.batch;
@@ -118,7 +118,7 @@ static int list_ways(th_rest *x)
     return 0;
 }
 
-static int allocate(th_rest *x)
+static int allocate(th_remaining *x)
 {
     size_t accels = (size_t)x->n_accels + 1;
     x->listed = th_alloc_zero(accels * (size_t)x->problem->workload->n_layers, sizeof *x->listed);
@@ -127,9 +127,9 @@ static int allocate(th_rest *x)
     return x->listed && x->final && x->numbers ? 0 : -1;
 }
 
-th_rest *th_rest_new(const th_problem *p, const double *tail, th_error *err)
+th_remaining *th_remaining_new(const th_problem *p, const double *tail, th_error *err)
 {
-    th_rest *x = th_alloc_zero(1, sizeof *x);
+    th_remaining *x = th_alloc_zero(1, sizeof *x);
     if (!x) {
         th_error_no_memory(err);
         return NULL;
@@ -142,11 +142,11 @@ th_rest *th_rest_new(const th_problem *p, const double *tail, th_error *err)
             return x;
         th_error_no_memory(err);
     }
-    th_rest_free(x);
+    th_remaining_free(x);
     return NULL;
 }
 
-void th_rest_free(th_rest *x)
+void th_remaining_free(th_remaining *x)
 {
     if (!x)
         return;
@@ -168,7 +168,7 @@ void th_rest_free(th_rest *x)
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
  * anybody read of it? -1: memory is out. */
-static int begin_after(th_rest *x, const th_edge_plan *edge, int r, int n)
+static int begin_after(th_remaining *x, const th_edge_plan *edge, int r, int n)
 {
     bool any = false;
     for (int to = 0; to < n; to++)
@@ -188,7 +188,7 @@ static int begin_after(th_rest *x, const th_edge_plan *edge, int r, int n)
 }
 
 /* The most of what the positions of the reader take after position r, with what follows them. */
-static int time_after(th_rest *x, const th_edge_plan *edge, const th_placed *reader,
+static int time_after(th_remaining *x, const th_edge_plan *edge, const th_placed *reader,
                       const th_layer_plan *plan, size_t number, int r, double *most)
 {
     int reads = begin_after(x, edge, r, plan->n);
@@ -211,11 +211,11 @@ typedef struct {
     int reader, input;
 } question;
 
-static int number_of(th_rest *x, int layer, const th_set *set, const th_strategy *s, size_t *number,
-                     th_error *err);
+static int number_of(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+                     size_t *number, th_error *err);
 
 /* 0, and the least over the ways so far in value[]; 1: the reader cannot run so; -1. */
-static int try_way(th_rest *x, const question *q, const th_set *set, const th_strategy *s,
+static int try_way(th_remaining *x, const question *q, const th_set *set, const th_strategy *s,
                    th_error *err)
 {
     th_error reason = {"", ""};
@@ -253,7 +253,7 @@ static uint32_t members_of(const th_set *set)
 }
 
 /* On the vector unit a layer of one input follows it on its set, and nobody on another. */
-static int try_crew(th_rest *x, const question *q, const crew *c, bool is_same, th_error *err)
+static int try_crew(th_remaining *x, const question *q, const crew *c, bool is_same, th_error *err)
 {
     const th_layer *reader = &x->problem->workload->layers[q->reader];
     const strategies *all = listed(x, q->reader, c->set.n_accels);
@@ -270,7 +270,7 @@ static int try_crew(th_rest *x, const question *q, const crew *c, bool is_same, 
     return status < 0 ? -1 : 0;
 }
 
-static int try_all(th_rest *x, const question *q, th_error *err)
+static int try_all(th_remaining *x, const question *q, th_error *err)
 {
     uint32_t own = members_of(q->at.set);
     for (size_t i = 0; i < x->n_crews; i++) {
@@ -283,7 +283,7 @@ static int try_all(th_rest *x, const question *q, th_error *err)
 }
 
 /* The first reader of a layer, if its placement and the layer's tell how the tensor gets there. */
-static bool find_reader(const th_rest *x, int layer, question *q)
+static bool find_reader(const th_remaining *x, int layer, question *q)
 {
     const th_workload *w = x->problem->workload;
     if (!x->is_known || w->consumer_start[layer] == w->consumer_start[layer + 1])
@@ -297,14 +297,14 @@ static bool find_reader(const th_rest *x, int layer, question *q)
     return th_layer_has_macs(l) || l->n_inputs == 1;
 }
 
-static void set_all(th_rest *x, size_t number, double ps)
+static void set_all(th_remaining *x, size_t number, double ps)
 {
     for (int r = 0; r < x->n_accels; r++)
         x->value[number * (size_t)x->n_accels + (size_t)r] = ps;
 }
 
 /* What is known whatever the reader does: its tail, and the way to the host. */
-static int add_tail(th_rest *x, const question *q, th_error *err)
+static int add_tail(th_remaining *x, const question *q, th_error *err)
 {
     th_error reason = {"", ""};
     const th_layer_plan *plan = th_plans_layer(x->path.plans, &q->at, x->path.batch, &reason);
@@ -321,7 +321,7 @@ static int add_tail(th_rest *x, const question *q, th_error *err)
     return 0;
 }
 
-static int ask(th_rest *x, question *q, th_error *err)
+static int ask(th_remaining *x, question *q, th_error *err)
 {
     bool is_found = find_reader(x, q->at.layer, q);
     set_all(x, q->number, is_found ? INFINITY : 0);
@@ -331,8 +331,8 @@ static int ask(th_rest *x, question *q, th_error *err)
 }
 
 /* The number of a placement, whose rest is found where it is new. 0 or -1. */
-static int number_of(th_rest *x, int layer, const th_set *set, const th_strategy *s, size_t *number,
-                     th_error *err)
+static int number_of(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+                     size_t *number, th_error *err)
 {
     int32_t key[3 + TH_STRATEGY_WORDS] = {layer, (int32_t)members_of(set), set->design};
     int64_t known;
@@ -353,8 +353,8 @@ static int number_of(th_rest *x, int layer, const th_set *set, const th_strategy
     return ask(x, &q, err);
 }
 
-int th_rest_of(th_rest *x, int layer, const th_set *set, const th_strategy *s, const double **rest,
-               th_error *err)
+int th_remaining_after(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+                       const double **rest, th_error *err)
 {
     size_t number;
     if (number_of(x, layer, set, s, &number, err))

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prefix_remaining.h - private to the bounds of exhaustive: how long a pass goes on at least after
+ * a layer that runs on a known set by a known strategy. new -> of* -> free */
+#ifndef TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REMAINING_H
+#define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REMAINING_H
+#include "mapper/evaluate/evaluate.h"
+
+typedef struct th_remaining th_remaining;
+
+/* tail: by layer, whatever its set and strategy (bounds.h). It and the problem must outlive it.
+ * NULL on failure. */
+th_remaining *th_remaining_new(const th_problem *p, const double *tail, th_error *err);
+void th_remaining_free(th_remaining *x); /* accepts NULL */
+
+/* *rest: by position, in ps, from the end of what it holds of the layer's output to the end of the
+ * pass; until the next call. 0 or -1. */
+int th_remaining_after(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+                       const double **rest, th_error *err);
+
+#endif
